@@ -1,0 +1,97 @@
+// The one interface behind which tuning databases stand.
+import type { Configuration } from '../space/configuration.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** What a record is about. Each part is the canonical key of its kind. */
+export interface RecordKey {
+  readonly workload: string;
+  readonly target: string;
+  readonly device: string;
+  readonly compiler: string;
+}
+
+/** Full descriptions behind the keys, kept so that a record can be shown, re-measured and merged. */
+export interface Subject extends RecordKey {
+  readonly workloadForm: Workload;
+  /** Plain JSON description of target, device and compiler. */
+  readonly targetForm: unknown;
+  readonly deviceForm: unknown;
+  readonly compilerForm: unknown;
+}
+
+/** Why a record's configuration is believed. Ratios are default time over tuned time: above 1 is faster. */
+export interface Evidence {
+  readonly ratio: number;
+  /** 95% confidence interval of `ratio`. */
+  readonly low: number;
+  readonly high: number;
+  /** Median seconds of one execution of the default and of the configuration. */
+  readonly defaultSeconds: number;
+  readonly seconds: number;
+  /** Separate benchmark processes in which the pair was measured. */
+  readonly processes: number;
+  /** Timed repetitions of each side over all processes. */
+  readonly repetitions: number;
+  /** Relative half-width of the default measured against itself: 0.01 is 1%. */
+  readonly noiseFloor: number;
+  /** Largest absolute difference between the outputs of default and configuration. */
+  readonly maxError: number;
+  readonly trials: number;
+  readonly tuningSeconds: number;
+  /** False when the budget ended or the user interrupted before the search was done. */
+  readonly complete: boolean;
+}
+
+/** The decision for one key. `configuration.kind === 'default'` says that the default is best. */
+export interface TuningRecord extends RecordKey {
+  readonly configuration: Configuration;
+  readonly evidence: Evidence;
+  /** Set when a compile with this record failed or it was found wrong: it is never used again. */
+  readonly failure: string | null;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+export type TrialOutcome = 'measured' | 'compile-error' | 'run-error' | 'timeout' | 'wrong-result';
+
+/** One tried configuration; always kept, whatever came of it. */
+export interface Trial {
+  readonly configuration: Configuration;
+  readonly outcome: TrialOutcome;
+  /** Median seconds of one execution; null unless measured. */
+  readonly seconds: number | null;
+  /** Default time over this time in the same process; null unless measured. */
+  readonly ratio: number | null;
+  readonly message: string | null;
+  readonly strategy: string;
+}
+
+/** A miss noted for a later populate. */
+export interface Miss extends RecordKey {
+  readonly count: number;
+  readonly lastSeenAt: string;
+}
+
+export interface Store {
+  /** Records of one target and compiler for these workloads, on any device, failed ones included. */
+  findRecords(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
+  /** Every record, newest first. */
+  allRecords(): TuningRecord[];
+  /** Writes the decision, replacing an earlier one for the same key, and the trials behind it, in one transaction. */
+  putRecord(subject: Subject, record: Omit<TuningRecord, keyof RecordKey>): void;
+  markFailed(key: RecordKey, failure: string): void;
+  /** Appends trials at once, so that a killed search loses nothing it has measured. */
+  addTrials(subject: Subject, trials: readonly Trial[]): void;
+  trials(key: RecordKey): Trial[];
+  /** Notes a workload that had no record. */
+  noteMiss(subject: Subject): void;
+  misses(): Miss[];
+  /** Full description of a key, for re-measuring; undefined when unknown. */
+  subject(key: RecordKey): Subject | undefined;
+  /** Adds to named counters, creating them at need. */
+  count(increments: Readonly<Record<string, number>>): void;
+  counters(): Record<string, number>;
+  zeroCounters(): void;
+  close(): void;
+}

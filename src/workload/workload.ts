@@ -1,0 +1,61 @@
+// A workload is what is tuned: one contraction in canonical form, free of names, order of loops and spelling.
+
+/** Role of one iteration dimension: in all three operands, in lhs and result, in rhs and result, or reduced. */
+export type DimensionKind = 'batch' | 'm' | 'n' | 'k';
+
+/** One iteration dimension and its static size in elements. */
+export interface Dimension {
+  readonly kind: DimensionKind;
+  readonly size: number;
+}
+
+/** One operand of a contraction. */
+export interface OperandForm {
+  /** Element type in MLIR's spelling, such as `f32` or `i8`. */
+  readonly elementType: string;
+  /** For each dimension of the tensor, the index into `Workload.dimensions` that it runs along. */
+  readonly dimensions: readonly number[];
+}
+
+/** A contraction with static sizes: `accumulator += lhs * rhs` over the `k` dimensions. */
+export interface Workload {
+  /** All iteration dimensions, batch before m before n before k. */
+  readonly dimensions: readonly Dimension[];
+  readonly lhs: OperandForm;
+  readonly rhs: OperandForm;
+  readonly accumulator: OperandForm;
+  /** The right-hand side is a constant of the program, so packing it costs nothing at run time. */
+  readonly constantRhs: boolean;
+}
+
+/** Letter of each dimension in a key: its kind, numbered when a kind occurs more than once (`m0`, `m1`). */
+function letters(workload: Workload): string[] {
+  const seen = new Map<DimensionKind, number>();
+  return workload.dimensions.map(({ kind }) => {
+    const letter = kind === 'batch' ? 'b' : kind;
+    const several = workload.dimensions.filter((other) => other.kind === kind).length > 1;
+    const number = seen.get(kind) ?? 0;
+    seen.set(kind, number + 1);
+    return several ? `${letter}${number}` : letter;
+  });
+}
+
+/** Readable canonical key, e.g. `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`. */
+export function workloadKey(workload: Workload): string {
+  const names = letters(workload);
+  const sizes = workload.dimensions.map((dimension, i) => `${names[i]!}=${dimension.size}`).join(' ');
+  const types = `${workload.lhs.elementType},${workload.rhs.elementType}->${workload.accumulator.elementType}`;
+  const form = (operand: OperandForm) => operand.dimensions.map((d) => names[d]!).join('');
+  const maps = `${form(workload.lhs)},${form(workload.rhs)}->${form(workload.accumulator)}`;
+  return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}`;
+}
+
+/** Multiplications and additions of one execution, two per innermost iteration. */
+export function workloadFlops(workload: Workload): number {
+  return 2 * workload.dimensions.reduce((product, { size }) => product * size, 1);
+}
+
+/** Product of the sizes of all dimensions of one kind; 1 when there is none. */
+export function extent(workload: Workload, kind: DimensionKind): number {
+  return workload.dimensions.filter((d) => d.kind === kind).reduce((product, { size }) => product * size, 1);
+}
