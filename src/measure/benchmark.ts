@@ -1,0 +1,99 @@
+// Times the functions of one module, interleaved in one process.
+import { deviceFlags } from '../target/device.ts';
+import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
+
+export interface BenchmarkOptions {
+  readonly repetitions: number;
+  /** Least time spent in one repetition, in seconds. */
+  readonly minSeconds: number;
+  readonly timeoutSeconds: number;
+  /** Only these functions; all when left out. */
+  readonly only?: readonly string[];
+}
+
+export interface Timings {
+  /** Seconds of one execution, for each function one value per repetition. */
+  readonly seconds: ReadonlyMap<string, readonly number[]>;
+  /** Functions that crashed, failed or took too long, with how. */
+  readonly failed: ReadonlyMap<string, string>;
+}
+
+/**
+ * Times `names` of `module`, repetitions interleaved at random. When the process dies or takes too long, nobody knows
+ * whose fault it was: each function is then timed in a process of its own.
+ */
+export async function benchmark(
+  toolchain: Toolchain,
+  module: string,
+  names: readonly string[],
+  options: BenchmarkOptions,
+): Promise<Timings> {
+  const all = await runOnce(toolchain, module, options);
+  const seconds = readTimings(all.stdout);
+  if (all.ok && names.every((name) => seconds.has(name))) return { seconds, failed: new Map() };
+  const failed = new Map<string, string>();
+  const alone = new Map<string, readonly number[]>();
+  for (const name of names) {
+    const result = await runOnce(toolchain, module, {
+      ...options,
+      only: [name],
+      timeoutSeconds: options.timeoutSeconds / Math.max(1, names.length / 2),
+    });
+    const own = readTimings(result.stdout).get(name);
+    if (result.ok && own !== undefined) alone.set(name, own);
+    else failed.set(name, result.ok ? 'no timing was reported' : result.ending);
+  }
+  return { seconds: alone, failed };
+}
+
+function runOnce(toolchain: Toolchain, module: string, options: BenchmarkOptions): Promise<ToolResult> {
+  const filter = options.only === undefined ? [] : [`--benchmark_filter=BM_(${options.only.join('|')})/`];
+  return runTool(
+    toolchain.benchmarkModule,
+    [
+      `--module=${module}`,
+      ...deviceFlags(toolchain.device),
+      `--benchmark_repetitions=${options.repetitions}`,
+      `--benchmark_min_time=${options.minSeconds}s`,
+      '--benchmark_enable_random_interleaving=true',
+      '--benchmark_format=json',
+      ...filter,
+    ],
+    options.timeoutSeconds,
+    toolchain.signal,
+  );
+}
+
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+
+interface BenchmarkEntry {
+  readonly name?: unknown;
+  readonly run_type?: unknown;
+  readonly real_time?: unknown;
+  readonly time_unit?: unknown;
+  readonly error_occurred?: unknown;
+}
+
+/** Reads Google Benchmark's JSON; other lines may stand before it. Empty when there is none. */
+export function readTimings(stdout: string): Map<string, number[]> {
+  const timings = new Map<string, number[]>();
+  const start = stdout.indexOf('{');
+  if (start < 0) return timings;
+  let entries: readonly BenchmarkEntry[];
+  try {
+    const json = JSON.parse(stdout.slice(start)) as { benchmarks?: readonly BenchmarkEntry[] };
+    entries = json.benchmarks ?? [];
+  } catch {
+    return timings;
+  }
+  for (const { name, run_type, real_time, time_unit, error_occurred } of entries) {
+    if (run_type !== 'iteration' || error_occurred === true) continue;
+    const label = typeof name === 'string' ? /^BM_([^/]+)/.exec(name)?.[1] : undefined;
+    const unit = SECONDS_PER_UNIT[String(time_unit)];
+    if (label === undefined || unit === undefined || typeof real_time !== 'number') continue;
+    const values = timings.get(label) ?? [];
+    values.push(real_time * unit);
+    timings.set(label, values);
+  }
+  return timings;
+}

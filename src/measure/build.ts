@@ -1,0 +1,83 @@
+// Compiles many candidates as one module and finds out which of them the compiler refuses.
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Workload } from '../workload/workload.ts';
+import { candidateAtLine, candidateModule, type Candidate } from './candidate-module.ts';
+import { runTool, type Toolchain } from './toolchain.ts';
+
+export interface Build {
+  /** The compiled module; null when no candidate was left. */
+  readonly module: string | null;
+  readonly built: readonly Candidate[];
+  /** For each refused candidate, why. */
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+/** A candidate takes 0.1 s to compile; one that takes a hundred times as long is not worth having. */
+const SECONDS_PER_CANDIDATE = 10;
+
+/** Compiles `candidates` together as `name`.vmfb; refused ones are left out and the rest compiled again. */
+export async function buildCandidates(
+  toolchain: Toolchain,
+  workload: Workload,
+  candidates: readonly Candidate[],
+  name: string,
+): Promise<Build> {
+  const refused = new Map<string, string>();
+  let left = [...candidates];
+  while (left.length > 0) {
+    const { module, blamed } = await compileOnce(toolchain, workload, left, name);
+    if (module !== null) return { module, built: left, refused };
+    if (blamed.size === 0) {
+      // Nothing names the culprit (a crash, a time-out): halve until it stands alone.
+      if (left.length === 1) {
+        refused.set(left[0]!.name, blamed.get('') ?? 'the compiler failed without naming a location');
+        break;
+      }
+      const half = left.length >> 1;
+      for (const [i, part] of [left.slice(0, half), left.slice(half)].entries()) {
+        const build = await buildCandidates(toolchain, workload, part, `${name}_${i}`);
+        for (const [candidate, reason] of build.refused) refused.set(candidate, reason);
+      }
+      left = left.filter((candidate) => !refused.has(candidate.name));
+      // Each half compiled on its own, so together they fail for a reason that is nobody's: give up on this batch.
+      if (left.length === candidates.length) {
+        for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the whole batch');
+        break;
+      }
+      continue;
+    }
+    for (const [candidate, reason] of blamed) refused.set(candidate, reason);
+    left = left.filter((candidate) => !refused.has(candidate.name));
+  }
+  return { module: null, built: [], refused };
+}
+
+async function compileOnce(
+  toolchain: Toolchain,
+  workload: Workload,
+  candidates: readonly Candidate[],
+  name: string,
+): Promise<{ module: string | null; blamed: Map<string, string> }> {
+  const text = candidateModule(workload, candidates);
+  const source = join(toolchain.workDirectory, `${name}.mlir`);
+  const module = join(toolchain.workDirectory, `${name}.vmfb`);
+  await writeFile(source, text);
+  // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
+  const evaluation = workload.constantRhs ? ['--iree-opt-const-eval=false'] : [];
+  const result = await runTool(
+    toolchain.compiler,
+    [...toolchain.flags, ...evaluation, source, '-o', module],
+    SECONDS_PER_CANDIDATE * (candidates.length + 1),
+    toolchain.signal,
+  );
+  // The compiler can exit with 0 after writing nothing but a crash reproducer.
+  const written = result.ok && (await stat(module).catch(() => null)) !== null;
+  if (written) return { module, blamed: new Map() };
+  const blamed = new Map<string, string>();
+  for (const match of result.stderr.matchAll(/^[^\n]*?\.mlir:(\d+):\d+: error: ([^\n]*)/gm)) {
+    const candidate = candidateAtLine(text, Number(match[1]));
+    if (candidate !== null && !blamed.has(candidate)) blamed.set(candidate, match[2]!);
+  }
+  return { module: null, blamed };
+}

@@ -1,0 +1,149 @@
+// Structured starts, then coordinate descent with restarts.
+import type { Point, SearchSpace } from '../space/space.ts';
+import { randomPoint, unseen, type Random, type Strategy, type StrategyFactory } from './strategy.ts';
+
+/** A move must save this share of the time to count: less is within the noise of a single screening. */
+const MIN_GAIN = 0.004;
+
+interface Scored {
+  readonly point: Point;
+  readonly cost: number;
+}
+
+/**
+ * Measures the space's starts, then walks from the best: for one knob after the other it tries all other values and
+ * moves to the best one found. When a whole round over the knobs brings nothing, it restarts from the next best
+ * start, and when those are used up from a random change of the best point.
+ *
+ * Several knobs share a batch, so each batch is compiled and timed together; when two knobs improve independently,
+ * the next batch begins with both changes at once.
+ */
+export const coordinateDescent: StrategyFactory = (space, random) => new Descent(space, random);
+
+class Descent implements Strategy {
+  readonly name = 'descent';
+  readonly #space: SearchSpace;
+  readonly #random: Random;
+  readonly #isNew: (point: Point) => boolean;
+  readonly #measured: Scored[] = [];
+  readonly #walked = new Set<string>();
+  #starts: Point[];
+  #current: Scored | null = null;
+  #knobs: number[] = [];
+  #combined: Point[] = [];
+  #improved = false;
+  #restarts = 0;
+
+  constructor(space: SearchSpace, random: Random) {
+    this.#space = space;
+    this.#random = random;
+    this.#isNew = unseen(space);
+    this.#starts = [...space.starts];
+  }
+
+  propose(limit: number): Point[] {
+    const points: Point[] = [];
+    const take = (candidates: Point[]) => {
+      while (points.length < limit && candidates.length > 0) {
+        const point = candidates.shift()!;
+        if (this.#isNew(point)) points.push(point);
+      }
+    };
+    take(this.#starts);
+    if (points.length > 0) return points;
+    if (this.#measured.length === 0) {
+      take(Array.from({ length: 64 * limit }, () => randomPoint(this.#space, this.#random)));
+      return points;
+    }
+
+    take(this.#combined);
+    // Three rounds of restarts without anything new means that the space is as good as exhausted.
+    for (let barren = 0; points.length < limit && barren < 3; ) {
+      if (this.#knobs.length === 0 && !this.#nextRound()) barren++;
+      const knob = this.#knobs[0];
+      if (knob === undefined) continue;
+      const line = this.#line(knob).filter((point) => this.#isNew(point));
+      if (points.length > 0 && points.length + line.length > limit) {
+        break;
+      }
+      this.#knobs.shift();
+      points.push(...line.slice(0, limit - points.length));
+    }
+    return points;
+  }
+
+  observe(observations: readonly { point: Point; cost: number | null }[]): void {
+    const scored = observations.filter((o): o is Scored => o.cost !== null);
+    this.#measured.push(...scored);
+    scored.sort((a, b) => a.cost - b.cost);
+    const best = scored[0];
+    if (best === undefined || this.#current === null) return;
+    const current = this.#current;
+    const better = scored.filter(({ cost }) => cost < current.cost * (1 - MIN_GAIN));
+    if (better.length === 0) return;
+    this.#combined = combinations(current.point, better.slice(0, 4).map(({ point }) => point));
+    this.#current = best;
+    this.#improved = true;
+  }
+
+  /** Begins a round over all knobs; false when it had to be a random restart. */
+  #nextRound(): boolean {
+    this.#knobs = shuffled(
+      this.#space.knobs.map((_, i) => i),
+      this.#random,
+    );
+    if (this.#current !== null && this.#improved) {
+      this.#improved = false;
+      return true;
+    }
+    if (this.#current !== null) this.#walked.add(this.#current.point.join());
+    this.#improved = false;
+    this.#measured.sort((a, b) => a.cost - b.cost);
+    // Each structured restart begins at the best measured point that no walk has ended on.
+    const next = this.#measured.slice(0, 4).find(({ point }) => !this.#walked.has(point.join()));
+    if (next !== undefined) {
+      this.#current = next;
+      this.#walked.add(next.point.join());
+      return true;
+    }
+    this.#restarts++;
+    this.#current = { point: this.#perturbed(this.#measured[0]!.point), cost: Infinity };
+    return false;
+  }
+
+  #line(knob: number): Point[] {
+    const { point } = this.#current!;
+    return this.#space.knobs[knob]!.values.map((_, value) => point.with(knob, value));
+  }
+
+  #perturbed(point: Point): Point {
+    const changes = 2 + (this.#restarts % 3);
+    let changed = point;
+    for (let i = 0; i < changes; i++) {
+      const knob = Math.floor(this.#random() * point.length);
+      const value = Math.floor(this.#random() * this.#space.knobs[knob]!.values.length);
+      changed = changed.with(knob, value);
+    }
+    return changed;
+  }
+}
+
+/** Points that take the changes of several improving points at once, the most changes first. */
+function combinations(from: Point, improving: readonly Point[]): Point[] {
+  let all = from;
+  const results: Point[] = [];
+  for (const point of improving) {
+    const merged = all.map((value, i) => (value !== from[i] ? value : point[i]!));
+    if (all !== from) results.unshift(merged);
+    all = merged;
+  }
+  return results;
+}
+
+function shuffled(values: number[], random: Random): number[] {
+  for (let i = values.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [values[i], values[j]] = [values[j]!, values[i]!];
+  }
+  return values;
+}

@@ -1,0 +1,40 @@
+// Configurations as MLIR attributes, per compiler version: the syntax moves between releases.
+import type { TileConfiguration } from './configuration.ts';
+
+/** Release of the compiler, such as [3, 13, 0]; null when it is not known, which is taken as the newest. */
+export type Release = readonly [major: number, minor: number, patch: number] | null;
+
+const isBefore = (release: Release, major: number, minor: number) =>
+  release !== null && (release[0] < major || (release[0] === major && release[1] < minor));
+
+/**
+ * The value of a `compilation_info` attribute.
+ * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
+ */
+export function compilationInfo(c: TileConfiguration, loops: readonly number[], release: Release): string {
+  // 3.12 turned the pipeline from an enum case into an attribute; each spelling is a parse error in the other.
+  const pipeline = isBefore(release, 3, 12)
+    ? 'CPUDoubleTilingExpert'
+    : '#iree_cpu.pipeline<DoubleTilingExpert>';
+  const peeling = c.peeling ? ', {enable_loop_peeling}' : '';
+  return (
+    `#iree_codegen.compilation_info<lowering_config = ${loweringConfig(c, loops)}, ` +
+    `translation_info = #iree_codegen.translation_info<pipeline = ${pipeline}${peeling}>>`
+  );
+}
+
+/** The lowering configuration alone, in the spelling that the compiler prints it in again. */
+export function loweringConfig(c: TileConfiguration, loops: readonly number[]): string {
+  const levels: (readonly [string, readonly number[] | undefined])[] = [
+    ['cache_parallel', c.cacheParallel],
+    ['cache_reduction', c.cacheReduction],
+    ['distribution', c.distribution],
+    ['vector_common_parallel', c.vectorCommonParallel],
+    ['vector_inner_parallel', c.vectorInnerParallel],
+    ['vector_reduction', c.vectorReduction],
+  ];
+  const rendered = levels.flatMap(([name, tiles]) =>
+    tiles === undefined ? [] : [`${name} = [${loops.map((d) => tiles[d]!).join(', ')}]`],
+  );
+  return `#iree_cpu.lowering_config<${rendered.join(', ')}>`;
+}

@@ -1,0 +1,27 @@
+// A search space: knobs with ordered values, and the rule that turns a choice of values into a configuration.
+import type { Configuration } from './configuration.ts';
+
+/** One tuning decision. Values are ordered so that neighbours behave alike. */
+export interface Knob {
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+/** A choice for every knob: indices into `Knob.values`, in the order of `SearchSpace.knobs`. */
+export type Point = readonly number[];
+
+/** What a search may try for one workload on one target. Pure: the same workload and target give the same space. */
+export interface SearchSpace {
+  readonly knobs: readonly Knob[];
+  /** Promising points to begin with, best guess first; every one is legal. */
+  readonly starts: readonly Point[];
+  /** The configuration at a point; null where the target's legality rules forbid it. */
+  configurationAt(point: Point): Configuration | null;
+  /** The point of a configuration found earlier; null when it is not in this space. */
+  pointOf(configuration: Configuration): Point | null;
+}
+
+/** Number of points, illegal ones included. */
+export function spaceSize(space: SearchSpace): number {
+  return space.knobs.reduce((product, knob) => product * knob.values.length, 1);
+}

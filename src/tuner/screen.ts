@@ -1,0 +1,111 @@
+// Screening: many configurations, few repetitions each, compiled and timed together.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loweringAttribute } from '../inject/attribute.ts';
+import { benchmark } from '../measure/benchmark.ts';
+import { buildCandidates } from '../measure/build.ts';
+import { median } from '../measure/statistics.ts';
+import type { Toolchain } from '../measure/toolchain.ts';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
+import type { Trial } from '../store/store.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** Name of the default's function in every candidate module. */
+export const DEFAULT_NAME = 'stock';
+
+/** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
+const SLOW_DEFAULT_SECONDS = 0.03;
+
+/** Times batches of configurations of one workload; remembers how fast the default is. */
+export class Screener {
+  readonly #toolchain: Toolchain;
+  readonly #workload: Workload;
+  readonly #strategy: string;
+  #batches = 0;
+  /** Median seconds of the default; NaN until the first batch has run. */
+  defaultSeconds = NaN;
+
+  constructor(toolchain: Toolchain, workload: Workload, strategy: string) {
+    this.#toolchain = toolchain;
+    this.#workload = workload;
+    this.#strategy = strategy;
+  }
+
+  /**
+   * One trial per configuration, in the same order.
+   * @param timeoutSeconds for the whole batch, compiling not counted
+   */
+  async screen(configurations: readonly Configuration[], timeoutSeconds: number): Promise<Trial[]> {
+    const batch = `batch${this.#batches++}`;
+    const candidates = configurations.map((configuration, i) => ({
+      name: `c${i}`,
+      attribute: loweringAttribute(configuration, this.#workload, this.#toolchain.release),
+    }));
+    const withDefault = !(this.defaultSeconds > SLOW_DEFAULT_SECONDS);
+    const all = withDefault ? [{ name: DEFAULT_NAME, attribute: null }, ...candidates] : candidates;
+    const build = await buildCandidates(this.#toolchain, this.#workload, all, batch);
+    const timings =
+      build.module === null
+        ? { seconds: new Map<string, number[]>(), failed: new Map<string, string>() }
+        : await this.#time(build.module, build.built.map(({ name }) => name), timeoutSeconds);
+
+    const own = timings.seconds.get(DEFAULT_NAME);
+    if (own !== undefined) this.defaultSeconds = median(own);
+    return configurations.map((configuration, i): Trial => {
+      const name = `c${i}`;
+      const base = { configuration, strategy: this.#strategy, seconds: null, ratio: null };
+      const refusal = build.refused.get(name);
+      if (refusal !== undefined) return { ...base, outcome: 'compile-error', message: refusal };
+      const seconds = median(timings.seconds.get(name) ?? []);
+      if (Number.isNaN(seconds)) {
+        const message = timings.failed.get(name) ?? 'no timing was reported';
+        return { ...base, outcome: message.startsWith('took longer') ? 'timeout' : 'run-error', message };
+      }
+      const ratio = this.defaultSeconds / seconds;
+      return { ...base, outcome: 'measured', seconds, ratio: Number.isFinite(ratio) ? ratio : null, message: null };
+    });
+  }
+
+  async #time(module: string, names: readonly string[], timeoutSeconds: number) {
+    // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
+    await sleep(20);
+    if (Number.isNaN(this.defaultSeconds)) {
+      // The first batch begins with the default alone, so that nothing is timed ten times before we know how slow it is.
+      const first = await benchmark(this.#toolchain, module, [DEFAULT_NAME], {
+        repetitions: 1,
+        minSeconds: 0.005,
+        timeoutSeconds,
+        only: [DEFAULT_NAME],
+      });
+      this.defaultSeconds = median(first.seconds.get(DEFAULT_NAME) ?? []);
+      if (this.defaultSeconds > SLOW_DEFAULT_SECONDS) {
+        const rest = names.filter((name) => name !== DEFAULT_NAME);
+        return this.#timeBatch(module, rest, rest, timeoutSeconds);
+      }
+    }
+    return this.#timeBatch(module, names, undefined, timeoutSeconds);
+  }
+
+  #timeBatch(
+    module: string,
+    names: readonly string[],
+    only: readonly string[] | undefined,
+    timeoutSeconds: number,
+  ) {
+    return benchmark(this.#toolchain, module, names, {
+      repetitions: 3,
+      minSeconds: 0.01,
+      timeoutSeconds,
+      ...(only && { only }),
+    });
+  }
+}
+
+/** The default as a trial, so that the table of trials shows what everything is compared with. */
+export const defaultTrial = (seconds: number, strategy: string): Trial => ({
+  configuration: DEFAULT_CONFIGURATION,
+  outcome: 'measured',
+  seconds,
+  ratio: 1,
+  message: null,
+  strategy,
+});

@@ -1,0 +1,187 @@
+// The loop: search within the budget, keep every trial, decide by the finals, write the record.
+import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
+import type { StrategyFactory } from '../search/strategy.ts';
+import { seededRandom } from '../search/strategy.ts';
+import { configurationKey, DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
+import type { SearchSpace } from '../space/space.ts';
+import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
+import { runFinals, winner, type Finals } from './finals.ts';
+import { defaultTrial, Screener } from './screen.ts';
+
+/** How far a search goes when the budget does not end it first. */
+export interface Effort {
+  readonly trialsPerBatch: number;
+  readonly maxTrials: number;
+  /** Batches in a row without a gain of 1% after which the search is over. */
+  readonly patience: number;
+  readonly finalists: number;
+}
+
+export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 3 };
+
+/** What a search says of itself while it runs. Seconds are of one execution. */
+export interface TuningProgress {
+  readonly workload: string;
+  readonly stage: 'search' | 'finals';
+  readonly trials: number;
+  readonly defaultSeconds: number;
+  readonly bestSeconds: number;
+  /** Seconds of budget left. */
+  readonly secondsLeft: number;
+}
+
+export interface TuningJob {
+  readonly subject: Subject;
+  readonly space: SearchSpace;
+  readonly strategy: StrategyFactory;
+  readonly effort: Effort;
+  readonly budgetSeconds: number;
+  /** Ends the search early but still decides; the toolchain's own signal ends everything. */
+  readonly finishEarly?: AbortSignal;
+  readonly onProgress?: (progress: TuningProgress) => void;
+  /** Seconds on a clock that never goes back. */
+  readonly clock: () => number;
+  readonly createdBy: string;
+}
+
+/** A decision and the evidence for it. */
+export interface TuningResult {
+  readonly configuration: Configuration;
+  readonly evidence: Evidence;
+}
+
+/** Share of the budget kept for the finals, without which nothing can be decided. */
+const FINALS_SHARE = 0.25;
+
+/** Earlier searches' best configurations that a new search begins with. */
+const SEEDS = 4;
+
+/** A gain smaller than this does not keep a search going. */
+const PATIENCE_GAIN = 0.01;
+
+/**
+ * Tunes one workload and writes its record; null when nothing could be decided (nothing compiled or ran).
+ * Trials are written batch by batch, so whatever interrupts the search loses nothing that was measured.
+ * @throws StoppedError when the toolchain's signal fires
+ */
+export async function tuneWorkload(
+  toolchain: Toolchain,
+  store: Store,
+  job: TuningJob,
+): Promise<TuningResult | null> {
+  const { subject, space, effort, clock } = job;
+  const started = clock();
+  const searchEnd = started + job.budgetSeconds * (1 - FINALS_SHARE);
+  const strategy = job.strategy(seeded(space, store.trials(subject)), seededRandom(1));
+  const screener = new Screener(toolchain, subject.workloadForm, strategy.name);
+  const measured: Trial[] = [];
+  let best = Infinity;
+  let trials = 0;
+  let idle = 0;
+  let complete = true;
+  const report = (stage: TuningProgress['stage']) =>
+    job.onProgress?.({
+      workload: subject.workload,
+      stage,
+      trials,
+      defaultSeconds: screener.defaultSeconds,
+      bestSeconds: best,
+      secondsLeft: Math.max(0, started + job.budgetSeconds - clock()),
+    });
+
+  report('search');
+  while (trials < effort.maxTrials && idle < effort.patience) {
+    const left = searchEnd - clock();
+    if ((left <= 0 && trials > 0) || job.finishEarly?.aborted === true) {
+      complete = false;
+      break;
+    }
+    const points = strategy.propose(Math.min(effort.trialsPerBatch, effort.maxTrials - trials));
+    if (points.length === 0) break;
+    const configurations = points.map((point) => space.configurationAt(point)!);
+    const batch = await screener.screen(configurations, Math.max(5, left));
+    strategy.observe(points.map((point, i) => ({ point, cost: batch[i]!.seconds })));
+    // A default that cannot be compiled or run leaves nothing to compare with.
+    if (trials === 0 && !Number.isFinite(screener.defaultSeconds)) {
+      store.addTrials(subject, batch);
+      return null;
+    }
+    store.addTrials(
+      subject,
+      trials === 0 ? [defaultTrial(screener.defaultSeconds, strategy.name), ...batch] : batch,
+    );
+    trials += batch.length;
+    const good = batch.filter((trial) => trial.seconds !== null);
+    measured.push(...good);
+    const batchBest = Math.min(...good.map((trial) => trial.seconds!));
+    idle = batchBest < best * (1 - PATIENCE_GAIN) ? 0 : idle + 1;
+    best = Math.min(best, batchBest);
+    report('search');
+  }
+
+  measured.sort((a, b) => a.seconds! - b.seconds!);
+  const finalists = distinct(measured).slice(0, effort.finalists);
+  report('finals');
+  const finals = await runFinals(
+    toolchain,
+    subject.workloadForm,
+    finalists.map(({ configuration }) => configuration),
+    { defaultSeconds: screener.defaultSeconds, seconds: finalists.map(({ seconds }) => seconds!) },
+  );
+  if (finals === null) return null;
+  store.addTrials(
+    subject,
+    finals.wrong.map(({ configuration, reason }) => ({
+      configuration,
+      outcome: 'wrong-result' as const,
+      seconds: null,
+      ratio: null,
+      message: reason,
+      strategy: strategy.name,
+    })),
+  );
+  const result = decide(finals, { trials, tuningSeconds: clock() - started, complete });
+  store.putRecord(subject, {
+    ...result,
+    failure: null,
+    createdAt: new Date().toISOString(),
+    createdBy: job.createdBy,
+  });
+  return result;
+}
+
+function decide(
+  finals: Finals,
+  search: { trials: number; tuningSeconds: number; complete: boolean },
+): TuningResult {
+  const best = winner(finals);
+  const { defaultSeconds, processes, repetitions, noiseFloor } = finals;
+  const common = { defaultSeconds, processes, repetitions, noiseFloor, ...search };
+  if (best === null) {
+    const own = { ratio: 1, low: 1, high: 1, seconds: defaultSeconds, maxError: 0 };
+    return { configuration: DEFAULT_CONFIGURATION, evidence: { ...common, ...own } };
+  }
+  const { configuration, ratio, low, high, seconds, maxError } = best;
+  return { configuration, evidence: { ...common, ratio, low, high, seconds, maxError } };
+}
+
+/** The space with the best configurations of earlier, perhaps interrupted, searches as its first starts. */
+function seeded(space: SearchSpace, earlier: readonly Trial[]): SearchSpace {
+  const best = earlier
+    .filter((trial) => trial.seconds !== null)
+    .sort((a, b) => a.seconds! - b.seconds!)
+    .map(({ configuration }) => space.pointOf(configuration))
+    .filter((point) => point !== null)
+    .slice(0, SEEDS);
+  return { ...space, starts: [...best, ...space.starts] };
+}
+
+function distinct(trials: readonly Trial[]): Trial[] {
+  const seen = new Set<string>();
+  return trials.filter(({ configuration }) => {
+    const key = configurationKey(configuration);
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+export { StoppedError };

@@ -1,0 +1,14 @@
+// Element types in MLIR's spelling, as far as their size and exactness matter for tuning.
+
+const FLOAT = /^(?:bf16|tf32|f(\d+)(?:E\w+)?)$/;
+const INTEGER = /^[su]?i(\d+)$/;
+
+/** Bits of one element; 32 for `index` and anything unknown, which only makes limits stricter. */
+export function elementBits(type: string): number {
+  if (type === 'bf16') return 16;
+  const width = FLOAT.exec(type)?.[1] ?? INTEGER.exec(type)?.[1];
+  return width === undefined ? 32 : Number(width);
+}
+
+export const isFloat = (type: string): boolean => FLOAT.test(type);
+export const isInteger = (type: string): boolean => INTEGER.test(type);

@@ -1,0 +1,104 @@
+// From what the parser found to what is tuned.
+import type { AffineMap, Operand, Operation, ShapedType } from 'mlir-parser-ts';
+import type { DimensionKind, OperandForm, Workload } from './workload.ts';
+
+/** A workload, with the order in which this operation runs over its dimensions. */
+export interface OperationWorkload {
+  readonly workload: Workload;
+  /** For each loop of the operation, outermost first, the index into `workload.dimensions`. */
+  readonly loops: readonly number[];
+}
+
+/** Why an operation is not tuned. */
+export interface Skipped {
+  readonly skipped: string;
+}
+
+const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
+
+/** The canonical workload of an operation, or the reason why it has none. Pure. */
+export function workloadOf(operation: Operation): OperationWorkload | Skipped {
+  const own = operation.attributes.find(({ name }) => OWN_CONFIGURATION.includes(name));
+  if (own !== undefined) return { skipped: `already has ${own.name}` };
+  if (operation.body !== 'multiply-add') {
+    const unsigned = operation.body === 'multiply-add-unsigned';
+    return { skipped: unsigned ? 'unsigned integers are not tuned yet' : 'not a plain multiply-add' };
+  }
+  const [lhs, rhs, accumulator] = operation.operands;
+  if (lhs === undefined || rhs === undefined || accumulator === undefined || operation.operands.length !== 3)
+    return { skipped: `has ${operation.operands.length} operands instead of 3` };
+  const [lhsMap, rhsMap, accumulatorMap] = operation.indexingMaps.map(plainResults);
+  if (!lhsMap || !rhsMap || !accumulatorMap) return { skipped: 'an indexing map is not a plain permutation' };
+
+  const operands: [Operand, readonly number[]][] = [
+    [lhs, lhsMap],
+    [rhs, rhsMap],
+    [accumulator, accumulatorMap],
+  ];
+  const sizes = new Map<number, number>();
+  for (const [{ type, role }, map] of operands) {
+    const shaped = tensorShape(type);
+    if (shaped === null) return { skipped: `the type of the ${role} is not understood` };
+    if (shaped.encoding !== null) return { skipped: `the ${role} has an encoding` };
+    if (shaped.shape === null || shaped.shape.length !== map.length)
+      return { skipped: `the rank of the ${role} does not fit its indexing map` };
+    for (const [i, loop] of map.entries()) {
+      const size = shaped.shape[i]!;
+      if (size < 0) return { skipped: 'dynamic dimensions' };
+      if (size === 0) return { skipped: 'an empty dimension' };
+      if ((sizes.get(loop) ?? size) !== size) return { skipped: 'the shapes contradict each other' };
+      sizes.set(loop, size);
+    }
+  }
+
+  const loopCount = operation.iteratorTypes.length;
+  const kinds: DimensionKind[] = [];
+  for (let loop = 0; loop < loopCount; loop++) {
+    const inside = [lhsMap, rhsMap, accumulatorMap].map((map) => map.includes(loop));
+    const kind = dimensionKind(inside[0]!, inside[1]!, inside[2]!);
+    if (kind === null || !sizes.has(loop)) return { skipped: 'not a contraction of two operands' };
+    if ((kind === 'k') !== (operation.iteratorTypes[loop] === 'reduction'))
+      return { skipped: 'iterator types contradict the indexing maps' };
+    kinds.push(kind);
+  }
+  if (!kinds.includes('k')) return { skipped: 'nothing is summed' };
+
+  // Canonical order: by kind; inside a kind as the result (for k: the lhs) lays the dimensions out.
+  const order = [...accumulatorMap, ...lhsMap.filter((loop) => kinds[loop] === 'k')];
+  const canonical = order
+    .slice()
+    .sort((a, b) => KIND_ORDER.indexOf(kinds[a]!) - KIND_ORDER.indexOf(kinds[b]!) || order.indexOf(a) - order.indexOf(b));
+  const form = (operand: Operand, map: readonly number[]): OperandForm => ({
+    elementType: (operand.type as ShapedType).elementType,
+    dimensions: map.map((loop) => canonical.indexOf(loop)),
+  });
+  return {
+    workload: {
+      dimensions: canonical.map((loop) => ({ kind: kinds[loop]!, size: sizes.get(loop)! })),
+      lhs: form(lhs, lhsMap),
+      rhs: form(rhs, rhsMap),
+      accumulator: form(accumulator, accumulatorMap),
+      constantRhs: rhs.constant,
+    },
+    loops: kinds.map((_, loop) => canonical.indexOf(loop)),
+  };
+}
+
+/** Attributes with which a user or an earlier tool has already decided. */
+const OWN_CONFIGURATION = ['compilation_info', 'lowering_config', 'iree.opt.data_tiling'];
+
+function plainResults(map: AffineMap): readonly number[] | null {
+  const results = map.results.filter((loop) => loop !== null);
+  return results.length === map.results.length && new Set(results).size === results.length ? results : null;
+}
+
+function tensorShape(type: Operand['type']): ShapedType | null {
+  return type.kind === 'tensor' || type.kind === 'memref' ? type : null;
+}
+
+function dimensionKind(lhs: boolean, rhs: boolean, result: boolean): DimensionKind | null {
+  if (lhs && rhs) return result ? 'batch' : 'k';
+  if (lhs && result) return 'm';
+  if (rhs && result) return 'n';
+  return null;
+}

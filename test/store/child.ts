@@ -1,0 +1,83 @@
+// The other process in tests of concurrency: `node --conditions=source child.ts DEED DATABASE [PARAMETER]`.
+import { setTimeout } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { StoreError } from '../../src/store/errors.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { DECISION, SUBJECT, subjectOf } from './samples.ts';
+
+const [deed = '', path = '', parameter = ''] = process.argv.slice(2);
+
+/** Holds back the start until the parent has all its children ready: they then act at the same moment. */
+async function startingSignal(): Promise<void> {
+  process.stdout.write('ready\n');
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+}
+
+/** Permission bits do not bind root: act as the user "nobody". The driver must be loaded before. */
+function dropPrivileges(): void {
+  new Database(':memory:').close();
+  if (process.geteuid?.() !== 0) return;
+  process.setgroups?.([]);
+  process.setgid?.(65534);
+  process.setuid?.(65534);
+}
+
+function outcomeOf(action: () => unknown): string {
+  try {
+    return `ok ${JSON.stringify(action())}`;
+  } catch (error) {
+    return error instanceof StoreError ? `${error.kind} ${error.message}` : `unexpected ${String(error)}`;
+  }
+}
+
+switch (deed) {
+  case 'create': {
+    await startingSignal();
+    const store = openSqliteStore(path, { busyTimeoutMs: 30_000 });
+    store.putRecord(subjectOf(Number(parameter)), DECISION);
+    store.close();
+    break;
+  }
+  case 'count': {
+    await startingSignal();
+    const store = openSqliteStore(path, { busyTimeoutMs: 30_000 });
+    for (let i = 0; i < Number(parameter); i++) store.count({ hits: 1, seconds: 0.5 });
+    store.close();
+    break;
+  }
+  case 'put-forever': {
+    const store = openSqliteStore(path);
+    for (let m = 1; ; m++) {
+      store.putRecord(subjectOf(m), DECISION);
+      // Synchronous, so that what the parent has read was acknowledged before.
+      process.stdout.write(`${m}\n`);
+    }
+  }
+  case 'hold': {
+    const db = new Database(path);
+    if (parameter === 'everything') db.pragma('locking_mode = EXCLUSIVE');
+    db.exec('BEGIN EXCLUSIVE; DELETE FROM counter');
+    await startingSignal();
+    process.stdout.write('releasing soon\n');
+    await setTimeout(300);
+    db.close();
+    break;
+  }
+  case 'unprivileged-write': {
+    dropPrivileges();
+    const put = () => {
+      const store = openSqliteStore(path);
+      store.putRecord(SUBJECT, DECISION);
+      store.close();
+    };
+    process.stdout.write(outcomeOf(put));
+    break;
+  }
+  case 'unprivileged-read': {
+    dropPrivileges();
+    process.stdout.write(outcomeOf(() => openSqliteStore(path, { readonly: true }).allRecords().length));
+    break;
+  }
+  default:
+    throw new Error(`unknown deed ${deed}`);
+}

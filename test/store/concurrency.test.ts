@@ -1,0 +1,84 @@
+// Several real processes on one file.
+import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { DECISION, look, open, startChild, subjectOf, temporaryPath, type Child } from './support.ts';
+
+/** Lets them all act at once and waits until they have ended well. */
+async function release(children: readonly Child[]): Promise<void> {
+  await Promise.all(children.map((child) => child.says('ready')));
+  for (const child of children) child.process.stdin?.end('go\n');
+  await Promise.all(children.map((child) => child.done));
+}
+
+/** A database of at least 20 records whose only writer was killed at work. */
+async function leftByKilledWriter(): Promise<string> {
+  const path = temporaryPath();
+  const child = startChild('put-forever', path);
+  await child.says('\n20\n');
+  child.process.kill('SIGKILL');
+  await child.ended;
+  return path;
+}
+
+it('lets processes create one database at the same moment', async () => {
+  for (let round = 0; round < 3; round++) {
+    const path = temporaryPath();
+    await release([1, 2, 3, 4, 5, 6].map((m) => startChild('create', path, String(m))));
+    const store = open(path);
+    expect(store.allRecords()).toHaveLength(6);
+    expect(look(path, 'PRAGMA integrity_check')).toBe('ok');
+    expect(look(path, 'PRAGMA journal_mode')).toBe('wal');
+  }
+});
+
+it('adds up the counters of four processes', async () => {
+  const path = temporaryPath();
+  await release([1, 2, 3, 4].map(() => startChild('count', path, '250')));
+  expect(open(path).counters()).toEqual({ hits: 1000, seconds: 500 });
+});
+
+it('keeps every acknowledged record when a process is killed while it writes', async () => {
+  for (const enough of ['\n5\n', '\n50\n', '\n200\n']) {
+    const path = temporaryPath();
+    const child = startChild('put-forever', path);
+    await child.says(enough);
+    child.process.kill('SIGKILL');
+    // The last line may have been cut off.
+    const acknowledged = (await child.ended).split('\n').slice(0, -1);
+    expect(look(path, 'PRAGMA integrity_check')).toBe('ok');
+    const found = new Set(
+      open(path)
+        .allRecords()
+        .map(({ workload }) => workload),
+    );
+    expect(acknowledged.filter((m) => !found.has(subjectOf(Number(m)).workload))).toEqual([]);
+  }
+});
+
+it('lets another process go on where a killed one was', async () => {
+  const path = await leftByKilledWriter();
+  const store = open(path);
+  const before = store.allRecords().length;
+  store.putRecord(subjectOf(1_000_000), DECISION);
+  expect(store.allRecords()).toHaveLength(before + 1);
+});
+
+it('shows a reader the records of a killed writer', async () => {
+  const path = await leftByKilledWriter();
+  expect(open(path, { readonly: true }).allRecords().length).toBeGreaterThanOrEqual(20);
+});
+
+it('shows the records of a killed writer in a folder that takes no files', async () => {
+  const path = await leftByKilledWriter();
+  for (const name of readdirSync(dirname(path))) chmodSync(join(dirname(path), name), 0o444);
+  chmodSync(dirname(path), 0o555);
+  expect(await startChild('unprivileged-read', path).done).toMatch(/^ok \d+$/);
+});
+
+it('calls the database of a killed writer unavailable when SQLite would need to make a file and cannot', async () => {
+  const path = await leftByKilledWriter();
+  rmSync(`${path}-shm`);
+  chmodSync(dirname(path), 0o555);
+  expect(await startChild('unprivileged-read', path).done).toMatch(/^unavailable /);
+});

@@ -1,0 +1,304 @@
+// Every way in which the file can be wrong: one kind of error each, which names the file and the way out.
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import {
+  DECISION,
+  SUBJECT,
+  alter,
+  failure,
+  look,
+  open,
+  startChild,
+  temporaryFolder,
+  temporaryPath,
+} from './support.ts';
+
+/** A closed database with one record. */
+function filled(path = temporaryPath()): string {
+  const store = open(path);
+  store.putRecord(SUBJECT, DECISION);
+  store.close();
+  return path;
+}
+
+describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) => {
+  it.each([
+    ['noise', Buffer.alloc(10_000, 'not a database ')],
+    ['a short text', Buffer.from('my notes')],
+  ])('calls a file of %s damaged and leaves it as it was', (_, content) => {
+    const path = temporaryPath();
+    writeFileSync(path, content);
+    const error = failure('damaged', path, () => open(path, options));
+    expect(error.message).toContain('move it away');
+    expect(readFileSync(path).equals(content)).toBe(true);
+  });
+
+  it('calls a truncated file damaged', () => {
+    const path = filled();
+    truncateSync(path, 9000);
+    failure('damaged', path, () => open(path, options).allRecords());
+  });
+
+  it('calls a database without its tables damaged', () => {
+    const path = filled();
+    alter(path, 'DROP TABLE record');
+    const store = open(path, options);
+    failure('damaged', path, () => store.allRecords());
+  });
+
+  it('says that a database of a later schema needs a newer program', () => {
+    const path = filled();
+    alter(path, 'PRAGMA user_version = 7');
+    const error = failure('future', path, () => open(path, options));
+    expect(error.message).toContain(
+      '(schema 7, this one knows 1): update iree-compile-tuned, or set IREE_TUNED_DB',
+    );
+  });
+
+  it.each([
+    ['tables', 'CREATE TABLE bookmark (url)'],
+    ['an application id', 'PRAGMA application_id = 252006674'],
+    ['a schema version', 'PRAGMA user_version = 1'],
+  ])('calls a database with only %s of another program foreign and leaves it as it was', (_, sql) => {
+    const path = temporaryPath();
+    alter(path, sql);
+    const before = readFileSync(path);
+    failure('foreign', path, () => open(path, options));
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('calls a folder foreign', () => {
+    const path = temporaryFolder();
+    failure('foreign', path, () => open(path, options));
+  });
+});
+
+describe('opened for writing', () => {
+  it('initialises a file without content', () => {
+    const path = temporaryPath();
+    writeFileSync(path, '');
+    filled(path);
+    expect(open(path).allRecords()).toHaveLength(1);
+  });
+
+  it('initialises a SQLite database without content', () => {
+    const path = temporaryPath();
+    alter(path, 'VACUUM');
+    filled(path);
+    expect(open(path).allRecords()).toHaveLength(1);
+  });
+
+  it('calls a path below a file unwritable', () => {
+    const file = temporaryPath();
+    writeFileSync(file, '');
+    const path = join(file, 'folder', 'tuning.db');
+    failure('unwritable', path, () => open(path));
+  });
+
+  it('calls a folder that takes no files unwritable', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o555);
+    const path = join(folder, 'tuning.db');
+    expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable .*IREE_TUNED_READONLY=1/);
+  });
+
+  it('calls a folder that cannot be made unwritable', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o555);
+    const path = join(folder, 'below', 'tuning.db');
+    expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable /);
+  });
+
+  it('calls a file that may only be read unwritable', async () => {
+    const path = filled();
+    chmodSync(dirname(path), 0o755);
+    chmodSync(path, 0o444);
+    expect(await startChild('unprivileged-write', path).done).toMatch(/^unwritable /);
+  });
+});
+
+describe('opened only to be read', () => {
+  it.each([
+    ['does not exist', 'missing.db'],
+    ['lies in a folder that does not exist', 'no/such/folder/missing.db'],
+  ])('calls a file unavailable that %s, and creates nothing', (_, name) => {
+    const folder = temporaryFolder();
+    const path = join(folder, name);
+    failure('unavailable', path, () => open(path, { readonly: true }));
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('calls a file without content unavailable', () => {
+    const path = temporaryPath();
+    writeFileSync(path, '');
+    failure('unavailable', path, () => open(path, { readonly: true }));
+  });
+
+  it('calls a path below a file unavailable', () => {
+    const file = temporaryPath();
+    writeFileSync(file, '');
+    failure('unavailable', file, () => open(join(file, 'tuning.db'), { readonly: true }));
+  });
+
+  it('reads a database in a folder that takes no files', async () => {
+    const path = filled();
+    chmodSync(path, 0o444);
+    chmodSync(dirname(path), 0o555);
+    expect(await startChild('unprivileged-read', path).done).toBe('ok 1');
+  });
+
+  it('reads a database of more than 64 MiB, wherever it lies', async () => {
+    const path = filled();
+    alter(path, 'CREATE TABLE ballast AS SELECT zeroblob(70000000)');
+    expect(open(path, { readonly: true }).allRecords()).toHaveLength(1);
+    const elsewhere = temporaryPath();
+    copyFileSync(path, elsewhere);
+    chmodSync(elsewhere, 0o444);
+    chmodSync(dirname(elsewhere), 0o555);
+    expect(await startChild('unprivileged-read', elsewhere).done).toBe('ok 1');
+  });
+
+  it('calls a file that may not be read unavailable', async () => {
+    const path = filled();
+    chmodSync(path, 0o000);
+    chmodSync(dirname(path), 0o755);
+    expect(await startChild('unprivileged-read', path).done).toMatch(/^unavailable /);
+  });
+
+  it('leaves no files beside the database', () => {
+    const path = filled();
+    const store = open(path, { readonly: true });
+    expect(store.allRecords()).toHaveLength(1);
+    store.close();
+    expect(readdirSync(dirname(path))).toEqual(['tuning.db']);
+  });
+
+  it('sees what a writer that is still at work has committed', () => {
+    const path = temporaryPath();
+    const writer = open(path);
+    writer.putRecord(SUBJECT, DECISION);
+    expect(open(path, { readonly: true }).allRecords()).toHaveLength(1);
+  });
+
+  it('refuses every write, says why, and changes nothing', () => {
+    const path = filled();
+    const before = readFileSync(path);
+    const store = open(path, { readonly: true });
+    for (const write of [
+      () => {
+        store.putRecord(SUBJECT, DECISION);
+      },
+      () => {
+        store.markFailed(SUBJECT, 'wrong result');
+      },
+      () => {
+        store.noteMiss(SUBJECT);
+      },
+      () => {
+        store.count({ hit: 1 });
+      },
+      () => {
+        store.zeroCounters();
+      },
+    ]) {
+      expect(failure('unwritable', path, write).message).toContain('unset IREE_TUNED_READONLY');
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  it('follows a link to a database with uncommitted neighbours', () => {
+    const path = temporaryPath();
+    const writer = open(path);
+    writer.putRecord(SUBJECT, DECISION);
+    const link = join(temporaryFolder(), 'link.db');
+    symlinkSync(path, link);
+    expect(open(link, { readonly: true }).allRecords()).toHaveLength(1);
+  });
+
+  it('asks for one opening with write access when the schema is older', () => {
+    const path = temporaryPath();
+    const db = new Database(path);
+    db.pragma('application_id = 0x49524574');
+    db.close();
+    const error = failure('unavailable', path, () => open(path, { readonly: true }));
+    expect(error.message).toContain('older schema');
+  });
+});
+
+describe('while another process holds the lock', () => {
+  it('reads on beside a writer', async () => {
+    const path = filled();
+    const holder = startChild('hold', path);
+    await holder.says('ready');
+    expect(open(path, { busyTimeoutMs: 100 }).allRecords()).toHaveLength(1);
+  });
+
+  it('gives up writing after the busy timeout', async () => {
+    const path = filled();
+    const holder = startChild('hold', path);
+    await holder.says('ready');
+    const store = open(path, { busyTimeoutMs: 200 });
+    const start = performance.now();
+    const error = failure('locked', path, () => {
+      store.count({ hit: 1 });
+    });
+    expect(performance.now() - start).toBeGreaterThan(150);
+    expect(error.message).toContain('waited 200 ms');
+  });
+
+  it('gives up opening after the busy timeout when readers are kept out as well', async () => {
+    const path = filled();
+    const holder = startChild('hold', path, 'everything');
+    await holder.says('ready');
+    failure('locked', path, () => open(path, { busyTimeoutMs: 100 }));
+  });
+
+  it('writes when the lock is released in time', async () => {
+    const path = filled();
+    const holder = startChild('hold', path);
+    await holder.says('ready');
+    const store = open(path, { busyTimeoutMs: 20_000 });
+    holder.process.stdin?.end('go\n');
+    await holder.says('releasing soon');
+    store.count({ hit: 1 });
+    expect(store.counters()).toEqual({ hit: 1 });
+  });
+});
+
+it('gives a StoreError for a store that was closed', () => {
+  const path = filled();
+  const store = open(path);
+  store.close();
+  failure('unavailable', path, () => store.allRecords());
+});
+
+it('can be closed twice', () => {
+  const store = open(filled());
+  store.close();
+  store.close();
+});
+
+it('puts our application id and schema version into the file', () => {
+  const path = filled();
+  expect(look(path, 'PRAGMA application_id')).toBe(0x49524574);
+  expect(look(path, 'PRAGMA user_version')).toBe(1);
+});
+
+it('opens a path relative to the working directory', () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'data'));
+  const path = join(folder, 'data', 'tuning.db');
+  filled(relative(process.cwd(), path));
+  expect(open(path).allRecords()).toHaveLength(1);
+});

@@ -1,0 +1,27 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { StoreError } from '../../src/store/errors.ts';
+import { openStore } from '../../src/store/open.ts';
+import { temporaryPath } from './support.ts';
+
+it('opens a SQLite path', async () => {
+  const store = await openStore(temporaryPath());
+  onTestFinished(() => {
+    store.close();
+  });
+  expect(store.allRecords()).toEqual([]);
+});
+
+it('hands the options on', async () => {
+  await expect(openStore(temporaryPath(), { readonly: true })).rejects.toMatchObject({ kind: 'unavailable' });
+});
+
+it.each(['postgres://user:secret@host/tuning', 'postgresql://user:secret@host/tuning'])(
+  'says that %s is not supported yet, without its password',
+  async (location) => {
+    const error: unknown = await openStore(location).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ kind: 'unavailable' });
+    expect((error as StoreError).message).toContain('set IREE_TUNED_DB to a SQLite file');
+    expect((error as StoreError).message).not.toContain('secret');
+  },
+);

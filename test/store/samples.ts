@@ -1,0 +1,65 @@
+// Values that tests and their child processes share.
+import type { TileConfiguration } from '../../src/space/configuration.ts';
+import type { Evidence, Subject } from '../../src/store/store.ts';
+import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+
+export const TILE: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [64, 128, 0],
+  vectorCommonParallel: [8, 32, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: true,
+};
+
+export const EVIDENCE: Evidence = {
+  ratio: 1.83,
+  low: 1.79,
+  high: 1.88,
+  defaultSeconds: 0.00183,
+  seconds: 0.001,
+  processes: 5,
+  repetitions: 60,
+  noiseFloor: 0.01,
+  maxError: 0,
+  trials: 120,
+  tuningSeconds: 42.5,
+  complete: true,
+};
+
+/** A record without its key. */
+export const DECISION = {
+  configuration: TILE,
+  evidence: EVIDENCE,
+  failure: null,
+  createdAt: '2026-01-31T08:00:00.000Z',
+  createdBy: 'a tester',
+};
+
+/** A matmul of m x 512 x 512 on one target, device and compiler, any of which can be replaced. */
+export function subjectOf(m: number, change: Partial<Subject> = {}): Subject {
+  const workloadForm: Workload = {
+    dimensions: [
+      { kind: 'm', size: m },
+      { kind: 'n', size: 512 },
+      { kind: 'k', size: 512 },
+    ],
+    lhs: { elementType: 'f32', dimensions: [0, 2] },
+    rhs: { elementType: 'f32', dimensions: [2, 1] },
+    accumulator: { elementType: 'f32', dimensions: [0, 1] },
+    constantRhs: false,
+  };
+  return {
+    workload: workloadKey(workloadForm),
+    target: 'llvm-cpu x86_64',
+    device: 'local-task 8 threads',
+    compiler: 'iree 3.11.0',
+    workloadForm,
+    targetForm: { backend: 'llvm-cpu', features: ['avx2', 'fma'] },
+    deviceForm: { driver: 'local-task', threads: 8 },
+    compilerForm: { version: '3.11.0' },
+    ...change,
+  };
+}
+
+export const SUBJECT = subjectOf(512);

@@ -1,0 +1,116 @@
+// Temporary files, sample values, and child processes that stand for other users of the database.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished } from 'vitest';
+import { StoreError, type StoreErrorKind } from '../../src/store/errors.ts';
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts';
+import type { Store } from '../../src/store/store.ts';
+
+export { DECISION, EVIDENCE, SUBJECT, TILE, subjectOf } from './samples.ts';
+
+/** A folder that is gone when the test is over. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-store-'));
+  onTestFinished(() => {
+    // Tests take the right to write away.
+    chmodSync(folder, 0o755);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** Path of a database that does not exist yet. */
+export function temporaryPath(): string {
+  return join(temporaryFolder(), 'tuning.db');
+}
+
+/** An open store that is closed when the test is over. */
+export function open(path: string, options?: SqliteOptions): Store {
+  const store = openSqliteStore(path, options);
+  onTestFinished(() => {
+    store.close();
+  });
+  return store;
+}
+
+/** Runs SQL on the file behind the store's back. */
+export function alter(path: string, sql: string): void {
+  const db = new Database(path);
+  // What constraints refuse can still be in a file that another program has written.
+  db.pragma('ignore_check_constraints = ON');
+  db.exec(sql);
+  db.close();
+}
+
+/** One value out of the file, read behind the store's back. */
+export function look(path: string, sql: string): unknown {
+  const db = new Database(path);
+  const value: unknown = db.prepare(sql).pluck().get();
+  db.close();
+  return value;
+}
+
+/** The `StoreError` that the action throws, which must be of this kind and name the path. */
+export function failure(kind: StoreErrorKind, path: string, action: () => unknown): StoreError {
+  let thrown: unknown;
+  try {
+    action();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(thrown).toBeInstanceOf(StoreError);
+  const error = thrown as StoreError;
+  expect({ kind: error.kind, message: error.message }).toEqual({
+    kind,
+    message: expect.stringContaining(path) as string,
+  });
+  return error;
+}
+
+export interface Child {
+  readonly process: ChildProcess;
+  /** Resolves with everything written so far once stdout contains the text; rejects if the child ends before. */
+  says(text: string): Promise<string>;
+  /** Resolves with the whole of stdout when the child has ended well; rejects otherwise. */
+  done: Promise<string>;
+  /** Whole stdout, however the child has ended. */
+  ended: Promise<string>;
+}
+
+/** Another process that does `deed` (see child.ts) to the database. */
+export function startChild(deed: string, ...parameters: string[]): Child {
+  const script = join(import.meta.dirname, 'child.ts');
+  const child = spawn(process.execPath, ['--conditions=source', script, deed, ...parameters], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  child.stderr.on('data', (bytes: Buffer) => (errors += bytes.toString()));
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const ended = closed.then(() => output);
+  const done = closed.then((code) => {
+    if (code !== 0) throw new Error(`${deed} ended with ${String(code)}: ${errors}`);
+    return output;
+  });
+  // Not every test waits for `done`; those that do still see the rejection.
+  done.catch(() => undefined);
+  const says = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      const check = () => {
+        if (output.includes(text)) resolve(output);
+      };
+      child.stdout.on('data', check);
+      void closed.then(() => {
+        reject(new Error(`${deed} ended before it said ${text}: ${errors}`));
+      });
+      check();
+    });
+  return { process: child, says, done, ended };
+}
