@@ -3,26 +3,33 @@ import type { Configuration } from '../space/configuration.ts';
 import { compilationInfo, type Release } from '../space/render.ts';
 import type { OperandForm, Workload } from '../workload/workload.ts';
 
-/** One matcher: all contractions of this form with loops in this order. */
-export interface SpecEntry {
+/** All contractions of this form with loops in this order. */
+export interface SpecForm {
   readonly workload: Workload;
   readonly loops: readonly number[];
+}
+
+/** One matcher and what it gives to the operations that it matches. */
+export interface SpecEntry extends SpecForm {
   readonly configuration: Configuration;
 }
 
 /** Sizes of all dimensions of one kind, in the order in which the operation's loops run over them. */
-function sizes(entry: SpecEntry, kind: 'batch' | 'm' | 'n' | 'k'): string {
+function sizes(entry: SpecForm, kind: 'batch' | 'm' | 'n' | 'k'): string {
   const dimensions = entry.loops.map((d) => entry.workload.dimensions[d]!);
-  return dimensions.filter((d) => d.kind === kind).map(({ size }) => size).join(', ');
+  return dimensions
+    .filter((d) => d.kind === kind)
+    .map(({ size }) => size)
+    .join(', ');
 }
 
-function map(entry: SpecEntry, operand: OperandForm): string {
+function map(entry: SpecForm, operand: OperandForm): string {
   const loops = entry.loops.map((_, i) => `d${i}`).join(', ');
   const results = operand.dimensions.map((d) => `d${entry.loops.indexOf(d)}`).join(', ');
   return `affine_map<(${loops}) -> (${results})>`;
 }
 
-function matcher(entry: SpecEntry, name: string, info: string): string {
+function matcher(entry: SpecForm, name: string, info: string): string {
   const { lhs, rhs, accumulator } = entry.workload;
   const maps = [lhs, rhs, accumulator].map((operand) => map(entry, operand)).join(', ');
   return `  transform.named_sequence @${name}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {
@@ -66,8 +73,7 @@ ${pairs}
 `;
 }
 
-/** The operation's whole size in a form that says whether two entries would match the same operations. */
-export function matchKey(entry: SpecEntry): string {
-  return matcher({ ...entry, configuration: entry.configuration }, 'match', '');
+/** Equal for two forms exactly when one matcher would match the operations of both. */
+export function matchKey(form: SpecForm): string {
+  return matcher(form, 'match', '');
 }
-

@@ -16,7 +16,8 @@ export interface Candidate {
  * are their sums, so that outputs do not depend on the order of summation; narrow accumulators take fewer bits.
  */
 function valueBits(workload: Workload, operand: OperandForm): number {
-  const narrow = isFloat(workload.accumulator.elementType) && elementBits(workload.accumulator.elementType) <= 16;
+  const narrow =
+    isFloat(workload.accumulator.elementType) && elementBits(workload.accumulator.elementType) <= 16;
   return narrow ? 2 : Math.min(4, elementBits(operand.elementType));
 }
 

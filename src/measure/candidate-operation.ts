@@ -29,7 +29,9 @@ function namedOperation(workload: Workload): string | null {
   const named = NAMED[form];
   if (named !== undefined) return named;
   // Transposed operands are the same operation with explicit maps, as long as the result is not transposed.
-  const sorted = form.replace(/\b(?:bkm|km)\b/, (s) => (s.length === 3 ? 'bmk' : 'mk')).replace(/nk->/, 'kn->');
+  const sorted = form
+    .replace(/\b(?:bkm|km)\b/, (s) => (s.length === 3 ? 'bmk' : 'mk'))
+    .replace(/nk->/, 'kn->');
   const base = NAMED[sorted];
   if (base !== 'linalg.matmul' && base !== 'linalg.batch_matmul') return null;
   const maps = [workload.lhs, workload.rhs, workload.accumulator].map((operand) => map(workload, operand));
@@ -39,7 +41,13 @@ function namedOperation(workload: Workload): string | null {
 /** Lines that widen or convert `%name` of type `from` to `to` inside a region, and the resulting value's name. */
 function convert(name: string, from: string, to: string): { lines: string[]; value: string } {
   if (from === to) return { lines: [], value: `%${name}` };
-  const operation = isFloat(from) ? (isFloat(to) ? 'arith.extf' : 'arith.fptosi') : isFloat(to) ? 'arith.sitofp' : 'arith.extsi';
+  const operation = isFloat(from)
+    ? isFloat(to)
+      ? 'arith.extf'
+      : 'arith.fptosi'
+    : isFloat(to)
+      ? 'arith.sitofp'
+      : 'arith.extsi';
   return { lines: [`    %${name}x = ${operation} %${name} : ${from} to ${to}`], value: `%${name}x` };
 }
 
@@ -49,7 +57,9 @@ function convert(name: string, from: string, to: string): { lines: string[]; val
  */
 export function operationText(workload: Workload, attribute: string | null): string {
   const { lhs, rhs, accumulator } = workload;
-  const [lhsType, rhsType, resultType] = [lhs, rhs, accumulator].map((operand) => tensorType(workload, operand));
+  const [lhsType, rhsType, resultType] = [lhs, rhs, accumulator].map((operand) =>
+    tensorType(workload, operand),
+  );
   const operands = `ins(%lhs, %rhs : ${lhsType!}, ${rhsType!}) outs(%init : ${resultType!})`;
   const named = namedOperation(workload);
   if (named !== null) {
@@ -59,7 +69,9 @@ export function operationText(workload: Workload, attribute: string | null): str
   const type = accumulator.elementType;
   const [multiply, add] = isFloat(type) ? ['arith.mulf', 'arith.addf'] : ['arith.muli', 'arith.addi'];
   const [a, b] = [convert('a', lhs.elementType, type), convert('b', rhs.elementType, type)];
-  const iterators = workload.dimensions.map(({ kind }) => (kind === 'k' ? '"reduction"' : '"parallel"')).join(', ');
+  const iterators = workload.dimensions
+    .map(({ kind }) => (kind === 'k' ? '"reduction"' : '"parallel"'))
+    .join(', ');
   const maps = [lhs, rhs, accumulator].map((operand) => map(workload, operand)).join(', ');
   return [
     `  %result = linalg.generic {indexing_maps = [${maps}], iterator_types = [${iterators}]} ${operands}` +

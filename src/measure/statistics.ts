@@ -9,7 +9,9 @@ export function median(values: readonly number[]): number {
 }
 
 /** 97.5% quantiles of Student's t for 1, 2, 3, ... degrees of freedom; 1.96 is the limit. */
-const T_975 = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145];
+const T_975 = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145,
+];
 
 export interface Interval {
   readonly ratio: number;

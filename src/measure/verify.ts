@@ -47,7 +47,11 @@ export async function runFunction(
 /** Compares two outputs element by element. NaN equals NaN: both sides saw the same operands. */
 export function compareOutputs(expected: Uint8Array, actual: Uint8Array, elementType: string): Comparison {
   if (expected.length !== actual.length)
-    return { equal: false, maxError: Infinity, reason: `${actual.length} bytes instead of ${expected.length}` };
+    return {
+      equal: false,
+      maxError: Infinity,
+      reason: `${actual.length} bytes instead of ${expected.length}`,
+    };
   if (Buffer.compare(expected, actual) === 0) return { equal: true, maxError: 0, reason: null };
   const [want, got] = [decodeElements(expected, elementType), decodeElements(actual, elementType)];
   if (want === null || got === null)

@@ -58,7 +58,7 @@ class Descent implements Strategy {
 
     take(this.#combined);
     // Three rounds of restarts without anything new means that the space is as good as exhausted.
-    for (let barren = 0; points.length < limit && barren < 3; ) {
+    for (let barren = 0; points.length < limit && barren < 3;) {
       if (this.#knobs.length === 0 && !this.#nextRound()) barren++;
       const knob = this.#knobs[0];
       if (knob === undefined) continue;
@@ -81,7 +81,10 @@ class Descent implements Strategy {
     const current = this.#current;
     const better = scored.filter(({ cost }) => cost < current.cost * (1 - MIN_GAIN));
     if (better.length === 0) return;
-    this.#combined = combinations(current.point, better.slice(0, 4).map(({ point }) => point));
+    this.#combined = combinations(
+      current.point,
+      better.slice(0, 4).map(({ point }) => point),
+    );
     this.#current = best;
     this.#improved = true;
   }

@@ -11,7 +11,7 @@ export const randomSearch: StrategyFactory = (space, random) => {
     name: 'random',
     propose(limit) {
       const points: Point[] = [];
-      for (let misses = 0; points.length < limit && misses < MAX_MISSES; ) {
+      for (let misses = 0; points.length < limit && misses < MAX_MISSES;) {
         const point = randomPoint(space, random);
         if (isNew(point)) {
           points.push(point);

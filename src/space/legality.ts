@@ -24,7 +24,9 @@ export function vectorTileLimit(unit: VectorUnit): number {
 export function vectorTileBytes(workload: Workload, configuration: TileConfiguration): number {
   const elements = workload.dimensions.reduce(
     (product, _, i) =>
-      product * Math.max(1, configuration.vectorCommonParallel[i]!) * Math.max(1, configuration.vectorReduction[i]!),
+      product *
+      Math.max(1, configuration.vectorCommonParallel[i]!) *
+      Math.max(1, configuration.vectorReduction[i]!),
     1,
   );
   return (elements * elementBits(workload.accumulator.elementType)) / 8;

@@ -94,8 +94,18 @@ function configurationOf(
 function pointOf(knobs: readonly TileKnob[], c: Configuration): Point | null {
   if (c.kind !== 'tile') return null;
   const point = knobs.map(({ level, dimension, values }) => {
-    const parallel = { distribution: c.distribution, cache: c.cacheParallel, vector: c.vectorCommonParallel, inner: c.vectorInnerParallel };
-    const reduction = { distribution: undefined, cache: c.cacheReduction, vector: c.vectorReduction, inner: undefined };
+    const parallel = {
+      distribution: c.distribution,
+      cache: c.cacheParallel,
+      vector: c.vectorCommonParallel,
+      inner: c.vectorInnerParallel,
+    };
+    const reduction = {
+      distribution: undefined,
+      cache: c.cacheReduction,
+      vector: c.vectorReduction,
+      inner: undefined,
+    };
     return values.indexOf(parallel[level]?.[dimension] || reduction[level]?.[dimension] || 0);
   });
   return point.includes(-1) ? null : [...point, c.peeling ? 1 : 0];

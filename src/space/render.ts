@@ -1,11 +1,12 @@
 // Configurations as MLIR attributes, per compiler version: the syntax moves between releases.
 import type { TileConfiguration } from './configuration.ts';
 
-/** Release of the compiler, such as [3, 13, 0]; null when it is not known, which is taken as the newest. */
-export type Release = readonly [major: number, minor: number, patch: number] | null;
+/** Release of the compiler, such as [3, 13, 0]; [0, 0, 0] when it is not known, which is taken as the newest. */
+export type Release = readonly [major: number, minor: number, patch: number];
 
-const isBefore = (release: Release, major: number, minor: number) =>
-  release !== null && (release[0] < major || (release[0] === major && release[1] < minor));
+/** Whether `release` is known to be older than `major.minor`. */
+export const isBefore = (release: Release, major: number, minor: number): boolean =>
+  release[0] !== 0 && (release[0] < major || (release[0] === major && release[1] < minor));
 
 /**
  * The value of a `compilation_info` attribute.

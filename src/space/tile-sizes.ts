@@ -25,7 +25,9 @@ export function laneTiles(size: number, lanes: number): number[] {
   const common = [0.5, 1, 2, 3, 4, 8, 16].map((factor) => factor * lanes);
   const dividing = divisors(size).filter((d) => d <= 4 * lanes && d >= lanes / 4);
   return ascending(
-    [...common, ...dividing, ...(size < lanes ? [size] : [])].filter((t) => t >= 1 && t <= roundUp(size, lanes)),
+    [...common, ...dividing, ...(size < lanes ? [size] : [])].filter(
+      (t) => t >= 1 && t <= roundUp(size, lanes),
+    ),
   );
 }
 

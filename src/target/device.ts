@@ -54,7 +54,9 @@ function cacheSizes(): number[] {
   const folder = '/sys/devices/system/cpu/cpu0/cache';
   try {
     const sizes: number[] = [];
-    for (const index of readdirSync(folder).filter((name) => name.startsWith('index')).sort()) {
+    for (const index of readdirSync(folder)
+      .filter((name) => name.startsWith('index'))
+      .sort()) {
       if (readFileSync(`${folder}/${index}/type`, 'latin1').startsWith('Instruction')) continue;
       sizes.push(Number.parseInt(readFileSync(`${folder}/${index}/size`, 'latin1'), 10));
     }

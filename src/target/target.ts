@@ -27,7 +27,12 @@ export function targetKey(target: Target): string {
 /** Architecture part of a triple in the spelling that Node's `process.arch` uses. */
 export function targetArchitecture(target: Target): string {
   const name = target.triple.split('-')[0] ?? '';
-  const names: Readonly<Record<string, string>> = { x86_64: 'x64', aarch64: 'arm64', arm64: 'arm64', i386: 'ia32' };
+  const names: Readonly<Record<string, string>> = {
+    x86_64: 'x64',
+    aarch64: 'arm64',
+    arm64: 'arm64',
+    i386: 'ia32',
+  };
   return names[name] ?? name;
 }
 
@@ -58,7 +63,10 @@ export function readTargets(ir: string, flags: readonly string[]): Target[] {
       backend: match[1]!,
       triple: field('target_triple') || match[2]!,
       cpu: field('cpu'),
-      features: [...enabled].filter(([, on]) => on).map(([name]) => name).sort(),
+      features: [...enabled]
+        .filter(([, on]) => on)
+        .map(([name]) => name)
+        .sort(),
       nativeVectorBytes: Number(/native_vector_size = (\d+)/.exec(text)?.[1] ?? 0),
       flags,
     });

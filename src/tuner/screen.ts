@@ -46,7 +46,11 @@ export class Screener {
     const timings =
       build.module === null
         ? { seconds: new Map<string, number[]>(), failed: new Map<string, string>() }
-        : await this.#time(build.module, build.built.map(({ name }) => name), timeoutSeconds);
+        : await this.#time(
+            build.module,
+            build.built.map(({ name }) => name),
+            timeoutSeconds,
+          );
 
     const own = timings.seconds.get(DEFAULT_NAME);
     if (own !== undefined) this.defaultSeconds = median(own);
@@ -61,7 +65,13 @@ export class Screener {
         return { ...base, outcome: message.startsWith('took longer') ? 'timeout' : 'run-error', message };
       }
       const ratio = this.defaultSeconds / seconds;
-      return { ...base, outcome: 'measured', seconds, ratio: Number.isFinite(ratio) ? ratio : null, message: null };
+      return {
+        ...base,
+        outcome: 'measured',
+        seconds,
+        ratio: Number.isFinite(ratio) ? ratio : null,
+        message: null,
+      };
     });
   }
 

@@ -1,5 +1,5 @@
 // The loop: search within the budget, keep every trial, decide by the finals, write the record.
-import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
+import type { Toolchain } from '../measure/toolchain.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import { seededRandom } from '../search/strategy.ts';
 import { configurationKey, DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
@@ -183,5 +183,3 @@ function distinct(trials: readonly Trial[]): Trial[] {
     return !seen.has(key) && seen.add(key);
   });
 }
-
-export { StoppedError };

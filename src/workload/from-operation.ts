@@ -18,8 +18,8 @@ const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
 /** The canonical workload of an operation, or the reason why it has none. Pure. */
 export function workloadOf(operation: Operation): OperationWorkload | Skipped {
-  const own = operation.attributes.find(({ name }) => OWN_CONFIGURATION.includes(name));
-  if (own !== undefined) return { skipped: `already has ${own.name}` };
+  const own = ownConfiguration(operation);
+  if (own !== null) return { skipped: `already has ${own}` };
   if (operation.body !== 'multiply-add') {
     const unsigned = operation.body === 'multiply-add-unsigned';
     return { skipped: unsigned ? 'unsigned integers are not tuned yet' : 'not a plain multiply-add' };
@@ -67,7 +67,10 @@ export function workloadOf(operation: Operation): OperationWorkload | Skipped {
   const order = [...accumulatorMap, ...lhsMap.filter((loop) => kinds[loop] === 'k')];
   const canonical = order
     .slice()
-    .sort((a, b) => KIND_ORDER.indexOf(kinds[a]!) - KIND_ORDER.indexOf(kinds[b]!) || order.indexOf(a) - order.indexOf(b));
+    .sort(
+      (a, b) =>
+        KIND_ORDER.indexOf(kinds[a]!) - KIND_ORDER.indexOf(kinds[b]!) || order.indexOf(a) - order.indexOf(b),
+    );
   const form = (operand: Operand, map: readonly number[]): OperandForm => ({
     elementType: (operand.type as ShapedType).elementType,
     dimensions: map.map((loop) => canonical.indexOf(loop)),
@@ -84,8 +87,11 @@ export function workloadOf(operation: Operation): OperationWorkload | Skipped {
   };
 }
 
-/** Attributes with which a user or an earlier tool has already decided. */
-const OWN_CONFIGURATION = ['compilation_info', 'lowering_config', 'iree.opt.data_tiling'];
+/** The attribute with which a user or an earlier tool has already decided; null when there is none. */
+export function ownConfiguration(operation: Operation): string | null {
+  const names = ['compilation_info', 'lowering_config', 'iree.opt.data_tiling'];
+  return operation.attributes.find(({ name }) => names.includes(name))?.name ?? null;
+}
 
 function plainResults(map: AffineMap): readonly number[] | null {
   const results = map.results.filter((loop) => loop !== null);

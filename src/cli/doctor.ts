@@ -1,0 +1,118 @@
+// `iree-tuned doctor`: what is there, what is wrong, how to mend it.
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import type { Command as Program } from 'commander';
+import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
+import { runCompiler } from '../compiler/run.ts';
+import { describeDevice, deviceKey } from '../target/device.ts';
+import { HOST_FLAGS, probeTargets } from '../target/probe.ts';
+import type { Surroundings } from '../pipeline/inspect.ts';
+import { openDatabase, surroundingsOf } from './context.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly ok: boolean;
+  readonly found: string;
+  /** How to mend it; null when there is nothing to mend. */
+  readonly remedy: string | null;
+}
+
+const good = (what: string, found: string): Finding => ({ what, ok: true, found, remedy: null });
+const bad = (what: string, found: string, remedy: string): Finding => ({ what, ok: false, found, remedy });
+const message = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+export async function doctor(options: { json?: boolean }, program: Program): Promise<void> {
+  const surroundings = surroundingsOf(program);
+  const findings = [
+    checkNode(),
+    ...(await checkCompiler(surroundings)),
+    await checkDatabase(surroundings),
+    checkCache(surroundings),
+  ];
+  if (options.json === true) console.log(JSON.stringify(findings, null, 2));
+  else
+    for (const { what, ok, found, remedy } of findings) {
+      console.log(`${ok ? 'ok  ' : 'BAD '} ${what.padEnd(10)} ${found}`);
+      if (remedy !== null) console.log(`${' '.repeat(16)}-> ${remedy}`);
+    }
+  if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+}
+
+function checkNode(): Finding {
+  const version = process.versions.node;
+  return typeof process.execve === 'function'
+    ? good('node', version)
+    : bad('node', version, 'Node 22.15 or newer makes hits faster; set IREE_TUNED_NODE to one');
+}
+
+async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
+  const { env, settings, root, cacheDirectory } = surroundings;
+  let compiler: FoundCompiler;
+  try {
+    compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  } catch (error) {
+    return [bad('compiler', message(error), 'pip install iree-base-compiler, or set IREE_TUNED_COMPILER')];
+  }
+  const description = await describeCompiler(compiler.executable, cacheDirectory);
+  const name = `${description.version}, ${compiler.executable} (by ${compiler.origin})`;
+  const findings: Finding[] = [];
+  if (description.version === 'unknown')
+    findings.push(bad('compiler', name, 'it does not answer --version as iree-compile does'));
+  else findings.push(good('compiler', name));
+
+  const device = describeDevice(settings.device);
+  const probe = await probeTargets(compiler.executable, HOST_FLAGS, [], device.model, cacheDirectory);
+  const host = probe.targets[0]?.target;
+  findings.push(
+    host === undefined
+      ? bad('target', probe.problem ?? 'none', 'this compiler has no llvm-cpu backend for this machine')
+      : good(
+          'target',
+          `${host.cpu || 'generic'}, ${host.features.length} features, vectors of ${host.nativeVectorBytes} bytes`,
+        ),
+    good('device', deviceKey(device)),
+  );
+  for (const tool of ['iree-benchmark-module', 'iree-run-module']) {
+    const path = findRuntimeTool(tool, compiler, env, { root, cacheDirectory });
+    if (path === undefined) {
+      findings.push(
+        bad(
+          'runtime',
+          `${tool} is not found`,
+          'pip install iree-base-runtime of the same version, for tuning',
+        ),
+      );
+      continue;
+    }
+    const run = await runCompiler(path, ['--help'], { env, stdin: new Uint8Array(), capture: true }).catch(
+      () => null,
+    );
+    findings.push(
+      run === null || run.code !== 0
+        ? bad('runtime', `${path} does not run`, 'install iree-base-runtime again')
+        : good('runtime', path),
+    );
+  }
+  return findings;
+}
+
+async function checkDatabase(surroundings: Surroundings): Promise<Finding> {
+  const { database } = surroundings.settings;
+  try {
+    const store = await openDatabase(surroundings);
+    const count = store.allRecords().length;
+    store.close();
+    return good('database', `${database}, ${count} record${count === 1 ? '' : 's'}`);
+  } catch (error) {
+    return bad('database', database, message(error));
+  }
+}
+
+function checkCache({ cacheDirectory }: Surroundings): Finding {
+  try {
+    mkdirSync(cacheDirectory, { recursive: true });
+    accessSync(cacheDirectory, constants.W_OK);
+    return good('cache', cacheDirectory);
+  } catch (error) {
+    return bad('cache', message(error), 'set IREE_TUNED_CACHE to a folder that can be written');
+  }
+}

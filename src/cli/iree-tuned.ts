@@ -1,0 +1,84 @@
+// Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
+import { Command as Program, CommanderError } from 'commander';
+import { doctor } from './doctor.ts';
+import { UsageError } from './context.ts';
+import { listRecords, showRecord } from './records.ts';
+import { writeSpec } from './spec.ts';
+import { showStats } from './stats.ts';
+import { tuneInput } from './tune.ts';
+
+const program = new Program('iree-tuned')
+  .description('Tunes matmuls for iree-compile-tuned and looks after the tuning database.')
+  .showHelpAfterError('(iree-tuned --help lists the commands)')
+  .exitOverride()
+  .option('--db <path>', 'tuning database (default: IREE_TUNED_DB, else the user data directory)')
+  .option(
+    '--compiler <path>',
+    'the real iree-compile (default: IREE_TUNED_COMPILER, else it is searched for)',
+  )
+  .option(
+    '--device <device>',
+    "runtime device to measure on (default: IREE_TUNED_DEVICE, else 'local-task')",
+  );
+
+program
+  .command('tune')
+  .description('tune every contraction of an input and keep the result, without compiling the input')
+  .argument('<input>', 'MLIR file')
+  .argument('[flags...]', "the compiler's own flags, after --")
+  .option('--budget <seconds>', 'time to spend on all of them together', '60')
+  .option('--strategy <name>', 'descent, random or grid', 'descent')
+  .option('--trials <count>', 'configurations to try per contraction', '160')
+  .option('--again', 'tune even where there is a record')
+  .option('--json', 'print the result as JSON')
+  .action(tuneInput);
+program
+  .command('records')
+  .description('list what is in the database')
+  .argument('[filter]', 'only workloads, targets or devices that contain this text')
+  .option('--json', 'print as JSON')
+  .action(listRecords);
+program
+  .command('show')
+  .description('show one record with its evidence and trials')
+  .argument('<workload>', "a workload's key or a part of it that only one record has")
+  .option('--all', 'all trials, not only the best')
+  .option('--json', 'print as JSON')
+  .action(showRecord);
+program
+  .command('stats')
+  .description('how many compiles were tuned, and why the others were not')
+  .option('--zero', 'begin to count anew')
+  .option('--json', 'print as JSON')
+  .action(showStats);
+program
+  .command('doctor')
+  .description('find compiler, runtime and database, and say what is wrong and how to mend it')
+  .option('--json', 'print as JSON')
+  .action(doctor);
+program
+  .command('spec')
+  .description(
+    'write a tuning spec for an input from the records there are, for users of the compiler as a library',
+  )
+  .argument('<input>', 'MLIR file')
+  .argument('[flags...]', "the compiler's own flags, after --")
+  .option('-o, --output <file>', 'where to write it (default: stdout)')
+  .option('--json', 'print the decisions as JSON instead of the spec')
+  .action(writeSpec);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exit(error.exitCode);
+  if (error instanceof UsageError || (error instanceof Error && hasOwnName(error))) {
+    process.stderr.write(`iree-tuned: ${error.message}\n`);
+    process.exit(1);
+  }
+  throw error;
+}
+
+/** Errors of ours carry a message for people; anything else is a bug and shows its stack. */
+function hasOwnName(error: Error): boolean {
+  return ['StoreError', 'SettingsError', 'CompilerNotFoundError', 'RecursionError'].includes(error.name);
+}

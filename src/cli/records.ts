@@ -1,0 +1,112 @@
+// `iree-tuned records` and `iree-tuned show`.
+import type { Command as Program } from 'commander';
+import { formatSeconds } from '../report/progress.ts';
+import { table } from '../report/table.ts';
+import { configurationKey } from '../space/configuration.ts';
+import type { TuningRecord } from '../store/store.ts';
+import { openDatabase, surroundingsOf, UsageError } from './context.ts';
+
+const contains = (record: TuningRecord, text: string) =>
+  [record.workload, record.target, record.device].some((key) => key.includes(text));
+
+export async function listRecords(
+  filter: string | undefined,
+  options: { json?: boolean },
+  program: Program,
+): Promise<void> {
+  const surroundings = surroundingsOf(program);
+  const store = await openDatabase(surroundings);
+  const records = store.allRecords().filter((record) => filter === undefined || contains(record, filter));
+  store.close();
+  if (options.json === true) {
+    console.log(JSON.stringify(records, null, 2));
+    return;
+  }
+  if (records.length === 0) {
+    const which = filter === undefined ? '' : ` that contain "${filter}"`;
+    console.log(`No records${which} in ${surroundings.settings.database}.`);
+    return;
+  }
+  console.log(
+    table(
+      ['workload', 'gain', 'default', 'tuned', 'configuration', 'device'],
+      records.map((record) => [
+        record.workload.replace(/^contraction /, ''),
+        record.failure === null ? `${record.evidence.ratio.toFixed(2)}x` : 'failed',
+        formatSeconds(record.evidence.defaultSeconds),
+        formatSeconds(record.evidence.seconds),
+        configurationKey(record.configuration),
+        record.device,
+      ]),
+    ),
+  );
+}
+
+export async function showRecord(
+  workload: string,
+  options: { json?: boolean; all?: boolean },
+  program: Program,
+): Promise<void> {
+  const surroundings = surroundingsOf(program);
+  const store = await openDatabase(surroundings);
+  const records = store.allRecords();
+  const exact = records.filter((record) => record.workload === workload);
+  const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));
+  const record = found[0];
+  if (record === undefined)
+    throw new UsageError(`no record for "${workload}"; iree-tuned records lists them`);
+  if (new Set(found.map((one) => one.workload)).size > 1)
+    throw new UsageError(
+      `"${workload}" fits ${found.length} records; give more of the key:\n` +
+        found.map((one) => `  ${one.workload}`).join('\n'),
+    );
+  const trials = store.trials(record);
+  store.close();
+  if (options.json === true) {
+    console.log(JSON.stringify({ records: found, trials }, null, 2));
+    return;
+  }
+  for (const one of found) console.log(describeRecord(one));
+  const measured = trials.filter(({ seconds }) => seconds !== null).sort((a, b) => a.seconds! - b.seconds!);
+  const shown = options.all === true ? measured : measured.slice(0, 10);
+  console.log(
+    `\n${trials.length} trials, ${measured.length} measured${shown.length < measured.length ? ', the best:' : ':'}`,
+  );
+  console.log(
+    table(
+      ['time', 'gain', 'configuration'],
+      shown.map((trial) => [
+        formatSeconds(trial.seconds!),
+        trial.ratio === null ? '-' : `${trial.ratio.toFixed(2)}x`,
+        configurationKey(trial.configuration),
+      ]),
+    ),
+  );
+  const failed = trials.filter(({ outcome }) => outcome !== 'measured');
+  if (failed.length > 0 && options.all === true)
+    console.log(
+      `\n${table(
+        ['outcome', 'configuration', 'message'],
+        failed.map((trial) => [trial.outcome, configurationKey(trial.configuration), trial.message ?? '']),
+      )}`,
+    );
+}
+
+function describeRecord(record: TuningRecord): string {
+  const { evidence } = record;
+  return [
+    record.workload,
+    `  target         ${record.target}`,
+    `  device         ${record.device}`,
+    `  compiler       ${record.compiler}`,
+    `  configuration  ${configurationKey(record.configuration)}`,
+    `  default        ${formatSeconds(evidence.defaultSeconds)}`,
+    `  tuned          ${formatSeconds(evidence.seconds)}`,
+    `  gain           ${evidence.ratio.toFixed(3)}x (95%: ${evidence.low.toFixed(3)} to ${evidence.high.toFixed(3)}), ` +
+      `noise floor ${(evidence.noiseFloor * 100).toFixed(1)}%`,
+    `  measured       ${evidence.repetitions} repetitions in ${evidence.processes} processes, largest error ${evidence.maxError}`,
+    `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s${evidence.complete ? '' : ', not complete'}`,
+    `  written        ${record.createdAt} by ${record.createdBy}`,
+    ...(record.failure === null ? [] : [`  failed         ${record.failure}`]),
+  ].join('\n');
+}

@@ -1,0 +1,86 @@
+// `iree-tuned tune`: tuning ahead of the build.
+import type { Command as Program } from 'commander';
+import { lookUp } from '../pipeline/decide.ts';
+import { tunables } from '../pipeline/inspect.ts';
+import { explainOperations } from '../report/explain.ts';
+import { progressDisplay, formatSeconds } from '../report/progress.ts';
+import { table } from '../report/table.ts';
+import { coordinateDescent } from '../search/descent.ts';
+import { gridSearch } from '../search/grid.ts';
+import { randomSearch } from '../search/random.ts';
+import type { StrategyFactory } from '../search/strategy.ts';
+import { configurationKey } from '../space/configuration.ts';
+import { tuneMisses } from '../tuner/tune-misses.ts';
+import { DEFAULT_EFFORT } from '../tuner/tune-workload.ts';
+import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
+
+const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
+  descent: coordinateDescent,
+  random: randomSearch,
+  grid: gridSearch,
+};
+
+export async function tuneInput(
+  input: string,
+  flags: readonly string[],
+  options: { budget: string; strategy: string; trials: string; again?: boolean; json?: boolean },
+  program: Program,
+): Promise<void> {
+  const strategy = STRATEGIES[options.strategy];
+  if (strategy === undefined)
+    throw new UsageError(`--strategy ${options.strategy}: it takes ${Object.keys(STRATEGIES).join(', ')}`);
+  const trials = Number(options.trials);
+  if (!Number.isSafeInteger(trials) || trials < 1)
+    throw new UsageError(`--trials ${options.trials}: it takes a whole number from 1 up`);
+  const surroundings = surroundingsOf(program, { budget: options.budget });
+  const { command, subjects } = await inspectInput(input, flags, surroundings);
+  if (subjects.whyNotHere !== null) throw new UsageError(`${input}: ${subjects.whyNotHere}`);
+  const store = await openDatabase(surroundings);
+  const lookup = lookUp(store, subjects, surroundings.settings);
+  const keys = new Set<string>();
+  const wanted =
+    options.again === true
+      ? tunables(subjects).filter(({ key }) => !keys.has(key) && keys.add(key))
+      : lookup.misses;
+
+  // The first Ctrl-C ends the search and decides with what is known; the second ends everything. Trials are kept.
+  const [finishEarly, abort] = [new AbortController(), new AbortController()];
+  const interrupt = () => {
+    (finishEarly.signal.aborted ? abort : finishEarly).abort();
+  };
+  process.on('SIGINT', interrupt);
+  const display = progressDisplay();
+  const { results, whyNot } = await tuneMisses(wanted, store, command, subjects, surroundings, {
+    budgetSeconds: surroundings.settings.budgetSeconds,
+    signal: abort.signal,
+    finishEarly: finishEarly.signal,
+    strategy,
+    effort: { ...DEFAULT_EFFORT, maxTrials: trials },
+    ...(options.again === true && { again: true }),
+    onProgress: (progress) => {
+      display.show(progress);
+    },
+  });
+  display.clear();
+  process.off('SIGINT', interrupt);
+  // Looked up again, so that what is shown is what the next build will get.
+  const decisions = lookUp(store, subjects, surroundings.settings).decide(new Map(), whyNot);
+  store.close();
+  if (options.json === true) {
+    console.log(JSON.stringify(explainOperations(subjects.bytes, input, decisions, null), null, 2));
+  } else {
+    const rows = explainOperations(subjects.bytes, input, decisions, null).map((row, i) => {
+      const evidence = decisions[i]!.evidence;
+      return [
+        row.location,
+        (row.workload ?? row.operation).replace(/^contraction /, ''),
+        formatSeconds(evidence?.defaultSeconds ?? NaN),
+        formatSeconds(evidence?.seconds ?? NaN),
+        evidence === null ? '-' : `${evidence.ratio.toFixed(2)}x`,
+        row.configuration === null ? row.reason : configurationKey(row.configuration),
+      ];
+    });
+    console.log(table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows));
+  }
+  if (wanted.some(({ key }) => !results.has(key))) process.exitCode = 1;
+}

@@ -1,0 +1,135 @@
+// Reading iree-compile's command line the way LLVM's command line library does. Pure: the table of flags comes
+// in, and whatever is not certain is said to be unclear, so that the caller passes everything through untouched.
+import { informationalFlags, type OptionTable } from './options.ts';
+
+export interface Flag {
+  /** Without dashes. */
+  readonly name: string;
+  /** `null` when none was given: a boolean that is simply there. */
+  readonly value: string | null;
+  /** The arguments it is made of: from `index` up to, not including, `end`. */
+  readonly index: number;
+  readonly end: number;
+}
+
+export type CompilerInput =
+  | { readonly kind: 'file'; readonly path: string; readonly index: number }
+  | { readonly kind: 'stdin'; readonly index: number };
+
+export type CompilerOutput = { readonly kind: 'file'; readonly path: string } | { readonly kind: 'stdout' };
+
+export interface CompilerArguments {
+  readonly input: CompilerInput | null;
+  readonly output: CompilerOutput;
+  /** In the order of the command line. */
+  readonly flags: readonly Flag[];
+  /** It asks for a text such as `--version` and compiles nothing. */
+  readonly informational: boolean;
+  /** Why this cannot be read with certainty, or compiles nothing that could be tuned; `null` when it is clear. */
+  readonly unclear: string | null;
+}
+
+/** Reads `argv`: what follows the program's name, with response files already expanded. */
+export function readArguments(argv: readonly string[], table: OptionTable): CompilerArguments {
+  const flags: Flag[] = [];
+  const positionals: { text: string; index: number }[] = [];
+  let unclear: string | null = null;
+  for (let index = 0; index < argv.length; index++) {
+    const text = argv[index]!;
+    if (text === '--') {
+      positionals.push(
+        ...argv.slice(index + 1).map((rest, offset) => ({ text: rest, index: index + 1 + offset })),
+      );
+      break;
+    }
+    if (!text.startsWith('-') || text === '-') {
+      positionals.push({ text, index });
+      continue;
+    }
+    const read = readFlag(argv, index, table);
+    flags.push(read.flag);
+    unclear ??= read.unclear;
+    index = read.flag.end - 1;
+  }
+  const informational = flags.some((flag) => informationalFlags.has(flag.name) && isOn(flag));
+  if (!informational) unclear ??= positionalProblem(positionals.map((positional) => positional.text));
+  const output = lastOf(flags, 'o')?.value ?? '-';
+  if (output === '') unclear ??= 'the output file has no name';
+  return {
+    input: positionals.length === 1 ? inputOf(positionals[0]!) : null,
+    output: output === '-' ? { kind: 'stdout' } : { kind: 'file', path: output },
+    flags,
+    informational,
+    unclear,
+  };
+}
+
+/** The value that counts for a flag that may be given again: the last one. `null` when absent or without value. */
+export function lastValue(args: CompilerArguments, name: string): string | null {
+  return lastOf(args.flags, name)?.value ?? null;
+}
+
+/** Every value of a flag that collects them, in order; comma-separated lists are left as they are. */
+export function allValues(args: CompilerArguments, name: string): string[] {
+  return args.flags.flatMap((flag) => (flag.name === name && flag.value !== null ? [flag.value] : []));
+}
+
+/** Whether a boolean flag is on: the last of `--flag`, `--flag=true`, `--flag=false` counts, else `byDefault`. */
+export function flagIsOn(args: CompilerArguments, name: string, byDefault = false): boolean {
+  const flag = lastOf(args.flags, name);
+  return flag === undefined ? byDefault : isOn(flag);
+}
+
+/** Whether the flag is given at all. */
+export function hasFlag(args: CompilerArguments, name: string): boolean {
+  return args.flags.some((flag) => flag.name === name);
+}
+
+function readFlag(
+  argv: readonly string[],
+  index: number,
+  table: OptionTable,
+): { flag: Flag; unclear: string | null } {
+  const text = argv[index]!;
+  // One dash or two are the same; a third belongs to the name, which then does not exist.
+  const body = text.slice(text.startsWith('--') ? 2 : 1);
+  const equals = body.indexOf('=');
+  if (equals >= 0) {
+    const flag = { name: body.slice(0, equals), value: body.slice(equals + 1), index, end: index + 1 };
+    return { flag, unclear: null };
+  }
+  const alone: Flag = { name: body, value: null, index, end: index + 1 };
+  const next = argv[index + 1];
+  switch (table.kindOf(body)) {
+    case 'flag':
+      return { flag: alone, unclear: null };
+    case 'value':
+      if (next === undefined) return { flag: alone, unclear: `${text} has no value` };
+      return { flag: { name: body, value: next, index, end: index + 2 }, unclear: null };
+    case undefined:
+      // With nothing after it, it can take nothing.
+      return {
+        flag: alone,
+        unclear: next === undefined ? null : `${text} is unknown and may take ${next} as its value`,
+      };
+  }
+}
+
+function positionalProblem(positionals: readonly string[]): string | null {
+  if (positionals.length === 0) return 'no input file';
+  if (positionals.length > 1) return `more than one input file: ${positionals.join(', ')}`;
+  return positionals[0] === '' ? 'the input file has no name' : null;
+}
+
+function inputOf({ text, index }: { text: string; index: number }): CompilerInput {
+  return text === '-' ? { kind: 'stdin', index } : { kind: 'file', path: text, index };
+}
+
+function lastOf(flags: readonly Flag[], name: string): Flag | undefined {
+  return flags.findLast((flag) => flag.name === name);
+}
+
+function isOn(flag: Flag): boolean {
+  // Newer compilers take true and 1 only, older ones these spellings and nothing; others are errors there.
+  return flag.value === null || ['true', 'TRUE', 'True', '1', ''].includes(flag.value);
+}

@@ -1,0 +1,76 @@
+// Which compiler this is. Records hold for one version and commit only, so this is part of every lookup; it
+// is asked once per compiler and then read from the cache.
+import { cacheName, fileIdentity, readCached, shortHash, writeCached } from './cache.ts';
+import { runCompiler } from './run.ts';
+
+export interface CompilerDescription {
+  /** As printed, `3.13.0rc20261016`; `unknown` when the output is not understood. */
+  readonly version: string;
+  /** The full commit; `unknown` for a build that does not know it. */
+  readonly commit: string;
+  /** What records are kept under: `version@` and ten digits of the commit, or of the files when it is unknown. */
+  readonly key: string;
+  /** `[3, 13, 0]`, for comparing; `[0, 0, 0]` when unknown. */
+  readonly release: readonly [number, number, number];
+}
+
+/** Describes the compiler at `executable`. Never rejects: one that cannot be asked is `unknown`. */
+export async function describeCompiler(
+  executable: string,
+  cacheDirectory: string,
+): Promise<CompilerDescription> {
+  const identity = fileIdentity(executable) ?? executable;
+  const name = cacheName('compiler', identity);
+  const cached = readCached(cacheDirectory, name, isCachedDescription);
+  if (cached?.identity === identity) return cached.description;
+  let output: string;
+  try {
+    const run = await runCompiler(executable, ['--version'], {
+      env: process.env,
+      stdin: new Uint8Array(),
+      capture: true,
+    });
+    output = run.stdout.toString();
+  } catch {
+    output = '';
+  }
+  const description = parseVersion(output, identity);
+  // A failure may be of the moment only (no memory, no processes): it is not worth remembering.
+  if (description.version !== 'unknown') writeCached(cacheDirectory, name, { identity, description });
+  return description;
+}
+
+/**
+ * Reads what `--version` prints. `identity` stands for the files of a compiler that does not know its
+ * commit, so that records never pass from one such build to another.
+ */
+export function parseVersion(output: string, identity: string): CompilerDescription {
+  const line = /IREE compiler version (\S+)(?: @ (\S+))?/.exec(output);
+  const version = line?.[1] ?? 'unknown';
+  const commit = /^[0-9a-f]{7,40}$/.exec(line?.[2] ?? '')?.[0] ?? 'unknown';
+  const build = commit === 'unknown' ? shortHash(identity).slice(0, 10) : commit.slice(0, 10);
+  const numbers = /^(\d+)\.(\d+)(?:\.(\d+))?/.exec(version);
+  const release = [Number(numbers?.[1] ?? 0), Number(numbers?.[2] ?? 0), Number(numbers?.[3] ?? 0)] as const;
+  return { version, commit, key: `${version}@${build}`, release };
+}
+
+interface CachedDescription {
+  readonly identity: string;
+  readonly description: CompilerDescription;
+}
+
+function isCachedDescription(value: unknown): value is CachedDescription {
+  if (!isObject(value) || typeof value['identity'] !== 'string' || !isObject(value['description']))
+    return false;
+  const { version, commit, key, release } = value['description'];
+  return (
+    [version, commit, key].every((text) => typeof text === 'string' && text !== '') &&
+    Array.isArray(release) &&
+    release.length === 3 &&
+    release.every(Number.isInteger)
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

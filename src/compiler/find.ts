@@ -1,0 +1,164 @@
+// Finding the real iree-compile, and never ourselves: the wrapper is installed under that very name, so every
+// candidate is looked at before it is believed. This is on the way of every compile: it costs a few stats
+// and the first bytes of one file.
+import { dirname, join, resolve } from 'node:path';
+import { cacheName, fileIdentity, readCached, writeCached } from './cache.ts';
+import { refuseRecursion } from './recursion.ts';
+import {
+  askPython,
+  isExecutableFile,
+  isPipScript,
+  pipCompiler,
+  pipRuntimeTool,
+  readHead,
+  realpathOr,
+  resolvePipScript,
+  type PipTool,
+} from './pip.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** In the first 512 bytes of every launcher and shim, so that a copy of one is known wherever it lies. */
+export const launcherMarker = 'iree-compile-tuned launcher';
+
+export interface FoundCompiler {
+  /** What to run: the ELF itself, in place, because `iree-lld` is looked for beside it. */
+  readonly executable: string;
+  /** What was found: for pip the Python script, otherwise the executable. */
+  readonly invokedAs: string;
+  readonly origin: 'IREE_TUNED_COMPILER' | 'IREE_TOOL_PATH' | 'PATH' | 'local';
+}
+
+export interface FindOptions {
+  /** The setting `IREE_TUNED_COMPILER`; when given, nothing else is tried. */
+  readonly compiler?: string | undefined;
+  /** The directory of this package: its `bin` and `dist` are never the compiler, its `.venv` may hold one. */
+  readonly root: string;
+  /** Where the answer of a Python that had to be asked is kept. */
+  readonly cacheDirectory?: string | undefined;
+}
+
+/** No iree-compile was found, or not where the user said; the message says where it was looked for. */
+export class CompilerNotFoundError extends Error {
+  override readonly name = 'CompilerNotFoundError';
+}
+
+/**
+ * Finds the real compiler: the explicit setting, the directories of `IREE_TOOL_PATH`, those of `PATH`, and the
+ * package's own `.venv`. Throws {@link CompilerNotFoundError}, or a `RecursionError` when the wrapper was
+ * started by itself.
+ */
+export function findCompiler(env: Environment, options: FindOptions): FoundCompiler {
+  refuseRecursion(env);
+  const report: string[] = [];
+  if (options.compiler) {
+    const path = resolve(options.compiler);
+    const problem = whyNot(path, options.root);
+    if (problem === null) return found(path, 'IREE_TUNED_COMPILER', options.cacheDirectory);
+    // The user named one compiler: quietly running another would be worse than stopping.
+    throw notFound([`IREE_TUNED_COMPILER: ${path} ${problem}`]);
+  }
+  report.push('IREE_TUNED_COMPILER: not set');
+  for (const origin of ['IREE_TOOL_PATH', 'PATH'] as const) {
+    const directories = splitPath(env[origin]);
+    const refused: string[] = [];
+    for (const directory of directories) {
+      const path = resolve(directory, 'iree-compile');
+      const problem = whyNot(path, options.root);
+      if (problem === null) return found(path, origin, options.cacheDirectory);
+      if (problem !== missing) refused.push(`${path} ${problem}`);
+    }
+    if (directories.length === 0) report.push(`${origin}: not set`);
+    else if (refused.length > 0) report.push(...refused.map((line) => `${origin}: ${line}`));
+    else report.push(`${origin}: not in ${directories.join(', ')}`);
+  }
+  const local = localTool(options.root, 'iree-compile');
+  const problem = whyNot(local, options.root);
+  if (problem === null) return found(local, 'local', options.cacheDirectory);
+  report.push(`${local} ${problem}`);
+  throw notFound(report);
+}
+
+/**
+ * Finds a tool of the runtime (`iree-benchmark-module`, `iree-run-module`): beside the compiler, so that both
+ * are of one version, then in `PATH`, then in the package's `.venv`. `undefined` when it is nowhere.
+ */
+export function findRuntimeTool(
+  name: string,
+  compiler: FoundCompiler,
+  env: Environment,
+  options: Pick<FindOptions, 'root' | 'cacheDirectory'>,
+): string | undefined {
+  const tool = pipRuntimeTool(name);
+  const candidates = [
+    // site-packages/iree/compiler/_mlir_libs/iree-compile -> site-packages/iree/_runtime_libs/NAME
+    join(dirname(compiler.executable), '..', '..', '_runtime_libs', name),
+    join(dirname(compiler.executable), name),
+    join(dirname(compiler.invokedAs), name),
+    ...splitPath(env['PATH']).map((directory) => resolve(directory, name)),
+    localTool(options.root, name),
+  ];
+  const path = candidates.find(isExecutableFile);
+  return path === undefined ? undefined : executableBehind(path, tool, options.cacheDirectory);
+}
+
+const missing = 'is not there';
+
+/** Why this path is not the real compiler; `null` when it is. */
+function whyNot(path: string, root: string): string | null {
+  if (!isExecutableFile(path)) return missing;
+  const real = realpathOr(path);
+  const own = ['bin', 'dist'].map((name) => realpathOr(join(root, name)) + '/');
+  if (own.some((directory) => real.startsWith(directory))) return 'is iree-compile-tuned itself';
+  if (readHead(real, 512).includes(launcherMarker))
+    return 'is iree-compile-tuned itself (a copy of its launcher)';
+  return null;
+}
+
+function found(path: string, origin: FoundCompiler['origin'], cache: string | undefined): FoundCompiler {
+  return { executable: executableBehind(path, pipCompiler, cache), invokedAs: path, origin };
+}
+
+/** The executable that a found file stands for: what pip's script would start, otherwise the file itself. */
+function executableBehind(path: string, tool: PipTool, cache: string | undefined): string {
+  const head = readHead(path);
+  if (!isPipScript(head)) return path;
+  return resolvePipScript(path, head, tool, (python) => askOnce(path, python, tool, cache)) ?? path;
+}
+
+/** Asks Python, remembering the answer for as long as the script is the same file. */
+function askOnce(script: string, python: string, tool: PipTool, cache: string | undefined): string | null {
+  const identity = fileIdentity(script);
+  const name = cacheName('pip', `${identity ?? script}\n${tool.package}`);
+  const isAnswer = (value: unknown): value is { identity: string; executable: string } =>
+    typeof value === 'object' &&
+    value !== null &&
+    'executable' in value &&
+    typeof value.executable === 'string' &&
+    'identity' in value &&
+    value.identity === identity;
+  const known = cache === undefined ? null : readCached(cache, name, isAnswer);
+  if (known !== null && isExecutableFile(known.executable)) return known.executable;
+  const executable = askPython(python, tool);
+  if (executable !== null && cache !== undefined && identity !== null) {
+    writeCached(cache, name, { identity, executable });
+  }
+  return executable;
+}
+
+function localTool(root: string, name: string): string {
+  return join(root, '.venv', 'bin', name);
+}
+
+/** The directories of a search path; as in a shell, an empty one is the current directory. */
+function splitPath(value: string | undefined): string[] {
+  return value ? value.split(':').map((directory) => directory || '.') : [];
+}
+
+function notFound(places: readonly string[]): CompilerNotFoundError {
+  return new CompilerNotFoundError(
+    'iree-compile-tuned: cannot find the real iree-compile.\nLooked at:\n' +
+      places.map((place) => `  ${place}\n`).join('') +
+      'Install it (pip install iree-base-compiler) or set IREE_TUNED_COMPILER to its path.',
+  );
+}

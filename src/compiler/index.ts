@@ -1,0 +1,27 @@
+// The real iree-compile: where it is, which one it is, how its command line reads, and how it is run.
+export {
+  allValues,
+  flagIsOn,
+  hasFlag,
+  lastValue,
+  readArguments,
+  type CompilerArguments,
+  type CompilerInput,
+  type CompilerOutput,
+  type Flag,
+} from './arguments.ts';
+export { cacheDirectory, readCached, shortHash, writeCached } from './cache.ts';
+export { describeCompiler, type CompilerDescription } from './describe.ts';
+export {
+  CompilerNotFoundError,
+  findCompiler,
+  findRuntimeTool,
+  launcherMarker,
+  type FindOptions,
+  type FoundCompiler,
+} from './find.ts';
+export { loadOptionTable, type FlagKind, type OptionTable } from './options.ts';
+export { RecursionError } from './recursion.ts';
+export { readResponseFile } from './response-file.ts';
+export { expandResponseFiles, quoteArgument, type ExpandedArguments } from './response.ts';
+export { exitLike, replaceProcess, runCompiler, type RunOptions, type RunResult } from './run.ts';

@@ -1,0 +1,29 @@
+// The files behind `@file` arguments, as the compiler decodes them.
+import { readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { ResponseFile } from './response.ts';
+
+/** Reads a response file, relative to `directory`: UTF-8, or UTF-16 when it begins with a byte order mark. */
+export function readResponseFile(path: string, directory = process.cwd()): ResponseFile {
+  try {
+    const full = resolve(directory, path);
+    const stat = statSync(full, { bigint: true });
+    if (stat.isDirectory()) return { kind: 'unreadable', reason: 'is a directory' };
+    // A pipe gives its bytes once, and they belong to the compiler.
+    if (!stat.isFile()) return { kind: 'unreadable', reason: 'is not a regular file' };
+    const bytes = readFileSync(full);
+    return { kind: 'text', text: decode(bytes), id: `${stat.dev}:${stat.ino}` };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'missing' };
+    return { kind: 'unreadable', reason: error instanceof Error ? error.message : 'cannot be read' };
+  }
+}
+
+function decode(bytes: Buffer): string {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.toString('utf16le');
+  if (bytes[0] === 0xfe && bytes[1] === 0xff)
+    return Buffer.from(bytes.subarray(0, bytes.length & ~1))
+      .swap16()
+      .toString('utf16le');
+  return bytes.toString('utf8');
+}

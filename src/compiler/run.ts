@@ -1,0 +1,137 @@
+// Running the real compiler: as a child when its outcome decides what comes next, or in our place when it
+// does not. Either way the user sees what the compiler alone would have shown: its output, its exit code,
+// its death by signal.
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { constants as system } from 'node:os';
+import { isExecutableFile, readHead } from './pip.ts';
+import { childEnvironment } from './recursion.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface RunOptions {
+  readonly env: Environment;
+  /** Bytes for the child's stdin; without them it has ours. */
+  readonly stdin?: Uint8Array | undefined;
+  /** Keep stdout and stderr instead of passing them on. */
+  readonly capture: boolean;
+  /** What the child believes it was called; usage errors print it. The executable when absent. */
+  readonly argv0?: string | undefined;
+}
+
+export interface RunResult {
+  /** `null` when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The last signal that we got and passed on while it ran: the user wants everything to stop. */
+  readonly forwarded: NodeJS.Signals | null;
+  /** Empty unless captured. */
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Runs the compiler and waits for it. Signals that ask for an end are passed on to it, and are reported in
+ * the result instead of ending this process. Rejects only when the child cannot be started.
+ */
+export function runCompiler(
+  executable: string,
+  argv: readonly string[],
+  options: RunOptions,
+): Promise<RunResult> {
+  const { spawn } = process.getBuiltinModule('node:child_process');
+  const output = options.capture ? 'pipe' : 'inherit';
+  const settings: SpawnOptions = {
+    env: childEnvironment(options.env),
+    argv0: options.argv0 ?? executable,
+    stdio: [options.stdin === undefined ? 'inherit' : 'pipe', output, output],
+  };
+  return new Promise((resolve, reject) => {
+    // Before the child exists: a signal that comes while it starts must not end us and leave it behind.
+    let child: ChildProcess | undefined;
+    let forwarded: NodeJS.Signals | null = null;
+    const forward = (signal: NodeJS.Signals): void => {
+      forwarded = signal;
+      child?.kill(signal);
+    };
+    for (const signal of forwardedSignals) process.on(signal, forward);
+    const stopForwarding = (): void => {
+      for (const signal of forwardedSignals) process.off(signal, forward);
+    };
+    const fail = (error: unknown): void => {
+      stopForwarding();
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    try {
+      child = spawn(executable, argv, settings);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+    // A compiler that rejects its arguments never reads its input: the broken pipe is not the news.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(options.stdin);
+
+    child.on('error', fail);
+    child.on('close', (code, signal) => {
+      stopForwarding();
+      resolve({ code, signal, forwarded, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) });
+    });
+  });
+}
+
+/** Ends this process the way the child ended: with its exit code, or by the same signal. */
+export function exitLike(result: Pick<RunResult, 'code' | 'signal' | 'forwarded'>): never {
+  const signal = result.signal ?? result.forwarded;
+  if (signal === null) process.exit(result.code ?? 1);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  // Another thread may take the signal a moment later; one that never kills is told as shells tell it.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  process.exit(128 + system.signals[signal]);
+}
+
+/**
+ * Becomes the compiler: same process id, no Node left beside it. Where that is impossible (no `process.execve`,
+ * a script, a very long command line) it runs as a child and this process ends the same way. Nothing that
+ * was registered for the exit of this process runs. Do not touch `process.stdout` before: it would leave a
+ * pipe non-blocking, which the compiler does not expect; write with `fs.writeSync`.
+ */
+export async function replaceProcess(
+  executable: string,
+  argv: readonly string[],
+  env: Environment,
+): Promise<never> {
+  if (canBecome(executable, argv)) {
+    const environment = Object.entries(childEnvironment(env)).filter((entry) => entry[1] !== undefined);
+    process.execve?.(executable, [executable, ...argv], Object.fromEntries(environment));
+  }
+  return exitLike(await runCompiler(executable, argv, { env, capture: false }));
+}
+
+/**
+ * Whether `execve` is certain to work. A failing one cannot be caught: Node aborts with a stack trace, and the
+ * build with it.
+ */
+function canBecome(executable: string, argv: readonly string[]): boolean {
+  if (process.execve === undefined || !isExecutableFile(executable)) return false;
+  const length = argv.reduce((sum, argument) => sum + argument.length, 0);
+  // Linux takes 128 KiB in one argument and 2 MiB in all; far below that there is nothing to work out.
+  if (length > 64 * 1024) return false;
+  const head = readHead(executable, 4);
+  // ELF, or Mach-O thin and universal, as read byte by byte.
+  if (!['\x7fELF', '\xcf\xfa\xed\xfe', '\xca\xfe\xba\xbe'].includes(head)) return false;
+  try {
+    accessSync(executable, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,181 @@
+// Running the real compiler with an injection, and without it whenever anything goes wrong with it.
+import { createHash } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyInsertions } from 'mlir-parser-ts';
+import { shortHash } from '../compiler/cache.ts';
+import { exitLike, replaceProcess, runCompiler, type RunResult } from '../compiler/index.ts';
+import type { Decision } from '../decision/decision.ts';
+import type { Injection } from '../inject/plan.ts';
+import { proveLanded } from '../inject/proof.ts';
+import type { Command, Subjects, Surroundings } from './inspect.ts';
+import { planIdentity, recallPlan, rememberPlan } from './plan-memory.ts';
+
+/** A command as it is really run. */
+export interface InjectedCommand {
+  readonly argv: readonly string[];
+  /** Identifies what was injected. */
+  readonly identity: string;
+  /** The input, when it has to be fed through stdin. */
+  readonly stdin: Uint8Array | undefined;
+}
+
+/** How one compile ended, told to whoever keeps count just before this process ends or is replaced. */
+export interface Ending {
+  readonly applied: boolean | null;
+  readonly landed: readonly (boolean | null)[] | null;
+  readonly argv: readonly string[];
+  /** Set when the compile was done without the injection after all. */
+  readonly fallback: string | null;
+}
+
+/** Runs the command as the user gave it, in our place where possible. Never returns. */
+export async function runOriginal(
+  command: Command,
+  stdin: Uint8Array | undefined,
+  env: Surroundings['env'],
+): Promise<never> {
+  const { executable } = command.compiler;
+  if (stdin === undefined) return replaceProcess(executable, command.argv, env);
+  return exitLike(await runCompiler(executable, command.argv, { env, stdin, capture: false }));
+}
+
+/** Writes what the injection needs into the cache directory, under names made from the content. */
+export function injectedCommand(
+  injection: Exclude<Injection, { route: 'none' }>,
+  command: Command,
+  subjects: Subjects,
+  cacheDirectory: string,
+): InjectedCommand {
+  const input = command.arguments.input!;
+  const stdin = input.kind === 'stdin' ? subjects.bytes : undefined;
+  if (injection.route === 'spec') {
+    const path = writeOnce(
+      join(cacheDirectory, 'specs'),
+      `${shortHash(injection.text)}.mlir`,
+      injection.text,
+    );
+    // Inserted first, so that a flag of the user's own would win.
+    return {
+      argv: [`--iree-codegen-tuning-spec-path=${path}`, ...command.argv],
+      identity: injection.text,
+      stdin,
+    };
+  }
+  const edited = applyInsertions(subjects.bytes, injection.insertions);
+  const identity = JSON.stringify(injection.insertions);
+  if (stdin !== undefined) return { argv: command.argv, identity, stdin: edited };
+  const name = `${digest(edited).slice(0, 32)}.mlir`;
+  const path = writeOnce(join(cacheDirectory, 'inputs'), name, edited);
+  return { argv: command.expanded.with(input.index, path), identity, stdin: undefined };
+}
+
+/**
+ * Compiles with the injection. A plan that is proven replaces this process; a new one is run as a child, and when it
+ * fails, the original command is run and only its output is seen. Never returns.
+ */
+export async function compileInjected(
+  injected: InjectedCommand,
+  command: Command,
+  subjects: Subjects,
+  decisions: readonly Decision[],
+  surroundings: Surroundings,
+  onEnd: (ending: Ending) => void,
+  onFailure: (stderr: string) => void,
+): Promise<never> {
+  const { env, cacheDirectory, settings } = surroundings;
+  const { executable } = command.compiler;
+  const { argv, stdin } = injected;
+  const identity = planIdentity(subjects.description.key, argv, digest(subjects.bytes), injected.identity);
+  const known = recallPlan(cacheDirectory, identity);
+  if (known?.state === 'broken') {
+    onEnd({
+      applied: false,
+      landed: null,
+      argv: command.argv,
+      fallback: 'these configurations broke this compile before',
+    });
+    return runOriginal(command, stdin && subjects.bytes, env);
+  }
+  if (known !== null) {
+    onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null });
+    if (stdin === undefined) return replaceProcess(executable, argv, env);
+    return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+  }
+
+  const result = await runCompiler(executable, argv, { env, stdin, capture: true });
+  if (succeeded(result, command) || result.forwarded !== null) {
+    show(result);
+    if (result.forwarded !== null) return exitLike(result);
+    // The proof is part of tuning: where none is wanted, nobody looks.
+    const landed =
+      settings.budgetSeconds === 0
+        ? null
+        : await proveLanded(executable, argv, decisions, { env, stdin, cacheDirectory });
+    rememberPlan(cacheDirectory, { identity, state: 'proven', landed });
+    onEnd({ applied: allLanded(landed), landed, argv, fallback: null });
+    return exitLike(result);
+  }
+
+  const original = await runCompiler(executable, command.argv, {
+    env,
+    stdin: stdin && subjects.bytes,
+    capture: false,
+  });
+  const isOurFault = original.code === 0;
+  if (isOurFault) {
+    rememberPlan(cacheDirectory, { identity, state: 'broken', landed: null });
+    onFailure(result.stderr.toString());
+  }
+  const fallback = isOurFault ? 'the tuned compile failed' : 'the input does not compile';
+  onEnd({ applied: false, landed: null, argv: command.argv, fallback });
+  return exitLike(original);
+}
+
+/** The compiler can exit with 0 and leave nothing but a crash reproducer. */
+function succeeded(result: RunResult, command: Command): boolean {
+  if (result.code !== 0) return false;
+  const { output } = command.arguments;
+  return output.kind === 'stdout' || statSync(output.path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function show(result: RunResult): void {
+  // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
+  writeAll(1, result.stdout);
+  writeAll(2, result.stderr);
+}
+
+/** Writes all bytes, blocking; a reader that has gone away is no error of ours. */
+function writeAll(descriptor: number, bytes: Uint8Array): void {
+  for (let offset = 0; offset < bytes.length;) {
+    try {
+      offset += writeSync(descriptor, bytes, offset);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
+}
+
+function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
+  return landed === null ? null : landed.every((item) => item !== false);
+}
+
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** Writes a file named by its content in one step; one that is there already with this size is left alone. */
+function writeOnce(folder: string, name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  const size = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+  if (statSync(path, { throwIfNoEntry: false })?.size === size) return path;
+  mkdirSync(folder, { recursive: true });
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, content);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  return path;
+}

@@ -1,0 +1,67 @@
+// Looking up every operation: a record, or a reason why there is none.
+import type { Settings } from '../cli/settings.ts';
+import {
+  chooseRecord,
+  decided,
+  isDecision,
+  passedOver,
+  type Decision,
+  type TunableOperation,
+} from '../decision/decision.ts';
+import type { Store, Subject, TuningRecord } from '../store/store.ts';
+import { tunables, type Subjects } from './inspect.ts';
+
+/** Decisions of one compile, with what is still to be tuned. */
+export interface Lookup {
+  /** Canonical keys without a usable record, each once, in the order of the input. */
+  readonly misses: readonly TunableOperation[];
+  /** The decisions as things stand, given what was tuned since. */
+  decide(
+    tuned: ReadonlyMap<string, Pick<TuningRecord, 'configuration' | 'evidence'>>,
+    whyNot: string,
+  ): Decision[];
+}
+
+/** Looks all operations up at once. */
+export function lookUp(store: Store | null, subjects: Subjects, settings: Settings): Lookup {
+  const wanted = tunables(subjects);
+  const keys = [...new Set(wanted.map(({ key }) => key))];
+  const records =
+    store === null ? [] : store.findRecords(keys, subjects.target.key, subjects.description.key);
+  const canTune = subjects.whyNotHere === null && settings.onMiss === 'tune' && settings.budgetSeconds > 0;
+  const chosen = new Map<string, TuningRecord>();
+  for (const key of keys) {
+    const own = records.filter(({ workload }) => workload === key);
+    const record = chooseRecord(own, subjects.deviceKey, canTune);
+    if (record !== null) chosen.set(key, record);
+  }
+  const missing = new Set(keys.filter((key) => !chosen.has(key)));
+  return {
+    misses: wanted.filter(({ key }) => missing.delete(key)),
+    decide(tuned, whyNot) {
+      return subjects.operations.map((operation) => {
+        if (isDecision(operation)) return operation;
+        const record = chosen.get(operation.key);
+        if (record !== undefined) return decided(operation, record, 'hit', subjects.deviceKey);
+        const fresh = tuned.get(operation.key);
+        if (fresh !== undefined)
+          return decided(operation, { ...fresh, device: subjects.deviceKey }, 'tuned', subjects.deviceKey);
+        return passedOver(operation.operation, operation, 'default', whyNot);
+      });
+    },
+  };
+}
+
+/** What a record or a miss of this operation is about, in full. */
+export function subjectOf(tunable: TunableOperation, subjects: Subjects): Subject {
+  return {
+    workload: tunable.key,
+    target: subjects.target.key,
+    device: subjects.deviceKey,
+    compiler: subjects.description.key,
+    workloadForm: tunable.workload,
+    targetForm: subjects.target.target,
+    deviceForm: subjects.device,
+    compilerForm: subjects.description,
+  };
+}

@@ -1,0 +1,190 @@
+// From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
+import { readFileSync, readSync } from 'node:fs';
+import { isBytecode, parse } from 'mlir-parser-ts';
+import {
+  describeCompiler,
+  expandResponseFiles,
+  findCompiler,
+  flagIsOn,
+  lastValue,
+  loadOptionTable,
+  readArguments,
+  readResponseFile,
+  type CompilerArguments,
+  type CompilerDescription,
+  type FoundCompiler,
+} from '../compiler/index.ts';
+import type { Settings } from '../cli/settings.ts';
+import { classify, isDecision, type Decision, type TunableOperation } from '../decision/decision.ts';
+import { describeDevice, deviceKey, type Device } from '../target/device.ts';
+import { candidateFlags, codegenFlags, userTuningFlag } from '../target/flags.ts';
+import { HOST_FLAGS, probeTargets, type ProbedTarget } from '../target/probe.ts';
+import { whyNotRunnable } from '../target/target.ts';
+
+/** Where everything of one run comes from. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly settings: Settings;
+  /** Folder of the installed package. */
+  readonly root: string;
+  readonly cacheDirectory: string;
+}
+
+/** The command that the user gave, and the compiler that it is for. */
+export interface Command {
+  readonly compiler: FoundCompiler;
+  /** As given, without our own flags. */
+  readonly argv: readonly string[];
+  /** The same with response files expanded; indices in `arguments` refer to it. */
+  readonly expanded: readonly string[];
+  readonly arguments: CompilerArguments;
+}
+
+/** Everything that a lookup needs. */
+export interface Subjects {
+  readonly bytes: Uint8Array;
+  readonly description: CompilerDescription;
+  readonly target: ProbedTarget;
+  readonly device: Device;
+  readonly deviceKey: string;
+  /** Flags that candidates are compiled with. */
+  readonly flags: readonly string[];
+  readonly dataTiling: boolean;
+  /** In the order of the input: decisions that are already made, and operations that are to be looked up. */
+  readonly operations: readonly (TunableOperation | Decision)[];
+  /** Why nothing can be measured for this target here; null when it can. */
+  readonly whyNotHere: string | null;
+}
+
+/** The compile goes on as the user gave it. */
+export interface PassThrough {
+  readonly pass: string;
+  /** Operations that were seen before it was clear that nothing can be done. */
+  readonly decisions: readonly Decision[];
+  readonly input: Uint8Array | undefined;
+  /** The input again, when it came from stdin and is used up now. */
+  readonly stdin: Uint8Array | undefined;
+}
+
+export async function readCommand(
+  argv: readonly string[],
+  { env, settings, root, cacheDirectory }: Surroundings,
+): Promise<Command> {
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const expansion = expandResponseFiles(argv, readResponseFile);
+  const table = await loadOptionTable(compiler.executable, cacheDirectory);
+  const args = readArguments(expansion.argv, table);
+  return {
+    compiler,
+    argv,
+    expanded: expansion.argv,
+    arguments: { ...args, unclear: expansion.problem ?? args.unclear },
+  };
+}
+
+/** Reads the input and finds out what is to be looked up, or why the command is to be passed on. */
+export async function inspect(command: Command, surroundings: Surroundings): Promise<Subjects | PassThrough> {
+  const { arguments: args, compiler } = command;
+  const reason = whyUntouched(args);
+  if (reason !== null) return { pass: reason, decisions: [], input: undefined, stdin: undefined };
+  const fromStdin = args.input!.kind === 'stdin';
+  const bytes = readInput(args);
+  if (bytes === null)
+    return { pass: 'the input cannot be read', decisions: [], input: undefined, stdin: undefined };
+  const pass = (why: string, decisions: readonly Decision[] = []): PassThrough => ({
+    pass: why,
+    decisions,
+    input: bytes,
+    stdin: fromStdin ? bytes : undefined,
+  });
+
+  if (isBytecode(bytes)) return pass('bytecode input is not tuned yet');
+  const { operations: found } = parse(bytes, { splitInputFile: flagIsOn(args, 'split-input-file') });
+  const operations = classify(found);
+  if (operations.every(isDecision))
+    return pass(
+      found.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',
+      operations,
+    );
+
+  const { cacheDirectory, settings } = surroundings;
+  const executable = compiler.executable;
+  const description = await describeCompiler(executable, cacheDirectory);
+  const device = describeDevice(settings.device);
+  const flags = candidateFlags(args.flags);
+  const probe = (of: readonly string[], own: readonly string[]) =>
+    probeTargets(executable, of, own, device.model, cacheDirectory);
+  const { targets, problem } = await probe(flags, codegenFlags(args.flags));
+  const target = targets[0];
+  if (target === undefined) return pass(`the target is not known: ${problem ?? 'the compiler names none'}`);
+  if (targets.length > 1) return pass('several target devices');
+
+  const host = (await probe(HOST_FLAGS, [])).targets[0]?.target ?? null;
+  const whyNotHere = device.driver.startsWith('local-')
+    ? whyNotRunnable(target.target, host, process.arch)
+    : `no tuner for device ${device.driver} yet`;
+  return {
+    bytes,
+    description,
+    target,
+    device,
+    deviceKey: deviceKey(device),
+    flags,
+    dataTiling: flags.some((flag) =>
+      /^--iree-(?:opt|dispatch-creation|global-opt)-.*data-tiling(?!=(?:false|0)$)/.test(flag),
+    ),
+    operations,
+    whyNotHere,
+  };
+}
+
+/** Commands that do not compile one input to the end, or that the user tunes. */
+function whyUntouched(args: CompilerArguments): string | null {
+  if (args.informational) return 'only information is asked for';
+  if (args.unclear !== null) return args.unclear;
+  if (args.input === null) return 'no input file';
+  const tuning = userTuningFlag(args.flags);
+  if (tuning !== null) return `${tuning} is given`;
+  const to = lastValue(args, 'compile-to');
+  if (to !== null && to !== 'end' && to !== 'vm') return `--compile-to=${to}`;
+  const from = lastValue(args, 'compile-from');
+  if (from !== null && from !== 'start' && from !== 'input') return `--compile-from=${from}`;
+  const mode = lastValue(args, 'compile-mode');
+  if (mode !== null && mode !== 'std') return `--compile-mode=${mode}`;
+  return null;
+}
+
+function readInput(args: CompilerArguments): Uint8Array | null {
+  try {
+    return args.input!.kind === 'stdin' ? readStdin() : readFileSync(args.input!.path);
+  } catch {
+    return null;
+  }
+}
+
+/** All of stdin, blocking; a terminal or a pipe may hand it over in pieces. */
+export function readStdin(): Uint8Array {
+  const chunks: Buffer[] = [];
+  for (;;) {
+    const chunk = Buffer.allocUnsafe(1 << 16);
+    let length: number;
+    try {
+      length = readSync(0, chunk);
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === 'EOF') break;
+      if (code !== 'EAGAIN') throw error;
+      // A non-blocking pipe without data yet.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      continue;
+    }
+    if (length === 0) break;
+    chunks.push(chunk.subarray(0, length));
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The tunable operations of an inspection, each with its own workload. */
+export function tunables(subjects: Subjects): TunableOperation[] {
+  return subjects.operations.filter((operation): operation is TunableOperation => !isDecision(operation));
+}

@@ -1,0 +1,53 @@
+// The explain JSON: every decision of one compile and why.
+import { locate } from 'mlir-parser-ts';
+import type { Decision, Outcome } from '../decision/decision.ts';
+import type { Configuration } from '../space/configuration.ts';
+
+export interface Explanation {
+  readonly version: 1;
+  readonly compiler: unknown;
+  readonly target: unknown;
+  readonly device: unknown;
+  readonly route: 'spec' | 'inline' | 'substitute' | 'none';
+  /** Whether every injected configuration was seen in the executables; null when nobody looked. */
+  readonly applied: boolean | null;
+  /** The real compiler's command line as it was run. */
+  readonly command: readonly string[];
+  /** Why the command was passed on as it was, or done again without tuning; null otherwise. */
+  readonly reason: string | null;
+  readonly operations: readonly ExplainedOperation[];
+  readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };
+}
+
+export interface ExplainedOperation {
+  /** `file:line:column` of the operation's name. */
+  readonly location: string;
+  readonly operation: string;
+  readonly workload: string | null;
+  readonly outcome: Outcome;
+  readonly reason: string;
+  readonly configuration: Configuration | null;
+  readonly speedup: { readonly ratio: number; readonly low: number; readonly high: number } | null;
+}
+
+/** One entry per operation. `landed` runs along `decisions`; false says that a configuration did not take effect. */
+export function explainOperations(
+  input: Uint8Array,
+  inputName: string,
+  decisions: readonly Decision[],
+  landed: readonly (boolean | null)[] | null,
+): ExplainedOperation[] {
+  return decisions.map(({ operation, tunable, outcome, reason, configuration, evidence }, i) => {
+    const { line, column } = locate(input, operation.start);
+    return {
+      location: `${inputName}:${line}:${column}`,
+      operation: operation.name,
+      workload: tunable?.key ?? null,
+      outcome,
+      reason:
+        landed?.[i] === false ? `${reason}; not applied: the compiler dropped the configuration` : reason,
+      configuration,
+      speedup: evidence && { ratio: evidence.ratio, low: evidence.low, high: evidence.high },
+    };
+  });
+}

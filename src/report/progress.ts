@@ -1,0 +1,47 @@
+// One line on a terminal while tuning.
+import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import type { TuningProgress } from '../tuner/tune-workload.ts';
+
+/** Milliseconds with the precision that a reader can use. */
+export function formatSeconds(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '-';
+  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  if (seconds >= 1e-3) return `${(seconds * 1e3).toPrecision(3)} ms`;
+  return `${(seconds * 1e6).toPrecision(3)} us`;
+}
+
+export function progressLine(progress: TuningProgress): string {
+  const { workload, stage, trials, defaultSeconds, bestSeconds, secondsLeft } = progress;
+  const name = workload.replace(/^contraction /, '');
+  const gain = Number.isFinite(bestSeconds) ? ` (${(defaultSeconds / bestSeconds).toFixed(2)}x)` : '';
+  const what = stage === 'finals' ? 'confirming' : `${trials} trials`;
+  return (
+    `iree-tuned: ${name}: ${what}, default ${formatSeconds(defaultSeconds)}, ` +
+    `best ${formatSeconds(bestSeconds)}${gain}, ${Math.ceil(secondsLeft)} s left`
+  );
+}
+
+/** A line that rewrites itself on a terminal; nothing at all elsewhere. */
+export interface ProgressDisplay {
+  show(progress: TuningProgress): void;
+  clear(): void;
+}
+
+/** Shows progress on stderr. Written through the descriptor: Node's own stream would leave a pipe non-blocking. */
+export function progressDisplay(): ProgressDisplay {
+  if (!isatty(2)) return { show() {}, clear() {} };
+  return {
+    show(progress) {
+      const line = progressLine(progress);
+      writeSync(2, `\r\u001b[2K${line.slice(0, Math.max(20, terminalColumns() - 1))}`);
+    },
+    clear() {
+      writeSync(2, '\r\u001b[2K');
+    },
+  };
+}
+
+function terminalColumns(): number {
+  return Number(process.env['COLUMNS']) || 80;
+}

@@ -1,0 +1,132 @@
+// Tuning on a miss: all missing workloads of one compile within one budget.
+import { rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { findRuntimeTool } from '../compiler/index.ts';
+import type { TunableOperation } from '../decision/decision.ts';
+import { chooseRecord } from '../decision/decision.ts';
+import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
+import { subjectOf } from '../pipeline/decide.ts';
+import type { Command, Subjects, Surroundings } from '../pipeline/inspect.ts';
+import { coordinateDescent } from '../search/descent.ts';
+import type { StrategyFactory } from '../search/strategy.ts';
+import { llvmCpuSpace } from '../space/llvm-cpu.ts';
+import type { Store } from '../store/store.ts';
+import { acquireMeasuringLock } from './lock.ts';
+import {
+  DEFAULT_EFFORT,
+  tuneWorkload,
+  type Effort,
+  type TuningProgress,
+  type TuningResult,
+} from './tune-workload.ts';
+import { makeWorkDirectory } from './work-directory.ts';
+
+export interface TuneOptions {
+  readonly budgetSeconds: number;
+  readonly signal: AbortSignal;
+  readonly finishEarly?: AbortSignal;
+  readonly strategy?: StrategyFactory;
+  readonly effort?: Effort;
+  /** Tune again even where another process has just written a record. */
+  readonly again?: boolean;
+  readonly onProgress?: (progress: TuningProgress) => void;
+}
+
+export interface TuneOutcome {
+  readonly results: ReadonlyMap<string, TuningResult>;
+  /** Why the others have none. */
+  readonly whyNot: string;
+}
+
+/** A workload whose tuning cannot have a meaningful budget any more is left for the next build. */
+const LEAST_SECONDS = 2;
+
+/**
+ * Tunes the missing workloads one after the other, each with an even share of what is left of the budget. Waiting for
+ * another process that measures on this machine counts too; what that process found meanwhile is taken over.
+ */
+export async function tuneMisses(
+  misses: readonly TunableOperation[],
+  store: Store,
+  command: Command,
+  subjects: Subjects,
+  surroundings: Surroundings,
+  options: TuneOptions,
+): Promise<TuneOutcome> {
+  const results = new Map<string, TuningResult>();
+  const clock = () => performance.now() / 1000;
+  const end = clock() + options.budgetSeconds;
+  const { env, root, cacheDirectory } = surroundings;
+  const [benchmarkModule, runModule] = ['iree-benchmark-module', 'iree-run-module'].map((name) =>
+    findRuntimeTool(name, command.compiler, env, { root, cacheDirectory }),
+  );
+  if (benchmarkModule === undefined || runModule === undefined)
+    return {
+      results,
+      whyNot: 'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
+    };
+
+  const lock = await acquireMeasuringLock(cacheDirectory, options.budgetSeconds, options.signal);
+  if (lock === null)
+    return { results, whyNot: 'another process measured on this machine for the whole budget' };
+  const workDirectory = makeWorkDirectory(cacheDirectory);
+  let whyNot = 'the tuning budget is spent';
+  try {
+    const toolchain: Toolchain = {
+      compiler: command.compiler.executable,
+      release: subjects.description.release,
+      flags: subjects.flags,
+      benchmarkModule,
+      runModule,
+      device: subjects.device,
+      workDirectory,
+      signal: options.signal,
+    };
+    for (const [i, miss] of misses.entries()) {
+      const subject = subjectOf(miss, subjects);
+      if (options.again !== true) {
+        // While we waited for the lock, its holder may have tuned the same.
+        const records = store.findRecords([miss.key], subject.target, subject.compiler);
+        const found = chooseRecord(records, subject.device, true);
+        if (found !== null) {
+          results.set(miss.key, found);
+          continue;
+        }
+      }
+      const left = end - clock();
+      if (left < LEAST_SECONDS || options.finishEarly?.aborted === true) break;
+      const result = await tuneWorkload(toolchain, store, {
+        subject,
+        space: llvmCpuSpace(miss.workload, {
+          nativeVectorBytes: subjects.target.target.nativeVectorBytes || 16,
+          threads: subjects.device.threads,
+        }),
+        strategy: options.strategy ?? coordinateDescent,
+        effort: options.effort ?? DEFAULT_EFFORT,
+        budgetSeconds: left / (misses.length - i),
+        clock,
+        createdBy: userName(),
+        ...(options.finishEarly && { finishEarly: options.finishEarly }),
+        ...(options.onProgress && { onProgress: options.onProgress }),
+      });
+      if (result === null) whyNot = 'no candidate could be compiled and measured';
+      else results.set(miss.key, result);
+    }
+  } catch (error) {
+    if (!(error instanceof StoppedError)) throw error;
+    whyNot = 'tuning was interrupted';
+  } finally {
+    rmSync(workDirectory, { recursive: true, force: true });
+    lock.release();
+  }
+  return { results, whyNot };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container's user id without a name.
+    return 'unknown';
+  }
+}

@@ -1,0 +1,266 @@
+import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import {
+  CompilerNotFoundError,
+  findCompiler,
+  findRuntimeTool,
+  launcherMarker,
+} from '../../src/compiler/find.ts';
+import { interpreterOf, isPipScript } from '../../src/compiler/pip.ts';
+import { RecursionError } from '../../src/compiler/recursion.ts';
+import { fakeVenv, pipScript, program, realCompiler, root, temporaryDirectory, write } from './support.ts';
+
+/** A directory per place where a compiler may be, each with one that says where it is. */
+function places() {
+  const directory = temporaryDirectory();
+  const place = (name: string): string =>
+    dirname(program(join(directory, name, 'iree-compile'), `echo ${name}`));
+  return {
+    directory,
+    tools: place('tools'),
+    first: place('first'),
+    second: place('second'),
+    root: join(directory, 'root'),
+  };
+}
+
+describe('the order', () => {
+  const at = places();
+  const setting = program(join(at.directory, 'anything'), '');
+  const local = program(join(at.root, '.venv/bin/iree-compile'), '');
+  const env = { IREE_TOOL_PATH: at.tools, PATH: `${at.first}:${at.second}` };
+
+  it('begins with the setting', () => {
+    expect(findCompiler(env, { root: at.root, compiler: setting })).toEqual({
+      executable: setting,
+      invokedAs: setting,
+      origin: 'IREE_TUNED_COMPILER',
+    });
+  });
+  it('goes on with IREE_TOOL_PATH', () => {
+    expect(findCompiler(env, { root: at.root })).toMatchObject({
+      executable: join(at.tools, 'iree-compile'),
+      origin: 'IREE_TOOL_PATH',
+    });
+    const several = { ...env, IREE_TOOL_PATH: `/nowhere:${at.tools}` };
+    expect(findCompiler(several, { root: at.root }).origin).toBe('IREE_TOOL_PATH');
+  });
+  it('goes on with the first of PATH', () => {
+    expect(findCompiler({ PATH: `/nowhere:${env.PATH}` }, { root: at.root })).toMatchObject({
+      executable: join(at.first, 'iree-compile'),
+      origin: 'PATH',
+    });
+  });
+  it("ends with the package's own environment", () => {
+    expect(findCompiler({ PATH: '/nowhere' }, { root: at.root })).toMatchObject({
+      executable: local,
+      origin: 'local',
+    });
+    expect(findCompiler({}, { root: at.root, compiler: '' }).origin).toBe('local');
+  });
+  it('passes over what is not an executable file', () => {
+    const wrong = temporaryDirectory();
+    mkdirSync(join(wrong, 'a/iree-compile'), { recursive: true });
+    write(join(wrong, 'b/iree-compile'), '');
+    expect(findCompiler({ PATH: `${wrong}/a:${wrong}/b:${at.second}` }, { root: at.root })).toMatchObject({
+      executable: join(at.second, 'iree-compile'),
+    });
+  });
+});
+
+describe('ourselves', () => {
+  const at = places();
+  const own = join(at.directory, 'package');
+  program(join(own, 'bin/iree-compile-tuned'), '');
+  const search = (...directories: string[]) =>
+    findCompiler({ PATH: [...directories, at.first].join(':') }, { root: own });
+  const expected = join(at.first, 'iree-compile');
+
+  it('are not found by a link into our directory', () => {
+    const link = join(at.directory, 'link');
+    mkdirSync(link);
+    symlinkSync(join(own, 'bin/iree-compile-tuned'), join(link, 'iree-compile'));
+    expect(search(link).executable).toBe(expected);
+  });
+  it('are not found in our directory reached by a link', () => {
+    copyFileSync(join(own, 'bin/iree-compile-tuned'), join(own, 'bin/iree-compile'));
+    symlinkSync(join(own, 'bin'), join(at.directory, 'linked-bin'));
+    expect(search(join(own, 'bin'), join(at.directory, 'linked-bin')).executable).toBe(expected);
+  });
+  it('are not found as a copy of the launcher', () => {
+    const copy = join(at.directory, 'copy');
+    mkdirSync(copy);
+    copyFileSync(join(root, 'bin/iree-compile-tuned'), join(copy, 'iree-compile'));
+    expect(search(copy).executable).toBe(expected);
+  });
+  it('are not found as a shim of any other making', () => {
+    const shim = program(join(at.directory, 'shim/iree-compile'), `# ${launcherMarker}\nexec something`);
+    expect(search(dirname(shim)).executable).toBe(expected);
+  });
+  it('are not believed to be the setting', () => {
+    const setting = join(own, 'bin/iree-compile-tuned');
+    expect(() => findCompiler({}, { root: own, compiler: setting })).toThrow(/iree-compile-tuned itself/);
+  });
+  it('are noticed when we were started by ourselves', () => {
+    expect(findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: '1' }, { root: own }).executable).toBe(expected);
+    expect(() => findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: '2' }, { root: own })).toThrow(
+      RecursionError,
+    );
+    expect(findCompiler({ PATH: at.first, IREE_TUNED_DEPTH: 'x' }, { root: own }).executable).toBe(expected);
+  });
+});
+
+describe('the message when there is none', () => {
+  it('names every place and the way out', () => {
+    const directory = temporaryDirectory();
+    program(join(directory, 'shim/iree-compile'), `# ${launcherMarker}`);
+    const env = { IREE_TOOL_PATH: `${directory}/shim`, PATH: '/nowhere:/neither' };
+    const find = () => findCompiler(env, { root: directory });
+    expect(find).toThrow(CompilerNotFoundError);
+    for (const part of [
+      'IREE_TUNED_COMPILER: not set',
+      `IREE_TOOL_PATH: ${directory}/shim/iree-compile is iree-compile-tuned itself`,
+      'PATH: not in /nowhere, /neither',
+      `${directory}/.venv/bin/iree-compile is not there`,
+      'pip install iree-base-compiler',
+    ]) {
+      expect(find).toThrow(part);
+    }
+  });
+  it('speaks of the setting only, when there is one', () => {
+    const at = places();
+    const find = () => findCompiler({ PATH: at.first }, { root: at.root, compiler: '/no/such' });
+    expect(find).toThrow('IREE_TUNED_COMPILER: /no/such is not there');
+  });
+});
+
+describe("pip's script", () => {
+  const find = (script: string, env = {}) => findCompiler(env, { root: '/nowhere', compiler: script });
+
+  it('stands for the executable of its own environment', () => {
+    const { script, elf } = fakeVenv(temporaryDirectory(), 'x');
+    expect(find(script)).toEqual({ executable: elf, invokedAs: script, origin: 'IREE_TUNED_COMPILER' });
+  });
+  it('is followed through links', () => {
+    const directory = temporaryDirectory();
+    const { script, elf } = fakeVenv(join(directory, 'venv'), 'x');
+    symlinkSync(script, join(directory, 'iree-compile'));
+    expect(find(join(directory, 'iree-compile')).executable).toBe(elf);
+  });
+  it('finds lib64, without counting a link to lib twice', () => {
+    const directory = temporaryDirectory();
+    const { script, elf } = fakeVenv(directory, 'x');
+    symlinkSync('lib', join(directory, 'lib64'));
+    expect(find(script).executable).toBe(elf);
+    rmSync(join(directory, 'lib64'));
+    spawnSync('mv', [join(directory, 'lib'), join(directory, 'lib64')]);
+    expect(find(script).executable).toBe(elf.replace('/lib/', '/lib64/'));
+  });
+  it('finds the packages beside its Python when it lies elsewhere', () => {
+    const directory = temporaryDirectory();
+    const { script, elf } = fakeVenv(join(directory, 'venv'), 'x');
+    mkdirSync(join(directory, 'local/bin'), { recursive: true });
+    const copy = join(directory, 'local/bin/iree-compile');
+    copyFileSync(script, copy);
+    chmodSync(copy, 0o755);
+    expect(find(copy).executable).toBe(elf);
+  });
+  it('takes the packages of its own Python among several', () => {
+    const directory = temporaryDirectory();
+    const { script } = fakeVenv(directory, 'x', 'python3.11');
+    const { elf } = fakeVenv(directory, 'x', 'python3.12');
+    program(join(directory, 'bin/python3.12'), '');
+    symlinkSync('python3.12', join(directory, 'bin/python3'));
+    expect(find(script).executable).toBe(elf);
+  });
+  it('asks Python when the directories do not tell, once', () => {
+    const directory = temporaryDirectory();
+    const elf = program(join(directory, 'odd/iree-compile'), '');
+    const python = program(
+      join(directory, 'py/bin/python3'),
+      `echo x >>${directory}/count; echo ${directory}/odd`,
+    );
+    const script = write(join(directory, 'bin/iree-compile'), pipScript(python), 0o755);
+    const options = { root: '/nowhere', compiler: script, cacheDirectory: join(directory, 'cache') };
+    expect(findCompiler({}, options).executable).toBe(elf);
+    expect(findCompiler({}, options).executable).toBe(elf);
+    expect(spawnSync('cat', [`${directory}/count`], { encoding: 'utf8' }).stdout).toBe('x\n');
+  });
+  it('is run itself when nobody can tell', () => {
+    const script = write(join(temporaryDirectory(), 'bin/iree-compile'), pipScript('/no/python3'), 0o755);
+    expect(find(script)).toMatchObject({ executable: script, invokedAs: script });
+  });
+  it('is not confused with a Python wrapper that somebody wrote', () => {
+    const directory = temporaryDirectory();
+    fakeVenv(directory, 'x');
+    const own = write(join(directory, 'bin/iree-compile'), '#!/usr/bin/python3\nimport subprocess\n', 0o755);
+    expect(find(own).executable).toBe(own);
+  });
+
+  test.each([
+    ['#!/opt/venv/bin/python3\n', '/opt/venv/bin/python3'],
+    ['#! /usr/bin/env python3\n', 'python3'],
+    ["#!/bin/sh\n'''exec' \"/a b/bin/python\" \"$0\" \"$@\"\n' '''\n", '/a b/bin/python'],
+    ["#!/bin/sh\n'''exec' /long/bin/python \"$0\" \"$@\"\n' '''\n", '/long/bin/python'],
+    ['\x7fELF', null],
+  ])('%j is run by %s', (head, python) => {
+    expect(interpreterOf(head)).toBe(python);
+  });
+  test.each([
+    [pipScript('/x'), true],
+    ['#!/x\nfrom iree._runtime.scripts.iree_run_module.__main__ import main\n', true],
+    ['#!/x\nimport os # from iree.compiler.tools import main\n', false],
+    ['\x7fELF from iree.compiler.tools import main', false],
+  ])('%j is one: %s', (head, yes) => {
+    expect(isPipScript(head)).toBe(yes);
+  });
+});
+
+describe('a tool of the runtime', () => {
+  const directory = temporaryDirectory();
+  const { script } = fakeVenv(directory, 'x');
+  const compiler = findCompiler({}, { root: '/nowhere', compiler: script });
+  const options = { root: join(directory, 'root') };
+  const name = 'iree-benchmark-module';
+
+  it('is absent when it is nowhere', () => {
+    expect(findRuntimeTool(name, compiler, { PATH: '/nowhere' }, options)).toBeUndefined();
+  });
+  it("is looked for last in the package's own environment", () => {
+    const path = program(join(options.root, '.venv/bin', name), '');
+    expect(findRuntimeTool(name, compiler, {}, options)).toBe(path);
+  });
+  it('is looked for in PATH before that', () => {
+    const path = program(join(directory, 'path', name), '');
+    expect(findRuntimeTool(name, compiler, { PATH: dirname(path) }, options)).toBe(path);
+  });
+  it('is taken beside the compiler first', () => {
+    const beside = program(join(directory, 'bin', name), '');
+    expect(findRuntimeTool(name, compiler, { PATH: join(directory, 'path') }, options)).toBe(beside);
+    const elf = program(join(directory, 'lib/python3.11/site-packages/iree/_runtime_libs', name), '');
+    expect(findRuntimeTool(name, compiler, { PATH: join(directory, 'path') }, options)).toBe(elf);
+  });
+  it("is the executable behind pip's script in PATH", () => {
+    const other = temporaryDirectory();
+    const text = pipScript('/x/bin/python3').replace('iree.compiler.tools', 'iree._runtime');
+    write(join(other, 'bin/iree-run-module'), text, 0o755);
+    const elf = program(join(other, 'lib/python3.12/site-packages/iree/_runtime_libs/iree-run-module'), '');
+    expect(findRuntimeTool('iree-run-module', compiler, { PATH: join(other, 'bin') }, options)).toBe(elf);
+  });
+});
+
+describe.skipIf(realCompiler === null)('the real installation', () => {
+  it('is run without Python and beside its linker', () => {
+    const { executable } = realCompiler!;
+    const run = spawnSync(executable, ['--version'], { encoding: 'utf8' });
+    expect(run.stdout).toContain('IREE compiler version');
+    expect(isPipScript(executable)).toBe(false);
+  });
+  it('has a benchmark tool that runs, if it has one', () => {
+    const tool = findRuntimeTool('iree-benchmark-module', realCompiler!, process.env, { root });
+    if (tool === undefined) return;
+    expect(spawnSync(tool, ['--help'], { encoding: 'utf8' }).status).toBe(0);
+  });
+});

@@ -1,0 +1,334 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { launcherMarker } from '../../src/compiler/find.ts';
+import {
+  fakePackage,
+  fakeVenv,
+  pipScript,
+  program,
+  realCompiler,
+  root,
+  temporaryDirectory,
+  write,
+} from './support.ts';
+
+/** A `PATH` with the tools that the launchers may need and nothing else: no Node, no compiler. */
+const tools = (() => {
+  const directory = temporaryDirectory();
+  for (const name of ['sh', 'dash', 'bash', 'readlink', 'env', 'cat', 'echo']) {
+    const path = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim();
+    if (path.startsWith('/')) symlinkSync(path, join(directory, name));
+  }
+  return directory;
+})();
+const shells = ['dash', 'bash'].filter((name) => existsSync(join(tools, name)));
+
+interface Run {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function start(file: string, argv: string[], env: Record<string, string> = {}, cwd?: string): Run {
+  const run = spawnSync(file, argv, { encoding: 'utf8', env: { PATH: tools, ...env }, cwd });
+  return { status: run.status, stdout: run.stdout, stderr: run.stderr };
+}
+
+const wrapper = (directory: string) => join(directory, 'bin/iree-compile-tuned');
+const said = (stdout: string): Run => ({ status: 0, stdout, stderr: '' });
+
+test.each(['iree-compile-tuned', 'iree-tuned'])('%s carries the mark in its first 512 bytes', (name) => {
+  expect(
+    readFileSync(join(root, 'bin', name))
+      .subarray(0, 512)
+      .toString(),
+  ).toContain(launcherMarker);
+});
+
+describe.each(shells)('under %s', (shell) => {
+  const run = (file: string, argv: string[], env: Record<string, string> = {}, cwd?: string) =>
+    start(join(tools, shell), [file, ...argv], env, cwd);
+  const ready = fakePackage({ built: true, node: true });
+  const argv = ['a b', '', "it's", '-o', '$x', '*'];
+  const echoed = `iree-compile-tuned ${argv.join(' ')}\n`;
+
+  it('the wrapper starts the bundle with the Node of the package', () => {
+    expect(run(wrapper(ready), argv)).toEqual(said(echoed));
+  });
+  it('it is found through links, absolute and relative', () => {
+    const links = temporaryDirectory();
+    symlinkSync(wrapper(ready), join(links, 'one'));
+    symlinkSync('one', join(links, 'iree-compile'));
+    mkdirSync(join(links, 'below'));
+    symlinkSync('../iree-compile', join(links, 'below/two'));
+    for (const link of ['one', 'iree-compile', 'below/two'])
+      expect(run(join(links, link), argv)).toEqual(said(echoed));
+  });
+  it('it is found from its own directory', () => {
+    expect(run('iree-compile-tuned', argv, {}, join(ready, 'bin'))).toEqual(said(echoed));
+    expect(run('./iree-compile-tuned', argv, {}, join(ready, 'bin'))).toEqual(said(echoed));
+  });
+  it('it works in a directory with spaces', () => {
+    const spaced = join(temporaryDirectory(), 'with a space');
+    cpSync(ready, spaced, { recursive: true });
+    expect(run(wrapper(spaced), argv)).toEqual(said(echoed));
+  });
+  it('IREE_TUNED_NODE goes before the Node of the package', () => {
+    const node = program(join(temporaryDirectory(), 'my-node'), 'echo mine; shift 2; echo "$@"');
+    expect(run(wrapper(ready), ['x'], { IREE_TUNED_NODE: node })).toEqual(said('mine\nx\n'));
+  });
+  it('the environment is passed on as it is', () => {
+    const directory = fakePackage({ built: true, node: true });
+    write(join(directory, 'dist/iree-compile-tuned.js'), 'console.log(JSON.stringify(process.env))');
+    const env = {
+      NODE_OPTIONS: '--max-old-space-size=512',
+      root: 'r',
+      node: 'n',
+      script: 's',
+      target: 't',
+      self: 'x',
+    };
+    const seen = JSON.parse(run(wrapper(directory), [], env).stdout) as object;
+    expect(seen).toMatchObject(env);
+    expect(
+      Object.keys(seen)
+        .filter((name) => !['PWD', 'OLDPWD', '_', 'SHLVL'].includes(name))
+        .sort(),
+    ).toEqual([...Object.keys(env), 'PATH'].sort());
+  });
+
+  describe('the Node of PATH', () => {
+    const directory = fakePackage({ built: true, node: false });
+    const fallback = dirname(program(join(temporaryDirectory(), 'iree-compile'), 'echo original "$@"'));
+    const withNode = (body: string) => {
+      const node = dirname(program(join(temporaryDirectory(), 'node'), body));
+      return { PATH: [node, fallback, tools].join(delimiter) };
+    };
+    it('is taken when it is new enough', () => {
+      expect(run(wrapper(directory), ['x'], withNode(`exec "${process.execPath}" "$@"`))).toEqual(
+        said('iree-compile-tuned x\n'),
+      );
+    });
+    it('is not taken when it is too old or broken', () => {
+      const old = `case $1 in -e) exec "${process.execPath}" -e "Object.defineProperty(process.versions, 'node', { value: '22.14.0' }); $2" ;; esac; exit 0`;
+      expect(run(wrapper(directory), ['x'], withNode(old))).toEqual(said('original x\n'));
+      expect(run(wrapper(directory), ['x'], withNode('echo broken; exit 1'))).toEqual(said('original x\n'));
+    });
+  });
+
+  describe('without Node or without a bundle', () => {
+    const packages = {
+      'no Node': fakePackage({ built: true, node: false }),
+      'no bundle': fakePackage({ built: false, node: true }),
+    };
+    const original = (directory: string, name: string) =>
+      program(join(directory, 'iree-compile'), `echo ${name} "$@"; echo note >&2; exit 3`);
+    const at = temporaryDirectory();
+    for (const name of ['setting', 'tools', 'first', 'second']) original(join(at, name), name);
+    const path = `${at}/nowhere:${at}/first:${at}/second:${tools}`;
+
+    test.each(Object.entries(packages))(
+      '(%s) the original runs, in silence, in the order of places',
+      (_, directory) => {
+        const expectOriginal = (name: string, env: Record<string, string>) => {
+          expect(run(wrapper(directory), ['a b', '-o', 'x'], env)).toEqual({
+            status: 3,
+            stdout: `${name} a b -o x\n`,
+            stderr: 'note\n',
+          });
+        };
+        expectOriginal('first', { PATH: path });
+        expectOriginal('tools', { PATH: path, IREE_TOOL_PATH: `/nowhere:${at}/tools` });
+        expectOriginal('setting', {
+          PATH: path,
+          IREE_TOOL_PATH: `${at}/tools`,
+          IREE_TUNED_COMPILER: `${at}/setting/iree-compile`,
+        });
+      },
+    );
+
+    const directory = packages['no bundle'];
+    it("the package's own environment is the last place", () => {
+      const own = fakePackage({ built: false, node: false });
+      program(join(own, '.venv/bin/iree-compile'), 'echo local');
+      expect(run(wrapper(own), ['x'])).toEqual(said('local\n'));
+    });
+    it('the environment reaches it as it is', () => {
+      const real = program(
+        join(temporaryDirectory(), 'iree-compile'),
+        'echo "$real $line $rest $argument $directory"',
+      );
+      const env = {
+        real: 'a',
+        line: 'b',
+        rest: 'c',
+        argument: 'd',
+        directory: 'e',
+        PATH: `${dirname(real)}:${tools}`,
+      };
+      expect(run(wrapper(directory), ['m'], env)).toEqual(said('a b c d e\n'));
+    });
+    it('our own settings are not passed to it', () => {
+      const got = run(wrapper(directory), ['--iree-tuned-budget=3', 'm', '-iree-tuned-x', '-o', ''], {
+        PATH: path,
+      });
+      expect(got.stdout).toBe('first m -o \n');
+    });
+    it('it is never ourselves, by link, copy or shim', () => {
+      const us = temporaryDirectory();
+      for (const name of ['link', 'copy', 'shim']) mkdirSync(join(us, name));
+      symlinkSync(wrapper(directory), join(us, 'link/iree-compile'));
+      copyFileSync(wrapper(directory), join(us, 'copy/iree-compile'));
+      program(join(us, 'shim/iree-compile'), `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`);
+      const all = `${us}/link:${us}/copy:${us}/shim`;
+      expect(run(wrapper(directory), ['m'], { PATH: `${all}:${path}`, IREE_TOOL_PATH: all }).stdout).toBe(
+        'first m\n',
+      );
+    });
+    it('directories and files that may not be run are passed over', () => {
+      const wrong = temporaryDirectory();
+      mkdirSync(join(wrong, 'a/iree-compile'), { recursive: true });
+      write(join(wrong, 'b/iree-compile'), '');
+      expect(run(wrapper(directory), ['m'], { PATH: `${wrong}/a:${wrong}/b:${path}` }).stdout).toBe(
+        'first m\n',
+      );
+    });
+    it('an empty part of PATH is the working directory', () => {
+      expect(run(wrapper(directory), ['m'], { PATH: `:${tools}` }, join(at, 'second')).stdout).toBe(
+        'second m\n',
+      );
+    });
+    it('a clear message and 127 say that there is none', () => {
+      const none = run(wrapper(directory), ['m']);
+      expect(none).toMatchObject({ status: 127, stdout: '' });
+      expect(none.stderr).toMatch(/cannot find the real iree-compile[^]*pip install iree-base-compiler/);
+    });
+    it('a setting that leads nowhere, or to us, is not replaced by a guess', () => {
+      for (const setting of ['/no/such', wrapper(directory)]) {
+        const none = run(wrapper(directory), ['m'], { PATH: path, IREE_TUNED_COMPILER: setting });
+        expect(none).toMatchObject({ status: 127, stdout: '' });
+        expect(none.stderr).toContain(`IREE_TUNED_COMPILER=${setting}`);
+      }
+    });
+    it('compilers that call us again are stopped', () => {
+      const circle = temporaryDirectory();
+      program(join(circle, 'iree-compile'), `echo round >&2; exec "${wrapper(directory)}" "$@"`);
+      const stopped = run(wrapper(directory), ['m'], { PATH: `${circle}:${tools}` });
+      expect(stopped.status).toBe(1);
+      expect(stopped.stderr).toMatch(/^round\nround\niree-compile-tuned: .* calls iree-compile-tuned again/);
+    });
+  });
+
+  describe('nothing to tune', () => {
+    const real = temporaryDirectory();
+    program(join(real, 'iree-compile'), 'echo original "$@"');
+    const env = { PATH: `${real}:${tools}` };
+
+    test.each([
+      '--version',
+      '--help',
+      '--help-hidden',
+      '-h',
+      '--iree-hal-list-target-backends',
+      '--iree-list-plugins',
+    ])('%s does not start Node', (flag) => {
+      expect(run(wrapper(ready), [flag], env)).toEqual(said(`original ${flag}\n`));
+    });
+    it('is only known for a single argument', () => {
+      expect(run(wrapper(ready), ['m', '--version'], env)).toEqual(said('iree-compile-tuned m --version\n'));
+      expect(run(wrapper(ready), [], env)).toEqual(said('iree-compile-tuned\n'));
+    });
+    test.each([
+      ['1', 'original'],
+      ['yes', 'original'],
+      ['0', 'iree-compile-tuned'],
+      ['', 'iree-compile-tuned'],
+    ])('IREE_TUNED_DISABLE=%s runs %s', (value, name) => {
+      expect(run(wrapper(ready), ['m'], { ...env, IREE_TUNED_DISABLE: value })).toEqual(said(`${name} m\n`));
+    });
+  });
+
+  describe("pip's script", () => {
+    const disabled = { IREE_TUNED_DISABLE: '1' };
+    it('is jumped over', () => {
+      const { script } = fakeVenv(temporaryDirectory(), 'elf');
+      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
+        said('elf m\n'),
+      );
+    });
+    it('is jumped over behind links, and in lib64', () => {
+      const directory = temporaryDirectory();
+      const { script } = fakeVenv(join(directory, 'venv'), 'elf');
+      spawnSync('mv', [join(directory, 'venv/lib'), join(directory, 'venv/lib64')]);
+      symlinkSync('venv/bin/iree-compile', join(directory, 'iree-compile'));
+      expect(script).toContain('venv');
+      const got = run(wrapper(ready), ['m'], { ...disabled, PATH: `${directory}:${tools}` });
+      expect(got).toEqual(said('elf m\n'));
+    });
+    it('is run itself when the directories do not tell', () => {
+      const directory = temporaryDirectory();
+      const python = program(join(directory, 'python3'), 'echo python; shift; echo "$@"');
+      const script = write(join(directory, 'bin/iree-compile'), pipScript(python), 0o755);
+      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
+        said('python\nm\n'),
+      );
+    });
+    it('is run itself when there are several Pythons', () => {
+      const directory = temporaryDirectory();
+      const { script } = fakeVenv(directory, 'elf', 'python3.11');
+      fakeVenv(directory, 'elf', 'python3.12');
+      program(join(directory, 'bin/python3'), 'echo python');
+      expect(run(wrapper(ready), ['m'], { ...disabled, IREE_TUNED_COMPILER: script })).toEqual(
+        said('python\n'),
+      );
+    });
+  });
+
+  describe('iree-tuned', () => {
+    const tuned = (directory: string) => join(directory, 'bin/iree-tuned');
+    it('starts its bundle', () => {
+      expect(run(tuned(ready), ['show', 'a b'])).toEqual(said('iree-tuned show a b\n'));
+    });
+    it('says how to get Node', () => {
+      const got = run(tuned(fakePackage({ built: true, node: false })), ['show']);
+      expect(got).toMatchObject({ status: 1, stdout: '' });
+      expect(got.stderr).toMatch(/no Node 22\.15 or newer[^]*npm install/);
+    });
+    it('says how to build', () => {
+      const got = run(tuned(fakePackage({ built: false, node: true })), ['show']);
+      expect(got).toMatchObject({ status: 1, stdout: '' });
+      expect(got.stderr).toContain('npm run build');
+    });
+  });
+});
+
+describe.skipIf(realCompiler === null)('with the real compiler', () => {
+  const script = realCompiler?.invokedAs ?? '';
+  const directory = fakePackage({ built: false, node: false });
+  // The Python of the script must be found too, where it is run.
+  const path = process.env['PATH'] ?? '';
+
+  it('the launcher answers --version as the compiler does', () => {
+    const direct = spawnSync(script, ['--version'], { encoding: 'utf8' });
+    expect(start(wrapper(directory), ['--version'], { PATH: path, IREE_TUNED_COMPILER: script })).toEqual(
+      said(direct.stdout),
+    );
+  });
+
+  it("pip's script and the launcher in IREE_TOOL_PATH do not call each other for ever", () => {
+    const shims = temporaryDirectory();
+    const shim = program(
+      join(shims, 'iree-compile'),
+      `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`,
+    );
+    const env = { PATH: path, IREE_TOOL_PATH: shims, IREE_TUNED_COMPILER: script };
+    // pip's script finds the shim, the shim the launcher, and the launcher the executable.
+    for (const first of [script, shim]) {
+      const run = start(first, ['--version'], env);
+      expect(run.status).toBe(0);
+      expect(run.stdout).toContain('IREE compiler version');
+    }
+  });
+});

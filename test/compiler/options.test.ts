@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  informationalFlags,
+  loadOptionTable,
+  parseHelp,
+  probeArguments,
+  tableOf,
+  unclaimedProbes,
+} from '../../src/compiler/options.ts';
+import { compile, program, realCompiler, temporaryDirectory } from './support.ts';
+
+const help = `OVERVIEW: a compiler
+
+USAGE: iree-compile [options] <input file or '-' for stdin>
+
+OPTIONS:
+
+Color Options:
+
+  --color                        - Use colors in output (default=autodetect)
+  --iree-cuda-target=<string>    - CUDA target, see --not-a-flag=<string>
+  --spaced=<file name for it>    - A file
+  --maybe[=<string>]             - Optional
+  --choice                       - Printed twice
+  --choice=<value>               - Printed twice
+    =one                         -   One
+    =--two                       -   Looks like a flag
+  --single=<value>               - A choice printed once
+    =none                        -   None
+  --pass=<pass-arg>              - A pass
+  Mode of the pass
+      --literal                  - A choice without a name
+  -h                             - Alias for --help
+  --help                         - Display options
+  --other-name                   - alias for -text
+  -o <filename>                  - Output filename
+  -debug-counter                 - Prints itself in its own way
+                                   --indented text of a description
+`;
+
+describe('reading the help', () => {
+  const { flags, values, uncertain } = parseHelp(help);
+  it('takes a bare name for a boolean', () => {
+    expect([...flags]).toEqual(expect.arrayContaining(['color', 'help', 'h', 'literal']));
+  });
+  it('takes a name with = for a flag with a value', () => {
+    expect([...values]).toEqual(['iree-cuda-target', 'spaced', 'o']);
+  });
+  it('takes an optional value for one that needs =', () => {
+    expect([...flags]).toEqual(expect.arrayContaining(['maybe', 'choice']));
+  });
+  it('leaves choices and aliases to the compiler', () => {
+    expect([...uncertain]).toEqual(['single', 'pass', 'other-name']);
+  });
+  it('finds no flag anywhere else', () => {
+    expect([...flags].sort()).toEqual(['choice', 'color', 'h', 'help', 'literal', 'maybe']);
+  });
+});
+
+describe('the probe', () => {
+  it('puts an unknown flag after each name and one more at the end', () => {
+    expect(probeArguments(['a', 'long'])).toEqual([
+      '-a',
+      '--iree-tuned-probe-0',
+      '--long',
+      '--iree-tuned-probe-1',
+      '--iree-tuned-probe-2',
+    ]);
+  });
+  it('reads which were not taken', () => {
+    const stderr =
+      "x: Unknown command line argument '--iree-tuned-probe-3'.  Try: 'x --help'\n" +
+      "x: for the --n option: '--iree-tuned-probe-4' value invalid for uint argument!\n";
+    expect([...unclaimedProbes(stderr)]).toEqual([3]);
+  });
+});
+
+describe('the table', () => {
+  it('knows a name that it was given, and no other', () => {
+    const table = tableOf(['f'], ['v']);
+    expect(['f', 'v', 'x', ''].map((name) => table.kindOf(name))).toEqual([
+      'flag',
+      'value',
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('is asked once and then read from the cache', async () => {
+    const directory = temporaryDirectory();
+    const count = join(directory, 'count');
+    const compiler = program(
+      join(directory, 'iree-compile'),
+      `echo x >>${count}; case $1 in --help-hidden) printf '  --text=<string> - x\\n  --color - x\\n' ;; esac`,
+    );
+    const cache = join(directory, 'cache');
+    const first = await loadOptionTable(compiler, cache);
+    const second = await loadOptionTable(compiler, cache);
+    for (const table of [first, second]) {
+      expect([table.kindOf('text'), table.kindOf('color'), table.kindOf('x')]).toEqual([
+        'value',
+        'flag',
+        undefined,
+      ]);
+    }
+    expect(readFileSync(count, 'utf8')).toBe('x\n');
+  });
+
+  it('is made again when the cache is damaged', async () => {
+    const directory = temporaryDirectory();
+    const compiler = program(join(directory, 'iree-compile'), "printf '  --text=<string> - x\\n'");
+    await loadOptionTable(compiler, directory);
+    const [file] = readdirSync(directory).filter((name) => name.endsWith('.json'));
+    for (const text of [
+      '',
+      '{',
+      'null',
+      '{"identity":1}',
+      '{"identity":"other","flags":"text","values":""}',
+    ]) {
+      writeFileSync(join(directory, file!), text);
+      expect((await loadOptionTable(compiler, directory)).kindOf('text')).toBe('value');
+    }
+  });
+
+  it('leaves out what only a probe could tell, when the probe ends early', async () => {
+    const directory = temporaryDirectory();
+    const compiler = program(
+      join(directory, 'iree-compile'),
+      "printf '  --text=<string> - x\\n  --choice=<value> - x\\n'",
+    );
+    const table = await loadOptionTable(compiler, directory);
+    expect([table.kindOf('text'), table.kindOf('choice')]).toEqual(['value', undefined]);
+  });
+
+  it('is empty for a compiler that cannot be run or says nothing', async () => {
+    const directory = temporaryDirectory();
+    const silent = program(join(directory, 'silent'), 'exit 3');
+    for (const compiler of [join(directory, 'nowhere'), silent]) {
+      expect((await loadOptionTable(compiler, directory)).kindOf('help')).toBeUndefined();
+    }
+    expect(readdirSync(directory)).toEqual(['silent']);
+  });
+});
+
+describe.skipIf(realCompiler === null)('the table of the real compiler', async () => {
+  if (realCompiler === null) return;
+  const table = await loadOptionTable(realCompiler.executable, temporaryDirectory());
+
+  it('knows the flags that this project cares about', () => {
+    const values = ['o', 'compile-to', 'iree-hal-target-backends', 'iree-llvmcpu-target-cpu'];
+    const codegen = [
+      'iree-codegen-tuning-spec-path',
+      'iree-codegen-transform-dialect-library',
+      'iree-opt-level',
+    ];
+    for (const name of [...values, ...codegen]) expect([name, table.kindOf(name)]).toEqual([name, 'value']);
+    const flags = [
+      'split-input-file',
+      'iree-opt-data-tiling',
+      'version',
+      'help',
+      'h',
+      'mlir-print-debuginfo',
+    ];
+    const optional = ['enable-machine-outliner', 'mlir-print-ir-after', 'iree-hal-list-target-backends'];
+    for (const name of [...flags, ...optional]) expect([name, table.kindOf(name)]).toEqual([name, 'flag']);
+    expect(table.kindOf('iree-tuned-db')).toBeUndefined();
+  });
+
+  it('says of every flag what the compiler does', () => {
+    const known = parseHelp(compile(['--help-hidden']).stdout);
+    const names = [...known.flags, ...known.values, ...known.uncertain].filter(
+      (name) => !informationalFlags.has(name),
+    );
+    expect(names.length).toBeGreaterThan(2000);
+    const wrong: string[] = [];
+    const silent: string[] = [];
+    const probe = (some: readonly string[]): void => {
+      const free = unclaimedProbes(compile(probeArguments(some)).stderr);
+      if (free.has(some.length)) {
+        wrong.push(...some.filter((name, index) => (table.kindOf(name) === 'flag') !== free.has(index)));
+      } else if (some.length === 1) {
+        silent.push(...some); // it prints something or fails while it is read
+      } else {
+        const middle = some.length >> 1;
+        probe(some.slice(0, middle));
+        probe(some.slice(middle));
+      }
+    };
+    probe(names);
+    expect(wrong).toEqual([]);
+    expect(silent.length).toBeLessThan(40);
+  });
+});

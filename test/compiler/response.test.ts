@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { readResponseFile } from '../../src/compiler/response-file.ts';
+import {
+  expandResponseFiles,
+  quoteArgument,
+  splitArguments,
+  type ResponseFile,
+} from '../../src/compiler/response.ts';
+import { compile, realCompiler, temporaryDirectory, write } from './support.ts';
+
+/** Each text and the flags that the compiler sees in it; the real one is asked below. */
+const texts: [text: string, tokens: string[]][] = [
+  ['', []],
+  [' \n\t ', []],
+  ['--a1 --b1', ['--a1', '--b1']],
+  ['--a\n--b\t--c\r\n--d', ['--a', '--b', '--c', '--d']],
+  ['\'--a b\' "--c d"', ['--a b', '--c d']],
+  ['--a\\ b --c\\\\d', ['--a b', '--c\\d']],
+  ["'--a\\'b' --c", ["--a'b", '--c']],
+  ["--x''y --'z w'\"q\"", ['--xy', '--z wq']],
+  ['--a"b c"d\'e f\'g', ['--ab cde fg']],
+  ['"--a\'b" \'--c"d\'', ["--a'b", '--c"d']],
+  ['--a\\', ['--a\\']],
+  ["--a '--b", ['--a', '--b']],
+  ["--a '--b\\", ['--a', '--b\\']],
+  ['"--a\\nb"', ['--anb']],
+  ['--a\\\n--b', ['--a\n--b']],
+  ["'--a\n b' --c", ['--a\n b', '--c']],
+  ['--a\u000b--b\f--c', ['--a\u000b--b\f--c']],
+  ['--a$HOME --b`x` --c*', ['--a$HOME', '--b`x`', '--c*']],
+  ['\ufeff--a', ['--a']],
+  ['--é', ['--é']],
+  ['--a\0--b --c', ['--a', '--c']],
+];
+
+describe('splitting', () => {
+  test.each(texts)('%j gives %j', (text, tokens) => {
+    expect(splitArguments(text)).toEqual(tokens);
+  });
+
+  test.each([
+    ["--a ''", ['--a', '']],
+    ["--a '' --b", ['--a', '', '--b']],
+    ["--a '", ['--a', '']],
+  ])('%j keeps the empty argument', (text, tokens) => {
+    expect(splitArguments(text)).toEqual(tokens);
+  });
+
+  it('reads back every quoted argument', () => {
+    const argument = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', ''));
+    const readable = fc.oneof(
+      argument,
+      fc.string({ unit: fc.constantFrom('\\', '"', "'", ' ', '\t', '\n', '@', 'a') }),
+    );
+    fc.assert(
+      fc.property(fc.array(readable), fc.constantFrom(' ', '\n', '\t \r\n'), (argv, separator) => {
+        expect(splitArguments(argv.map(quoteArgument).join(separator))).toEqual(argv);
+      }),
+    );
+  });
+
+  it('never fails, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('\\', '"', "'", ' ', '\n', '\0', 'a') }), (text) => {
+        expect(splitArguments(text).join('').length).toBeLessThanOrEqual(text.length);
+      }),
+    );
+  });
+});
+
+describe('expanding', () => {
+  const files: Record<string, string> = {
+    a: '--one @b',
+    b: '--two',
+    empty: "--a '' --b",
+    self: '--x @self',
+    ring: '@ring2',
+    ring2: '--y @ring',
+    wide: Array.from({ length: 400 }, () => '@wider').join(' '),
+    wider: Array.from({ length: 400 }, () => '--z').join(' '),
+  };
+  const reader = (path: string): ResponseFile => {
+    if (path === 'dir') return { kind: 'unreadable', reason: 'is a directory' };
+    const text = files[path];
+    return text === undefined ? { kind: 'missing' } : { kind: 'text', text, id: path };
+  };
+  const expand = (...argv: string[]) => expandResponseFiles(argv, reader);
+
+  it('leaves arguments without @ alone', () => {
+    const argv = ['m.mlir', '--x=@a'];
+    expect(expandResponseFiles(argv, reader)).toEqual({ argv, expanded: false, problem: null });
+  });
+  it('puts the arguments of nested files in place', () => {
+    expect(expand('-o', '@a', '--end')).toEqual({
+      argv: ['-o', '--one', '--two', '--end'],
+      expanded: true,
+      problem: null,
+    });
+  });
+  it('expands one file twice', () => {
+    expect(expand('@b', '@b').argv).toEqual(['--two', '--two']);
+  });
+  it('expands after --, as the compiler does', () => {
+    expect(expand('--', '@b').argv).toEqual(['--', '--two']);
+  });
+  it('leaves a missing file as it is', () => {
+    expect(expand('@nowhere')).toEqual({ argv: ['@nowhere'], expanded: false, problem: null });
+  });
+  test.each([
+    ['a file that contains itself', '@self', /@self contains itself/],
+    ['files that contain each other', '@ring', /@ring contains itself/],
+    ['a directory', '@dir', /is a directory/],
+    ['an empty argument, which not every compiler keeps', '@empty', /empty argument/],
+    ['more arguments than anybody means', '@wide', /too many/],
+  ])('reports %s and returns the original', (_, argument, problem) => {
+    const result = expand(argument, 'm.mlir');
+    expect(result.problem).toMatch(problem);
+    expect(result.argv).toEqual([argument, 'm.mlir']);
+  });
+});
+
+describe('reading files', () => {
+  const directory = temporaryDirectory();
+  it('decodes UTF-16 by its byte order mark', () => {
+    const text = '\ufeff--a é';
+    write(join(directory, 'le'), '');
+    const little = Buffer.from(text, 'utf16le');
+    for (const [name, bytes] of [
+      ['le', little],
+      ['be', Buffer.from(little).swap16()],
+    ] as const) {
+      write(join(directory, name), bytes as unknown as string);
+      const file = readResponseFile(name, directory);
+      expect(file.kind === 'text' && splitArguments(file.text)).toEqual(['--a', 'é']);
+    }
+  });
+  it('knows one file by two names', () => {
+    write(join(directory, 'x'), '@./x');
+    expect(expandResponseFiles(['@x'], (path) => readResponseFile(path, directory)).problem).toMatch(
+      /contains itself/,
+    );
+  });
+  it('tells a missing file from one that cannot be read', () => {
+    expect(readResponseFile('nowhere', directory).kind).toBe('missing');
+    expect(readResponseFile('.', directory).kind).toBe('unreadable');
+    expect(readResponseFile('x/y', directory).kind).toBe('unreadable');
+    expect(readResponseFile('/dev/null', directory).kind).toBe('unreadable');
+  });
+});
+
+describe.skipIf(realCompiler === null)('the real compiler', () => {
+  const directory = temporaryDirectory();
+  /** The flags that the compiler says it does not know: all that it has seen. */
+  const seen = (...argv: string[]): string[] => {
+    const complaints = compile(argv, directory).stderr.matchAll(
+      /Unknown command line argument '(.*?)'\. {2}Try/gs,
+    );
+    return Array.from(complaints, (match) => match[1]!);
+  };
+
+  test.each(texts)('sees in %j the flags %j', (text, tokens) => {
+    write(join(directory, 'r'), text);
+    expect(seen('@r')).toEqual(tokens);
+  });
+
+  it('takes nested files relative to the working directory', () => {
+    write(join(directory, 'sub/outer'), '--outer @inner');
+    write(join(directory, 'sub/inner'), '--wrong');
+    write(join(directory, 'inner'), '--inner');
+    const expected = ['--outer', '--inner', '--end'];
+    expect(seen('@sub/outer', '--end')).toEqual(expected);
+    const reader = (path: string) => readResponseFile(path, directory);
+    expect(expandResponseFiles(['@sub/outer', '--end'], reader).argv).toEqual(expected);
+  });
+
+  it('refuses what is a problem here, before anything else', () => {
+    write(join(directory, 'self'), '@self');
+    for (const argument of ['@self', '@.', '@self/x', '@']) {
+      expect(
+        expandResponseFiles([argument], (path) => readResponseFile(path, directory)).problem,
+      ).not.toBeNull();
+      expect(compile([argument, '--version'], directory).code).toBe(1);
+    }
+  });
+
+  it('takes a missing file for the name of the input', () => {
+    expect(compile(['@nowhere'], directory).stderr).toContain("'@nowhere'");
+  });
+});

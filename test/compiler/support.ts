@@ -1,0 +1,105 @@
+// What the tests of this folder share: temporary directories, fake programs, and the real compiler if there is one.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll } from 'vitest';
+import { findCompiler, type FoundCompiler } from '../../src/compiler/find.ts';
+
+/** The directory of the package. */
+export const root = join(import.meta.dirname, '..', '..');
+
+const directories: string[] = [];
+afterAll(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A directory that is gone after the test file. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'iree-tuned-test-'));
+  directories.push(directory);
+  return directory;
+}
+
+/** Writes a file and the directories above it; returns its path. */
+export function write(path: string, text: string, mode = 0o644): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+/** Writes an executable shell script. */
+export function program(path: string, body: string): string {
+  return write(path, `#!/bin/sh\n${body}\n`, 0o755);
+}
+
+/** The script that pip writes for iree-compile. */
+export function pipScript(python: string): string {
+  return [
+    `#!${python}`,
+    '# -*- coding: utf-8 -*-',
+    'import re',
+    'import sys',
+    'from iree.compiler.tools.scripts.iree_compile.__main__ import main',
+    "if __name__ == '__main__':",
+    '    sys.exit(main())',
+    '',
+  ].join('\n');
+}
+
+/** A virtual environment as pip leaves it; the "executable" in site-packages says `says`. */
+export function fakeVenv(
+  directory: string,
+  says: string,
+  python = 'python3.11',
+): { script: string; elf: string } {
+  const packages = join(directory, 'lib', python, 'site-packages');
+  return {
+    script: write(
+      join(directory, 'bin', 'iree-compile'),
+      pipScript(join(directory, 'bin', 'python3')),
+      0o755,
+    ),
+    elf: program(join(packages, 'iree/compiler/_mlir_libs/iree-compile'), `echo "${says}" "$@"`),
+  };
+}
+
+/** A copy of the launchers in a package of its own, with programs in `dist` that print what they got. */
+export function fakePackage(options: { built: boolean; node: boolean }): string {
+  const directory = temporaryDirectory();
+  cpSync(join(root, 'bin'), join(directory, 'bin'), { recursive: true });
+  for (const name of ['iree-compile-tuned', 'iree-tuned']) {
+    if (options.built)
+      write(join(directory, 'dist', `${name}.js`), `console.log('${name}', ...process.argv.slice(2));`);
+  }
+  if (options.node) {
+    program(join(directory, 'node_modules/node/bin/node'), `exec "${process.execPath}" "$@"`);
+  }
+  return directory;
+}
+
+/** The compiler that `IREE_TUNED_COMPILER`, `PATH` or the checkout's `.venv` leads to; `null` when there is none. */
+export const realCompiler: FoundCompiler | null = (() => {
+  try {
+    return findCompiler(process.env, { root, compiler: process.env['IREE_TUNED_COMPILER'] });
+  } catch {
+    return null;
+  }
+})();
+
+/** Runs the real compiler, as it is. */
+export function compile(
+  argv: readonly string[],
+  cwd?: string,
+): { code: number | null; stdout: string; stderr: string } {
+  if (realCompiler === null) throw new Error('no compiler');
+  const run = spawnSync(realCompiler.executable, argv, { encoding: 'utf8', cwd });
+  return { code: run.status, stdout: run.stdout, stderr: run.stderr };
+}
+
+export const matmul = `func.func @f(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = linalg.matmul ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+`;

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { loweringAttribute } from '../../src/inject/attribute.ts';
+import { benchmark } from '../../src/measure/benchmark.ts';
+import { buildCandidates } from '../../src/measure/build.ts';
+import { candidateAtLine, candidateModule } from '../../src/measure/candidate-module.ts';
+import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
+import { decodeElements } from '../../src/measure/elements.ts';
+import type { TileConfiguration } from '../../src/space/configuration.ts';
+import type { Workload } from '../../src/workload/workload.ts';
+import { temporaryDirectory, toolchain } from '../support/real-tools.ts';
+import { matmul, workload } from '../support/workloads.ts';
+
+const stock = { name: 'stock', attribute: null };
+const tile: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [16, 32, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 4],
+  peeling: false,
+};
+
+/** A workload whose operands are laid out as given: transposed, or with several dimensions of a kind. */
+const laidOut = (base: Workload, lhs: number[], rhs: number[], result?: number[]): Workload => ({
+  ...base,
+  lhs: { ...base.lhs, dimensions: lhs },
+  rhs: { ...base.rhs, dimensions: rhs },
+  accumulator: { ...base.accumulator, dimensions: result ?? base.accumulator.dimensions },
+});
+
+describe('a module of candidates', () => {
+  test.each<[string, Workload]>([
+    ['matmul', matmul(8, 16, 32)],
+    ['matmul with a transposed rhs', laidOut(matmul(8, 16, 32), [0, 2], [1, 2])],
+    ['matmul with a transposed lhs', laidOut(matmul(8, 16, 32), [2, 0], [2, 1])],
+    ['matmul with a transposed result', laidOut(matmul(8, 16, 32), [0, 2], [2, 1], [1, 0])],
+    ['batched matmul', workload({ batch: 2, m: 8, n: 16, k: 32 })],
+    ['matvec', workload({ m: 8, k: 32 })],
+    ['vecmat', workload({ n: 8, k: 32 })],
+    ['dot', workload({ k: 32 })],
+    ['f16 with f16 accumulators', matmul(8, 16, 32, ['f16', 'f16', 'f16'])],
+    ['f16 with f32 accumulators', matmul(8, 16, 32, ['f16', 'f16', 'f32'])],
+    ['bf16 with f32 accumulators', matmul(8, 16, 32, ['bf16', 'bf16', 'f32'])],
+    ['i8 with i32 accumulators', matmul(8, 16, 32, ['i8', 'i8', 'i32'])],
+    ['f64', matmul(8, 16, 32, ['f64', 'f64', 'f64'])],
+    ['a constant rhs', { ...matmul(8, 16, 32), constantRhs: true }],
+  ])('compiles and runs for %s, on operands that are not all the same', async (_, shape) => {
+    const tools = await toolchain(temporaryDirectory());
+    const { module, refused } = await buildCandidates(tools, shape, [stock], 'm');
+    expect([...refused]).toEqual([]);
+    const output = await runFunction(tools, module!, 'stock', 30);
+    const values = Array.from(decodeElements(output!, shape.accumulator.elementType)!, Number);
+    const size = shape.accumulator.dimensions.reduce((product, d) => product * shape.dimensions[d]!.size, 1);
+    expect(values).toHaveLength(size);
+    if (size > 1) expect(new Set(values).size).toBeGreaterThan(1);
+    expect(values.some((value) => value !== 0)).toBe(true);
+  });
+
+  test('knows which candidate a line belongs to', () => {
+    const text = candidateModule(matmul(4, 4, 4), [stock, { name: 'c1', attribute: null }]);
+    const lines = text.split('\n');
+    const at = (name: string) => lines.findIndex((line) => line.startsWith(`func.func @${name}(`)) + 1;
+    expect(candidateAtLine(text, at('stock') + 3)).toBe('stock');
+    expect(candidateAtLine(text, at('c1'))).toBe('c1');
+    expect(candidateAtLine(text, 1)).toBeNull();
+    expect(candidateAtLine(text, at('store') + 1)).toBeNull();
+  });
+});
+
+describe('measuring', () => {
+  test('drops what the compiler refuses and keeps the rest', async () => {
+    const tools = await toolchain(temporaryDirectory());
+    const shape = matmul(64, 64, 64);
+    const good = loweringAttribute(tile, shape, tools.release);
+    const tooLarge = loweringAttribute({ ...tile, vectorCommonParallel: [64, 64, 0] }, shape, tools.release);
+    const { built, refused, module } = await buildCandidates(
+      tools,
+      shape,
+      [stock, { name: 'good', attribute: good }, { name: 'large', attribute: tooLarge }],
+      'm',
+    );
+    expect(module).not.toBeNull();
+    expect(built.map(({ name }) => name)).toEqual(['stock', 'good']);
+    expect([...refused.keys()]).toEqual(['large']);
+    expect(refused.get('large')).toMatch(/large vector sizes/);
+  });
+
+  test('times all candidates of a module and finds their outputs equal', async () => {
+    const tools = await toolchain(temporaryDirectory());
+    const shape = matmul(64, 64, 64);
+    const attribute = loweringAttribute(tile, shape, tools.release);
+    const { module } = await buildCandidates(tools, shape, [stock, { name: 'c0', attribute }], 'm');
+    const options = { repetitions: 2, minSeconds: 0.001, timeoutSeconds: 30 };
+    const { seconds, failed } = await benchmark(tools, module!, ['stock', 'c0'], options);
+    expect([...failed]).toEqual([]);
+    expect([...seconds].map(([name, values]) => [name, values.length])).toEqual([
+      ['stock', 2],
+      ['c0', 2],
+    ]);
+    const [expected, actual] = [
+      await runFunction(tools, module!, 'stock', 30),
+      await runFunction(tools, module!, 'c0', 30),
+    ];
+    expect(compareOutputs(expected!, actual!, 'f32')).toMatchObject({ equal: true, maxError: 0 });
+  });
+
+  test('blames a candidate that takes too long and still times the others', async () => {
+    const tools = await toolchain(temporaryDirectory());
+    // The benchmark tool stands in for a slow program: it hangs whenever it is to run c1.
+    const fake = `${tools.workDirectory}/benchmark`;
+    const { writeFileSync } = await import('node:fs');
+    writeFileSync(
+      fake,
+      '#!/bin/sh\ncase "$*" in *BM_\\(c0\\)/*) echo \'{"benchmarks":[{"name":"BM_c0/x","run_type":"iteration","real_time":1,"time_unit":"ms"}]}\';; *) sleep 60;; esac\n',
+      { mode: 0o755 },
+    );
+    const options = { repetitions: 1, minSeconds: 0.001, timeoutSeconds: 0.5 };
+    const result = await benchmark({ ...tools, benchmarkModule: fake }, 'none.vmfb', ['c0', 'c1'], options);
+    expect([...result.seconds.keys()]).toEqual(['c0']);
+    expect(result.failed.get('c1')).toMatch(/took longer/);
+  });
+});

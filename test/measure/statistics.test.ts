@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { median, noiseFloor, ratioInterval } from '../../src/measure/statistics.ts';
+
+const ratios = fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 2, maxLength: 12 });
+
+describe('median', () => {
+  test.each<[number[], number]>([
+    [[3], 3],
+    [[1, 2], 1.5],
+    [[9, 1, 5], 5],
+    [[4, 1, 3, 2], 2.5],
+  ])('of %j is %d', (values, expected) => {
+    expect(median(values)).toBe(expected);
+  });
+  test('of nothing is NaN', () => {
+    expect(median([])).toBeNaN();
+  });
+});
+
+describe('the interval of a ratio', () => {
+  test('holds the ratio', () => {
+    fc.assert(
+      fc.property(ratios, (values) => {
+        const { ratio, low, high } = ratioInterval(values);
+        expect(low).toBeLessThanOrEqual(ratio * (1 + 1e-12));
+        expect(high).toBeGreaterThanOrEqual(ratio * (1 - 1e-12));
+      }),
+    );
+  });
+  test('is the same for inverse ratios, inverted', () => {
+    const values = [1.2, 1.1, 1.3];
+    const [forward, backward] = [ratioInterval(values), ratioInterval(values.map((x) => 1 / x))];
+    expect(1 / backward.low).toBeCloseTo(forward.high, 12);
+  });
+  test('of three processes uses the t-distribution with two degrees of freedom', () => {
+    // Logarithms -0.1, 0, 0.1: standard deviation 0.1, half-width 4.303 * 0.1 / sqrt(3).
+    const { ratio, high } = ratioInterval([Math.exp(-0.1), 1, Math.exp(0.1)]);
+    expect(ratio).toBeCloseTo(1, 12);
+    expect(Math.log(high)).toBeCloseTo((4.303 * 0.1) / Math.sqrt(3), 6);
+  });
+  test('of one process says nothing', () => {
+    expect(ratioInterval([5])).toMatchObject({ low: 0, high: Infinity });
+  });
+});
+
+test('the noise floor is the larger side of the interval around 1', () => {
+  expect(noiseFloor([1, 1, 1])).toBe(0);
+  expect(noiseFloor([1.02, 0.98, 1])).toBeGreaterThan(0.02);
+});

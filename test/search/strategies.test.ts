@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { gridSearch } from '../../src/search/grid.ts';
+import { randomSearch } from '../../src/search/random.ts';
+import { seededRandom, type StrategyFactory } from '../../src/search/strategy.ts';
+import type { Point, SearchSpace } from '../../src/space/space.ts';
+
+const isOdd = (point: Point) => point.reduce((a, b) => a + b, 0) % 2 === 1;
+
+/** A space of plain numbers, in which some may be illegal. */
+function space(
+  sizes: readonly number[],
+  starts: readonly Point[] = [],
+  isIllegal: (point: Point) => boolean = isOdd,
+): SearchSpace {
+  const values = (size: number) => Array.from({ length: size }, (_, i) => i);
+  return {
+    knobs: sizes.map((size, i) => ({ name: `knob${i}`, values: values(size) })),
+    starts,
+    configurationAt: (point) =>
+      isIllegal(point)
+        ? null
+        : {
+            version: 1,
+            kind: 'tile',
+            distribution: point,
+            vectorCommonParallel: [],
+            vectorReduction: [],
+            peeling: false,
+          },
+    pointOf: () => null,
+  };
+}
+
+/** Runs a search on a cost that the test makes up; null costs are failures. */
+function search(
+  factory: StrategyFactory,
+  of: SearchSpace,
+  cost: (point: Point) => number | null,
+  trials: number,
+) {
+  const strategy = factory(of, seededRandom(3));
+  const seen: Point[] = [];
+  let best = Infinity;
+  while (seen.length < trials) {
+    const points = strategy.propose(Math.min(16, trials - seen.length));
+    if (points.length === 0) break;
+    seen.push(...points);
+    const observations = points.map((point) => ({ point, cost: cost(point) }));
+    strategy.observe(observations);
+    best = Math.min(best, ...observations.map((o) => o.cost ?? Infinity));
+  }
+  return { seen, best };
+}
+
+const strategies: [string, StrategyFactory][] = [
+  ['descent', coordinateDescent],
+  ['random', randomSearch],
+  ['grid', gridSearch],
+];
+const bowl = (target: Point) => (point: Point) =>
+  1 + point.reduce((sum, value, i) => sum + (value - target[i]!) ** 2, 0);
+
+describe.each(strategies)('%s', (_, factory) => {
+  test('never proposes an illegal point, nor one twice', () => {
+    const { seen } = search(factory, space([6, 6, 6], [[0, 0, 0]]), bowl([3, 3, 2]), 500);
+    expect(new Set(seen.map(String)).size).toBe(seen.length);
+    expect(seen.filter(isOdd)).toEqual([]);
+  });
+
+  test('ends when a small space is used up, having found its best', () => {
+    const { seen, best } = search(factory, space([4, 4]), bowl([2, 2]), 10_000);
+    expect(seen.length).toBeLessThanOrEqual(8);
+    expect(best).toBe(1);
+  });
+
+  test('goes on when every trial fails', () => {
+    const { seen } = search(factory, space([8, 8, 8]), () => null, 64);
+    expect(seen.length).toBeGreaterThan(16);
+  });
+
+  test('proposes no more than it is asked for', () => {
+    const strategy = factory(
+      space(
+        [9, 9, 9],
+        [
+          [0, 0, 0],
+          [2, 2, 2],
+          [4, 4, 4],
+        ],
+      ),
+      seededRandom(1),
+    );
+    expect(strategy.propose(2)).toHaveLength(2);
+  });
+
+  test('is the same for the same seed', () => {
+    const run = () => search(factory, space([9, 9, 9]), bowl([4, 4, 4]), 60).seen;
+    expect(run()).toEqual(run());
+  });
+});
+
+describe('coordinate descent', () => {
+  test('measures the starts first', () => {
+    const strategy = coordinateDescent(
+      space(
+        [9, 9],
+        [
+          [4, 4],
+          [0, 0],
+        ],
+      ),
+      seededRandom(1),
+    );
+    expect(strategy.propose(16)).toEqual([
+      [4, 4],
+      [0, 0],
+    ]);
+  });
+
+  test('finds the bottom of a bowl among three million points', () => {
+    const target = [7, 3, 11, 5, 2, 8];
+    const of = space([12, 12, 12, 12, 12, 12], [[0, 0, 0, 0, 0, 0]], () => false);
+    expect(search(coordinateDescent, of, bowl(target), 400).best).toBe(1);
+  });
+
+  test('gets out of a trap by restarting', () => {
+    // A wide valley with a floor of 10 holds the start; the true bottom is narrow and far away.
+    const cost = (point: Point) => Math.min(10 + bowl([1, 1, 1])(point), bowl([10, 10, 10])(point));
+    const of = space(
+      [12, 12, 12],
+      [
+        [0, 0, 0],
+        [9, 9, 8],
+      ],
+      () => false,
+    );
+    expect(search(coordinateDescent, of, cost, 300).best).toBe(1);
+  });
+});
