@@ -4,6 +4,7 @@ import { formatSeconds } from '../report/progress.ts';
 import { table } from '../report/table.ts';
 import { configurationKey } from '../space/configuration.ts';
 import type { TuningRecord } from '../store/store.ts';
+import { workloadFlops } from '../workload/workload.ts';
 import { openDatabase, surroundingsOf, UsageError } from './context.ts';
 
 const contains = (record: TuningRecord, text: string) =>
@@ -61,12 +62,14 @@ export async function showRecord(
         found.map((one) => `  ${one.workload}`).join('\n'),
     );
   const trials = store.trials(record);
+  const form = store.subject(record)?.workloadForm;
+  const flops = form === undefined ? null : workloadFlops(form);
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify({ records: found, trials }, null, 2));
     return;
   }
-  for (const one of found) console.log(describeRecord(one));
+  for (const one of found) console.log(describeRecord(one, flops));
   const measured = trials.filter(({ seconds }) => seconds !== null).sort((a, b) => a.seconds! - b.seconds!);
   const shown = options.all === true ? measured : measured.slice(0, 10);
   console.log(
@@ -92,16 +95,17 @@ export async function showRecord(
     );
 }
 
-function describeRecord(record: TuningRecord): string {
+function describeRecord(record: TuningRecord, flops: number | null): string {
   const { evidence } = record;
+  const rate = (seconds: number) => (flops === null ? '' : `, ${(flops / seconds / 1e9).toFixed(1)} GFLOP/s`);
   return [
     record.workload,
     `  target         ${record.target}`,
     `  device         ${record.device}`,
     `  compiler       ${record.compiler}`,
     `  configuration  ${configurationKey(record.configuration)}`,
-    `  default        ${formatSeconds(evidence.defaultSeconds)}`,
-    `  tuned          ${formatSeconds(evidence.seconds)}`,
+    `  default        ${formatSeconds(evidence.defaultSeconds)}${rate(evidence.defaultSeconds)}`,
+    `  tuned          ${formatSeconds(evidence.seconds)}${rate(evidence.seconds)}`,
     `  gain           ${evidence.ratio.toFixed(3)}x (95%: ${evidence.low.toFixed(3)} to ${evidence.high.toFixed(3)}), ` +
       `noise floor ${(evidence.noiseFloor * 100).toFixed(1)}%`,
     `  measured       ${evidence.repetitions} repetitions in ${evidence.processes} processes, largest error ${evidence.maxError}`,

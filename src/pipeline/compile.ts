@@ -9,13 +9,12 @@ import type { Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
-import { planIdentity, recallPlan, rememberPlan } from './plan-memory.ts';
+import { planIdentity, recallPlan, rememberPlan, shapeIdentity } from './plan-memory.ts';
 
 /** A command as it is really run. */
 export interface InjectedCommand {
   readonly argv: readonly string[];
-  /** Identifies what was injected. */
-  readonly identity: string;
+  readonly route: 'spec' | 'inline';
   /** The input, when it has to be fed through stdin. */
   readonly stdin: Uint8Array | undefined;
 }
@@ -63,11 +62,10 @@ export function injectedCommand(
     };
   }
   const edited = applyInsertions(subjects.bytes, injection.insertions);
-  const identity = JSON.stringify(injection.insertions);
-  if (stdin !== undefined) return { argv: command.argv, identity, stdin: edited };
+  if (stdin !== undefined) return { argv: command.argv, route: injection.route, stdin: edited };
   const name = `${digest(edited).slice(0, 32)}.mlir`;
   const path = writeOnce(join(cacheDirectory, 'inputs'), name, edited);
-  return { argv: command.expanded.with(input.index, path), identity, stdin: undefined };
+  return { argv: command.expanded.with(input.index, path), route: injection.route, stdin: undefined };
 }
 
 /**
@@ -83,10 +81,10 @@ export async function compileInjected(
   onEnd: (ending: Ending) => void,
   onFailure: (stderr: string) => void,
 ): Promise<never> {
-  const { env, cacheDirectory, settings } = surroundings;
+  const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
-  const { argv, stdin } = injected;
-  const identity = planIdentity(subjects.description.key, argv, digest(subjects.bytes), injected.identity);
+  const { argv, route, stdin } = injected;
+  const identity = planIdentity(command, digest(subjects.bytes), decisions, route);
   const known = recallPlan(cacheDirectory, identity);
   if (known?.state === 'broken') {
     onEnd({
@@ -107,11 +105,7 @@ export async function compileInjected(
   if (succeeded(result, command) || result.forwarded !== null) {
     show(result);
     if (result.forwarded !== null) return exitLike(result);
-    // The proof is part of tuning: where none is wanted, nobody looks.
-    const landed =
-      settings.budgetSeconds === 0
-        ? null
-        : await proveLanded(executable, argv, decisions, { env, stdin, cacheDirectory });
+    const landed = await whatLanded(injected, command, decisions, surroundings);
     rememberPlan(cacheDirectory, { identity, state: 'proven', landed });
     onEnd({ applied: allLanded(landed), landed, argv, fallback: null });
     return exitLike(result);
@@ -130,6 +124,27 @@ export async function compileInjected(
   const fallback = isOurFault ? 'the tuned compile failed' : 'the input does not compile';
   onEnd({ applied: false, landed: null, argv: command.argv, fallback });
   return exitLike(original);
+}
+
+/** For each decision whether its configuration landed, found out once per shape. */
+async function whatLanded(
+  { argv, route, stdin }: InjectedCommand,
+  command: Command,
+  decisions: readonly Decision[],
+  { env, cacheDirectory, settings }: Surroundings,
+): Promise<readonly (boolean | null)[] | null> {
+  const identity = shapeIdentity(command, decisions, route);
+  const known = recallPlan(cacheDirectory, identity);
+  if (known !== null) return known.landed;
+  // The proof is part of tuning: where none is wanted, nobody looks.
+  if (settings.budgetSeconds === 0) return null;
+  const landed = await proveLanded(command.compiler.executable, argv, decisions, {
+    env,
+    stdin,
+    cacheDirectory,
+  });
+  if (landed !== null) rememberPlan(cacheDirectory, { identity, state: 'proven', landed });
+  return landed;
 }
 
 /** The compiler can exit with 0 and leave nothing but a crash reproducer. */

@@ -5,7 +5,7 @@ import { benchmark } from '../measure/benchmark.ts';
 import { buildCandidates } from '../measure/build.ts';
 import { median, noiseFloor, ratioInterval, type Interval } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
-import { compareOutputs, runFunction } from '../measure/verify.ts';
+import { compareOutputs, runFunction, storedElementType } from '../measure/verify.ts';
 import type { Configuration } from '../space/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
 import { DEFAULT_NAME } from './screen.ts';
@@ -67,6 +67,9 @@ export async function runFinals(
   const timeoutSeconds = 30 + 100 * secondsOfAll;
   const reference = await runFunction(toolchain, module, DEFAULT_NAME, timeoutSeconds);
   if (reference === null) return null;
+  const { accumulator, dimensions } = workload;
+  const count = accumulator.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
+  const elementType = storedElementType(reference, count, accumulator.elementType);
   const wrong: { configuration: Configuration; reason: string }[] = [];
   const verified: { configuration: Configuration; name: string; maxError: number }[] = [];
   for (const [i, configuration] of configurations.entries()) {
@@ -76,7 +79,7 @@ export async function runFinals(
     const comparison =
       output === null
         ? { equal: false, maxError: Infinity, reason: 'the program failed' }
-        : compareOutputs(reference, output, workload.accumulator.elementType);
+        : compareOutputs(reference, output, elementType);
     if (comparison.equal) verified.push({ configuration, name, maxError: comparison.maxError });
     else wrong.push({ configuration, reason: comparison.reason ?? 'outputs differ' });
   }

@@ -54,8 +54,3 @@ export function workloadKey(workload: Workload): string {
 export function workloadFlops(workload: Workload): number {
   return 2 * workload.dimensions.reduce((product, { size }) => product * size, 1);
 }
-
-/** Product of the sizes of all dimensions of one kind; 1 when there is none. */
-export function extent(workload: Workload, kind: DimensionKind): number {
-  return workload.dimensions.filter((d) => d.kind === kind).reduce((product, { size }) => product * size, 1);
-}

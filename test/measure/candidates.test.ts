@@ -3,7 +3,7 @@ import { loweringAttribute } from '../../src/inject/attribute.ts';
 import { benchmark } from '../../src/measure/benchmark.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule } from '../../src/measure/candidate-module.ts';
-import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
+import { compareOutputs, runFunction, storedElementType } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import type { TileConfiguration } from '../../src/space/configuration.ts';
 import type { Workload } from '../../src/workload/workload.ts';
@@ -49,8 +49,9 @@ describe('a module of candidates', () => {
     const { module, refused } = await buildCandidates(tools, shape, [stock], 'm');
     expect([...refused]).toEqual([]);
     const output = await runFunction(tools, module!, 'stock', 30);
-    const values = Array.from(decodeElements(output!, shape.accumulator.elementType)!, Number);
     const size = shape.accumulator.dimensions.reduce((product, d) => product * shape.dimensions[d]!.size, 1);
+    const type = storedElementType(output!, size, shape.accumulator.elementType);
+    const values = Array.from(decodeElements(output!, type)!, Number);
     expect(values).toHaveLength(size);
     if (size > 1) expect(new Set(values).size).toBeGreaterThan(1);
     expect(values.some((value) => value !== 0)).toBe(true);
@@ -72,7 +73,11 @@ describe('measuring', () => {
     const tools = await toolchain(temporaryDirectory());
     const shape = matmul(64, 64, 64);
     const good = loweringAttribute(tile, shape, tools.release);
-    const tooLarge = loweringAttribute({ ...tile, vectorCommonParallel: [64, 64, 0] }, shape, tools.release);
+    const tooLarge = loweringAttribute(
+      { ...tile, distribution: [64, 64, 0], vectorCommonParallel: [64, 64, 0] },
+      shape,
+      tools.release,
+    );
     const { built, refused, module } = await buildCandidates(
       tools,
       shape,
@@ -111,7 +116,7 @@ describe('measuring', () => {
     const { writeFileSync } = await import('node:fs');
     writeFileSync(
       fake,
-      '#!/bin/sh\ncase "$*" in *BM_\\(c0\\)/*) echo \'{"benchmarks":[{"name":"BM_c0/x","run_type":"iteration","real_time":1,"time_unit":"ms"}]}\';; *) sleep 60;; esac\n',
+      '#!/bin/sh\ncase "$*" in *BM_\\(c0\\)/*) echo \'{"benchmarks":[{"name":"BM_c0/x","run_type":"iteration","real_time":1,"time_unit":"ms"}]}\';; *) exec sleep 60;; esac\n',
       { mode: 0o755 },
     );
     const options = { repetitions: 1, minSeconds: 0.001, timeoutSeconds: 0.5 };

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'vitest';
+import { HOST, matmulModule, oddMatmul, withoutMatmul, Workplace } from './support.ts';
+
+describe('a miss and then a hit', () => {
+  test('the first compile tunes, the second measures nothing and injects the same', async () => {
+    const place = new Workplace();
+    const tools = place.watchedTools();
+    const env = { IREE_TUNED_COMPILER: tools.compiler };
+    place.write('in.mlir', oddMatmul);
+    const first = await place.explain([...HOST, 'in.mlir', '-o', 'first.vmfb'], { env });
+    expect({ code: first.code, stdout: first.stdout.length, stderr: first.stderr }).toEqual({
+      code: 0,
+      stdout: 0,
+      stderr: '',
+    });
+    expect(first.explanation).toMatchObject({ route: 'spec', applied: true, reason: null });
+    expect(first.explanation.operations).toMatchObject([
+      { location: 'in.mlir:2:13', operation: 'linalg.matmul', outcome: 'tuned' },
+    ]);
+    expect(first.explanation.operations[0]!.speedup!.low).toBeGreaterThan(1);
+    expect(tools.ran().some((line) => line.startsWith('iree-benchmark-module'))).toBe(true);
+
+    const second = await place.explain([...HOST, 'in.mlir', '-o', 'second.vmfb'], { env });
+    expect(second.code).toBe(0);
+    expect(second.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    expect(second.explanation.seconds.tuning).toBe(0);
+    const ran = tools.ran();
+    expect(ran).toHaveLength(1);
+    expect(ran[0]).toMatch(/^iree-compile --iree-codegen-tuning-spec-path=\S+ /);
+    expect(place.read('second.vmfb').equals(place.read('first.vmfb'))).toBe(true);
+
+    // What was tuned is really something else than the default.
+    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(place.read('stock.vmfb').equals(place.read('first.vmfb'))).toBe(false);
+  });
+
+  test('two builds of the same miss at the same time tune it once, and both succeed', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    const build = (name: string) =>
+      place.compile([...HOST, 'in.mlir', '-o', `${name}.vmfb`], {
+        // Enough for the one that waits.
+        env: { IREE_TUNED_EXPLAIN: `${name}.json`, IREE_TUNED_BUDGET: '40' },
+      });
+    const results = await Promise.all([build('a'), build('b')]);
+    expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ]);
+    expect(place.read('a.vmfb').equals(place.read('b.vmfb'))).toBe(true);
+    const records = JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as {
+      evidence: { trials: number };
+    }[];
+    expect(records).toHaveLength(1);
+    // Every trial is kept, so a second search would have left twice as many.
+    const shown = JSON.parse((await place.tuned(['show', 'm=61', '--json'])).stdout.toString()) as {
+      trials: unknown[];
+    };
+    expect(shown.trials.length).toBe(records[0]!.evidence.trials + 1);
+  });
+
+  test('the inline route carries the same configuration, with the input of the user untouched', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    await place.compile([...HOST, 'in.mlir', '-o', 'spec.vmfb']);
+    const inline = await place.explain([
+      ...HOST,
+      'in.mlir',
+      '-o',
+      'inline.vmfb',
+      '--iree-tuned-inject=inline',
+    ]);
+    expect(inline.code).toBe(0);
+    expect(inline.explanation).toMatchObject({ route: 'inline', applied: true });
+    expect(place.read('in.mlir').toString()).toBe(oddMatmul);
+  });
+
+  test('with data tiling on, which breaks tuning specs, the inline route is taken', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    const result = await place.explain([...HOST, '--iree-opt-data-tiling', 'in.mlir', '-o', 'out.vmfb']);
+    expect(result.code).toBe(0);
+    expect(['inline', 'none']).toContain(result.explanation.route);
+    expect(result.explanation.applied).not.toBe(false);
+  });
+});
+
+describe('input and output', () => {
+  test('stdin and stdout work on a miss, on the second run and on a proven hit', async () => {
+    const place = new Workplace();
+    const argv = [...HOST, '-'];
+    const runs = [];
+    for (let i = 0; i < 3; i++) runs.push(await place.explain(argv, { stdin: oddMatmul }));
+    expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      Array(3).fill({ code: 0, stderr: '' }),
+    );
+    expect(runs.map(({ explanation }) => explanation.operations[0]!.outcome)).toEqual([
+      'tuned',
+      'hit',
+      'hit',
+    ]);
+    expect(runs[0]!.stdout.length).toBeGreaterThan(1000);
+    expect(runs[1]!.stdout.equals(runs[0]!.stdout)).toBe(true);
+    expect(runs[2]!.stdout.equals(runs[0]!.stdout)).toBe(true);
+  });
+
+  test('arguments from a response file are understood', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    place.write('flags', `${HOST.join(' ')} in.mlir -o "out file.vmfb"`);
+    const result = await place.explain(['@flags']);
+    expect(result.code).toBe(0);
+    expect(result.explanation.operations).toMatchObject([{ outcome: 'tuned' }]);
+    expect(place.has('out file.vmfb')).toBe(true);
+  });
+
+  test('input without matmuls gives the same bytes as the real compiler', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', withoutMatmul);
+    const result = await place.explain([...HOST, 'in.mlir', '-o', 'ours.vmfb']);
+    await place.stock([...HOST, 'in.mlir', '-o', 'theirs.vmfb']);
+    expect(result.explanation).toMatchObject({
+      route: 'none',
+      reason: 'no contractions in the input',
+      operations: [],
+    });
+    expect(place.read('ours.vmfb').equals(place.read('theirs.vmfb'))).toBe(true);
+  });
+
+  test.each([
+    ['a syntax error', 'func.func @main() { return %x : }', []],
+    ['a syntax error behind a matmul', `${oddMatmul}\nfunc.func @broken( {`, []],
+    ['an unknown flag', oddMatmul, ['--no-such-flag']],
+    ['no target', oddMatmul, null],
+  ])('%s gives the same message and exit code as the real compiler', async (_, text, extra) => {
+    const place = new Workplace();
+    place.write('in.mlir', text);
+    const argv = [...(extra === null ? [] : HOST), ...(extra ?? []), 'in.mlir', '-o', 'out.vmfb'];
+    const [ours, theirs] = [await place.compile(argv), await place.stock(argv)];
+    expect(theirs.code).not.toBe(0);
+    expect(ours).toEqual(theirs);
+    expect(place.has('out.vmfb')).toBe(false);
+  });
+
+  test.each([
+    [['--version']],
+    [['--help']],
+    [['--iree-hal-list-target-backends']],
+    [[]],
+    [['a.mlir', 'b.mlir']],
+    [['missing.mlir', ...HOST]],
+  ])('%j behaves as the real compiler does', async (argv) => {
+    const place = new Workplace();
+    expect(await place.compile(argv)).toEqual(await place.stock(argv));
+  });
+});
+
+describe('operations that are left alone', () => {
+  const outcomes = async (place: Workplace, text: string, env = {}) => {
+    place.write('in.mlir', text);
+    const result = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
+    expect(result.code).toBe(0);
+    return result.explanation.operations.map(({ outcome, reason }) => `${outcome}: ${reason}`);
+  };
+
+  test('dynamic dimensions are skipped with a reason', async () => {
+    expect(await outcomes(new Workplace(), matmulModule('?', 64, 64))).toEqual([
+      'skipped: dynamic dimensions',
+    ]);
+  });
+
+  test('an operation with a compilation_info keeps it', async () => {
+    const own = `{compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [32, 32, 0], vector_common_parallel = [4, 16, 0], vector_reduction = [0, 0, 2]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>}`;
+    const place = new Workplace();
+    expect(await outcomes(place, matmulModule(64, 64, 64, own))).toEqual([
+      'skipped: already has compilation_info',
+    ]);
+    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+  });
+
+  test('a miss with a budget of 0 is compiled with the default', async () => {
+    expect(await outcomes(new Workplace(), oddMatmul, { IREE_TUNED_BUDGET: '0' })).toEqual([
+      'default: no record, and the tuning budget is 0',
+    ]);
+  });
+
+  test('a miss that is only to be recorded is noted', async () => {
+    const place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
+    expect(await outcomes(place, oddMatmul)).toEqual([
+      'default: no record, and tuning is off (on-miss=record)',
+    ]);
+  });
+
+  test('a target that this machine cannot run is not tuned', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    const triple =
+      process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';
+    const flags = [...HOST.slice(0, 2), `--iree-llvmcpu-target-triple=${triple}`];
+    const result = await place.explain([...flags, 'in.mlir', '-o', 'out.vmfb']);
+    expect(result.code).toBe(0);
+    expect(result.explanation.operations[0]!.reason).toMatch(/cannot run/);
+  });
+
+  test('a tuning spec of the user is left alone', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    place.write('own.mlir', 'module attributes {transform.with_named_sequence} {}\n');
+    const argv = [...HOST, '--iree-codegen-tuning-spec-path=own.mlir', 'in.mlir', '-o', 'out.vmfb'];
+    const { explanation } = await place.explain(argv);
+    expect(explanation).toMatchObject({ route: 'none', reason: '--iree-codegen-tuning-spec-path is given' });
+  });
+
+  test('IREE_TUNED_DISABLE is the real compiler', async () => {
+    const place = new Workplace({ IREE_TUNED_DISABLE: '1' });
+    place.write('in.mlir', oddMatmul);
+    expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'])).code).toBe(0);
+    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+    expect(place.has('data/tuning.db')).toBe(false);
+  });
+});

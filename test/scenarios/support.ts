@@ -1,0 +1,161 @@
+// Driving the real launchers as a user would, with a database and caches of their own.
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Explanation } from '../../src/report/explain.ts';
+import { compiler, root, runtimeTool, temporaryDirectory } from '../support/real-tools.ts';
+
+export const HOST = [
+  '--iree-hal-target-device=local',
+  '--iree-hal-local-target-device-backends=llvm-cpu',
+  '--iree-llvmcpu-target-cpu=host',
+];
+
+export interface Result {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly stdin?: string | Uint8Array;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A user's working folder: inputs, outputs, database, caches. */
+export class Workplace {
+  readonly folder = temporaryDirectory();
+  readonly database = join(this.folder, 'data', 'tuning.db');
+  readonly #env: Record<string, string | undefined>;
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    this.#env = {
+      ...process.env,
+      IREE_TUNED_COMPILER: compiler.executable,
+      IREE_TUNED_DB: this.database,
+      IREE_TUNED_CACHE: join(this.folder, 'cache'),
+      IREE_TUNED_DEVICE: 'local-sync',
+      IREE_TUNED_BUDGET: '8',
+      ...env,
+    };
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  write(name: string, text: string | Uint8Array): string {
+    writeFileSync(this.path(name), text);
+    return name;
+  }
+
+  read(name: string): Buffer {
+    return readFileSync(this.path(name));
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path(name));
+  }
+
+  /** Runs `iree-compile-tuned` in the folder. */
+  compile(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return this.run(join(root, 'bin', 'iree-compile-tuned'), argv, options);
+  }
+
+  /** Runs `iree-tuned` in the folder. */
+  tuned(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return this.run(join(root, 'bin', 'iree-tuned'), argv, options);
+  }
+
+  /** Runs the real compiler in the folder, as the user would have without us. */
+  stock(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return this.run(compiler.executable, argv, options);
+  }
+
+  /** Compiles with an explanation and gives both. */
+  async explain(
+    argv: readonly string[],
+    options: RunOptions = {},
+  ): Promise<Result & { explanation: Explanation }> {
+    const result = await this.compile(argv, {
+      ...options,
+      env: { ...options.env, IREE_TUNED_EXPLAIN: 'explain.json' },
+    });
+    const explanation = JSON.parse(this.read('explain.json').toString()) as Explanation;
+    return { ...result, explanation };
+  }
+
+  run(file: string, argv: readonly string[], options: RunOptions = {}): Promise<Result> {
+    return this.start(file, argv, options).ended;
+  }
+
+  /** Starts without waiting. */
+  start(file: string, argv: readonly string[], options: RunOptions = {}) {
+    const child = spawn(file, argv, {
+      cwd: this.folder,
+      env: { ...this.#env, ...options.env },
+      stdio: 'pipe',
+    });
+    const [stdout, stderr]: Buffer[][] = [[], []];
+    child.stdout.on('data', (chunk: Buffer) => stdout!.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr!.push(chunk));
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(options.stdin ?? '');
+    const ended = new Promise<Result>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code, signal) => {
+        resolve({ code, signal, stdout: Buffer.concat(stdout!), stderr: Buffer.concat(stderr!).toString() });
+      });
+    });
+    return { child, ended };
+  }
+
+  /**
+   * An installation whose tools note each of their runs: real ones behind scripts, laid out as pip does.
+   * @returns the compiler to set, and what ran since the last call
+   */
+  watchedTools(): { compiler: string; ran: () => string[] } {
+    const log = this.path('ran.log');
+    const tools = this.path('site/iree');
+    const libraries = join(tools, '_runtime_libs');
+    const folder = join(tools, 'compiler', '_mlir_libs');
+    mkdirSync(libraries, { recursive: true });
+    mkdirSync(folder, { recursive: true });
+    const script = (path: string, name: string, real: string) => {
+      writeFileSync(path, `#!/bin/sh\necho "${name} $*" >>'${log}'\nexec '${real}' "$@"\n`);
+      chmodSync(path, 0o755);
+    };
+    for (const name of ['iree-benchmark-module', 'iree-run-module'])
+      script(join(libraries, name), name, runtimeTool(name));
+    const watched = join(folder, 'iree-compile');
+    script(watched, 'iree-compile', compiler.executable);
+    return {
+      compiler: watched,
+      ran: () => {
+        const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [];
+        writeFileSync(log, '');
+        return lines.filter((line) => line !== '');
+      },
+    };
+  }
+}
+
+/** A function `main` with one f32 matmul. */
+export function matmulModule(m: number | '?', n: number, k: number, attributes = ''): string {
+  const [lhs, rhs, out] = [`${m}x${k}`, `${k}x${n}`, `${m}x${n}`].map((shape) => `tensor<${shape}xf32>`);
+  return `func.func @main(%lhs: ${lhs!}, %rhs: ${rhs!}, %init: ${out!}) -> ${out!} {
+  %result = linalg.matmul ${attributes} ins(%lhs, %rhs : ${lhs!}, ${rhs!}) outs(%init : ${out!}) -> ${out!}
+  return %result : ${out!}
+}
+`;
+}
+
+/** A matmul for which the default is so slow that tuning is sure to win: no tile divides its dimensions. */
+export const oddMatmul = matmulModule(61, 67, 71);
+
+export const withoutMatmul = `func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %y = arith.addf %x, %x : tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+`;
