@@ -57,7 +57,7 @@ export function injectedCommand(
     // Inserted first, so that a flag of the user's own would win.
     return {
       argv: [`--iree-codegen-tuning-spec-path=${path}`, ...command.argv],
-      identity: injection.text,
+      route: injection.route,
       stdin,
     };
   }

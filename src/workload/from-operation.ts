@@ -5,7 +5,10 @@ import type { DimensionKind, OperandForm, Workload } from './workload.ts';
 /** A workload, with the order in which this operation runs over its dimensions. */
 export interface OperationWorkload {
   readonly workload: Workload;
-  /** For each loop of the operation, outermost first, the index into `workload.dimensions`. */
+  /**
+   * For each loop, outermost first, the index into `workload.dimensions`: the operation's own order, with reductions
+   * moved innermost, as the compiler does before any configuration is looked at.
+   */
   readonly loops: readonly number[];
 }
 
@@ -83,7 +86,10 @@ export function workloadOf(operation: Operation): OperationWorkload | Skipped {
       accumulator: form(accumulator, accumulatorMap),
       constantRhs: rhs.constant,
     },
-    loops: kinds.map((_, loop) => canonical.indexOf(loop)),
+    loops: [
+      ...kinds.flatMap((kind, loop) => (kind === 'k' ? [] : [canonical.indexOf(loop)])),
+      ...kinds.flatMap((kind, loop) => (kind === 'k' ? [canonical.indexOf(loop)] : [])),
+    ],
   };
 }
 

@@ -80,14 +80,14 @@ describe('canonical workloads', () => {
     expect(of(operation).key).toBe(key);
   });
 
-  test('say over which dimension each loop of the operation runs', () => {
+  test('say over which dimension each loop runs, reductions innermost', () => {
     const permuted = generic(
       'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
       '"reduction", "parallel", "parallel"',
       ['8x4xf32', '4x16xf32', '8x16xf32'],
     );
     expect(of(matmul('')).loops).toEqual([0, 1, 2]);
-    expect(of(permuted).loops).toEqual([2, 1, 0]);
+    expect(of(permuted).loops).toEqual([1, 0, 2]);
   });
 });
 

@@ -1,0 +1,144 @@
+// Every form of operation, injected by each route, is found in the executables that the real compiler makes.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { applyInsertions, parse } from 'mlir-parser-ts';
+import { describe, expect, test } from 'vitest';
+import { describeCompiler } from '../../src/compiler/index.ts';
+import { classify, isDecision, type Decision } from '../../src/decision/decision.ts';
+import { planInjection } from '../../src/inject/plan.ts';
+import { proveLanded } from '../../src/inject/proof.ts';
+import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
+import { HOST_FLAGS } from '../../src/target/probe.ts';
+import { compiler, temporaryDirectory } from '../support/real-tools.ts';
+
+const fn = (args: string, result: string, operation: string) =>
+  `func.func @main(${args}) -> ${result} {\n  ${operation}\n  return %r : ${result}\n}\n`;
+const matmul = (attributes: string, lhs: string, rhs: string) =>
+  fn(
+    `%x: tensor<${lhs}>, %y: tensor<${rhs}>, %z: tensor<48x64xf32>`,
+    'tensor<48x64xf32>',
+    `%r = linalg.matmul ${attributes} ins(%x, %y : tensor<${lhs}>, tensor<${rhs}>) outs(%z : tensor<48x64xf32>) -> tensor<48x64xf32>`,
+  );
+const quoted = `%r = "linalg.matmul"(%x, %y, %z) <{operandSegmentSizes = array<i32: 2, 1>}> ({
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }) : (tensor<48x32xf32>, tensor<32x64xf32>, tensor<48x64xf32>) -> tensor<48x64xf32>`;
+const generic = `%r = linalg.generic {indexing_maps = [affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>], iterator_types = ["reduction", "parallel", "parallel"]}
+    ins(%x, %y : tensor<48x32xf32>, tensor<32x64xf32>) outs(%z : tensor<48x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<48x64xf32>`;
+const three = '%x: tensor<48x32xf32>, %y: tensor<32x64xf32>, %z: tensor<48x64xf32>';
+
+const forms: [string, string][] = [
+  ['linalg.matmul', matmul('', '48x32xf32', '32x64xf32')],
+  [
+    'linalg.matmul with a transposed rhs',
+    matmul(
+      'indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]',
+      '48x32xf32',
+      '64x32xf32',
+    ),
+  ],
+  ['linalg.matmul with other attributes', matmul('{foo = "a}b", bar}', '48x32xf32', '32x64xf32')],
+  ['linalg.matmul in mixed precision', matmul('', '48x32xbf16', '32x64xbf16')],
+  ['quoted linalg.matmul', fn(three, 'tensor<48x64xf32>', quoted)],
+  ['linalg.generic with its loops in another order', fn(three, 'tensor<48x64xf32>', generic)],
+  [
+    'linalg.batch_matmul',
+    fn(
+      '%x: tensor<3x48x32xf32>, %y: tensor<3x32x64xf32>, %z: tensor<3x48x64xf32>',
+      'tensor<3x48x64xf32>',
+      '%r = linalg.batch_matmul ins(%x, %y : tensor<3x48x32xf32>, tensor<3x32x64xf32>) outs(%z : tensor<3x48x64xf32>) -> tensor<3x48x64xf32>',
+    ),
+  ],
+  [
+    'linalg.matvec',
+    fn(
+      '%x: tensor<48x64xf32>, %y: tensor<64xf32>, %z: tensor<48xf32>',
+      'tensor<48xf32>',
+      '%r = linalg.matvec ins(%x, %y : tensor<48x64xf32>, tensor<64xf32>) outs(%z : tensor<48xf32>) -> tensor<48xf32>',
+    ),
+  ],
+  [
+    'linalg.vecmat',
+    fn(
+      '%x: tensor<48xf32>, %y: tensor<48x64xf32>, %z: tensor<64xf32>',
+      'tensor<64xf32>',
+      '%r = linalg.vecmat ins(%x, %y : tensor<48xf32>, tensor<48x64xf32>) outs(%z : tensor<64xf32>) -> tensor<64xf32>',
+    ),
+  ],
+  [
+    'an i8 matmul with i32 accumulators',
+    fn(
+      '%x: tensor<48x32xi8>, %y: tensor<32x64xi8>, %z: tensor<48x64xi32>',
+      'tensor<48x64xi32>',
+      '%r = linalg.matmul ins(%x, %y : tensor<48x32xi8>, tensor<32x64xi8>) outs(%z : tensor<48x64xi32>) -> tensor<48x64xi32>',
+    ),
+  ],
+];
+
+const evidence = {
+  ratio: 2,
+  low: 2,
+  high: 2,
+  defaultSeconds: 1,
+  seconds: 0.5,
+  processes: 3,
+  repetitions: 9,
+  noiseFloor: 0,
+  maxError: 0,
+  trials: 1,
+  tuningSeconds: 1,
+  complete: true,
+};
+
+/** Decisions as if the space's first start had won everywhere. */
+function decisionsFor(input: Uint8Array): Decision[] {
+  return classify(parse(input).operations).map((tunable): Decision => {
+    if (isDecision(tunable)) return tunable;
+    const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1 });
+    const configuration = space.configurationAt(space.starts[0]!);
+    return { operation: tunable.operation, tunable, outcome: 'hit', reason: '', configuration, evidence };
+  });
+}
+
+async function land(text: string, wanted: 'spec' | 'inline', flags: readonly string[] = []) {
+  const folder = temporaryDirectory();
+  const input = Buffer.from(text);
+  const { release } = await describeCompiler(compiler.executable, folder);
+  const decisions = decisionsFor(input);
+  const injection = planInjection(decisions, { wanted, release, dataTiling: false });
+  if (injection.route === 'none') throw new Error(injection.reason);
+  const source = join(folder, 'in.mlir');
+  const spec = join(folder, 'spec.mlir');
+  writeFileSync(source, injection.route === 'inline' ? applyInsertions(input, injection.insertions) : input);
+  if (injection.route === 'spec') writeFileSync(spec, injection.text);
+  const own = injection.route === 'spec' ? [`--iree-codegen-tuning-spec-path=${spec}`] : [];
+  return proveLanded(compiler.executable, [...own, ...HOST_FLAGS, ...flags, source], decisions, {
+    env: process.env,
+    stdin: undefined,
+    cacheDirectory: folder,
+  });
+}
+
+describe.each(['spec', 'inline'] as const)('by %s', (route) => {
+  test.each(forms)('%s', async (_, text) => {
+    expect(await land(text, route)).toEqual([true]);
+  });
+
+  test('a configuration that the compiler drops is noticed', async () => {
+    // At O2 unit dimensions fold away, and with them whatever was said about the matmul.
+    const unit = fn(
+      '%x: tensor<1x32xf32>, %y: tensor<32x64xf32>, %z: tensor<1x64xf32>',
+      'tensor<1x64xf32>',
+      '%r = linalg.matmul ins(%x, %y : tensor<1x32xf32>, tensor<32x64xf32>) outs(%z : tensor<1x64xf32>) -> tensor<1x64xf32>',
+    );
+    expect(await land(unit, route)).toEqual([true]);
+    expect(await land(unit, route, ['--iree-opt-level=O2'])).toEqual([false]);
+  });
+});
