@@ -14,6 +14,7 @@ import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
 import { lookUp, subjectOf, type Lookup } from '../pipeline/decide.ts';
+import { createDigest } from '../pipeline/digest.ts';
 import {
   inspect,
   readCommand,
@@ -110,8 +111,9 @@ async function compileTuned(subjects: Subjects, command: Command, surroundings: 
     report({ applied: null, landed: null, argv: command.argv, fallback: null });
     return;
   }
-  const injected = injectedCommand(injection, command, subjects, cacheDirectory);
-  await compileInjected(injected, command, subjects, decisions, surroundings, report, markFailed);
+  const digest = await createDigest();
+  const injected = injectedCommand(injection, command, subjects, cacheDirectory, digest);
+  await compileInjected(injected, command, subjects, decisions, surroundings, digest, report, markFailed);
 }
 
 /** A database that cannot be used is a build without tuning, and a message for who looks. */

@@ -1,13 +1,12 @@
 // Running the real compiler with an injection, and without it whenever anything goes wrong with it.
-import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
-import { shortHash } from '../compiler/cache.ts';
 import { exitLike, replaceProcess, runCompiler, type RunResult } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
+import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { planIdentity, recallPlan, rememberPlan, shapeIdentity } from './plan-memory.ts';
 
@@ -45,13 +44,14 @@ export function injectedCommand(
   command: Command,
   subjects: Subjects,
   cacheDirectory: string,
+  digest: Digest,
 ): InjectedCommand {
   const input = command.arguments.input!;
   const stdin = input.kind === 'stdin' ? subjects.bytes : undefined;
   if (injection.route === 'spec') {
     const path = writeOnce(
       join(cacheDirectory, 'specs'),
-      `${shortHash(injection.text)}.mlir`,
+      `${digest(Buffer.from(injection.text))}.mlir`,
       injection.text,
     );
     // Inserted first, so that a flag of the user's own would win.
@@ -63,7 +63,7 @@ export function injectedCommand(
   }
   const edited = applyInsertions(subjects.bytes, injection.insertions);
   if (stdin !== undefined) return { argv: command.argv, route: injection.route, stdin: edited };
-  const name = `${digest(edited).slice(0, 32)}.mlir`;
+  const name = `${digest(edited)}.mlir`;
   const path = writeOnce(join(cacheDirectory, 'inputs'), name, edited);
   return { argv: command.expanded.with(input.index, path), route: injection.route, stdin: undefined };
 }
@@ -78,6 +78,7 @@ export async function compileInjected(
   subjects: Subjects,
   decisions: readonly Decision[],
   surroundings: Surroundings,
+  digest: Digest,
   onEnd: (ending: Ending) => void,
   onFailure: (stderr: string) => void,
 ): Promise<never> {
@@ -175,8 +176,6 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
 function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
   return landed === null ? null : landed.every((item) => item !== false);
 }
-
-const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /** Writes a file named by its content in one step; one that is there already with this size is left alone. */
 function writeOnce(folder: string, name: string, content: string | Uint8Array): string {

@@ -1,5 +1,4 @@
 // The target: what code is generated for, as the compiler itself expands it. Pure; probe.ts asks the compiler.
-import { createHash } from 'node:crypto';
 
 export interface Target {
   /** IREE's target backend, such as `llvm-cpu` or `cuda`. */
@@ -17,6 +16,8 @@ export interface Target {
 
 /** Readable canonical key; features and flags are digested because there are a hundred of them. */
 export function targetKey(target: Target): string {
+  // Loaded here because keys come from the cache on every run but the first, and loading it takes 5 ms.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   const digest = (parts: readonly string[]) =>
     createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 10);
   const cpu = target.cpu === '' ? 'generic' : target.cpu;
