@@ -31,22 +31,45 @@ export interface Finals {
 }
 
 /** How thoroughly to measure: slow programs get fewer repetitions, for their spread is smaller too. */
-function effort(secondsOfAll: number): { processes: number; repetitions: number; minSeconds: number } {
-  if (secondsOfAll > 0.4) return { processes: 3, repetitions: 2, minSeconds: 0.01 };
-  if (secondsOfAll > 0.08) return { processes: 5, repetitions: 3, minSeconds: 0.01 };
-  return { processes: 7, repetitions: 5, minSeconds: 0.01 };
+interface FinalsEffort {
+  readonly processes: number;
+  /** Processes to add, one by one, while the intervals are still too wide to decide. */
+  readonly moreProcesses: number;
+  readonly repetitions: number;
+}
+
+function finalsEffort(secondsOfAll: number): FinalsEffort {
+  if (secondsOfAll > 0.8) return { processes: 3, moreProcesses: 1, repetitions: 1 };
+  if (secondsOfAll > 0.08) return { processes: 4, moreProcesses: 4, repetitions: 3 };
+  return { processes: 5, moreProcesses: 8, repetitions: 5 };
+}
+
+/** Least time spent in one repetition, in seconds. */
+const MIN_SECONDS = 0.01;
+
+/** Half-width of an interval, relative to its ratio, that is narrow enough to stop at. */
+const NARROW = 0.03;
+
+/** Seconds that finals take at least, for who has to keep time for them: compiling, verifying, measuring. */
+export function finalsSeconds(defaultSeconds: number, finalists: readonly number[]): number {
+  const all = 2 * defaultSeconds + finalists.reduce((sum, seconds) => sum + seconds, 0);
+  const { processes, repetitions } = finalsEffort(all);
+  const perProcess = 0.1 + repetitions * (all + MIN_SECONDS * (finalists.length + 2));
+  return 1.5 + all + processes * perProcess;
 }
 
 /**
  * Compiles default and finalists into one module, compares each output with the default's on random operands and
  * times all of them in several processes, each of them interleaved.
  * @param expected screened seconds of the default and of the finalists, from which repetitions are chosen
+ * @param isTimeLeft whether more processes than the least may be spent on a close decision
  */
 export async function runFinals(
   toolchain: Toolchain,
   workload: Workload,
   configurations: readonly Configuration[],
   expected: { readonly defaultSeconds: number; readonly seconds: readonly number[] },
+  isTimeLeft: () => boolean,
 ): Promise<Finals | null> {
   const stock = { name: DEFAULT_NAME, attribute: null };
   const candidates = configurations.map((configuration, i) => ({
@@ -84,30 +107,34 @@ export async function runFinals(
     else wrong.push({ configuration, reason: comparison.reason ?? 'outputs differ' });
   }
 
-  const { processes, repetitions, minSeconds } = effort(secondsOfAll);
+  const effort = finalsEffort(secondsOfAll);
+  const { repetitions } = effort;
   const names = [DEFAULT_NAME, AGAIN_NAME, ...verified.map(({ name }) => name)];
   const medians = new Map<string, number[]>(names.map((name) => [name, []]));
+  const stockMedians = medians.get(DEFAULT_NAME)!;
+  const ratios = (name: string) => medians.get(name)!.map((seconds, i) => stockMedians[i]! / seconds);
+  const ranking = (): Finalist[] =>
+    verified
+      .map(({ configuration, name, maxError }) => ({
+        configuration,
+        maxError,
+        seconds: median(medians.get(name)!),
+        ...ratioInterval(ratios(name)),
+      }))
+      .sort((a, b) => b.low - a.low);
+
   await sleep(50);
-  for (let process = 0; process < processes; process++) {
-    const options = { repetitions, minSeconds, timeoutSeconds, only: names };
+  for (let run = 0; run < effort.processes + effort.moreProcesses; run++) {
+    if (run >= effort.processes && (isNarrow(ranking()[0]) || !isTimeLeft())) break;
+    const options = { repetitions, minSeconds: MIN_SECONDS, timeoutSeconds, only: names };
     const { seconds } = await benchmark(toolchain, module, names, options);
     // A process in which anything failed pairs nothing with nothing.
     if (!names.every((name) => seconds.has(name))) continue;
     for (const name of names) medians.get(name)!.push(median(seconds.get(name)!));
   }
-  const stockMedians = medians.get(DEFAULT_NAME)!;
   if (stockMedians.length < 2) return null;
-  const ratios = (name: string) => medians.get(name)!.map((seconds, i) => stockMedians[i]! / seconds);
-  const finalists = verified
-    .map(({ configuration, name, maxError }) => ({
-      configuration,
-      maxError,
-      seconds: median(medians.get(name)!),
-      ...ratioInterval(ratios(name)),
-    }))
-    .sort((a, b) => b.low - a.low);
   return {
-    finalists,
+    finalists: ranking(),
     wrong,
     defaultSeconds: median(stockMedians),
     noiseFloor: noiseFloor(ratios(AGAIN_NAME)),
@@ -116,8 +143,21 @@ export async function runFinals(
   };
 }
 
+/** Whether more processes would only confirm what is known: the interval is narrow, or 1 is nowhere near it. */
+function isNarrow(best: Finalist | undefined): boolean {
+  if (best === undefined) return true;
+  return best.high / best.ratio - 1 < NARROW || best.low > 1.5;
+}
+
+/**
+ * A smaller gain is not worth a configuration: the same program differs by about as much from one process to the
+ * next, so nobody would see it again.
+ */
+const LEAST_GAIN = 0.02;
+
 /** The best finalist that is faster than the default beyond doubt and beyond noise; null when the default is best. */
 export function winner(finals: Finals): Finalist | null {
   const best = finals.finalists[0];
-  return best !== undefined && best.low > 1 && best.ratio > 1 + finals.noiseFloor ? best : null;
+  const least = 1 + Math.max(LEAST_GAIN, finals.noiseFloor);
+  return best !== undefined && best.low > 1 && best.ratio > least ? best : null;
 }

@@ -5,7 +5,7 @@ import { seededRandom } from '../search/strategy.ts';
 import { configurationKey, DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
 import type { SearchSpace } from '../space/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
-import { runFinals, winner, type Finals } from './finals.ts';
+import { finalsSeconds, runFinals, winner, type Finals } from './finals.ts';
 import { defaultTrial, Screener } from './screen.ts';
 
 /** How far a search goes when the budget does not end it first. */
@@ -50,9 +50,6 @@ export interface TuningResult {
   readonly evidence: Evidence;
 }
 
-/** Share of the budget kept for the finals, without which nothing can be decided. */
-const FINALS_SHARE = 0.25;
-
 /** Earlier searches' best configurations that a new search begins with. */
 const SEEDS = 4;
 
@@ -71,7 +68,7 @@ export async function tuneWorkload(
 ): Promise<TuningResult | null> {
   const { subject, space, effort, clock } = job;
   const started = clock();
-  const searchEnd = started + job.budgetSeconds * (1 - FINALS_SHARE);
+  const end = started + job.budgetSeconds;
   const strategy = job.strategy(seeded(space, store.trials(subject)), seededRandom(1));
   const screener = new Screener(toolchain, subject.workloadForm, strategy.name);
   const measured: Trial[] = [];
@@ -86,20 +83,25 @@ export async function tuneWorkload(
       trials,
       defaultSeconds: screener.defaultSeconds,
       bestSeconds: best,
-      secondsLeft: Math.max(0, started + job.budgetSeconds - clock()),
+      secondsLeft: Math.max(0, end - clock()),
     });
 
   report('search');
+  let slowestBatch = 0;
   while (trials < effort.maxTrials && idle < effort.patience) {
-    const left = searchEnd - clock();
-    if ((left <= 0 && trials > 0) || job.finishEarly?.aborted === true) {
+    // Without finals nothing can be decided, so their time is kept; a batch that would run into it is not begun.
+    const finals = finalsSeconds(screener.defaultSeconds, Array<number>(effort.finalists).fill(best));
+    const left = end - clock() - (trials === 0 ? 0 : finals);
+    if ((trials > 0 && left < slowestBatch) || job.finishEarly?.aborted === true) {
       complete = false;
       break;
     }
     const points = strategy.propose(Math.min(effort.trialsPerBatch, effort.maxTrials - trials));
     if (points.length === 0) break;
     const configurations = points.map((point) => space.configurationAt(point)!);
+    const begun = clock();
     const batch = await screener.screen(configurations, Math.max(5, left));
+    slowestBatch = Math.max(slowestBatch, clock() - begun);
     strategy.observe(points.map((point, i) => ({ point, cost: batch[i]!.seconds })));
     // A default that cannot be compiled or run leaves nothing to compare with.
     if (trials === 0 && !Number.isFinite(screener.defaultSeconds)) {
@@ -127,6 +129,7 @@ export async function tuneWorkload(
     subject.workloadForm,
     finalists.map(({ configuration }) => configuration),
     { defaultSeconds: screener.defaultSeconds, seconds: finalists.map(({ seconds }) => seconds!) },
+    () => clock() < end,
   );
   if (finals === null) return null;
   store.addTrials(

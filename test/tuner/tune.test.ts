@@ -153,6 +153,9 @@ describe('the winner of the finals', () => {
   test('is faster by more than the noise', () => {
     expect(winner(finals(0.05, finalist(1.04, 1.03, 1.05)))).toBeNull();
   });
+  test('is faster by more than one process differs from the next', () => {
+    expect(winner(finals(0, finalist(1.015, 1.014, 1.016)))).toBeNull();
+  });
   test('is nobody when nobody was verified', () => {
     expect(winner(finals(0.01))).toBeNull();
   });

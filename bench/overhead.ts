@@ -1,0 +1,248 @@
+// What the wrapper costs a build: the same compiles with it and without it.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { median } from '../src/measure/statistics.ts';
+import { table } from '../src/report/table.ts';
+import {
+  BenchError,
+  counted,
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  secondsOption,
+  UsageError,
+  wholeNumber,
+  writeJson,
+} from './shared/arguments.ts';
+import {
+  describeMachine,
+  HOST_FLAGS,
+  openWorkplace,
+  root,
+  rotate,
+  wrapperEnvironment,
+  type Explained,
+  type Workplace,
+} from './shared/workplace.ts';
+
+const USAGE = `usage: npm run bench:overhead -- [--rounds N] [--budget SECONDS] [--json FILE]
+
+  --rounds  how often every command is run (default 15)
+  --budget  seconds of tuning that the hit is made with (default 10)
+  --json    also write every value to FILE`;
+
+/** The settings that the wrapper is run with; nothing is tuned while anything is timed. */
+const NO_TUNING = { BUDGET: '0', DEVICE: 'local-sync' };
+
+/** Tried in this order until one has a configuration to inject: where the default is best, a hit injects nothing. */
+const MATMULS = ['512x512x512', '997x997x997', '1x4096x4096'];
+
+interface Command {
+  readonly input: string;
+  readonly what: string;
+  readonly file: string;
+  readonly argv: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** What it is compared with: the executable, run directly with the arguments that it gets here in the end. */
+  readonly baseline: Command | null;
+  /** pip's script on the same input, when the compiler came from pip. */
+  readonly pip: Command | null;
+}
+
+async function main(): Promise<void> {
+  const args = readArguments(['rounds', 'budget', 'json'], USAGE);
+  if (args.positionals.length > 0)
+    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  const rounds = wholeNumber(args, 'rounds', 15);
+  const budgetSeconds = secondsOption(args, 'budget', 10);
+  const json = jsonFile(args);
+
+  const place = await openWorkplace();
+  const machine = describeMachine(NO_TUNING.DEVICE);
+  const { commands, hit } = listCommands(place, budgetSeconds);
+  // The first run of each fills caches; it does not count.
+  for (const command of commands) milliseconds(command);
+  const times = new Map<Command, number[]>(commands.map((command) => [command, []]));
+  for (let round = 0; round < rounds; round++) {
+    say(`Round ${round + 1} of ${rounds} ...`);
+    for (const command of rotate(commands, round)) times.get(command)!.push(milliseconds(command));
+  }
+
+  const results = commands.map((command) => summarize(command, times));
+  console.log(
+    `IREE ${place.description.version}, medians of ${counted(rounds, 'round')}. ` +
+      '"ELF" is the compiler\'s executable, run directly with the same arguments.\n',
+  );
+  console.log(report(results));
+  writeJson(json, {
+    version: 1,
+    date: new Date().toISOString(),
+    machine,
+    versions: { iree: place.description, node: process.version },
+    options: { rounds, budgetSeconds, flags: HOST_FLAGS },
+    hit,
+    results: results.map(({ command, ...rest }) => ({
+      input: command.input,
+      what: command.what,
+      baseline: command.baseline?.what ?? null,
+      ...rest,
+      milliseconds: times.get(command),
+    })),
+  });
+}
+
+/** Makes the hit, and lists everything that is timed. */
+function listCommands(place: Workplace, budgetSeconds: number): { commands: Command[]; hit: Explained } {
+  const { compiler, wrapper, folder } = place;
+  const elementwise = join(folder, 'elementwise.mlir');
+  writeFileSync(elementwise, ELEMENTWISE);
+  const compile = (source: string) => [...HOST_FLAGS, source, '-o', join(folder, 'module.vmfb')];
+  const withDatabase = (name: string) => wrapperEnvironment(place, { ...NO_TUNING, DB: join(folder, name) });
+  const hitEnvironment = withDatabase('tuning.sqlite');
+  const { matmul, source, hit } = makeHit(place, compile, hitEnvironment, budgetSeconds);
+  const missEnvironment = withDatabase('empty.sqlite');
+
+  const commands: Command[] = [];
+  const add = (command: Command): Command => {
+    commands.push(command);
+    return command;
+  };
+  const hasPip = compiler.invokedAs !== compiler.executable;
+  const direct = (input: string, argv: readonly string[]) => {
+    const own = { input, argv, env: process.env };
+    const elf = add({ ...own, what: 'ELF', file: compiler.executable, baseline: null, pip: null });
+    const script = { ...own, what: "pip's script", file: compiler.invokedAs, baseline: elf, pip: null };
+    return { baseline: elf, pip: hasPip ? add(script) : null };
+  };
+
+  const plain = { input: matmul, file: wrapper, argv: compile(source) };
+  const onMatmul = direct(plain.input, plain.argv);
+  const [executable, ...injected] = hit.command;
+  const tunedElf = add({
+    ...plain,
+    what: 'ELF, arguments of the hit',
+    file: executable!,
+    argv: injected,
+    env: process.env,
+    baseline: null,
+    pip: null,
+  });
+  add({
+    ...plain,
+    ...onMatmul,
+    what: 'wrapper, disabled',
+    env: { ...hitEnvironment, IREE_TUNED_DISABLE: '1' },
+  });
+  add({ ...plain, ...onMatmul, what: 'wrapper, miss, budget 0', env: missEnvironment });
+  add({ ...plain, what: 'wrapper, hit', env: hitEnvironment, baseline: tunedElf, pip: onMatmul.pip });
+
+  const other = { input: 'no matmul', file: wrapper, argv: compile(elementwise) };
+  add({ ...other, ...direct(other.input, other.argv), what: 'wrapper', env: hitEnvironment });
+  const version = { input: '--version', file: wrapper, argv: ['--version'] };
+  add({ ...version, ...direct(version.input, version.argv), what: 'wrapper', env: hitEnvironment });
+  return { commands, hit };
+}
+
+const ELEMENTWISE = `func.func @main(%lhs: tensor<512x512xf32>, %rhs: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %sum = arith.addf %lhs, %rhs : tensor<512x512xf32>
+  return %sum : tensor<512x512xf32>
+}
+`;
+
+/**
+ * Tunes, then compiles again as it will be timed: that run has to be a hit that injects something.
+ * @throws BenchError when none of the matmuls gives one
+ */
+function makeHit(
+  { wrapper, folder }: Workplace,
+  compile: (source: string) => readonly string[],
+  env: NodeJS.ProcessEnv,
+  budgetSeconds: number,
+): { matmul: string; source: string; hit: Explained } {
+  const explain = (source: string, budget: number): Explained => {
+    const file = join(folder, 'explain.json');
+    rmSync(file, { force: true });
+    runOnce(wrapper, compile(source), {
+      ...env,
+      IREE_TUNED_BUDGET: String(budget),
+      IREE_TUNED_EXPLAIN: file,
+    });
+    if (!existsSync(file))
+      throw new BenchError('the wrapper does not explain what it did: is dist/ up to date?');
+    return JSON.parse(readFileSync(file, 'utf8')) as Explained;
+  };
+  for (const matmul of MATMULS) {
+    say(`Tuning ${matmul} for up to ${budgetSeconds} s ...`);
+    const source = join(root, 'examples', `matmul_${matmul}.mlir`);
+    // The first of these tunes and proves the plan; the second is what a later build sees.
+    explain(source, budgetSeconds);
+    const hit = explain(source, 0);
+    const operation = hit.operations[0];
+    if (operation?.outcome === 'hit' && hit.route !== 'none' && hit.applied !== false)
+      return { matmul, source, hit };
+    say(`${matmul} makes no hit to time: ${hit.reason ?? operation?.reason ?? 'no reason is given'}.`);
+  }
+  throw new BenchError(
+    `none of ${MATMULS.join(', ')} makes a hit that injects something: try a larger --budget`,
+  );
+}
+
+/** @throws BenchError when the command fails: its time would mean nothing */
+function runOnce(file: string, argv: readonly string[], env: NodeJS.ProcessEnv): void {
+  const { status, signal, error } = spawnSync(file, argv, { env, stdio: 'ignore' });
+  if (status !== 0)
+    throw new BenchError(
+      `${[file, ...argv].join(' ')} failed: ${error?.message ?? signal ?? `exit code ${status ?? ''}`}`,
+    );
+}
+
+function milliseconds({ file, argv, env }: Command): number {
+  const begin = performance.now();
+  runOnce(file, argv, env);
+  return performance.now() - begin;
+}
+
+interface Summary {
+  readonly command: Command;
+  readonly medianMs: number;
+  /** Median over the rounds of the difference to the baseline in the same round, and of the ratios. */
+  readonly overElfMs: number | null;
+  readonly ofElf: number | null;
+  readonly ofPip: number | null;
+}
+
+function summarize(command: Command, times: ReadonlyMap<Command, readonly number[]>): Summary {
+  const own = times.get(command)!;
+  const against = (other: Command | null, compare: (a: number, b: number) => number) => {
+    const values = other && times.get(other)!;
+    return values && median(own.map((time, round) => compare(time, values[round]!)));
+  };
+  const ratio = (a: number, b: number) => a / b;
+  return {
+    command,
+    medianMs: median(own),
+    overElfMs: against(command.baseline, (a, b) => a - b),
+    ofElf: against(command.baseline, ratio),
+    ofPip: against(command.pip, ratio),
+  };
+}
+
+function report(results: readonly Summary[]): string {
+  const ms = (value: number | null) => (value === null ? '-' : value.toFixed(1));
+  const ratio = (value: number | null) => (value === null ? '-' : `${value.toFixed(2)}x`);
+  return table(
+    ['input', 'run', 'ms', 'ms over ELF', 'of ELF', "of pip's script"],
+    results.map(({ command, medianMs, overElfMs, ofElf, ofPip }) => [
+      command.input,
+      command.what,
+      ms(medianMs),
+      ms(overElfMs),
+      ratio(ofElf),
+      ratio(ofPip),
+    ]),
+  );
+}
+
+await run('bench:overhead', main);

@@ -1,0 +1,142 @@
+// What every benchmark works with: the real compiler, the wrapper, a folder that goes away, this machine.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import {
+  describeCompiler,
+  findCompiler,
+  type CompilerDescription,
+  type FoundCompiler,
+} from '../../src/compiler/index.ts';
+import { describeDevice, deviceKey } from '../../src/target/device.ts';
+import { BenchError, say } from './arguments.ts';
+
+/** The folder of this checkout. */
+export const root = join(import.meta.dirname, '../..');
+
+/** Flags for this machine's CPU. */
+export const HOST_FLAGS = [
+  '--iree-hal-target-device=local',
+  '--iree-hal-local-target-device-backends=llvm-cpu',
+  '--iree-llvmcpu-target-cpu=host',
+];
+
+export interface Workplace {
+  readonly compiler: FoundCompiler;
+  readonly description: CompilerDescription;
+  /** The wrapper's launcher. */
+  readonly wrapper: string;
+  /** Removed when the process ends. */
+  readonly folder: string;
+  readonly cacheDirectory: string;
+}
+
+/**
+ * @throws BenchError when the wrapper is not built: its launcher would quietly run the real compiler
+ * @throws CompilerNotFoundError
+ */
+export async function openWorkplace(): Promise<Workplace> {
+  if (!existsSync(join(root, 'dist', 'iree-compile-tuned.js')))
+    throw new BenchError('the wrapper is not built (there is no dist/): run `node scripts/build.mjs` first');
+  const folder = temporaryFolder();
+  const cacheDirectory = join(folder, 'cache');
+  const compiler = findCompiler(process.env, {
+    compiler: process.env['IREE_TUNED_COMPILER'],
+    root,
+    cacheDirectory,
+  });
+  return {
+    compiler,
+    description: await describeCompiler(compiler.executable, cacheDirectory),
+    wrapper: join(root, 'bin', 'iree-compile-tuned'),
+    folder,
+    cacheDirectory,
+  };
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-bench-'));
+  process.on('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  // Without a handler the process would end without its 'exit' event.
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)
+    process.on(signal, () => {
+      process.exit(code);
+    });
+  return folder;
+}
+
+/**
+ * The environment of the wrapper: the caller's, with the same compiler and `settings` (such as `BUDGET: '60'` for
+ * IREE_TUNED_BUDGET), and without the settings that would make it something else than what is measured.
+ */
+export function wrapperEnvironment(
+  { compiler, cacheDirectory }: Workplace,
+  settings: Readonly<Record<string, string | undefined>>,
+): NodeJS.ProcessEnv {
+  const own = Object.entries({
+    COMPILER: compiler.invokedAs,
+    CACHE: cacheDirectory,
+    DISABLE: undefined,
+    EXPLAIN: undefined,
+    LOG: undefined,
+    ON_MISS: undefined,
+    READONLY: undefined,
+    ...settings,
+  });
+  return { ...process.env, ...Object.fromEntries(own.map(([name, value]) => [`IREE_TUNED_${name}`, value])) };
+}
+
+/** What of the explain JSON the benchmarks read. */
+export interface Explained {
+  readonly route: string;
+  readonly applied: boolean | null;
+  readonly reason: string | null;
+  readonly command: readonly string[];
+  readonly operations: readonly {
+    readonly outcome: string;
+    readonly reason: string;
+    readonly configuration: unknown;
+    readonly speedup: unknown;
+  }[];
+}
+
+/** This machine, for the record; says so when it is busy. */
+export function describeMachine(driver: string): object {
+  const device = describeDevice(driver);
+  const load = loadavg()[0]!;
+  // The average trails by a minute, so a little of it is this script's own start.
+  if (load > 0.5 * cpus().length)
+    say(
+      `The machine is busy (load ${load.toFixed(1)} on ${cpus().length} cores): the numbers will be noisy.`,
+    );
+  return {
+    ...device,
+    key: deviceKey(device),
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    platform: `${process.platform}-${process.arch}`,
+    loadAtStart: load,
+  };
+}
+
+/** `list`, begun at another place each `round` and every other time backwards, so that nobody keeps a place or a neighbour. */
+export function rotate<T>(list: readonly T[], round: number): T[] {
+  const start = list.length === 0 ? 0 : round % list.length;
+  const rotated = [...list.slice(start), ...list.slice(0, start)];
+  return round % 2 === 0 ? rotated : rotated.reverse();
+}
+
+/** What a failed command said last, or how else it failed. */
+export function lastLine(result: {
+  readonly stderr: string;
+  readonly originalMessage?: string | undefined;
+  readonly shortMessage?: string | undefined;
+}): string {
+  const { stderr, originalMessage, shortMessage } = result;
+  return stderr.trimEnd().split('\n').at(-1) || (originalMessage ?? shortMessage ?? 'no message');
+}
