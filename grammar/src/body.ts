@@ -1,0 +1,167 @@
+import { skipElement, skipGroup } from './balanced.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_PAREN,
+  COLON,
+  COMMA,
+  EQUALS,
+  OPEN_ANGLE,
+  OPEN_BRACE,
+  OPEN_PAREN,
+} from './characters.ts';
+import type { Source } from './dictionary.ts';
+import { BLOCK_NAME, END, IDENTIFIER, type Scanner, STRING, VALUE } from './scanner.ts';
+import type { Body } from './types.ts';
+
+/** More statements than a contraction with its casts needs. */
+const MOST_STATEMENTS = 8;
+
+/** What a value of the region is. */
+type Meaning = 'lhs' | 'rhs' | 'accumulator' | 'product' | 'sum';
+
+interface Known {
+  readonly meaning: Meaning;
+  /** How an input was converted to the accumulator's type. */
+  readonly cast: 'none' | 'signed' | 'unsigned';
+}
+
+const CASTS: ReadonlyMap<string, Known['cast']> = new Map([
+  ['arith.extf', 'signed'],
+  ['arith.truncf', 'signed'],
+  ['arith.extsi', 'signed'],
+  ['arith.trunci', 'signed'],
+  ['arith.sitofp', 'signed'],
+  ['arith.fptosi', 'signed'],
+  ['arith.extui', 'unsigned'],
+  ['arith.uitofp', 'unsigned'],
+  ['arith.fptoui', 'unsigned'],
+]);
+
+/**
+ * Says what a region computes, when its `{` is the current token, and leaves the scanner after its `}`.
+ * Null when the region does not end.
+ */
+// ebnf: region
+export function parseBody(source: Source): Body | null {
+  const { scanner } = source;
+  const open = scanner.start;
+  const body = parseContraction(source);
+  if (body !== null) return body;
+  scanner.pos = open;
+  scanner.next();
+  return skipGroup(scanner) < 0 ? null : 'other';
+}
+
+/** The body when the whole region, its `}` included, is understood as a contraction; null otherwise. */
+// ebnf: contraction-body
+function parseContraction(source: Source): Body | null {
+  const { scanner, text } = source;
+  const known = parseBlockArguments(source);
+  if (known === null) return null;
+
+  let statement = scanner.next();
+  let unsigned = false;
+  for (let count = 0; statement === VALUE && count < MOST_STATEMENTS; count++) {
+    const result = text.slice(scanner.start, scanner.pos);
+    if (scanner.next() !== EQUALS) return null;
+    scanner.next();
+    const name = operationName(source);
+    if (name === null) return null;
+    const operands = parseOperands(source);
+    if (operands === null) return null;
+    const first = known.get(operands[0]!);
+    const second = operands.length === 2 ? known.get(operands[1]!) : undefined;
+    if (first === undefined) return null;
+
+    const cast = CASTS.get(name);
+    if (cast !== undefined) {
+      // One conversion of an input is what the named operations do; anything more computes something else.
+      if (
+        operands.length !== 1 ||
+        first.cast !== 'none' ||
+        (first.meaning !== 'lhs' && first.meaning !== 'rhs')
+      ) {
+        return null;
+      }
+      known.set(result, { meaning: first.meaning, cast });
+    } else if (name === 'arith.mulf' || name === 'arith.muli') {
+      if (second === undefined || !are(first, second, 'lhs', 'rhs')) return null;
+      if (first.cast !== second.cast && first.cast !== 'none' && second.cast !== 'none') return null;
+      unsigned = first.cast === 'unsigned' || second.cast === 'unsigned';
+      known.set(result, { meaning: 'product', cast: 'none' });
+    } else if (name === 'arith.addf' || name === 'arith.addi') {
+      if (second === undefined || !are(first, second, 'product', 'accumulator')) return null;
+      known.set(result, { meaning: 'sum', cast: 'none' });
+    } else {
+      return null;
+    }
+    statement = skipToStatement(scanner);
+  }
+
+  if (operationName(source) !== 'linalg.yield') return null;
+  const yielded = parseOperands(source);
+  if (yielded?.length !== 1 || known.get(yielded[0]!)?.meaning !== 'sum') return null;
+  if (skipToStatement(scanner) !== CLOSE_BRACE) return null;
+  return unsigned ? 'multiply-add-unsigned' : 'multiply-add';
+}
+
+/** Reads `{ ^bb0(%lhs: T, %rhs: T, %acc: T):`, the `{` being current. */
+// ebnf: block-header
+function parseBlockArguments(source: Source): Map<string, Known> | null {
+  const { scanner, text } = source;
+  if (scanner.kind !== OPEN_BRACE || scanner.next() !== BLOCK_NAME || scanner.next() !== OPEN_PAREN)
+    return null;
+  const known = new Map<string, Known>();
+  for (const meaning of ['lhs', 'rhs', 'accumulator'] as const) {
+    if (scanner.next() !== VALUE) return null;
+    known.set(text.slice(scanner.start, scanner.pos), { meaning, cast: 'none' });
+    if (scanner.next() !== COLON || skipElement(scanner) < 0) return null;
+    if (scanner.next() !== (meaning === 'accumulator' ? CLOSE_PAREN : COMMA)) return null;
+  }
+  return scanner.next() === COLON ? known : null;
+}
+
+/** The name of an operation, custom or quoted, when it is the current token. */
+function operationName(source: Source): string | null {
+  const { scanner, text } = source;
+  if (scanner.kind === IDENTIFIER) return text.slice(scanner.start, scanner.pos);
+  return scanner.kind === STRING ? text.slice(scanner.start + 1, scanner.pos - 1) : null;
+}
+
+/** Reads `%a, %b` or `(%a, %b)` after a name, and no more than two. */
+function parseOperands(source: Source): string[] | null {
+  const { scanner, text } = source;
+  const operands: string[] = [];
+  const parenthesised = scanner.next() === OPEN_PAREN;
+  if (parenthesised) scanner.next();
+  while (operands.length < 2) {
+    if (scanner.kind !== VALUE) return null;
+    operands.push(text.slice(scanner.start, scanner.pos));
+    if (scanner.next() !== COMMA) break;
+    scanner.next();
+  }
+  if (parenthesised) return scanner.kind === CLOSE_PAREN ? operands : null;
+  scanner.pos = scanner.start;
+  return operands;
+}
+
+/** Steps over attributes and types up to the next statement, or the end of the region, and returns its first token. */
+function skipToStatement(scanner: Scanner): number {
+  for (;;) {
+    const kind = scanner.next();
+    if (kind === VALUE || kind === CLOSE_BRACE) return kind;
+    if (kind === IDENTIFIER && scanner.is('linalg.yield')) return kind;
+    if (kind === STRING && scanner.is('"linalg.yield"')) return kind;
+    if (kind === OPEN_PAREN || kind === OPEN_ANGLE || kind === OPEN_BRACE) {
+      if (skipGroup(scanner) < 0) return END;
+    } else if (kind === END) {
+      return END;
+    }
+  }
+}
+
+function are(first: Known, second: Known, one: Meaning, other: Meaning): boolean {
+  return (
+    (first.meaning === one && second.meaning === other) || (first.meaning === other && second.meaning === one)
+  );
+}

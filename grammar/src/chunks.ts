@@ -1,0 +1,38 @@
+import { SLASH } from './characters.ts';
+
+const SEPARATOR = new TextEncoder().encode('// -----');
+
+/** A part of the input that the compiler reads as a file of its own, as byte offsets [start, end). */
+export interface Chunk {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Splits where `--split-input-file` does: at every `// -----` in the bytes, also inside of strings and in the middle of
+ * a line, since the compiler cuts the text before it looks at it.
+ */
+// ebnf: input
+export function splitChunks(input: Uint8Array): Chunk[] {
+  const chunks: Chunk[] = [];
+  let start = 0;
+  let slash = input.indexOf(SLASH);
+  while (slash >= 0) {
+    if (isSeparator(input, slash)) {
+      chunks.push({ start, end: slash });
+      start = slash + SEPARATOR.length;
+      slash = input.indexOf(SLASH, start);
+    } else {
+      slash = input.indexOf(SLASH, slash + 1);
+    }
+  }
+  chunks.push({ start, end: input.length });
+  return chunks;
+}
+
+function isSeparator(input: Uint8Array, offset: number): boolean {
+  for (let index = 0; index < SEPARATOR.length; index++) {
+    if (input[offset + index] !== SEPARATOR[index]) return false;
+  }
+  return true;
+}

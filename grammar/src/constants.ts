@@ -1,0 +1,58 @@
+import { EQUALS } from './characters.ts';
+import type { Source } from './dictionary.ts';
+import type { Globals } from './globals.ts';
+import { IDENTIFIER, STRING, SYMBOL, VALUE } from './scanner.ts';
+import type { Scope } from './scope.ts';
+import type { Head } from './table.ts';
+
+/** More than the words that stand between the name of a global operation and its symbol. */
+const MOST_WORDS = 4;
+
+/** Notes what a statement says about constants, its name being read; leaves the scanner as it is. */
+// ebnf: constant
+export function noteConstant(source: Source, scope: Scope, globals: Globals, head: Head): void {
+  const { scanner, text } = source;
+  const { start, pos, kind } = scanner;
+  const { result } = scope;
+  if (head.kind === 'constant') {
+    if (result !== null) scope.define(result, true);
+  } else if (head.kind === 'through') {
+    if (result !== null && scanner.next() === VALUE) {
+      const constant = scope.lookup(text.slice(scanner.start, scanner.pos));
+      if (constant !== undefined) scope.define(result, constant);
+    }
+  } else if (head.kind === 'load' || head.kind === 'global') {
+    // `util.global private mutable @name`, `util.global.load immutable @name`
+    let mutable = false;
+    for (let word = 0; word < MOST_WORDS && scanner.next() === IDENTIFIER; word++)
+      mutable ||= scanner.is('mutable');
+    if (scanner.at(SYMBOL)) {
+      const name = text.symbol(scanner.start, scanner.pos);
+      if (head.kind === 'global') globals.define(name, mutable);
+      else if (result !== null) scope.define(result, name);
+    }
+  }
+  scanner.pos = pos;
+  scanner.start = start;
+  scanner.kind = kind;
+}
+
+/**
+ * Notes the few names that matter in the dictionary of a quoted operation, the name being the current token: its
+ * symbol, what makes a global, and which global a load is of.
+ */
+export function noteAttribute({ scanner, text }: Source, scope: Scope, parent: Scope): void {
+  if (scanner.is('is_mutable')) {
+    scope.globalMutable = true;
+  } else if (scanner.is('sym_name')) {
+    if (scanner.next() !== EQUALS || scanner.next() !== STRING) return;
+    parent.symbolStart = scanner.start;
+    parent.symbolEnd = scanner.pos;
+    scope.globalName = text.unquote(scanner.start, scanner.pos);
+  } else if (scanner.is('global')) {
+    if (scanner.next() !== EQUALS || scanner.next() !== SYMBOL) return;
+    if (parent.head?.kind === 'load' && parent.result !== null) {
+      parent.define(parent.result, text.symbol(scanner.start, scanner.pos));
+    }
+  }
+}

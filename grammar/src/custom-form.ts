@@ -1,0 +1,210 @@
+import { parseBody } from './body.ts';
+import {
+  CLOSE_ANGLE,
+  COLON,
+  COMMA,
+  CLOSE_BRACE,
+  EQUALS,
+  OPEN_ANGLE,
+  OPEN_BRACE,
+  OPEN_PAREN,
+} from './characters.ts';
+import { type Dictionary, emptyDictionary, parseDictionary, parseMaps, type Source } from './dictionary.ts';
+import {
+  decline,
+  type Draft,
+  finish,
+  insideDictionary,
+  mayContract,
+  namedBody,
+  parseTypes,
+  parseValues,
+  type Refusal,
+  refuse,
+} from './operation.ts';
+import { ARROW, ATTRIBUTE_NAME, IDENTIFIER } from './scanner.ts';
+import type { OperationRow } from './table.ts';
+import { skipType } from './type.ts';
+import type { InsertionPoint, Type } from './types.ts';
+
+/** More than a trait has: a long one that is used often would be copied as often. */
+const MOST_ATTRIBUTES = 64;
+
+/** Reads an operation in its own syntax, its name being the current token; leaves the scanner at its end. */
+export function parseCustomForm(source: Source, row: OperationRow): Draft | Refusal {
+  return row.dictionary === 'before-ins' ? parseNamed(source, row) : parseGeneric(source, row);
+}
+
+// ebnf: named-operation
+function parseNamed(source: Source, row: OperationRow): Draft | Refusal {
+  const { scanner } = source;
+  const { start, pos: nameEnd } = scanner;
+  const dictionary = emptyDictionary();
+  let insertion: InsertionPoint = { offset: nameEnd, before: ' {', after: '}' };
+
+  scanner.next();
+  if (isNoOperation(scanner.kind)) return decline();
+  if (row.mapsKeyword !== 'never' && scanner.is('indexing_maps')) {
+    const attribute = scanner.start;
+    if (scanner.next() !== EQUALS) return refuse("expected '=' after indexing_maps");
+    dictionary.indexingMaps = parseMaps(source);
+    if (dictionary.indexingMaps === null) return refuse('the indexing maps are not understood');
+    dictionary.attributes.push({ name: 'indexing_maps', start: attribute, end: scanner.pos });
+    insertion = { ...insertion, offset: scanner.pos };
+    scanner.next();
+  }
+  const front = parseFront(source, dictionary, insertion);
+  if (typeof front === 'string') return refuse(front);
+  insertion = front;
+
+  const operands = parseOperandLists(source);
+  if (typeof operands === 'string') return refuse(operands);
+  let end = scanner.pos;
+  if (scanner.next() === OPEN_BRACE) {
+    const trailing = dictionaryInsertion(source, dictionary);
+    if (trailing === null) return refuse('the attribute dictionary is not understood');
+    if (insertion.before !== '') insertion = trailing;
+    end = scanner.pos;
+    scanner.next();
+  }
+  end = parseResultTypes(source, end);
+  if (end < 0) return refuse('the result types are not understood');
+  scanner.pos = end;
+  return finish({
+    ...operands,
+    row,
+    form: 'custom',
+    start,
+    end,
+    dictionary,
+    body: namedBody(dictionary),
+    insertion,
+  });
+}
+
+// ebnf: generic-operation
+function parseGeneric(source: Source, row: OperationRow): Draft | Refusal {
+  const { scanner, text, aliases } = source;
+  const { start } = scanner;
+  const dictionary = emptyDictionary();
+
+  scanner.next();
+  if (isNoOperation(scanner.kind)) return decline();
+  if (scanner.kind === ATTRIBUTE_NAME) {
+    const trait = aliases.dictionary(text.slice(scanner.start, scanner.pos));
+    if (trait === null || trait.attributes.length > MOST_ATTRIBUTES)
+      return refuse('the attribute alias is not known or not a dictionary');
+    Object.assign(dictionary, trait, { attributes: [...trait.attributes] } satisfies Partial<Dictionary>);
+  } else if (parseDictionary(source, dictionary) === null) {
+    return refuse('the attribute dictionary is not understood');
+  }
+
+  scanner.next();
+  const absent = { offset: -1, before: ' attrs = {', after: '}' };
+  const front = parseFront(source, dictionary, absent);
+  if (typeof front === 'string') return refuse(front);
+  const operands = parseOperandLists(source);
+  if (typeof operands === 'string') return refuse(operands);
+  let insertion = front.before === '' ? front : { ...absent, offset: scanner.pos };
+  scanner.next();
+  if (scanner.kind === IDENTIFIER && scanner.is('attrs')) {
+    if (scanner.next() !== EQUALS || scanner.next() !== OPEN_BRACE)
+      return refuse("expected '{' after attrs =");
+    const inside = dictionaryInsertion(source, dictionary);
+    if (inside === null) return refuse('the attribute dictionary is not understood');
+    insertion = inside;
+    scanner.next();
+  }
+  if (scanner.kind !== OPEN_BRACE) return refuse("expected a region '{'");
+  if (!mayContract(row, operands.values.length, operands.inputs, dictionary)) {
+    // The region is left to be scanned like any other.
+    return dictionary.iteratorTypes === null
+      ? refuse('the iterator types are not understood')
+      : decline(scanner.start);
+  }
+  const body = parseBody(source);
+  if (body === null) return refuse('the region does not end');
+  let end = scanner.pos;
+  scanner.next();
+  end = parseResultTypes(source, end);
+  if (end < 0) return refuse('the result types are not understood');
+  scanner.pos = end;
+  return finish({ ...operands, row, form: 'custom', start, end, dictionary, body, insertion });
+}
+
+/**
+ * Reads `<{...}>` and `{...}` before the operands, if they are there, and says where an insertion goes then: `absent`,
+ * with its offset moved after the properties, or inside the dictionary. A string says what was not understood.
+ */
+// ebnf: front-dictionaries
+function parseFront(source: Source, dictionary: Dictionary, absent: InsertionPoint): InsertionPoint | string {
+  const { scanner } = source;
+  let insertion = absent;
+  if (scanner.at(OPEN_ANGLE)) {
+    scanner.next();
+    // What the compiler finds in here and does not know it drops: never the place for an insertion.
+    if (parseDictionary(source, dictionary) === null || scanner.next() !== CLOSE_ANGLE) {
+      return 'the properties are not understood';
+    }
+    insertion = { ...absent, offset: scanner.pos };
+    scanner.next();
+  }
+  if (scanner.at(OPEN_BRACE)) {
+    const inside = dictionaryInsertion(source, dictionary);
+    if (inside === null) return 'the attribute dictionary is not understood';
+    insertion = inside;
+    scanner.next();
+  }
+  return insertion;
+}
+
+/** After the name of an operation `=`, `,` or `}` tell that it is a name in a dictionary or list. */
+function isNoOperation(kind: number): boolean {
+  return kind === EQUALS || kind === COMMA || kind === CLOSE_BRACE;
+}
+
+/** Reads the dictionary whose `{` is current; null when it is not understood. */
+function dictionaryInsertion(source: Source, into: Dictionary): InsertionPoint | null {
+  const offset = source.scanner.pos;
+  const count = into.attributes.length;
+  if (parseDictionary(source, into) === null) return null;
+  return insideDictionary(offset, into.attributes.length === count);
+}
+
+interface Operands {
+  readonly values: string[];
+  readonly types: Type[];
+  readonly inputs: number;
+}
+
+/** Reads `ins(%a, %b : T1, T2) outs(%c : T3)`, the first word being current, or says why not. */
+// ebnf: operand-lists
+function parseOperandLists(source: Source): Operands | string {
+  const { scanner } = source;
+  const values: string[] = [];
+  const types: Type[] = [];
+  let inputs = 0;
+  if (scanner.is('ins')) {
+    if (!parseOperandList(source, values, types)) return 'the list of inputs is not understood';
+    inputs = values.length;
+    scanner.next();
+  }
+  if (!scanner.is('outs')) return "expected 'outs'";
+  if (!parseOperandList(source, values, types)) return 'the list of outputs is not understood';
+  return { values, types, inputs };
+}
+
+/** Leaves the `)` as the current token. */
+function parseOperandList(source: Source, values: string[], types: Type[]): boolean {
+  const { scanner } = source;
+  if (scanner.next() !== OPEN_PAREN) return false;
+  parseValues(source, values);
+  if (scanner.kind !== COLON) return false;
+  return parseTypes(source, types) && values.length === types.length;
+}
+
+/** Reads `-> T` when the `->` is current. Returns the offset after it, `end` when there is none, or -1. */
+// ebnf: result-types
+function parseResultTypes(source: Source, end: number): number {
+  return source.scanner.kind === ARROW ? skipType(source.scanner) : end;
+}

@@ -1,0 +1,294 @@
+import { Aliases } from './aliases.ts';
+import { skipBraces, skipMetadata } from './balanced.ts';
+import {
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  CLOSE_PAREN,
+  EQUALS,
+  NEWLINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  OPEN_PAREN,
+  QUOTE,
+} from './characters.ts';
+import { noteAttribute, noteConstant } from './constants.ts';
+import { parseCustomForm } from './custom-form.ts';
+import type { Source } from './dictionary.ts';
+import { Globals } from './globals.ts';
+import type { Draft } from './operation.ts';
+import { parseQuotedForm } from './quoted-form.ts';
+import {
+  ATTRIBUTE_NAME,
+  BROKEN_STRING,
+  END,
+  IDENTIFIER,
+  METADATA_BEGIN,
+  Scanner,
+  STRING,
+  SYMBOL,
+  TYPE_NAME,
+  VALUE,
+} from './scanner.ts';
+import { Scope } from './scope.ts';
+import { findHead, type Head, type OperationRow } from './table.ts';
+import type { Text } from './text.ts';
+import type { TypeCache } from './type-cache.ts';
+import type { Operation, Problem } from './types.ts';
+
+/** Deeper braces are stepped over, so that a file of nothing but `{` does not fill the memory with scopes. */
+const DEEPEST = 10_000;
+
+/** What all chunks of an input share: the bytes, the strings and types found in them, and the result. */
+export interface Input {
+  readonly bytes: Uint8Array;
+  readonly text: Text;
+  readonly types: TypeCache;
+  readonly operations: Operation[];
+  readonly problems: Problem[];
+}
+
+/**
+ * Finds the operations in one chunk: a walk over all tokens that keeps track of braces, and at the name of a known
+ * operation reads the island of syntax that it understands.
+ */
+// ebnf: chunk
+export class IslandParser {
+  private readonly operations: Operation[];
+  private readonly problems: Problem[];
+  private readonly chunk: number;
+  private readonly scanner: Scanner;
+  private readonly source: Source;
+  private readonly globals = new Globals();
+  private scope = new Scope(null, null);
+  private depth = 0;
+  /** Bytes that may still be read twice: going back after each failed attempt would take quadratic time. */
+  private rereads: number;
+
+  // The token before the current one, and the one before that.
+  private previous = END;
+  private previousStart = 0;
+  private previousEnd = 0;
+  private earlier = END;
+  private earlierStart = 0;
+  private earlierEnd = 0;
+  /** Where the value of the last `%value =` is. */
+  private resultStart = 0;
+  private resultEnd = 0;
+
+  constructor(input: Input, from: number, to: number, chunk: number) {
+    this.scanner = new Scanner(input.bytes, from, to);
+    this.source = new Aliases(this.scanner, input.text, input.types).source;
+    this.chunk = chunk;
+    this.operations = input.operations;
+    this.problems = input.problems;
+    this.rereads = 4 * (to - from) + 4096;
+  }
+
+  /** Reads the whole chunk. */
+  run(): void {
+    const { scanner } = this;
+    for (;;) {
+      const kind = scanner.next();
+      switch (kind) {
+        case END:
+          this.globals.settle();
+          if (this.depth > 0) this.problem(scanner.pos, `the text ends inside ${this.depth} open braces`);
+          return;
+        case IDENTIFIER:
+          if (this.scope.groups === 0) this.identifier();
+          break;
+        case OPEN_PAREN:
+          if (this.previous === STRING && this.scope.groups === 0 && this.quotedName()) break;
+          this.scope.groups++;
+          break;
+        case OPEN_BRACKET:
+          this.scope.groups++;
+          break;
+        case CLOSE_PAREN:
+        case CLOSE_BRACKET:
+          if (this.scope.groups > 0) this.scope.groups--;
+          break;
+        case OPEN_BRACE:
+          this.open();
+          break;
+        case CLOSE_BRACE:
+          this.close();
+          break;
+        case EQUALS:
+          this.equals();
+          break;
+        case SYMBOL:
+          this.symbol();
+          break;
+        case METADATA_BEGIN:
+          skipMetadata(scanner);
+          break;
+        case BROKEN_STRING:
+          this.problem(scanner.start, 'a string without an end');
+          break;
+        default:
+          break;
+      }
+      this.earlier = this.previous;
+      this.earlierStart = this.previousStart;
+      this.earlierEnd = this.previousEnd;
+      this.previous = scanner.kind;
+      this.previousStart = scanner.start;
+      this.previousEnd = scanner.pos;
+    }
+  }
+
+  private problem(offset: number, message: string): void {
+    this.problems.push({ offset, message });
+  }
+
+  private open(): void {
+    const { scanner, scope } = this;
+    const tooDeep = this.depth >= DEEPEST;
+    if (tooDeep || scope.head?.kind === 'opaque-region') {
+      const { start } = scanner;
+      if (tooDeep) this.problem(start, `braces nest deeper than ${DEEPEST}`);
+      if (!skipBraces(scanner)) this.problem(start, "a '{' without its '}'");
+      return;
+    }
+    const { symbolStart } = scope;
+    const symbol = symbolStart < 0 ? scope.symbol : this.symbolText(symbolStart, scope.symbolEnd);
+    this.scope = new Scope(scope, symbol);
+    this.depth++;
+  }
+
+  private symbolText(start: number, end: number): string {
+    const { text } = this.source;
+    return this.scanner.bytes[start] === QUOTE ? text.unquote(start, end) : text.symbol(start, end);
+  }
+
+  private close(): void {
+    const { scope } = this;
+    const { parent } = scope;
+    if (parent === null) {
+      this.problem(this.scanner.start, "a '}' without its '{'");
+      return;
+    }
+    if (scope.globalName !== null && parent.head?.kind === 'global') {
+      this.globals.define(scope.globalName, scope.globalMutable);
+    }
+    this.scope = parent;
+    this.depth--;
+  }
+
+  /** `%value =` or, at the top level, `#alias =` and `!alias =`. */
+  private equals(): void {
+    if (this.scope.groups > 0) return;
+    if (this.previous === VALUE) {
+      this.resultStart = this.previousStart;
+      this.resultEnd = this.previousEnd;
+    } else if (this.depth === 0 && (this.previous === ATTRIBUTE_NAME || this.previous === TYPE_NAME)) {
+      this.source.aliases.define(this.previousStart, this.previousEnd, this.scanner.pos);
+    }
+  }
+
+  /** `@name` right after the name of an operation or its visibility. */
+  private symbol(): void {
+    const { scope } = this;
+    if (scope.groups > 0 || scope.symbolStart >= 0 || scope.quoted || this.previous !== IDENTIFIER) return;
+    scope.symbolStart = this.scanner.start;
+    scope.symbolEnd = this.scanner.pos;
+  }
+
+  private identifier(): void {
+    const { scanner, scope } = this;
+    const { start, pos } = scanner;
+    if (!scanner.hasDot(start, pos)) {
+      if (scope.parent?.quoted === true) noteAttribute(this.source, scope, scope.parent);
+      else if (scanner.is('module')) scope.begin(null, false);
+      return;
+    }
+    const head = findHead(scanner.bytes, start, pos);
+    if (head !== null && this.isDictionaryKey()) return;
+    scope.begin(head, false);
+    if (head === null) return;
+    if (head.kind === 'operation') {
+      this.attempt(head.row, false);
+    } else {
+      this.note(head, this.previous === EQUALS && this.earlier === VALUE);
+    }
+  }
+
+  /** `linalg.matmul = ...` in a dictionary is not a statement. */
+  private isDictionaryKey(): boolean {
+    const { scanner } = this;
+    const { start, pos, kind } = scanner;
+    const after = scanner.next();
+    scanner.pos = pos;
+    scanner.start = start;
+    scanner.kind = kind;
+    return after === EQUALS;
+  }
+
+  /** At the parenthesis after a string: true when the string was the name of an operation that has been read. */
+  private quotedName(): boolean {
+    const { scanner, scope } = this;
+    const { previousStart: start, previousEnd: end } = this;
+    if (this.isArgument()) return false;
+    const head = findHead(scanner.bytes, start + 1, end - 1);
+    scope.begin(head, true);
+    if (head === null) return false;
+    if (head.kind === 'operation') {
+      scanner.start = start;
+      scanner.pos = end;
+      scanner.kind = STRING;
+      this.attempt(head.row, true);
+      return true;
+    }
+    // Between a value and its `=` there is nothing but trivia.
+    const hasResult = this.earlier === EQUALS && scanner.skipTrivia(this.resultEnd) === this.earlierStart;
+    this.note(head, hasResult);
+    return false;
+  }
+
+  /** A string after the name of an operation on the same line is its argument: `pdl.operation "linalg.matmul" (...)`. */
+  private isArgument(): boolean {
+    if (this.earlier !== IDENTIFIER || !this.scanner.hasDot(this.earlierStart, this.earlierEnd)) return false;
+    const between = this.scanner.bytes.subarray(this.earlierEnd, this.previousStart);
+    return !between.includes(NEWLINE);
+  }
+
+  private note(head: Head, hasResult: boolean): void {
+    const { source, scope, globals } = this;
+    if (hasResult) scope.result = source.text.slice(this.resultStart, this.resultEnd);
+    noteConstant(source, scope, globals, head);
+  }
+
+  /** Reads an operation whose name is the current token, or goes on after the name. */
+  private attempt(row: OperationRow, quoted: boolean): void {
+    const { scanner, scope, source } = this;
+    const { start, pos } = scanner;
+    const outcome = quoted ? parseQuotedForm(source, row) : parseCustomForm(source, row);
+    if ('end' in outcome) {
+      this.add(outcome, scope);
+      return;
+    }
+    if (outcome.message !== null) this.problem(start, `${row.name}: ${outcome.message}`);
+    const resume = outcome.resume < 0 ? pos : outcome.resume;
+    this.rereads -= Math.max(0, scanner.pos - resume);
+    if (this.rereads >= 0) {
+      scanner.pos = resume;
+    } else {
+      this.problem(resume, 'too much text that is not understood: a part of it is skipped');
+    }
+    // What comes next follows neither a value nor a string.
+    scanner.kind = END;
+  }
+
+  private add(draft: Draft, scope: Scope): void {
+    draft.chunk = this.chunk;
+    draft.symbol = scope.symbol;
+    for (const operand of draft.operands) {
+      const constant = scope.lookup(operand.value);
+      if (constant === true) operand.constant = true;
+      else if (constant !== undefined) this.globals.wait(operand, constant);
+    }
+    this.operations.push(draft);
+    this.scanner.kind = END;
+  }
+}

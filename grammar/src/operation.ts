@@ -1,0 +1,157 @@
+import type { Dictionary, Source } from './dictionary.ts';
+import { CLOSE_PAREN, COMMA } from './characters.ts';
+import { VALUE } from './scanner.ts';
+import type { OperationRow } from './table.ts';
+import { parseType } from './type.ts';
+import type { AffineMap, Body, InsertionPoint, IteratorType, Operand, Operation, Type } from './types.ts';
+
+/** An operation whose surroundings (chunk, symbol, constant operands) are still to be filled in. */
+export interface Draft {
+  readonly name: string;
+  readonly form: Operation['form'];
+  readonly start: number;
+  readonly end: number;
+  chunk: number;
+  symbol: string | null;
+  readonly operands: (Omit<Operand, 'constant'> & { constant: boolean })[];
+  readonly indexingMaps: readonly AffineMap[];
+  readonly iteratorTypes: readonly IteratorType[];
+  readonly body: Body;
+  readonly attributes: Operation['attributes'];
+  readonly insertion: InsertionPoint;
+}
+
+/** Why a recognised name did not become an operation. */
+export interface Refusal {
+  /** Null when the text is fine but no contraction, or no operation at all. */
+  readonly message: string | null;
+  /** Where scanning can go on; -1 is right after the name. */
+  readonly resume: number;
+}
+
+/** A refusal of text that was not understood. */
+export function refuse(message: string): Refusal {
+  return { message, resume: -1 };
+}
+
+/** Refuses what is well understood and of no interest; scanning goes on at `resume`. */
+export function decline(resume = -1): Refusal {
+  return { message: null, resume };
+}
+
+/** The parts that the custom and the quoted form both end with. */
+export interface Parts {
+  readonly row: OperationRow;
+  readonly form: Operation['form'];
+  readonly start: number;
+  readonly end: number;
+  readonly values: readonly string[];
+  readonly types: readonly Type[];
+  /** How many of the values are inputs; -1 when the text does not say. */
+  readonly inputs: number;
+  readonly dictionary: Dictionary;
+  readonly body: Body;
+  readonly insertion: InsertionPoint;
+}
+
+/** Checks that the parts fit together and with the operation's row, so that nothing half understood gets out. */
+export function finish(parts: Parts): Draft | Refusal {
+  const { row, values, types, dictionary } = parts;
+  if (values.length !== types.length) return refuse('the operands and their types differ in number');
+  if (values.length !== row.roles.length || (parts.inputs >= 0 && parts.inputs !== row.inputs)) {
+    return refuse(`expected ${row.inputs} inputs and ${row.roles.length - row.inputs} outputs`);
+  }
+  const indexingMaps = mapsOf(parts);
+  if (indexingMaps === null) return refuse('the indexing maps are missing or not understood');
+  if (indexingMaps.length !== values.length) return refuse('expected one indexing map per operand');
+  const iteratorTypes = row.iteratorTypes ?? dictionary.iteratorTypes ?? impliedIterators(indexingMaps);
+  if (indexingMaps.some((map) => map.dimensions !== iteratorTypes.length)) {
+    return refuse('the indexing maps and the iterator types differ in their number of dimensions');
+  }
+  return {
+    name: row.name,
+    form: parts.form,
+    start: parts.start,
+    end: parts.end,
+    chunk: 0,
+    symbol: null,
+    operands: values.map((value, index) => ({
+      role: row.roles[index]!,
+      value,
+      type: types[index]!,
+      constant: false,
+    })),
+    indexingMaps,
+    iteratorTypes,
+    body: parts.body,
+    attributes: dictionary.attributes,
+    insertion: parts.insertion,
+  };
+}
+
+/** What a named operation computes; only its `cast` attribute changes it. */
+export function namedBody(dictionary: Dictionary): Body {
+  return dictionary.unsigned ? 'multiply-add-unsigned' : 'multiply-add';
+}
+
+/** Two inputs, one output and something to sum over: worth a look into the region. */
+export function mayContract(
+  row: OperationRow,
+  values: number,
+  inputs: number,
+  dictionary: Dictionary,
+): boolean {
+  return (
+    values === row.roles.length &&
+    (inputs < 0 || inputs === row.inputs) &&
+    dictionary.iteratorTypes !== null &&
+    dictionary.iteratorTypes.includes('reduction')
+  );
+}
+
+/** The maps of the text or else the default ones; null when the text has maps that were not understood. */
+function mapsOf({ row, dictionary }: Parts): readonly AffineMap[] | null {
+  // `indexing_maps` on a `linalg.matvec` would be a discardable attribute without a meaning.
+  if (row.body === 'named' && row.mapsKeyword === 'never') return row.defaultMaps;
+  if (dictionary.indexingMaps !== null) return dictionary.indexingMaps;
+  return dictionary.attributes.some(({ name }) => name === 'indexing_maps') ? null : row.defaultMaps;
+}
+
+/** What is in the output's map is parallel, the rest is summed over: the rule of `linalg.contract`. */
+function impliedIterators(maps: readonly AffineMap[]): IteratorType[] {
+  const output = maps[maps.length - 1]!;
+  return Array.from({ length: output.dimensions }, (_, dimension) =>
+    output.results.includes(dimension) ? 'parallel' : 'reduction',
+  );
+}
+
+/** Reads `%a, %b` up to a token that is neither; that token is current afterwards. */
+// ebnf: value-list
+export function parseValues(source: Source, values: string[]): void {
+  const { scanner, text } = source;
+  while (scanner.next() === VALUE) {
+    values.push(text.slice(scanner.start, scanner.pos));
+    if (scanner.next() !== COMMA) return;
+  }
+}
+
+/** Reads `T1, T2)`; true when the `)` was reached, which is current afterwards. */
+// ebnf: type-list
+export function parseTypes(source: Source, types: Type[]): boolean {
+  const { scanner } = source;
+  const before = scanner.pos;
+  if (scanner.next() === CLOSE_PAREN) return true;
+  scanner.pos = before;
+  do {
+    const type = parseType(source);
+    if (type === null) return false;
+    types.push(type);
+  } while (scanner.next() === COMMA);
+  return scanner.kind === CLOSE_PAREN;
+}
+
+/** The insertion point inside the dictionary whose `{` ends at `offset`. */
+export function insideDictionary(offset: number, empty: boolean): InsertionPoint {
+  // At the front: there a comment before the closing brace cannot swallow the new text.
+  return { offset, before: '', after: empty ? '' : ', ' };
+}

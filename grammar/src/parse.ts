@@ -1,0 +1,32 @@
+import { splitChunks } from './chunks.ts';
+import { isBytecode } from './bytecode.ts';
+import { IslandParser } from './island.ts';
+import { Text } from './text.ts';
+import { TypeCache } from './type-cache.ts';
+import type { Operation, ParseResult, Problem } from './types.ts';
+
+export interface ParseOptions {
+  /** Read every part between `// -----` on its own, as the compiler's flag of the same name does. */
+  readonly splitInputFile?: boolean;
+}
+
+/**
+ * Finds the contractions in MLIR text. Never throws, whatever the bytes, and takes time linear in their number.
+ * Bytecode is not text: it gives one problem and no operations.
+ */
+export function parse(input: Uint8Array, options: ParseOptions = {}): ParseResult {
+  const operations: Operation[] = [];
+  const problems: Problem[] = [];
+  if (isBytecode(input)) {
+    problems.push({ offset: 0, message: 'this is MLIR bytecode, not text' });
+    return { operations, problems };
+  }
+  const hasMark = input[0] === 0xef && input[1] === 0xbb && input[2] === 0xbf;
+  if (hasMark) problems.push({ offset: 0, message: 'a byte order mark, which the compiler does not accept' });
+  const chunks = options.splitInputFile === true ? splitChunks(input) : [{ start: 0, end: input.length }];
+  const shared = { bytes: input, text: new Text(input), types: new TypeCache(input), operations, problems };
+  chunks.forEach(({ start, end }, chunk) => {
+    new IslandParser(shared, start, end, chunk).run();
+  });
+  return { operations, problems };
+}

@@ -1,0 +1,223 @@
+import {
+  AT,
+  BACKSLASH,
+  CLASSES,
+  CLOSE_ANGLE,
+  CLOSE_BRACE,
+  DIGIT,
+  DOT,
+  HASH,
+  ID_PART,
+  ID_START,
+  MINUS,
+  NEWLINE,
+  OPEN_BRACE,
+  PERCENT,
+  QUOTE,
+  RETURN,
+  SLASH,
+  SPACE,
+  SUFFIX_PART,
+} from './characters.ts';
+
+/** Kinds of token that are not punctuation; the kind of a punctuation token is its byte. */
+export const END = 0;
+export const IDENTIFIER = 1; // ebnf: bare-id
+export const STRING = 2; // ebnf: string
+export const BROKEN_STRING = 3;
+export const NUMBER = 4; // ebnf: number
+export const VALUE = 5; // ebnf: value-id
+export const SYMBOL = 6; // ebnf: symbol-id
+export const ATTRIBUTE_NAME = 7; // ebnf: attribute-id
+export const TYPE_NAME = 8; // ebnf: type-id
+export const BLOCK_NAME = 9; // ebnf: block-id
+export const ARROW = 10;
+export const METADATA_BEGIN = 11;
+export const METADATA_END = 12;
+
+const LAST_CONTROL_BYTE = 0x20;
+const UNKNOWN = 0x7f;
+
+/** Strings longer than this are mostly the hexadecimal blobs of constants: worth a native search for their end. */
+const SHORT_STRING = 64;
+
+/**
+ * Reads tokens from bytes. One mutable object is the current token (`kind`, `start`, `pos`), so that walking over
+ * megabytes allocates nothing. Setting `pos` goes anywhere, also back.
+ */
+export class Scanner {
+  readonly bytes: Uint8Array;
+  readonly end: number;
+  /** Byte offset after the current token. */
+  pos: number;
+  /** Byte offset of the current token. */
+  start: number;
+  /** What the current token is: one of the constants above or a punctuation byte. */
+  kind = END;
+
+  /** The bytes of `input` in [from, to), at the offsets they have in `input`. */
+  constructor(input: Uint8Array, from = 0, to = input.length) {
+    // Bounding the view lets native searches stop at the end of a chunk.
+    this.bytes = to === input.length ? input : input.subarray(0, to);
+    this.end = to;
+    this.pos = from;
+    this.start = from;
+  }
+
+  /** Moves to the next token and returns its kind; {@link END} for ever at the end. */
+  next(): number {
+    const bytes = this.bytes;
+    const end = this.end;
+    let pos = this.skipTrivia(this.pos);
+    this.start = pos;
+    if (pos >= end) {
+      this.pos = end;
+      return (this.kind = END);
+    }
+    const byte = bytes[pos]!;
+    const bits = CLASSES[byte]!;
+    if ((bits & ID_START) !== 0) {
+      do pos++;
+      while (pos < end && (CLASSES[bytes[pos]!]! & ID_PART) !== 0);
+      this.pos = pos;
+      return (this.kind = IDENTIFIER);
+    }
+    if ((bits & DIGIT) !== 0) {
+      // One token for `128x256xf32`, `0x1F` and `1.5e`: only types look inside, byte by byte.
+      do pos++;
+      while (pos < end && (CLASSES[bytes[pos]!]! & ID_PART) !== 0);
+      this.pos = pos;
+      return (this.kind = NUMBER);
+    }
+    switch (byte) {
+      case QUOTE:
+        return this.string(pos, STRING);
+      case PERCENT:
+        return this.prefixed(pos, VALUE);
+      case AT:
+        if (pos + 1 < end && bytes[pos + 1] === QUOTE) return this.string(pos + 1, SYMBOL);
+        do pos++;
+        while (pos < end && (CLASSES[bytes[pos]!]! & ID_PART) !== 0);
+        this.pos = pos;
+        return (this.kind = SYMBOL);
+      case HASH:
+        if (pos + 2 < end && bytes[pos + 1] === MINUS && bytes[pos + 2] === CLOSE_BRACE) {
+          this.pos = pos + 3;
+          return (this.kind = METADATA_END);
+        }
+        return this.prefixed(pos, ATTRIBUTE_NAME);
+      case 0x21: // !
+        return this.prefixed(pos, TYPE_NAME);
+      case 0x5e: // ^
+        return this.prefixed(pos, BLOCK_NAME);
+      case MINUS:
+        if (pos + 1 < end && bytes[pos + 1] === CLOSE_ANGLE) {
+          this.pos = pos + 2;
+          return (this.kind = ARROW);
+        }
+        break;
+      case OPEN_BRACE:
+        if (pos + 2 < end && bytes[pos + 1] === MINUS && bytes[pos + 2] === HASH) {
+          this.pos = pos + 3;
+          return (this.kind = METADATA_BEGIN);
+        }
+        break;
+      default:
+        break;
+    }
+    this.pos = pos + 1;
+    // Control bytes must not pass for one of the small kinds above.
+    return (this.kind = byte > LAST_CONTROL_BYTE ? byte : UNKNOWN);
+  }
+
+  /** The offset of the first byte at or after `pos` that is neither blank nor in a comment. */
+  // ebnf: trivia
+  skipTrivia(pos: number): number {
+    const bytes = this.bytes;
+    const end = this.end;
+    while (pos < end) {
+      const byte = bytes[pos]!;
+      if ((CLASSES[byte]! & SPACE) !== 0) {
+        pos++;
+      } else if (byte === SLASH && pos + 1 < end && bytes[pos + 1] === SLASH) {
+        pos += 2;
+        while (pos < end && bytes[pos] !== NEWLINE && bytes[pos] !== RETURN) pos++;
+      } else {
+        break;
+      }
+    }
+    return pos;
+  }
+
+  /** Whether the current token is of this kind. */
+  at(kind: number): boolean {
+    return this.kind === kind;
+  }
+
+  /** Whether the bytes of the current token are exactly `text` (ASCII). */
+  is(text: string): boolean {
+    const length = text.length;
+    if (this.pos - this.start !== length) return false;
+    for (let index = 0; index < length; index++) {
+      if (this.bytes[this.start + index] !== text.charCodeAt(index)) return false;
+    }
+    return true;
+  }
+
+  /** Whether there is a `.` in [from, to): the names of dialects' operations and types have one, keywords have none. */
+  hasDot(from: number, to: number): boolean {
+    for (let index = from; index < to; index++) {
+      if (this.bytes[index] === DOT) return true;
+    }
+    return false;
+  }
+
+  private prefixed(pos: number, kind: number): number {
+    const bytes = this.bytes;
+    const end = this.end;
+    pos++;
+    if (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0) {
+      // A name that starts with a digit is digits only: `%0x` would be two tokens.
+      do pos++;
+      while (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0);
+    } else {
+      while (pos < end && (CLASSES[bytes[pos]!]! & SUFFIX_PART) !== 0) pos++;
+    }
+    if (kind === VALUE && pos + 1 < end && bytes[pos] === HASH && (CLASSES[bytes[pos + 1]!]! & DIGIT) !== 0) {
+      // One of several results: `%0#1`.
+      pos += 2;
+      while (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0) pos++;
+    }
+    this.pos = pos;
+    return (this.kind = kind);
+  }
+
+  private string(quote: number, kind: number): number {
+    const bytes = this.bytes;
+    const end = this.end;
+    let pos = quote + 1;
+    let nativeSearchFrom = pos + SHORT_STRING;
+    while (pos < end) {
+      const byte = bytes[pos]!;
+      if (byte === QUOTE) {
+        this.pos = pos + 1;
+        return (this.kind = kind);
+      }
+      if (byte === NEWLINE) break; // strings end on their line
+      pos += byte === BACKSLASH ? 2 : 1;
+      if (pos >= nativeSearchFrom) {
+        const close = bytes.indexOf(QUOTE, pos);
+        const body = bytes.subarray(pos, close < 0 ? end : close);
+        if (body.includes(BACKSLASH)) {
+          // Escapes need every byte looked at, for the rest of this string.
+          nativeSearchFrom = Infinity;
+        } else {
+          const newline = body.indexOf(NEWLINE);
+          pos = newline < 0 ? pos + body.length : pos + newline;
+        }
+      }
+    }
+    this.pos = Math.min(pos, end);
+    return (this.kind = BROKEN_STRING);
+  }
+}

@@ -1,0 +1,154 @@
+import { skipBalanced, skipElement, skipGroup } from './balanced.ts';
+import {
+  CLASSES,
+  CLOSE_ANGLE,
+  CLOSE_BRACKET,
+  COMMA,
+  DIGIT,
+  LOWER_X,
+  OPEN_ANGLE,
+  OPEN_BRACKET,
+  OPEN_PAREN,
+  QUESTION,
+  STAR,
+} from './characters.ts';
+import { ARROW, IDENTIFIER, type Scanner, TYPE_NAME } from './scanner.ts';
+import type { Source } from './dictionary.ts';
+import type { ShapedType, Type } from './types.ts';
+
+/** Reads a type from the next token on; null when no type starts there. Leaves the scanner after it. */
+// ebnf: type
+export function parseType(source: Source): Type | null {
+  const { scanner, text, aliases, types } = source;
+  const before = scanner.pos;
+  const kind = scanner.next();
+  const start = scanner.start;
+  if (kind === IDENTIFIER) {
+    const shaped = shapedKind(scanner);
+    if (shaped !== null && scanner.next() === OPEN_ANGLE) {
+      const known = types.find(start, scanner.pos, scanner.end);
+      if (known !== null) {
+        scanner.pos = types.end;
+        return known;
+      }
+      const type = parseShaped(source, shaped);
+      if (type !== null) {
+        types.keep(type);
+        return type;
+      }
+    }
+  } else if (kind === TYPE_NAME) {
+    const end = scanner.pos;
+    // `!dialect.type` has a dot, the name of an alias has none.
+    if (!scanner.hasDot(start, end)) {
+      const type = aliases.type(text.slice(start, end));
+      return type ?? { kind: 'opaque', text: text.slice(start, end) };
+    }
+  } else if (kind !== OPEN_PAREN) {
+    return null;
+  }
+  scanner.pos = before;
+  const end = skipType(scanner);
+  return end < 0 ? null : { kind: 'opaque', text: text.slice(start, end) };
+}
+
+/** Steps over a type from the next token on without understanding it. Returns the offset after it, or -1. */
+// ebnf: opaque-type
+export function skipType(scanner: Scanner): number {
+  for (;;) {
+    if (scanner.next() !== OPEN_PAREN) return skipNamedType(scanner);
+    // The list of result types, or a function type; `() -> () -> ()` only nests to the right.
+    const end = skipGroup(scanner);
+    if (end < 0) return -1;
+    if (scanner.next() !== ARROW) {
+      scanner.pos = end;
+      return end;
+    }
+  }
+}
+
+function skipNamedType(scanner: Scanner): number {
+  if (scanner.kind !== IDENTIFIER && scanner.kind !== TYPE_NAME) return -1;
+  const end = scanner.pos;
+  if (scanner.next() === OPEN_ANGLE) return skipGroup(scanner);
+  scanner.pos = end;
+  return end;
+}
+
+function shapedKind(scanner: Scanner): ShapedType['kind'] | null {
+  if (scanner.is('tensor')) return 'tensor';
+  if (scanner.is('memref')) return 'memref';
+  return scanner.is('vector') ? 'vector' : null;
+}
+
+// ebnf: shaped-type
+function parseShaped(source: Source, kind: ShapedType['kind']): ShapedType | null {
+  const { scanner, text, aliases } = source;
+  const shape = parseShape(scanner);
+  if (shape === undefined) return null;
+  const element = scanner.skipTrivia(scanner.pos);
+
+  // Nearly always one word: `f32>`.
+  let end = -1;
+  if (scanner.next() === IDENTIFIER) {
+    end = scanner.pos;
+    const after = scanner.next();
+    if (after !== CLOSE_ANGLE && after !== COMMA) end = -1;
+    scanner.pos = scanner.start;
+  }
+  if (end < 0) {
+    scanner.pos = element;
+    end = skipElement(scanner);
+    if (end < 0) return null;
+  }
+  let elementType = text.slice(element, end);
+  if (elementType.startsWith('!')) elementType = aliases.typeText(elementType) ?? elementType;
+
+  if (scanner.next() === CLOSE_ANGLE) return { kind, shape, elementType, encoding: null };
+  if (scanner.kind !== COMMA) return null;
+  const from = scanner.skipTrivia(scanner.pos);
+  const to = skipBalanced(scanner);
+  if (to <= from || scanner.next() !== CLOSE_ANGLE) return null;
+  return { kind, shape, elementType, encoding: text.slice(from, to) };
+}
+
+/**
+ * Reads the dimensions before an element type: null is unranked, undefined is not understood. By bytes, because
+ * `0x8xf32` and `4xi8` are not what they seem to a lexer of numbers and names.
+ */
+// ebnf: shape
+function parseShape(scanner: Scanner): number[] | null | undefined {
+  const { bytes, end } = scanner;
+  const shape: number[] = [];
+  let pos = scanner.skipTrivia(scanner.pos);
+  while (pos < end) {
+    const byte = bytes[pos]!;
+    let size = -1;
+    if ((CLASSES[byte]! & DIGIT) !== 0) {
+      size = 0;
+      while (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0) size = size * 10 + bytes[pos++]! - 0x30;
+      if (size > Number.MAX_SAFE_INTEGER) return undefined;
+    } else if (byte === QUESTION || byte === STAR) {
+      pos++;
+    } else if (byte === OPEN_BRACKET) {
+      // A scalable dimension: `vector<[4]xf32>`.
+      while (pos < end && bytes[pos] !== CLOSE_BRACKET) {
+        if (bytes[pos] === CLOSE_ANGLE) return undefined;
+        pos++;
+      }
+      pos++;
+    } else {
+      break;
+    }
+    pos = scanner.skipTrivia(pos);
+    if (pos >= end || bytes[pos] !== LOWER_X) return undefined;
+    pos = scanner.skipTrivia(pos + 1);
+    if (byte === STAR) {
+      scanner.pos = pos;
+      return shape.length === 0 ? null : undefined;
+    }
+    shape.push(size);
+  }
+  scanner.pos = pos;
+  return shape;
+}

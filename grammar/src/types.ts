@@ -1,0 +1,102 @@
+/** What {@link parse} found. Parsing never fails: what was not understood is in `problems`. */
+export interface ParseResult {
+  /** In the order of the text; they never overlap. */
+  readonly operations: readonly Operation[];
+  /** In the order of the text within each chunk. */
+  readonly problems: readonly Problem[];
+}
+
+/** Something that was recognised but not understood, or text that is not well formed. */
+export interface Problem {
+  /** Byte offset into the input. */
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** One contraction, with everything that is needed to tune it and to attach an attribute to it. */
+export interface Operation {
+  /** Such as `linalg.matmul`. */
+  readonly name: string;
+  readonly form: 'custom' | 'quoted';
+  /** Byte offsets [start, end), from the operation's name to the end of its types; results and `loc(...)` lie outside. */
+  readonly start: number;
+  readonly end: number;
+  /** Index of the `// -----` chunk; always 0 without `splitInputFile`. */
+  readonly chunk: number;
+  /** Innermost enclosing symbol that opens a region (a function, or else a module), without the `@`. */
+  readonly symbol: string | null;
+  /** Inputs, then outputs. */
+  readonly operands: readonly Operand[];
+  /** One per operand: explicit in the text, or the operation's default. */
+  readonly indexingMaps: readonly AffineMap[];
+  /** One per dimension of the indexing maps. */
+  readonly iteratorTypes: readonly IteratorType[];
+  readonly body: Body;
+  /** Every name in the operation's dictionaries, inherent and discardable, in the order of the text. */
+  readonly attributes: readonly Attribute[];
+  readonly insertion: InsertionPoint;
+}
+
+export type IteratorType = 'parallel' | 'reduction' | 'window';
+
+/**
+ * What the scalar region computes: `acc + lhs * rhs` with each input converted at most once to the accumulator's type
+ * (`-unsigned` when that conversion is an unsigned one), which is what the named operations do, or anything else.
+ */
+export type Body = 'multiply-add' | 'multiply-add-unsigned' | 'other';
+
+export type Role = 'lhs' | 'rhs' | 'accumulator' | 'input' | 'output';
+
+export interface Operand {
+  readonly role: Role;
+  /** As in the text: `%a`, `%0#1`. */
+  readonly value: string;
+  readonly type: Type;
+  /** The text proves that the value is a constant, seen from inside the same function. False when in doubt. */
+  readonly constant: boolean;
+}
+
+export type Type = ShapedType | OpaqueType;
+
+export interface ShapedType {
+  readonly kind: 'tensor' | 'memref' | 'vector';
+  /** Dimension sizes in elements; -1 is dynamic (or scalable), null is unranked. */
+  readonly shape: readonly number[] | null;
+  /** As in the text: `f32`, `complex<f32>`. */
+  readonly elementType: string;
+  /** What follows the element type, as in the text: an encoding, a layout and a memory space. */
+  readonly encoding: string | null;
+}
+
+/** A type that is kept as text, aliases as they are spelled. */
+export interface OpaqueType {
+  readonly kind: 'opaque';
+  readonly text: string;
+}
+
+export interface AffineMap {
+  /** Number of dimensions (`d0`, `d1`, ...), not of symbols. */
+  readonly dimensions: number;
+  /** The index of a plain dimension; null for anything else (constants, sums, symbols). */
+  readonly results: readonly (number | null)[];
+}
+
+/** A whole `name = value`, or a lone `name`, as byte offsets [start, end). */
+export interface Attribute {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where a discardable attribute can be added: `before + 'name = value' + after` at the byte `offset`. */
+export interface InsertionPoint {
+  readonly offset: number;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** One edit: `text` goes before the byte at `offset`. */
+export interface Insertion {
+  readonly offset: number;
+  readonly text: string;
+}

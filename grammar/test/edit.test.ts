@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { applyInsertions, insertionFor, isBytecode, locate } from '../src/main.ts';
+import { rows } from '../src/table.ts';
+import { bytes, customForm, only, quotedForm } from './fixtures.ts';
+
+const edited = (text: string): string => {
+  const insertion = insertionFor(only(text), 'k = 1 : i32');
+  return new TextDecoder().decode(applyInsertions(bytes(text), [insertion]));
+};
+
+describe.each(rows.map(({ name }) => name))('an attribute added to %s', (name) => {
+  test.each([
+    ['custom', customForm],
+    ['quoted', quotedForm],
+  ] as const)('in its %s form is found again', (_, form) => {
+    for (const attributes of ['', '{}', '{a = "}", b}']) {
+      const operation = only(edited(form(name, attributes)));
+      const names = operation.attributes.map((attribute) => attribute.name);
+      expect(names).toContain('k');
+      expect(names.includes('a')).toBe(attributes.length > 2);
+      // And another one after it.
+      expect(only(edited(edited(form(name, attributes)))).attributes).toHaveLength(
+        operation.attributes.length + 1,
+      );
+    }
+  });
+});
+
+const lists = 'ins(%a, %b : tensor<3x5xf32>, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>)';
+
+test.each([
+  [`linalg.matmul ${lists}`, `linalg.matmul {k = 1 : i32} ${lists}`],
+  [`linalg.matmul{} ${lists}`, `linalg.matmul{k = 1 : i32} ${lists}`],
+  [`linalg.matmul {a} ${lists} {b}`, `linalg.matmul {k = 1 : i32, a} ${lists} {b}`],
+  [`linalg.matmul ${lists} {b}`, `linalg.matmul ${lists} {k = 1 : i32, b}`],
+  [`linalg.matmul <{c = 1}> ${lists}`, `linalg.matmul <{c = 1}> {k = 1 : i32} ${lists}`],
+  [`linalg.matmul // {\n ${lists}`, `linalg.matmul {k = 1 : i32} // {\n ${lists}`],
+  [`linalg.matmul { // a\n} ${lists}`, `linalg.matmul {k = 1 : i32 // a\n} ${lists}`],
+])('%s', (text, expected) => {
+  expect(edited(text)).toBe(expected);
+});
+
+describe('applyInsertions', () => {
+  const apply = (offsets: number[]): string =>
+    new TextDecoder().decode(
+      applyInsertions(
+        bytes('abc'),
+        offsets.map((offset, index) => ({ offset, text: `<ü${index}>` })),
+      ),
+    );
+
+  test('puts texts before the bytes at their offsets', () => {
+    expect(apply([])).toBe('abc');
+    expect(apply([0, 1, 1, 3])).toBe('<ü0>a<ü1><ü2>bc<ü3>');
+  });
+
+  test.each([[[1, 0]], [[4]], [[-1]], [[0.5]], [[NaN]]])('throws a RangeError for %j', (offsets) => {
+    expect(() => apply(offsets)).toThrow(RangeError);
+  });
+});
+
+describe('locate', () => {
+  test.each([
+    [0, 1, 1],
+    [2, 1, 3],
+    [3, 2, 1],
+    [4, 3, 1],
+    [6, 3, 3],
+    [7, 3, 4],
+  ])('offset %i is at %i:%i', (offset, line, column) => {
+    expect(locate(bytes('ab\n\nüc'), offset)).toEqual({ line, column });
+  });
+
+  test('throws a RangeError outside of the input', () => {
+    expect(() => locate(bytes('ab'), 3)).toThrow(RangeError);
+    expect(() => locate(bytes('ab'), -1)).toThrow(RangeError);
+  });
+});
+
+test('bytecode is known by its first four bytes', () => {
+  expect(isBytecode(Uint8Array.of(0x4d, 0x4c, 0xef, 0x52, 1))).toBe(true);
+  expect(isBytecode(Uint8Array.of(0x4d, 0x4c, 0xef))).toBe(false);
+  expect(isBytecode(bytes('module {}'))).toBe(false);
+});

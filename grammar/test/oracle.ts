@@ -1,0 +1,62 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/**
+ * The compiler's own reader and printer, or null. IREE_OPT names it; otherwise it is looked for on PATH and in the
+ * virtual environment at the root of the repository.
+ */
+export const ireeOpt: string | null =
+  [
+    process.env['IREE_OPT'] ?? '',
+    ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'iree-opt')),
+    join(import.meta.dirname, '../../.venv/bin/iree-opt'),
+  ].find((path) => path !== '' && existsSync(path)) ?? null;
+
+/** What iree-opt prints for a text; throws with its diagnostics when it does not accept it. */
+export function reprint(text: string, ...flags: string[]): string {
+  const { status, stdout, stderr } = spawnSync(ireeOpt!, [...flags, '-'], { input: text, encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/** A contraction in what `--mlir-print-op-generic` prints, read line by line and independently of the parser. */
+export interface Printed {
+  readonly name: string;
+  /** The line with the name and the line with the types. */
+  readonly head: string;
+  readonly tail: string;
+  readonly types: readonly string[];
+}
+
+/** The operations of the given names with two inputs and one output, in the order of their ends. */
+export function readGenericPrint(print: string, names: readonly string[]): Printed[] {
+  const found: Printed[] = [];
+  const open: { indent: number; name: string; head: string }[] = [];
+  let skipped = -1;
+  for (const line of print.split('\n')) {
+    const indent = line.search(/\S/);
+    if (skipped >= 0) {
+      if (indent === skipped && line.trim().startsWith('}')) skipped = -1;
+      continue;
+    }
+    if (line.includes('"transform.named_sequence"(')) {
+      skipped = indent;
+      continue;
+    }
+    const name = /^\s*(?:%[\w:]+ = )?"([\w.]+)"\(/.exec(line)?.[1];
+    if (name !== undefined && names.includes(name)) {
+      open.push({ indent, name, head: line });
+    } else if (open.at(-1)?.indent === indent && line.trim().startsWith('})')) {
+      const { name, head } = open.pop()!;
+      const contracts = name !== 'linalg.generic' || /iterator_type<reduction>.*array<i32: 2, 1>/.test(head);
+      if (contracts) found.push({ name, head, tail: line, types: typesOf(line) });
+    }
+  }
+  return found;
+}
+
+function typesOf(line: string): string[] {
+  const list = / : \((.*)\) -> /.exec(line)![1]!;
+  return list.split(/, (?=tensor|memref|vector)/);
+}

@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { applyInsertions, insertionFor, parse, type ParseResult } from '../src/main.ts';
+import { rows } from '../src/table.ts';
+import { bytes, customForm, quotedForm } from './fixtures.ts';
+
+const seed = bytes(
+  [
+    '#map = affine_map<(d0, d1) -> (d0)>\n!T = tensor<3x5xf32>\nutil.global private @g = dense<"0x00"> : !T\n',
+    ...rows.flatMap(({ name }) => [customForm(name, '{a = [1, "}"]}'), quotedForm(name), '// -----\n']),
+    '{-# dialect_resources: { builtin: { a: "0x00" } } #-}\n',
+  ].join(''),
+);
+
+/** Whatever the input, offsets are in range and in order, and operations do not overlap. */
+function check(input: Uint8Array, { operations, problems }: ParseResult): void {
+  let last = 0;
+  for (const operation of operations) {
+    expect(operation.start).toBeGreaterThanOrEqual(last);
+    expect(operation.end).toBeGreaterThan(operation.start);
+    last = operation.end;
+    expect(operation.insertion.offset).toBeGreaterThan(operation.start);
+    expect(operation.insertion.offset).toBeLessThanOrEqual(operation.end);
+    expect(operation.indexingMaps).toHaveLength(operation.operands.length);
+  }
+  expect(last).toBeLessThanOrEqual(input.length);
+  for (const { offset } of problems) {
+    expect(offset).toBeGreaterThanOrEqual(0);
+    expect(offset).toBeLessThanOrEqual(input.length);
+  }
+}
+
+function parseBoth(input: Uint8Array): void {
+  for (const splitInputFile of [false, true]) check(input, parse(input, { splitInputFile }));
+}
+
+/** Pieces that make the parser go somewhere, in any order. */
+const pieces = fc.constantFrom(
+  ...'linalg.matmul|linalg.generic|linalg.contract|"linalg.matmul"(|"linalg.generic"(|ins(|outs(|%a|%a, %b|: |tensor<|3x|?x|f32|>|)|(|{|}|[|]|<|<{|}>|->|"|\\|//|\n|// -----|{-#|#-}|#map|!T|#map = |!T = |affine_map<(d0) -> (d0)>|indexing_maps = |iterator_types = |["parallel", "reduction"]|attrs = |operandSegmentSizes = |^bb0(|arith.mulf|linalg.yield|transform.named_sequence|@f|func.func|arith.constant|util.global|sym_name = "a"|=|,|-|é|\0'.split(
+    '|',
+  ),
+);
+
+describe('never throws', () => {
+  test('on random bytes', () => {
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 300 }), parseBoth), { numRuns: 2000 });
+  });
+
+  test('on random pieces of syntax', () => {
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 60 }), (list) => {
+        parseBoth(bytes(list.join(' ')));
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('on truncated text', () => {
+    for (let length = 0; length <= seed.length; length += 3) parseBoth(seed.subarray(0, length));
+  });
+
+  test('on mutated text', () => {
+    const mutation = fc.record({
+      at: fc.nat(seed.length),
+      remove: fc.nat(8),
+      insert: fc.oneof(fc.uint8Array({ maxLength: 4 }), pieces.map(bytes)),
+    });
+    fc.assert(
+      fc.property(fc.array(mutation, { minLength: 1, maxLength: 6 }), (mutations) => {
+        let input = seed;
+        for (const { at, remove, insert } of mutations) {
+          input = Buffer.concat([input.subarray(0, at), insert, input.subarray(at + remove)]);
+        }
+        parseBoth(input);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+test('insertions removed give the input back, and all operations are found again', () => {
+  const noise = fc.constantFrom(
+    '// linalg.matmul {\n',
+    '"foo.bar"() {a = "}{"} : () -> ()\n',
+    '\n\n',
+    '%k = foo.bar : !a->!b\n',
+  );
+  const operation = fc
+    .tuple(fc.constantFrom(...rows), fc.boolean(), fc.constantFrom('', '{}', '{a}', '{a = [1, {b}]}'))
+    .map(([{ name }, custom, attributes]) =>
+      custom ? customForm(name, attributes) : quotedForm(name, attributes),
+    );
+  fc.assert(
+    fc.property(fc.array(fc.oneof(noise, operation), { maxLength: 12 }), (parts) => {
+      const input = bytes(parts.join(''));
+      const { operations, problems } = parse(input);
+      expect(problems).toEqual([]);
+      const insertions = operations.map((found, index) => insertionFor(found, `tuned = ${index} : i32`));
+      const output = applyInsertions(input, insertions);
+
+      const again = parse(output);
+      expect(again.problems).toEqual([]);
+      expect(again.operations.map(({ name }) => name)).toEqual(operations.map(({ name }) => name));
+      again.operations.forEach((found, index) => {
+        const added = found.attributes.find(({ name }) => name === 'tuned')!;
+        expect(new TextDecoder().decode(output.subarray(added.start, added.end))).toBe(
+          `tuned = ${index} : i32`,
+        );
+      });
+
+      const pieces: Uint8Array[] = [];
+      let from = 0;
+      let added = 0;
+      for (const { offset, text } of insertions) {
+        pieces.push(output.subarray(from, offset + added));
+        added += text.length;
+        from = offset + added;
+      }
+      pieces.push(output.subarray(from));
+      expect(Buffer.concat(pieces).equals(Buffer.from(input))).toBe(true);
+    }),
+    { numRuns: 300 },
+  );
+});
