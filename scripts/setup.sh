@@ -15,17 +15,27 @@ export PATH
 
 node scripts/build.mjs
 
-# pip wants a Python that IREE has wheels for; the venv stays inside the checkout.
-if [ -z "${IREE_TUNED_COMPILER:-}" ] && [ ! -x .venv/bin/iree-benchmark-module ]; then
-  if command -v iree-compile >/dev/null 2>&1 && command -v iree-benchmark-module >/dev/null 2>&1; then
-    :
-  else
-    echo "Installing IREE's compiler and runtime from PyPI into .venv ..." >&2
-    if ! python3 -m venv .venv || ! .venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt >&2; then
-      rm -rf .venv
-      echo "setup: the IREE compiler could not be installed." >&2
-      echo "setup: it takes Python 3.9 or newer with venv, and access to PyPI; or set IREE_TUNED_COMPILER to an iree-compile." >&2
-      exit 1
-    fi
+# Installs IREE $2 into the venv $1, or leaves nothing behind.
+provision() {
+  echo "Installing IREE $2 from PyPI into $1 ..." >&2
+  if ! python3 -m venv "$1" ||
+    ! "$1/bin/pip" install --quiet --disable-pip-version-check "iree-base-compiler==$2" "iree-base-runtime==$2" >&2; then
+    rm -rf "$1"
+    echo "setup: the IREE compiler could not be installed." >&2
+    echo "setup: it takes Python 3.9 or newer with venv, and access to PyPI; or set IREE_TUNED_COMPILER to an iree-compile." >&2
+    exit 1
   fi
+}
+
+has() {
+  command -v "$1" >/dev/null 2>&1
+}
+
+# The venv stays inside the checkout; whoever has a compiler and a runtime keeps using those.
+if [ -z "${IREE_TUNED_COMPILER:-}" ] && [ ! -x .venv/bin/iree-benchmark-module ]; then
+  has iree-compile && has iree-benchmark-module || provision .venv 3.13.0
+fi
+# Another release beside it, for tests that are asked for.
+if [ -n "${1:-}" ] && [ ! -x ".venv-${1%.*}/bin/iree-benchmark-module" ]; then
+  provision ".venv-${1%.*}" "$1"
 fi

@@ -61,6 +61,15 @@ async function outputOf(tool: string, run: ModuleRun, module: string): Promise<B
   return bytes;
 }
 
+function describeOutcomes({ operations, applied }: Explanation): string {
+  const outcomes = [...new Set(operations.map(({ outcome }) => outcome))].join(', ');
+  return applied === true
+    ? `${outcomes}, applied`
+    : applied === false
+      ? `${outcomes}, NOT APPLIED`
+      : outcomes;
+}
+
 const compiler = findCompiler(process.env, { compiler: process.env['IREE_TUNED_COMPILER'], root });
 const tool = (name: string) => {
   const path = findRuntimeTool(name, compiler, process.env, { root });
@@ -96,7 +105,6 @@ for (const [name, { inputs, macs, budget }] of Object.entries(EXAMPLES)) {
   });
   const seconds = (performance.now() - started) / 1000;
   const explanation = JSON.parse(readFileSync(explain!, 'utf8')) as Explanation;
-  const outcomes = [...new Set(explanation.operations.map(({ outcome }) => outcome))].join(', ');
   const run: ModuleRun = {
     benchmarkModule,
     device,
@@ -106,23 +114,24 @@ for (const [name, { inputs, macs, budget }] of Object.entries(EXAMPLES)) {
   const [expected, actual] = [await outputOf(runModule, run, stock!), await outputOf(runModule, run, tuned!)];
   const { equal } = compareOutputs(expected, actual, 'f32');
   isDifferent ||= !equal;
-  const comparison = await compareModules(run, stock!, tuned!, 3, 0.03);
-  const gflops = ((2 * macs) / comparison.seconds[1] / 1e9).toFixed(1);
+  const isSame = readFileSync(stock!).equals(readFileSync(tuned!));
+  const {
+    seconds: [before, after],
+    ratio,
+  } = await compareModules(run, stock!, tuned!, 5, 0.03);
   rows.push([
     name,
-    outcomes,
-    explanation.applied === true ? 'yes' : explanation.applied === null ? '-' : 'NO',
+    isSame ? 'the default is best' : describeOutcomes(explanation),
     `${seconds.toFixed(1)} s`,
-    formatSeconds(comparison.seconds[0]),
-    formatSeconds(comparison.seconds[1]),
-    `${comparison.ratio.toFixed(2)}x`,
-    gflops,
+    formatSeconds(before),
+    formatSeconds(after),
+    isSame ? 'same code' : `${ratio.toFixed(2)}x`,
+    ((2 * macs) / after / 1e9).toFixed(1),
     equal ? 'equal' : 'DIFFERENT',
   ]);
 }
 console.log(
-  '\n' +
-    table(['example', 'outcome', 'applied', 'compile', 'stock', 'tuned', 'gain', 'GFLOP/s', 'outputs'], rows),
+  '\n' + table(['example', 'outcome', 'compile', 'stock', 'tuned', 'gain', 'GFLOP/s', 'outputs'], rows),
 );
 console.log(
   '\nstock and tuned: one call of each program, in iree-benchmark-module on this machine.' +

@@ -1,0 +1,46 @@
+// The same build with an older compiler, whose configuration syntax differs. It is provisioned only when asked for:
+// `npm run test:3.11` brings IREE 3.11.0 into .venv-3.11.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { compiler as current, root } from '../support/real-tools.ts';
+import { HOST, oddMatmul, Workplace } from './support.ts';
+
+const older = join(root, '.venv-3.11', 'bin', 'iree-compile');
+const compilers = [
+  { release: 'the current release', path: current.invokedAs },
+  { release: 'IREE 3.11.0', path: older },
+];
+
+for (const { release, path } of compilers) {
+  test.skipIf(!existsSync(path))(
+    `with ${release}, each route tunes, lands and gives the same program`,
+    async () => {
+      const place = new Workplace({ IREE_TUNED_COMPILER: path });
+      place.write('in.mlir', oddMatmul);
+      const first = await place.explain([...HOST, 'in.mlir', '-o', 'spec.vmfb']);
+      expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
+      expect(first.explanation).toMatchObject({ route: 'spec', applied: true });
+      expect(first.explanation.operations).toMatchObject([{ outcome: 'tuned' }]);
+      const inline = await place.explain([
+        ...HOST,
+        'in.mlir',
+        '-o',
+        'inline.vmfb',
+        '--iree-tuned-inject=inline',
+      ]);
+      expect(inline.explanation).toMatchObject({ route: 'inline', applied: true });
+      expect(inline.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    },
+  );
+}
+
+test.skipIf(!existsSync(older))('a record of one compiler is not used for another', async () => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+  const other = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+    env: { IREE_TUNED_COMPILER: older, IREE_TUNED_BUDGET: '0' },
+  });
+  expect(other.explanation.operations).toMatchObject([{ outcome: 'default' }]);
+});
