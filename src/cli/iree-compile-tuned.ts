@@ -1,7 +1,6 @@
 // The drop-in: iree-compile's own command line in, the real compiler's behaviour out.
 import { appendFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { isatty } from 'node:tty';
 import { locate } from 'mlir-parser-ts';
 import {
   cacheDirectory as cacheDirectoryOf,
@@ -37,7 +36,7 @@ const root = join(import.meta.dirname, import.meta.dirname.endsWith('dist') ? '.
 function tell(message: string, settings: Settings | null): void {
   const line = `iree-compile-tuned: ${message}\n`;
   // Not process.stderr: merely looking at it would leave a pipe non-blocking for the compiler.
-  if (isatty(2)) writeSync(2, line);
+  if (process.getBuiltinModule('node:tty').isatty(2)) writeSync(2, line);
   const log = settings?.log ?? env['IREE_TUNED_LOG'];
   if (log === undefined || log === '') return;
   try {
