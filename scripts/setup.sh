@@ -6,8 +6,10 @@ cd "$(dirname "$0")/.."
 # The lock file is copied beside the installed packages, so that a changed one is noticed.
 if ! cmp -s package-lock.json node_modules/.installed-lock.json; then
   echo "Installing packages (npm ci) ..." >&2
+  # Only these two have to run something: better-sqlite3 brings its binary, and would try to compile it all the same.
   # An older system Node only has to get through this; the `node` package brings the one that everything runs on.
-  npm ci --no-audit --no-fund --loglevel=error >&2
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+  npm rebuild --loglevel=error node esbuild >&2
   cp package-lock.json node_modules/.installed-lock.json
 fi
 PATH=$PWD/node_modules/.bin:$PATH

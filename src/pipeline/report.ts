@@ -1,0 +1,89 @@
+// What a compile leaves behind for who asks: counters, the log, the explain JSON.
+import { writeFileSync, writeSync } from 'node:fs';
+import type { Decision } from '../decision/decision.ts';
+import type { Injection } from '../inject/plan.ts';
+import { noteCounts } from '../report/counting.ts';
+import { explainOperations, type Explanation } from '../report/explain.ts';
+import { messageOf, tell, writeLog } from '../report/tell.ts';
+import type { Ending } from './compile.ts';
+import type { Command, PassThrough, Subjects, Surroundings } from './inspect.ts';
+
+/** Milliseconds on Node's clock at which this process began to be ours. */
+const started = performance.now();
+const seconds = (until = performance.now()) => (until - started) / 1000;
+
+/** A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced. */
+export function reportCompile(
+  ending: Ending,
+  subjects: Subjects,
+  command: Command,
+  decisions: readonly Decision[],
+  injection: Injection,
+  times: { readonly tuning: number; readonly handedOver: number },
+  surroundings: Surroundings,
+): void {
+  const counts: Record<string, number> = { compiles: 1 };
+  const add = (name: string, by = 1) => (counts[name] = (counts[name] ?? 0) + by);
+  for (const { outcome, reason } of decisions) {
+    add(`operations: ${outcome}`);
+    if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${reason}`);
+  }
+  if (times.tuning > 0) add('seconds tuning', times.tuning);
+  if (ending.fallback !== null) add(`fallback: ${ending.fallback}`);
+  else if (injection.route !== 'none') add(`route: ${injection.route}`);
+  for (const landed of ending.landed ?? []) if (landed === false) add('not applied');
+  noteCounts(surroundings.cacheDirectory, counts);
+
+  explain(surroundings, () => ({
+    version: 1,
+    compiler: { ...subjects.description, executable: command.compiler.executable },
+    target: subjects.target.target,
+    device: subjects.device,
+    route: ending.fallback === null ? injection.route : 'none',
+    applied: ending.applied,
+    command: [command.compiler.executable, ...ending.argv],
+    reason: ending.fallback ?? (injection.route === 'none' ? injection.reason : null),
+    operations: explainOperations(subjects.bytes, inputName(command), decisions, ending.landed),
+    seconds: {
+      total: seconds(),
+      tuning: times.tuning,
+      overhead: seconds(times.handedOver) - times.tuning,
+    },
+  }));
+}
+
+/** A compile that is passed on as it is. */
+export function reportPass(pass: PassThrough, command: Command, surroundings: Surroundings): void {
+  // Reasons are counted without what differs from one compile to the next.
+  const reason = pass.pass.replace(/[=:].*/, '');
+  noteCounts(surroundings.cacheDirectory, { compiles: 1, [`passed: ${reason}`]: 1 });
+  if (command.arguments.informational) return;
+  explain(surroundings, () => ({
+    version: 1,
+    compiler: { executable: command.compiler.executable },
+    target: null,
+    device: null,
+    route: 'none',
+    applied: null,
+    command: [command.compiler.executable, ...command.argv],
+    reason: pass.pass,
+    operations: explainOperations(pass.input ?? new Uint8Array(), inputName(command), pass.decisions, null),
+    seconds: { total: seconds(), tuning: 0, overhead: seconds() },
+  }));
+}
+
+const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');
+
+function explain({ settings }: Surroundings, explanation: () => Explanation): void {
+  if (settings.explain === undefined && settings.log === undefined) return;
+  const made = explanation();
+  if (settings.log !== undefined) writeLog(JSON.stringify(made), settings.log);
+  if (settings.explain === undefined) return;
+  const text = `${JSON.stringify(made, null, 2)}\n`;
+  try {
+    if (settings.explain === '-') writeSync(2, text);
+    else writeFileSync(settings.explain, text);
+  } catch (error) {
+    tell(`the explanation could not be written: ${messageOf(error)}`, settings.log);
+  }
+}
