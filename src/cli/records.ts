@@ -106,7 +106,7 @@ function describeRecord(record: TuningRecord, flops: number | null): string {
     `  configuration  ${configurationKey(record.configuration)}`,
     `  default        ${formatSeconds(evidence.defaultSeconds)}${rate(evidence.defaultSeconds)}`,
     `  tuned          ${formatSeconds(evidence.seconds)}${rate(evidence.seconds)}`,
-    `  gain           ${evidence.ratio.toFixed(3)}x (95%: ${evidence.low.toFixed(3)} to ${evidence.high.toFixed(3)}), ` +
+    `  gain           ${evidence.ratio.toFixed(3)}x (99%: ${evidence.low.toFixed(3)} to ${evidence.high.toFixed(3)}), ` +
       `noise floor ${(evidence.noiseFloor * 100).toFixed(1)}%`,
     `  measured       ${evidence.repetitions} repetitions in ${evidence.processes} processes, largest error ${evidence.maxError}`,
     `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s${evidence.complete ? '' : ', not complete'}`,

@@ -8,9 +8,9 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** 97.5% quantiles of Student's t for 1, 2, 3, ... degrees of freedom; 1.96 is the limit. */
-const T_975 = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145,
+/** 99.5% quantiles of Student's t for 1, 2, 3, ... degrees of freedom; 2.58 is the limit. */
+const T_995 = [
+  63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.169, 3.106, 3.055, 3.012, 2.977,
 ];
 
 export interface Interval {
@@ -20,8 +20,8 @@ export interface Interval {
 }
 
 /**
- * Geometric mean of ratios, one per benchmark process, with its 95% confidence interval (t-distribution on the
- * logarithms). Processes, not repetitions, are the unit: memory placement differs from process to process, and
+ * Geometric mean of ratios, one per benchmark process, with its 99% confidence interval (t-distribution on the
+ * logarithms): several candidates compete, and the luckiest of them must not pass for the best. Processes, not repetitions, are the unit: memory placement differs from process to process, and
  * repetitions inside one process all share it. A single ratio says nothing of its spread: its interval is 0 to Infinity.
  */
 export function ratioInterval(ratios: readonly number[]): Interval {
@@ -30,7 +30,7 @@ export function ratioInterval(ratios: readonly number[]): Interval {
   const mean = logs.reduce((sum, x) => sum + x, 0) / n;
   if (n < 2) return { ratio: Math.exp(mean), low: 0, high: Infinity };
   const variance = logs.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1);
-  const halfWidth = (T_975[n - 2] ?? 2.14) * Math.sqrt(variance / n);
+  const halfWidth = (T_995[n - 2] ?? 2.98) * Math.sqrt(variance / n);
   return { ratio: Math.exp(mean), low: Math.exp(mean - halfWidth), high: Math.exp(mean + halfWidth) };
 }
 

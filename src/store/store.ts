@@ -22,7 +22,7 @@ export interface Subject extends RecordKey {
 /** Why a record's configuration is believed. Ratios are default time over tuned time: above 1 is faster. */
 export interface Evidence {
   readonly ratio: number;
-  /** 95% confidence interval of `ratio`. */
+  /** 99% confidence interval of `ratio`. */
   readonly low: number;
   readonly high: number;
   /** Median seconds of one execution of the default and of the configuration. */

