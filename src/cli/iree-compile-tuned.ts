@@ -11,7 +11,6 @@ import { createDigest } from '../pipeline/digest.ts';
 import { inspect, readCommand, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
 import { reportCompile, reportPass } from '../pipeline/report.ts';
 import { resolveMisses } from '../pipeline/resolve-misses.ts';
-import { noteCounts } from '../report/counting.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -51,7 +50,8 @@ async function main(): Promise<never> {
     // Whatever fails on our side, the build is the user's.
     tell(`${messageOf(error)}; this build goes on without tuning`, settings.log);
     if (settings.log !== undefined && error instanceof Error) writeLog(error.stack ?? '', settings.log);
-    noteCounts(cacheDirectory, { compiles: 1, 'error: internal': 1 });
+    const pass = `tuning failed: ${messageOf(error)}`;
+    reportPass({ pass, decisions: [], input: undefined, stdin }, command, surroundings);
   }
   return runOriginal(command, stdin, env);
 }

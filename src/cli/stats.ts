@@ -29,5 +29,8 @@ export async function showStats(
     .sort(([a], [b]) => Number(a !== 'compiles') - Number(b !== 'compiles') || a.localeCompare(b))
     .map(([name, value]) => [name, Number.isInteger(value) ? String(value) : value.toFixed(1)]);
   console.log(table(['what', 'count'], rows));
-  if (hitRate !== null) console.log(`\nhit rate ${(hitRate * 100).toFixed(0)}% of ${looked} operations`);
+  if (hitRate !== null)
+    console.log(
+      `\nhit rate ${(hitRate * 100).toFixed(0)}% of ${looked} ${looked === 1 ? 'operation' : 'operations'}`,
+    );
 }

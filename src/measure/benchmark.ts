@@ -31,20 +31,23 @@ export async function benchmark(
   const all = await runOnce(toolchain, module, options);
   const seconds = readTimings(all.stdout);
   if (all.ok && names.every((name) => seconds.has(name))) return { seconds, failed: new Map() };
+  if (names.length === 1) return { seconds: new Map(), failed: new Map([[names[0]!, endingOf(all)]]) };
   const failed = new Map<string, string>();
   const alone = new Map<string, readonly number[]>();
   for (const name of names) {
     const result = await runOnce(toolchain, module, {
       ...options,
       only: [name],
-      timeoutSeconds: options.timeoutSeconds / Math.max(1, names.length / 2),
+      timeoutSeconds: Math.max(0.5, options.timeoutSeconds / names.length),
     });
     const own = readTimings(result.stdout).get(name);
     if (result.ok && own !== undefined) alone.set(name, own);
-    else failed.set(name, result.ok ? 'no timing was reported' : result.ending);
+    else failed.set(name, endingOf(result));
   }
   return { seconds: alone, failed };
 }
+
+const endingOf = (result: ToolResult) => (result.ok ? 'no timing was reported' : result.ending);
 
 function runOnce(toolchain: Toolchain, module: string, options: BenchmarkOptions): Promise<ToolResult> {
   const filter = options.only === undefined ? [] : [`--benchmark_filter=BM_(${options.only.join('|')})/`];

@@ -34,7 +34,7 @@ export class StoppedError extends Error {
 }
 
 /**
- * Runs one tool to its end, at most `timeoutSeconds` long; it is killed with us.
+ * Runs one tool to its end, at most `timeoutSeconds` long.
  * @throws StoppedError when `signal` fires
  */
 export async function runTool(
@@ -49,6 +49,9 @@ export async function runTool(
     timeout: Math.ceil(timeoutSeconds * 1000),
     killSignal: 'SIGKILL',
     cancelSignal: signal,
+    // A group of its own: Ctrl-C reaches us alone, and we decide what it means. Otherwise a compile that it kills would
+    // pass for a configuration that does not compile.
+    detached: true,
     maxBuffer: 64 * 1024 * 1024,
     // The compiler's diagnostics are read by us, not by a person.
     env: { NO_COLOR: '1' },

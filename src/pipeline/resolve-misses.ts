@@ -1,5 +1,6 @@
 // What becomes of the misses of one compile: tuned, noted, or left to the default with a reason.
 import type { TuningRecord, Store } from '../store/store.ts';
+import { messageOf, tell } from '../report/tell.ts';
 import { subjectOf, type Lookup } from './decide.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 
@@ -62,6 +63,11 @@ export async function resolveMisses(
       exitLike({ code: null, signal, forwarded: signal });
     }
     return { tuned: results, whyNot: untuned, seconds: (performance.now() - begun) / 1000 };
+  } catch (error) {
+    // A full disk, say: what is in the database already is used all the same.
+    tell(`tuning failed: ${messageOf(error)}`, settings.log);
+    const whyNot = `tuning failed: ${messageOf(error)}`;
+    return { tuned: new Map(), whyNot, seconds: (performance.now() - begun) / 1000 };
   } finally {
     display.clear();
     for (const name of signals) process.off(name, interrupt);

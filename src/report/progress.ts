@@ -11,15 +11,15 @@ export function formatSeconds(seconds: number): string {
   return `${(seconds * 1e6).toPrecision(3)} us`;
 }
 
+/** Short enough for 80 columns with the sizes of most matmuls. */
 export function progressLine(progress: TuningProgress): string {
   const { workload, stage, trials, defaultSeconds, bestSeconds, secondsLeft } = progress;
-  const name = workload.replace(/^contraction /, '');
-  const gain = Number.isFinite(bestSeconds) ? ` (${(defaultSeconds / bestSeconds).toFixed(2)}x)` : '';
+  const sizes = [...workload.matchAll(/=(\d+)/g)].map((match) => match[1]).join('x');
+  const gain = Number.isFinite(bestSeconds)
+    ? `, ${formatSeconds(defaultSeconds)} -> ${formatSeconds(bestSeconds)} (${(defaultSeconds / bestSeconds).toFixed(2)}x)`
+    : '';
   const what = stage === 'finals' ? 'confirming' : `${trials} trials`;
-  return (
-    `iree-tuned: ${name}: ${what}, default ${formatSeconds(defaultSeconds)}, ` +
-    `best ${formatSeconds(bestSeconds)}${gain}, ${Math.ceil(secondsLeft)} s left`
-  );
+  return `iree-tuned: ${sizes}: ${what}${gain}, ${Math.ceil(secondsLeft)} s left`;
 }
 
 /** A line that rewrites itself on a terminal; nothing at all elsewhere. */
@@ -43,5 +43,6 @@ export function progressDisplay(): ProgressDisplay {
 }
 
 function terminalColumns(): number {
-  return Number(process.env['COLUMNS']) || 80;
+  // Asked of the terminal itself: COLUMNS is a variable of the shell, seldom handed on.
+  return process.stderr.columns || 80;
 }

@@ -26,6 +26,9 @@ const QUICK: Care = { repetitions: 3, minSeconds: 0.01 };
 /** For the few best of a search, of which some were only lucky. */
 export const CAREFUL: Care = { repetitions: 7, minSeconds: 0.02 };
 
+/** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
+const DEFAULT_SHARE = 0.25;
+
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
   readonly #toolchain: Toolchain;
@@ -100,10 +103,11 @@ export class Screener {
       const first = await benchmark(this.#toolchain, module, [DEFAULT_NAME], {
         repetitions: 1,
         minSeconds: 0.005,
-        timeoutSeconds,
+        timeoutSeconds: timeoutSeconds * DEFAULT_SHARE,
         only: [DEFAULT_NAME],
       });
       this.defaultSeconds = median(first.seconds.get(DEFAULT_NAME) ?? []);
+      if (Number.isNaN(this.defaultSeconds)) return first;
       if (this.defaultSeconds > SLOW_DEFAULT_SECONDS) {
         const rest = names.filter((name) => name !== DEFAULT_NAME);
         return this.#timeBatch(module, rest, rest, timeoutSeconds, care);

@@ -109,7 +109,7 @@ export async function tuneMisses(
         ...(options.finishEarly && { finishEarly: options.finishEarly }),
         ...(options.onProgress && { onProgress: options.onProgress }),
       });
-      if (result === null) whyNot = 'no candidate could be compiled and measured';
+      if (result === null) whyNot = 'the default could not be compiled and measured within the budget';
       else results.set(miss.key, result);
     }
   } catch (error) {

@@ -54,9 +54,7 @@ test('progress names the workload, the trials, the best and the time left', () =
     bestSeconds: 0.001,
     secondsLeft: 41.2,
   });
-  expect(line).toBe(
-    'iree-tuned: m=8 n=8 k=8 f32,f32->f32 mk,kn->mn: 32 trials, default 2.00 ms, best 1.00 ms (2.00x), 42 s left',
-  );
+  expect(line).toBe('iree-tuned: 8x8x8: 32 trials, 2.00 ms -> 1.00 ms (2.00x), 42 s left');
 });
 
 test('tables align text to the left and numbers to the right', () => {

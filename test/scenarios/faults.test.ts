@@ -76,6 +76,39 @@ describe('a database that cannot be used is a build without tuning', () => {
   });
 });
 
+describe('a cache', () => {
+  test('that cannot be written is a build without tuning', async () => {
+    const place = workplace();
+    place.write('file', '');
+    const env = { IREE_TUNED_CACHE: join(place.folder, 'file', 'cache') };
+    const explanation = await expectStockBuild(place, env);
+    expect(explanation.operations[0]!.reason).toMatch(/tuning failed/);
+  });
+
+  test('that cannot be written any more after tuning is a stock build', async () => {
+    const place = workplace();
+    await place.compile(argv);
+    place.write('file', '');
+    const env = { IREE_TUNED_CACHE: join(place.folder, 'file', 'cache') };
+    const explanation = await expectStockBuild(place, env);
+    expect(explanation.reason).toMatch(/tuning failed/);
+  });
+
+  test('of garbage is made again', async () => {
+    const place = workplace();
+    const first = await place.explain(argv);
+    const plans = join(place.folder, 'cache', 'plans');
+    for (const folder of [plans, join(place.folder, 'cache')])
+      for (const file of readdirSync(folder))
+        if (file.endsWith('.json')) writeFileSync(join(folder, file), '{"identity": 3, "garbage');
+    const again = await place.explain(argv);
+    expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(again.explanation.operations[0]!.configuration).toEqual(
+      first.explanation.operations[0]!.configuration,
+    );
+  });
+});
+
 describe('the compiler', () => {
   test('that cannot be found is a clear error', async () => {
     const place = workplace();
