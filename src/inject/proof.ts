@@ -15,7 +15,7 @@ export function withTrailingFlags(argv: readonly string[], flags: readonly strin
  * Compiles once more up to the executables' configurations and looks for each injected one in the dumps.
  * @param argv the injected command, without the program
  * @returns for each decision, whether its configuration landed; null for one that injects nothing, and null
- *   altogether when the compiler did not get that far
+ *   altogether when the compiler did not get that far or there was no place for the dumps
  */
 export async function proveLanded(
   executable: string,
@@ -27,8 +27,13 @@ export async function proveLanded(
     readonly cacheDirectory: string;
   },
 ): Promise<(boolean | null)[] | null> {
-  mkdirSync(options.cacheDirectory, { recursive: true });
-  const folder = mkdtempSync(join(options.cacheDirectory, 'proof-'));
+  let folder: string;
+  try {
+    mkdirSync(options.cacheDirectory, { recursive: true });
+    folder = mkdtempSync(join(options.cacheDirectory, 'proof-'));
+  } catch {
+    return null;
+  }
   try {
     const flags = [
       '--compile-to=executable-configurations',
@@ -50,6 +55,9 @@ export async function proveLanded(
       const text = loweringConfig(configuration, tunable.loops);
       return dumps.some((dump) => dump.includes(text));
     });
+  } catch {
+    // The build has succeeded already: that nobody could look must not undo it.
+    return null;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

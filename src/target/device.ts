@@ -1,5 +1,5 @@
 // The device: what a configuration is measured on.
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 
 export interface Device {
@@ -28,26 +28,47 @@ export function deviceFlags(device: Device): string[] {
 
 /** This machine as seen by the runtime driver `driver`. */
 export function describeDevice(driver: string): Device {
+  const info = firstProcessor();
   return {
-    model: cpuModel(),
+    model: cpuModel(info),
     driver,
-    threads: driver === 'local-sync' ? 1 : availableParallelism(),
+    threads: driver === 'local-sync' ? 1 : physicalCores(info),
     cachesKiB: cacheSizes(),
   };
 }
 
-function cpuModel(): string {
+type ProcessorInfo = (name: string) => string | undefined;
+
+/** Fields of Linux's description of the first processor; all undefined elsewhere. */
+function firstProcessor(): ProcessorInfo {
+  let text = '';
   try {
-    // Cloud machines hide the model number in the name ("AMD EPYC"), so family, model and stepping are added.
-    const text = readFileSync('/proc/cpuinfo', 'latin1').split('\n\n')[0] ?? '';
-    const field = (name: string) => new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(text)?.[1]?.trim();
-    const name = field('model name') ?? field('Processor');
-    const numbers = [field('cpu family'), field('model'), field('stepping')].filter((n) => n !== undefined);
-    if (name !== undefined) return numbers.length > 0 ? `${name} (${numbers.join('/')})` : name;
+    const file = openSync('/proc/cpuinfo', 'r');
+    try {
+      // The rest says the same of every other processor, and takes the kernel a while on large machines.
+      const head = Buffer.alloc(4096);
+      text = head.toString('latin1', 0, readSync(file, head)).split('\n\n')[0] ?? '';
+    } finally {
+      closeSync(file);
+    }
   } catch {
-    // Not Linux, or no /proc: Node's own answer has to do.
+    // Not Linux, or no /proc.
   }
-  return cpus()[0]?.model.trim() ?? process.arch;
+  return (name) => new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(text)?.[1]?.trim();
+}
+
+/** Cloud machines hide the model number in the name ("AMD EPYC"), so family, model and stepping are added. */
+function cpuModel(info: ProcessorInfo): string {
+  const name = info('model name') ?? info('Processor') ?? cpus()[0]?.model.trim() ?? process.arch;
+  const numbers = [info('cpu family'), info('model'), info('stepping')].filter((n) => n !== undefined);
+  return numbers.length > 0 ? `${name} (${numbers.join('/')})` : name;
+}
+
+/** Cores that this process may use: IREE's runtime runs one worker on each, not one on each hardware thread. */
+function physicalCores(info: ProcessorInfo): number {
+  const threadsPerCore = Number(info('siblings')) / Number(info('cpu cores'));
+  const available = availableParallelism();
+  return threadsPerCore > 1 ? Math.max(1, Math.ceil(available / threadsPerCore)) : available;
 }
 
 function cacheSizes(): number[] {

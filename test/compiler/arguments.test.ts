@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { allValues, flagIsOn, hasFlag, lastValue, readArguments } from '../../src/compiler/arguments.ts';
 import { loadOptionTable, tableOf } from '../../src/compiler/options.ts';
-import { compile, matmul, realCompiler, temporaryDirectory, write } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compile, matmul, realCompiler, write } from './support.ts';
 import { join } from 'node:path';
 
 const table = tableOf(

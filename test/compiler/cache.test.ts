@@ -17,7 +17,8 @@ import {
   shortHash,
   writeCached,
 } from '../../src/compiler/cache.ts';
-import { temporaryDirectory, write } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { write } from './support.ts';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { describeCompiler, parseVersion } from '../../src/compiler/describe.ts';
-import { program, realCompiler, temporaryDirectory } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { program, realCompiler } from './support.ts';
 
 const commit = '89ece87b89852100c0a4ac3d515e14842d090967';
 

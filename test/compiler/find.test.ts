@@ -10,7 +10,8 @@ import {
 } from '../../src/compiler/find.ts';
 import { interpreterOf, isPipScript } from '../../src/compiler/pip.ts';
 import { RecursionError } from '../../src/compiler/recursion.ts';
-import { fakeVenv, pipScript, program, realCompiler, root, temporaryDirectory, write } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
 /** A directory per place where a compiler may be, each with one that says where it is. */
 function places() {

@@ -3,16 +3,8 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync 
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { launcherMarker } from '../../src/compiler/find.ts';
-import {
-  fakePackage,
-  fakeVenv,
-  pipScript,
-  program,
-  realCompiler,
-  root,
-  temporaryDirectory,
-  write,
-} from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { fakePackage, fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
 /** A `PATH` with the tools that the launchers may need and nothing else: no Node, no compiler. */
 const tools = (() => {

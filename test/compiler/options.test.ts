@@ -9,7 +9,8 @@ import {
   tableOf,
   unclaimedProbes,
 } from '../../src/compiler/options.ts';
-import { compile, program, realCompiler, temporaryDirectory } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compile, program, realCompiler } from './support.ts';
 
 const help = `OVERVIEW: a compiler
 

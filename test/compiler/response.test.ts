@@ -8,7 +8,8 @@ import {
   splitArguments,
   type ResponseFile,
 } from '../../src/compiler/response.ts';
-import { compile, realCompiler, temporaryDirectory, write } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compile, realCompiler, write } from './support.ts';
 
 /** Each text and the flags that the compiler sees in it; the real one is asked below. */
 const texts: [text: string, tokens: string[]][] = [

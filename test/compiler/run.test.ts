@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { runCompiler } from '../../src/compiler/run.ts';
-import { matmul, program, realCompiler, root, temporaryDirectory, write } from './support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { matmul, program, realCompiler, root, write } from './support.ts';
 
 const directory = temporaryDirectory();
 const env = process.env;

@@ -1,25 +1,12 @@
 // What the tests of this folder share: temporary directories, fake programs, and the real compiler if there is one.
+import { temporaryDirectory } from '../support/folders.ts';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import { findCompiler, type FoundCompiler } from '../../src/compiler/find.ts';
 
 /** The directory of the package. */
 export const root = join(import.meta.dirname, '..', '..');
-
-const directories: string[] = [];
-afterAll(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
-/** A directory that is gone after the test file. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'iree-tuned-test-'));
-  directories.push(directory);
-  return directory;
-}
 
 /** Writes a file and the directories above it; returns its path. */
 export function write(path: string, text: string, mode = 0o644): string {

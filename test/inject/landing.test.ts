@@ -9,7 +9,8 @@ import { planInjection } from '../../src/inject/plan.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
 import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
 import { HOST_FLAGS } from '../../src/target/probe.ts';
-import { compiler, temporaryDirectory } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler } from '../support/real-tools.ts';
 
 const fn = (args: string, result: string, operation: string) =>
   `func.func @main(${args}) -> ${result} {\n  ${operation}\n  return %r : ${result}\n}\n`;

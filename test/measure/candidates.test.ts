@@ -7,7 +7,8 @@ import { compareOutputs, runFunction, storedElementType } from '../../src/measur
 import { decodeElements } from '../../src/measure/elements.ts';
 import type { TileConfiguration } from '../../src/space/configuration.ts';
 import type { Workload } from '../../src/workload/workload.ts';
-import { temporaryDirectory, toolchain } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
 const stock = { name: 'stock', attribute: null };

@@ -5,7 +5,7 @@ import { collectCounts, noteCounts } from '../../src/report/counting.ts';
 import { formatSeconds, progressLine } from '../../src/report/progress.ts';
 import { table } from '../../src/report/table.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { temporaryDirectory } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
 
 describe('counting', () => {
   test('adds up what was noted, once', () => {

@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Explanation } from '../../src/report/explain.ts';
-import { compiler, root, runtimeTool, temporaryDirectory } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler, root, runtimeTool } from '../support/real-tools.ts';
 
 export const HOST = [
   '--iree-hal-target-device=local',

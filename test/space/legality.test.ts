@@ -3,7 +3,8 @@ import { buildCandidates } from '../../src/measure/build.ts';
 import { loweringAttribute } from '../../src/inject/attribute.ts';
 import type { TileConfiguration } from '../../src/space/configuration.ts';
 import { illegality } from '../../src/space/legality.ts';
-import { compiler, temporaryDirectory, toolchain } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler, toolchain } from '../support/real-tools.ts';
 import { matmul } from '../support/workloads.ts';
 import { probeTargets, HOST_FLAGS } from '../../src/target/probe.ts';
 

@@ -8,7 +8,8 @@ import { loweringAttribute } from '../../src/inject/attribute.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { randomPoint, seededRandom } from '../../src/search/strategy.ts';
 import { probeTargets, HOST_FLAGS } from '../../src/target/probe.ts';
-import { compiler, temporaryDirectory, toolchain } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
 const options = { nativeVectorBytes: 64, threads: 1 };

@@ -1,8 +1,5 @@
 // The real compiler and runtime, for tests that are proofs.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { describeCompiler, findCompiler, findRuntimeTool } from '../../src/compiler/index.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { describeDevice } from '../../src/target/device.ts';
@@ -20,18 +17,6 @@ export function runtimeTool(name: string): string {
   const path = findRuntimeTool(name, compiler, process.env, { root });
   if (path === undefined) throw new Error(`${name} is not installed`);
   return path;
-}
-
-const directories: string[] = [];
-afterAll(() => {
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
-
-/** A directory that is gone after the test file. */
-export function temporaryDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'iree-tuned-test-'));
-  directories.push(directory);
-  return directory;
 }
 
 /** A toolchain for measuring on one thread. */

@@ -5,7 +5,8 @@ import { describeDevice, deviceFlags, deviceKey, type Device } from '../../src/t
 import { candidateFlags, codegenFlags, userTuningFlag } from '../../src/target/flags.ts';
 import { HOST_FLAGS, probeTargets } from '../../src/target/probe.ts';
 import { readTargets, targetKey, whyNotRunnable, type Target } from '../../src/target/target.ts';
-import { compiler, temporaryDirectory } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler } from '../support/real-tools.ts';
 
 const target: Target = {
   backend: 'llvm-cpu',

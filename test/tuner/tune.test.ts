@@ -13,7 +13,8 @@ import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuner/tu
 import { makeWorkDirectory } from '../../src/tuner/work-directory.ts';
 import { workloadKey } from '../../src/workload/workload.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
-import { temporaryDirectory, toolchain } from '../support/real-tools.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { toolchain } from '../support/real-tools.ts';
 import { matmul } from '../support/workloads.ts';
 
 const shape = matmul(61, 67, 71);
