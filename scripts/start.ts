@@ -7,7 +7,7 @@ import { findCompiler, findRuntimeTool } from '../src/compiler/index.ts';
 import { compareModules, type ModuleRun } from '../src/measure/compare-modules.ts';
 import { compareOutputs } from '../src/measure/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
-import { formatSeconds } from '../src/report/progress.ts';
+import { formatSeconds } from '../src/report/format.ts';
 import { table } from '../src/report/table.ts';
 import { seededRandom } from '../src/search/strategy.ts';
 import { describeDevice, deviceFlags, deviceKey } from '../src/target/device.ts';

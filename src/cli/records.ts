@@ -1,6 +1,6 @@
 // `iree-tuned records` and `iree-tuned show`.
 import type { Command as Program } from 'commander';
-import { formatSeconds } from '../report/progress.ts';
+import { formatSeconds } from '../report/format.ts';
 import { table } from '../report/table.ts';
 import { configurationKey } from '../space/configuration.ts';
 import type { TuningRecord } from '../store/store.ts';

@@ -1,7 +1,7 @@
 // Two compiled programs against each other: the same function on the same inputs, timed in alternating processes.
 import { deviceFlags, type Device } from '../target/device.ts';
 import { readTimings } from './benchmark.ts';
-import { median, noiseFloor, ratioInterval, type Interval } from './statistics.ts';
+import { median, ratioInterval, type Interval } from './statistics.ts';
 import { runTool } from './toolchain.ts';
 
 export interface ModuleRun {
@@ -15,8 +15,6 @@ export interface ModuleRun {
 /** Ratio of the first module's time over the second's: above 1 says that the second is faster. */
 export interface ModuleComparison extends Interval {
   readonly seconds: readonly [first: number, second: number];
-  /** Relative half-width of the first against itself. */
-  readonly noiseFloor: number;
 }
 
 /** Median seconds of one call in one process of its own. */
@@ -58,6 +56,5 @@ export async function compareModules(
   return {
     ...ratioInterval(times.map(([a, b, again]) => Math.sqrt(a * again) / b)),
     seconds: [median(times.map(([a]) => a)), median(times.map(([, b]) => b))],
-    noiseFloor: noiseFloor(times.map(([a, , again]) => a / again)),
   };
 }

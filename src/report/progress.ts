@@ -2,14 +2,7 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import type { TuningProgress } from '../tuner/tune-workload.ts';
-
-/** Milliseconds with the precision that a reader can use. */
-export function formatSeconds(seconds: number): string {
-  if (!Number.isFinite(seconds)) return '-';
-  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
-  if (seconds >= 1e-3) return `${(seconds * 1e3).toPrecision(3)} ms`;
-  return `${(seconds * 1e6).toPrecision(3)} us`;
-}
+import { formatSeconds } from './format.ts';
 
 /** Short enough for 80 columns with the sizes of most matmuls. */
 export function progressLine(progress: TuningProgress): string {

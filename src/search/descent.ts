@@ -31,6 +31,9 @@ class Descent implements Strategy {
   #current: Scored | null = null;
   #knobs: number[] = [];
   #combined: Point[] = [];
+  /** The knob whose values are being tried, and those points of its line that are still to be proposed. */
+  #knob: number | null = null;
+  #line: Point[] = [];
   #improved = false;
   #restarts = 0;
 
@@ -57,17 +60,14 @@ class Descent implements Strategy {
     }
 
     take(this.#combined);
+    take(this.#line);
     // Three rounds of restarts without anything new means that the space is as good as exhausted.
     for (let barren = 0; points.length < limit && barren < 3;) {
       if (this.#knobs.length === 0 && !this.#nextRound()) barren++;
-      const knob = this.#knobs[0];
-      if (knob === undefined) continue;
-      const line = this.#line(knob).filter((point) => this.#isNew(point));
-      if (points.length > 0 && points.length + line.length > limit) {
-        break;
-      }
-      this.#knobs.shift();
-      points.push(...line.slice(0, limit - points.length));
+      this.#knob = this.#knobs.shift() ?? null;
+      if (this.#knob === null) continue;
+      this.#line = this.#lineAlong(this.#knob);
+      take(this.#line);
     }
     return points;
   }
@@ -87,6 +87,9 @@ class Descent implements Strategy {
     );
     this.#current = best;
     this.#improved = true;
+    // The rest of an unfinished line belongs to the point that was left; its knob is tried again from the new one.
+    if (this.#line.length > 0 && this.#knob !== null) this.#knobs.push(this.#knob);
+    this.#line = [];
   }
 
   /** Begins a round over all knobs; false when it had to be a random restart. */
@@ -114,7 +117,7 @@ class Descent implements Strategy {
     return false;
   }
 
-  #line(knob: number): Point[] {
+  #lineAlong(knob: number): Point[] {
     const { point } = this.#current!;
     return this.#space.knobs[knob]!.values.map((_, value) => point.with(knob, value));
   }

@@ -34,13 +34,17 @@ export function vectorTileBytes(workload: Workload, configuration: TileConfigura
 
 /**
  * Bytes of the result tile that stays live across a `cache_reduction` loop. The accumulator's initialisation is then
- * not fused into the vector loops, so the tile around the loop is vectorised in one piece.
+ * not fused into the vector loops, so the tile around the loop is vectorised in one piece. Where workgroup tiles leave
+ * a remainder their size is not static, and only the cache tile bounds that piece.
  */
 export function liveTileBytes(workload: Workload, c: TileConfiguration): number {
   const elements = workload.dimensions.reduce((product, dimension, i) => {
     if (!isParallel(dimension)) return product;
-    const tiles = [c.cacheParallel?.[i] ?? 0, c.distribution[i]!].filter((tile) => tile > 0);
-    return product * Math.min(dimension.size, ...tiles);
+    const { size } = dimension;
+    const workgroup = c.distribution[i]! || size;
+    const cache = c.cacheParallel?.[i] ?? 0;
+    const tile = cache === 0 ? workgroup : size % workgroup === 0 ? Math.min(cache, workgroup) : cache;
+    return product * Math.min(size, tile);
   }, 1);
   return (elements * elementBits(workload.accumulator.elementType)) / 8;
 }

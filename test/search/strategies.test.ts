@@ -124,6 +124,18 @@ describe('coordinate descent', () => {
     expect(search(coordinateDescent, of, bowl(target), 400).best).toBe(1);
   });
 
+  test('tries every value of a knob, also when a batch is smaller than the knob', () => {
+    const of = space([40], [[0]], () => false);
+    const strategy = coordinateDescent(of, seededRandom(1));
+    const seen: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      const points = strategy.propose(3);
+      seen.push(...points.map(([value]) => value!));
+      strategy.observe(points.map((point) => ({ point, cost: 1 })));
+    }
+    expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i));
+  });
+
   test('gets out of a trap by restarting', () => {
     // A wide valley with a floor of 10 holds the start; the true bottom is narrow and far away.
     const cost = (point: Point) => Math.min(10 + bowl([1, 1, 1])(point), bowl([10, 10, 10])(point));

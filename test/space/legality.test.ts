@@ -62,6 +62,14 @@ describe('the legality rules agree with the real compiler', () => {
         { ...base, ...cached, distribution: [0, 0, 0], cacheParallel: [32, 64, 0] },
       ],
       [
+        'a workgroup tile that bounds the live tile because it divides',
+        { ...base, ...cached, distribution: [512, 16, 0], cacheParallel: [0, 512, 0] },
+      ],
+      [
+        'a workgroup tile that does not divide and so bounds nothing',
+        { ...base, ...cached, distribution: [512, 24, 0], cacheParallel: [0, 512, 0] },
+      ],
+      [
         'a live tile left open in one dimension',
         { ...base, ...cached, distribution: [0, 0, 0], cacheParallel: [0, 64, 0] },
       ],
