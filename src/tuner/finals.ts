@@ -50,15 +50,15 @@ const MIN_SECONDS = 0.02;
 /** Half-width of an interval, relative to its ratio, that is narrow enough to stop at. */
 const NARROW = 0.03;
 
-/** Seconds that finals take at least, for who has to keep time for them: compiling, verifying, measuring. */
+/** Seconds that semifinals and finals measure at least, for who has to keep time for them; compiling comes on top. */
 export function finalsSeconds(defaultSeconds: number, finalists: readonly number[]): number {
   const all = 2 * defaultSeconds + finalists.reduce((sum, seconds) => sum + seconds, 0);
   const { processes, repetitions } = finalsEffort(all);
   const perProcess = 0.1 + repetitions * (all + MIN_SECONDS * (finalists.length + 2));
-  // Compiling, and the semifinals: eight candidates at about these speeds, seven times.
+  // The semifinals: eight candidates at about these speeds, seven times.
   const semifinals =
-    1 + 7 * (defaultSeconds > 0.03 ? 0 : defaultSeconds) + 7 * 8 * Math.max(0.02, Math.max(0, ...finalists));
-  return semifinals + 1.5 + all + processes * perProcess;
+    7 * (defaultSeconds > 0.03 ? 0 : defaultSeconds) + 7 * 8 * Math.max(0.02, Math.max(0, ...finalists));
+  return semifinals + all + processes * perProcess;
 }
 
 /**

@@ -11,6 +11,7 @@ import { coordinateDescent } from '../search/descent.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import { llvmCpuSpace } from '../space/llvm-cpu.ts';
 import type { Store } from '../store/store.ts';
+import { workloadFlops } from '../workload/workload.ts';
 import { acquireMeasuringLock } from './lock.ts';
 import {
   DEFAULT_EFFORT,
@@ -39,10 +40,14 @@ export interface TuneOutcome {
 }
 
 /** A workload whose tuning cannot have a meaningful budget any more is left for the next build. */
-const LEAST_SECONDS = 2;
+const LEAST_SECONDS = 4;
+
+/** What each workload gets where there is so much: a few that are tuned well beat many that are tuned badly. */
+const FAIR_SECONDS = 10;
 
 /**
- * Tunes the missing workloads one after the other, each with an even share of what is left of the budget. Waiting for
+ * Tunes the missing workloads one after the other, the most work first, each with an even share of what is left of the
+ * budget as long as that share is fair; what does not fit is left for the next build. Waiting for
  * another process that measures on this machine counts too; what that process found meanwhile is taken over.
  */
 export async function tuneMisses(
@@ -82,7 +87,8 @@ export async function tuneMisses(
       workDirectory,
       signal: options.signal,
     };
-    for (const [i, miss] of misses.entries()) {
+    const order = misses.toSorted((a, b) => workloadFlops(b.workload) - workloadFlops(a.workload));
+    for (const [i, miss] of order.entries()) {
       const subject = subjectOf(miss, subjects);
       if (options.again !== true) {
         // While we waited for the lock, its holder may have tuned the same.
@@ -94,7 +100,7 @@ export async function tuneMisses(
         }
       }
       const left = end - clock();
-      if (left < LEAST_SECONDS || options.finishEarly?.aborted === true) break;
+      if ((i > 0 && left < LEAST_SECONDS) || options.finishEarly?.aborted === true) break;
       const result = await tuneWorkload(toolchain, store, {
         subject,
         space: llvmCpuSpace(miss.workload, {
@@ -103,7 +109,7 @@ export async function tuneMisses(
         }),
         strategy: options.strategy ?? coordinateDescent,
         effort: options.effort ?? DEFAULT_EFFORT,
-        budgetSeconds: left / (misses.length - i),
+        budgetSeconds: Math.min(left, Math.max(FAIR_SECONDS, left / (order.length - i))),
         clock,
         createdBy: userName(),
         ...(options.finishEarly && { finishEarly: options.finishEarly }),

@@ -89,11 +89,10 @@ export async function tuneWorkload(
   report('search');
   let slowestBatch = 0;
   while (trials < effort.maxTrials && idle < effort.patience) {
-    // Without finals nothing can be decided, so their time is kept; a batch that would run into it is not begun.
-    const finals = finalsSeconds(
-      screener.defaultSeconds,
-      Array<number>(effort.finalists).fill(Math.min(best, screener.defaultSeconds)),
-    );
+    // Without finals nothing can be decided, so their time is kept: measuring, and compiling about as much as a batch.
+    // A batch that would run into it is not begun.
+    const likely = Array<number>(effort.finalists).fill(Math.min(best, screener.defaultSeconds));
+    const finals = slowestBatch + finalsSeconds(screener.defaultSeconds, likely);
     const left = end - clock() - (trials === 0 ? 0 : finals);
     if ((trials > 0 && left < slowestBatch) || job.finishEarly?.aborted === true) {
       complete = false;
