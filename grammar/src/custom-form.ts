@@ -1,22 +1,16 @@
 import { parseBody } from './body.ts';
-import {
-  CLOSE_ANGLE,
-  COLON,
-  COMMA,
-  CLOSE_BRACE,
-  EQUALS,
-  OPEN_ANGLE,
-  OPEN_BRACE,
-  OPEN_PAREN,
-} from './characters.ts';
+import { CLOSE_ANGLE, COLON, EQUALS, OPEN_ANGLE, OPEN_BRACE, OPEN_PAREN } from './characters.ts';
 import { type Dictionary, emptyDictionary, parseDictionary, parseMaps, type Source } from './dictionary.ts';
+import { parseFrontEnd } from './front-end.ts';
 import {
   decline,
+  dictionaryInsertion,
   type Draft,
   finish,
-  insideDictionary,
+  isNoOperation,
   mayContract,
   namedBody,
+  parseResults,
   parseTypes,
   parseValues,
   type Refusal,
@@ -24,7 +18,6 @@ import {
 } from './operation.ts';
 import { ARROW, ATTRIBUTE_NAME, IDENTIFIER } from './scanner.ts';
 import type { OperationRow } from './table.ts';
-import { skipType } from './type.ts';
 import type { InsertionPoint, Type } from './types.ts';
 
 /** More than a trait has: a long one that is used often would be copied as often. */
@@ -32,6 +25,7 @@ const MOST_ATTRIBUTES = 64;
 
 /** Reads an operation in its own syntax, its name being the current token; leaves the scanner at its end. */
 export function parseCustomForm(source: Source, row: OperationRow): Draft | Refusal {
+  if (row.dictionary === 'before-types') return parseFrontEnd(source, row);
   return row.dictionary === 'before-ins' ? parseNamed(source, row) : parseGeneric(source, row);
 }
 
@@ -59,27 +53,19 @@ function parseNamed(source: Source, row: OperationRow): Draft | Refusal {
 
   const operands = parseOperandLists(source);
   if (typeof operands === 'string') return refuse(operands);
-  let end = scanner.pos;
+  const afterOutputs = scanner.pos;
   if (scanner.next() === OPEN_BRACE) {
     const trailing = dictionaryInsertion(source, dictionary);
     if (trailing === null) return refuse('the attribute dictionary is not understood');
     if (insertion.before !== '') insertion = trailing;
-    end = scanner.pos;
-    scanner.next();
+  } else {
+    scanner.pos = afterOutputs;
   }
-  end = parseResultTypes(source, end);
-  if (end < 0) return refuse('the result types are not understood');
-  scanner.pos = end;
-  return finish({
-    ...operands,
-    row,
-    form: 'custom',
-    start,
-    end,
-    dictionary,
-    body: namedBody(dictionary),
-    insertion,
-  });
+  const results = parseOptionalResults(source);
+  if (results === null) return refuse('the result types are not understood');
+  const { pos: end } = scanner;
+  const body = namedBody(row, dictionary);
+  return finish({ ...operands, results, row, form: 'custom', start, end, dictionary, body, insertion });
 }
 
 // ebnf: generic-operation
@@ -124,12 +110,19 @@ function parseGeneric(source: Source, row: OperationRow): Draft | Refusal {
   }
   const body = parseBody(source);
   if (body === null) return refuse('the region does not end');
-  let end = scanner.pos;
-  scanner.next();
-  end = parseResultTypes(source, end);
-  if (end < 0) return refuse('the result types are not understood');
+  const results = parseOptionalResults(source);
+  if (results === null) return refuse('the result types are not understood');
+  const { pos: end } = scanner;
+  return finish({ ...operands, results, row, form: 'custom', start, end, dictionary, body, insertion });
+}
+
+/** Reads `-> T` if it comes next; null when its types are not understood. */
+function parseOptionalResults(source: Source): Type[] | null {
+  const { scanner } = source;
+  const end = scanner.pos;
+  if (scanner.next() === ARROW) return parseResults(source);
   scanner.pos = end;
-  return finish({ ...operands, row, form: 'custom', start, end, dictionary, body, insertion });
+  return [];
 }
 
 /**
@@ -156,19 +149,6 @@ function parseFront(source: Source, dictionary: Dictionary, absent: InsertionPoi
     scanner.next();
   }
   return insertion;
-}
-
-/** After the name of an operation `=`, `,` or `}` tell that it is a name in a dictionary or list. */
-function isNoOperation(kind: number): boolean {
-  return kind === EQUALS || kind === COMMA || kind === CLOSE_BRACE;
-}
-
-/** Reads the dictionary whose `{` is current; null when it is not understood. */
-function dictionaryInsertion(source: Source, into: Dictionary): InsertionPoint | null {
-  const offset = source.scanner.pos;
-  const count = into.attributes.length;
-  if (parseDictionary(source, into) === null) return null;
-  return insideDictionary(offset, into.attributes.length === count);
 }
 
 interface Operands {
@@ -201,10 +181,4 @@ function parseOperandList(source: Source, values: string[], types: Type[]): bool
   parseValues(source, values);
   if (scanner.kind !== COLON) return false;
   return parseTypes(source, types) && values.length === types.length;
-}
-
-/** Reads `-> T` when the `->` is current. Returns the offset after it, `end` when there is none, or -1. */
-// ebnf: result-types
-function parseResultTypes(source: Source, end: number): number {
-  return source.scanner.kind === ARROW ? skipType(source.scanner) : end;
 }

@@ -39,11 +39,20 @@ export interface Dictionary {
   segments: readonly number[] | null;
   /** `cast = #linalg.type_fn<cast_unsigned>`. */
   unsigned: boolean;
+  /** `name = "onnx.MatMul"`, which says what a `torch.operator` is. */
+  operator: string | null;
 }
 
 /** A dictionary with nothing in it, to read others into. */
 export function emptyDictionary(): Dictionary {
-  return { attributes: [], indexingMaps: null, iteratorTypes: null, segments: null, unsigned: false };
+  return {
+    attributes: [],
+    indexingMaps: null,
+    iteratorTypes: null,
+    segments: null,
+    unsigned: false,
+    operator: null,
+  };
 }
 
 /**
@@ -79,6 +88,7 @@ export function parseDictionary(source: Source, into: Dictionary = emptyDictiona
 /** Reads a value when `name` says what the operation computes; false when the value is still to be stepped over. */
 // ebnf: attribute
 function readInherent(source: Source, name: string, into: Dictionary): boolean {
+  const { scanner, text } = source;
   switch (name) {
     case 'indexing_maps':
       into.indexingMaps = parseMaps(source);
@@ -92,6 +102,9 @@ function readInherent(source: Source, name: string, into: Dictionary): boolean {
       return false;
     case 'cast':
       into.unsigned = parseCast(source);
+      return false;
+    case 'name':
+      if (scanner.next() === STRING) into.operator = text.unquote(scanner.start, scanner.pos);
       return false;
     default:
       return false;

@@ -1,3 +1,5 @@
+import { NEWLINE } from './characters.ts';
+import { type Location, locate } from './locate.ts';
 import type { Insertion, Operation } from './types.ts';
 
 /**
@@ -41,4 +43,52 @@ export function applyInsertions(input: Uint8Array, insertions: readonly Insertio
   }
   output.set(input.subarray(from), to);
   return output;
+}
+
+/**
+ * The offset in the input that the byte at `position` of the edited text comes from; inside of an insertion, the offset
+ * at which that was made. The insertions are sorted, as for {@link applyInsertions}.
+ * Throws a RangeError when the position is not an offset.
+ */
+export function mapBack(insertions: readonly Insertion[], position: number): number {
+  if (!Number.isInteger(position) || position < 0) throw new RangeError(`${position} is not an offset`);
+  const encoder = new TextEncoder();
+  let added = 0;
+  for (const { offset, text } of insertions) {
+    const start = offset + added;
+    if (position < start) break;
+    const length = encoder.encode(text).length;
+    if (position < start + length) return offset;
+    added += length;
+  }
+  return position - added;
+}
+
+/**
+ * The line and column in the input for those that a diagnostic about the edited text gives, which count as
+ * {@link locate} does. Throws a RangeError when the edited text has no such line or column.
+ */
+export function originalPosition(
+  input: Uint8Array,
+  insertions: readonly Insertion[],
+  line: number,
+  column: number,
+): Location {
+  const edited = applyInsertions(input, insertions);
+  const offset = offsetOf(edited, line, column);
+  if (offset < 0) throw new RangeError(`the edited text has no line ${line} with a column ${column}`);
+  return locate(input, mapBack(insertions, offset));
+}
+
+/** The byte offset of a line and column, which may be the end of the line; -1 when there is none. */
+function offsetOf(text: Uint8Array, line: number, column: number): number {
+  if (!Number.isInteger(line) || !Number.isInteger(column) || line < 1 || column < 1) return -1;
+  let start = 0;
+  for (let passed = 1; passed < line; passed++) {
+    start = text.indexOf(NEWLINE, start) + 1;
+    if (start === 0) return -1;
+  }
+  const newline = text.indexOf(NEWLINE, start);
+  const offset = start + column - 1;
+  return offset <= (newline < 0 ? text.length : newline) ? offset : -1;
 }

@@ -16,7 +16,7 @@ import { parseCustomForm } from './custom-form.ts';
 import type { Source } from './dictionary.ts';
 import { Globals } from './globals.ts';
 import type { Draft } from './operation.ts';
-import { parseQuotedForm } from './quoted-form.ts';
+import { parseOperator, parseQuotedForm } from './quoted-form.ts';
 import {
   ATTRIBUTE_NAME,
   BROKEN_STRING,
@@ -30,7 +30,7 @@ import {
   VALUE,
 } from './scanner.ts';
 import { Scope } from './scope.ts';
-import { findHead, type Head, type OperationRow } from './table.ts';
+import { findHead, type Head, OPERATOR, type OperationRow } from './table.ts';
 import type { Text } from './text.ts';
 import type { TypeCache } from './type-cache.ts';
 import type { Operation, Problem } from './types.ts';
@@ -209,6 +209,8 @@ export class IslandParser {
     if (head === null) return;
     if (head.kind === 'operation') {
       this.attempt(head.row, false);
+    } else if (head.kind === 'operator') {
+      this.attempt(null, false);
     } else {
       this.note(head, this.previous === EQUALS && this.earlier === VALUE);
     }
@@ -233,11 +235,11 @@ export class IslandParser {
     const head = findHead(scanner.bytes, start + 1, end - 1);
     scope.begin(head, true);
     if (head === null) return false;
-    if (head.kind === 'operation') {
+    if (head.kind === 'operation' || head.kind === 'operator') {
       scanner.start = start;
       scanner.pos = end;
       scanner.kind = STRING;
-      this.attempt(head.row, true);
+      this.attempt(head.kind === 'operation' ? head.row : null, true);
       return true;
     }
     // Between a value and its `=` there is nothing but trivia.
@@ -259,16 +261,20 @@ export class IslandParser {
     noteConstant(source, scope, globals, head);
   }
 
-  /** Reads an operation whose name is the current token, or goes on after the name. */
-  private attempt(row: OperationRow, quoted: boolean): void {
+  /** Reads an operation whose name is the current token, or goes on after the name; no row is a `torch.operator`. */
+  private attempt(row: OperationRow | null, quoted: boolean): void {
     const { scanner, scope, source } = this;
     const { start, pos } = scanner;
-    const outcome = quoted ? parseQuotedForm(source, row) : parseCustomForm(source, row);
+    const outcome = quoted
+      ? parseQuotedForm(source, row)
+      : row === null
+        ? parseOperator(source)
+        : parseCustomForm(source, row);
     if ('end' in outcome) {
       this.add(outcome, scope);
       return;
     }
-    if (outcome.message !== null) this.problem(start, `${row.name}: ${outcome.message}`);
+    if (outcome.message !== null) this.problem(start, `${row?.name ?? OPERATOR}: ${outcome.message}`);
     const resume = outcome.resume < 0 ? pos : outcome.resume;
     this.rereads -= Math.max(0, scanner.pos - resume);
     if (this.rereads >= 0) {

@@ -4,7 +4,7 @@
  * `parse` and `locate` work on bytes, and all offsets are byte offsets. Nothing here does I/O or keeps state.
  */
 export { isBytecode } from './bytecode.ts';
-export { applyInsertions, insertionFor } from './edit.ts';
+export { applyInsertions, insertionFor, mapBack, originalPosition } from './edit.ts';
 export { type Location, locate } from './locate.ts';
 export { parse, type ParseOptions } from './parse.ts';
 export type {
@@ -14,6 +14,7 @@ export type {
   Insertion,
   InsertionPoint,
   IteratorType,
+  Kind,
   OpaqueType,
   Operand,
   Operation,

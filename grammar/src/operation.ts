@@ -1,5 +1,5 @@
-import type { Dictionary, Source } from './dictionary.ts';
-import { CLOSE_PAREN, COMMA } from './characters.ts';
+import { type Dictionary, parseDictionary, type Source } from './dictionary.ts';
+import { CLOSE_BRACE, CLOSE_PAREN, COMMA, EQUALS, OPEN_PAREN } from './characters.ts';
 import { VALUE } from './scanner.ts';
 import type { OperationRow } from './table.ts';
 import { parseType } from './type.ts';
@@ -8,12 +8,14 @@ import type { AffineMap, Body, InsertionPoint, IteratorType, Operand, Operation,
 /** An operation whose surroundings (chunk, symbol, constant operands) are still to be filled in. */
 export interface Draft {
   readonly name: string;
+  readonly kind: Operation['kind'];
   readonly form: Operation['form'];
   readonly start: number;
   readonly end: number;
   chunk: number;
   symbol: string | null;
   readonly operands: (Omit<Operand, 'constant'> & { constant: boolean })[];
+  readonly results: readonly Type[];
   readonly indexingMaps: readonly AffineMap[];
   readonly iteratorTypes: readonly IteratorType[];
   readonly body: Body;
@@ -47,6 +49,7 @@ export interface Parts {
   readonly end: number;
   readonly values: readonly string[];
   readonly types: readonly Type[];
+  readonly results: readonly Type[];
   /** How many of the values are inputs; -1 when the text does not say. */
   readonly inputs: number;
   readonly dictionary: Dictionary;
@@ -58,9 +61,10 @@ export interface Parts {
 export function finish(parts: Parts): Draft | Refusal {
   const { row, values, types, dictionary } = parts;
   if (values.length !== types.length) return refuse('the operands and their types differ in number');
-  if (values.length !== row.roles.length || (parts.inputs >= 0 && parts.inputs !== row.inputs)) {
+  if (!isCountRight(row, values.length) || (parts.inputs >= 0 && parts.inputs !== row.inputs)) {
     return refuse(`expected ${row.inputs} inputs and ${row.roles.length - row.inputs} outputs`);
   }
+  if (row.kind !== 'contraction') return draft(parts, [], []);
   const indexingMaps = mapsOf(parts);
   if (indexingMaps === null) return refuse('the indexing maps are missing or not understood');
   if (indexingMaps.length !== values.length) return refuse('expected one indexing map per operand');
@@ -68,29 +72,45 @@ export function finish(parts: Parts): Draft | Refusal {
   if (indexingMaps.some((map) => map.dimensions !== iteratorTypes.length)) {
     return refuse('the indexing maps and the iterator types differ in their number of dimensions');
   }
+  return draft(parts, indexingMaps, iteratorTypes);
+}
+
+function isCountRight(row: OperationRow, count: number): boolean {
+  return count <= row.roles.length && count >= row.roles.length - row.optional;
+}
+
+function draft(
+  parts: Parts,
+  indexingMaps: readonly AffineMap[],
+  iteratorTypes: readonly IteratorType[],
+): Draft {
+  const { row } = parts;
   return {
     name: row.name,
+    kind: row.kind,
     form: parts.form,
     start: parts.start,
     end: parts.end,
     chunk: 0,
     symbol: null,
-    operands: values.map((value, index) => ({
+    operands: parts.values.map((value, index) => ({
       role: row.roles[index]!,
       value,
-      type: types[index]!,
+      type: parts.types[index]!,
       constant: false,
     })),
+    results: parts.results,
     indexingMaps,
     iteratorTypes,
     body: parts.body,
-    attributes: dictionary.attributes,
+    attributes: parts.dictionary.attributes,
     insertion: parts.insertion,
   };
 }
 
-/** What a named operation computes; only its `cast` attribute changes it. */
-export function namedBody(dictionary: Dictionary): Body {
+/** What an operation with this name computes; only its `cast` attribute changes it. */
+export function namedBody(row: OperationRow, dictionary: Dictionary): Body {
+  if (row.body === 'other') return 'other';
   return dictionary.unsigned ? 'multiply-add-unsigned' : 'multiply-add';
 }
 
@@ -112,7 +132,7 @@ export function mayContract(
 /** The maps of the text or else the default ones; null when the text has maps that were not understood. */
 function mapsOf({ row, dictionary }: Parts): readonly AffineMap[] | null {
   // `indexing_maps` on a `linalg.matvec` would be a discardable attribute without a meaning.
-  if (row.body === 'named' && row.mapsKeyword === 'never') return row.defaultMaps;
+  if (row.body !== 'region' && row.mapsKeyword === 'never') return row.defaultMaps;
   if (dictionary.indexingMaps !== null) return dictionary.indexingMaps;
   return dictionary.attributes.some(({ name }) => name === 'indexing_maps') ? null : row.defaultMaps;
 }
@@ -135,23 +155,50 @@ export function parseValues(source: Source, values: string[]): void {
   }
 }
 
-/** Reads `T1, T2)`; true when the `)` was reached, which is current afterwards. */
+/** After the name of an operation `=`, `,` or `}` tell that it is a name in a dictionary or list. */
+export function isNoOperation(kind: number): boolean {
+  return kind === EQUALS || kind === COMMA || kind === CLOSE_BRACE;
+}
+
+/** Reads the dictionary whose `{` is current, and says how to add to it; null when it is not understood. */
+export function dictionaryInsertion(source: Source, into: Dictionary): InsertionPoint | null {
+  const offset = source.scanner.pos;
+  const count = into.attributes.length;
+  if (parseDictionary(source, into) === null) return null;
+  return insideDictionary(offset, into.attributes.length === count);
+}
+
+/** Reads `T1, T2)`; true when the `)`, or another `close`, was reached, which is current afterwards. */
 // ebnf: type-list
-export function parseTypes(source: Source, types: Type[]): boolean {
+export function parseTypes(source: Source, types: Type[], close = CLOSE_PAREN): boolean {
   const { scanner } = source;
   const before = scanner.pos;
-  if (scanner.next() === CLOSE_PAREN) return true;
+  if (scanner.next() === close) return true;
   scanner.pos = before;
   do {
     const type = parseType(source);
     if (type === null) return false;
     types.push(type);
   } while (scanner.next() === COMMA);
-  return scanner.kind === CLOSE_PAREN;
+  return scanner.kind === close;
+}
+
+/** Reads `T` or `(T1, T2)` after `->`, and leaves the scanner after it. Null when it is not understood. */
+// ebnf: result-types
+export function parseResults(source: Source): Type[] | null {
+  const { scanner } = source;
+  const before = scanner.pos;
+  if (scanner.next() === OPEN_PAREN) {
+    const types: Type[] = [];
+    return parseTypes(source, types) ? types : null;
+  }
+  scanner.pos = before;
+  const type = parseType(source);
+  return type === null ? null : [type];
 }
 
 /** The insertion point inside the dictionary whose `{` ends at `offset`. */
-export function insideDictionary(offset: number, empty: boolean): InsertionPoint {
+function insideDictionary(offset: number, empty: boolean): InsertionPoint {
   // At the front: there a comment before the closing brace cannot swallow the new text.
   return { offset, before: '', after: empty ? '' : ', ' };
 }

@@ -9,32 +9,53 @@ import {
   OPEN_BRACKET,
   OPEN_PAREN,
 } from './characters.ts';
-import { emptyDictionary, parseDictionary, type Source } from './dictionary.ts';
+import { type Dictionary, emptyDictionary, parseDictionary, type Source } from './dictionary.ts';
 import {
   decline,
+  dictionaryInsertion,
   type Draft,
   finish,
-  insideDictionary,
   mayContract,
   namedBody,
+  parseResults,
   parseTypes,
   parseValues,
   type Refusal,
   refuse,
 } from './operation.ts';
-import { ARROW } from './scanner.ts';
-import type { OperationRow } from './table.ts';
-import { skipType } from './type.ts';
+import { ARROW, STRING } from './scanner.ts';
+import { type OperationRow, operators } from './table.ts';
 import type { Body, InsertionPoint, Type } from './types.ts';
 
 /**
  * Reads an operation in the form that every operation has, `"name"(...) ... : (...) -> ...`, its name being the
- * current token; leaves the scanner at its end.
+ * current token; leaves the scanner at its end. Without a row it is a `"torch.operator"`.
  */
 // ebnf: quoted-operation
-export function parseQuotedForm(source: Source, row: OperationRow): Draft | Refusal {
-  const { scanner } = source;
+export function parseQuotedForm(source: Source, row: OperationRow | null): Draft | Refusal {
+  return parseRest(source, row, 'quoted', source.scanner.start);
+}
+
+/** Reads `torch.operator "name"(...) ... : (...) -> ...` likewise, which is the custom form of such an operation. */
+// ebnf: operator-operation
+export function parseOperator(source: Source): Draft | Refusal {
+  const { scanner, text } = source;
   const { start } = scanner;
+  if (scanner.next() !== STRING) return decline();
+  const row = operators.get(text.slice(scanner.start + 1, scanner.pos - 1));
+  return row === undefined ? decline() : parseRest(source, row, 'custom', start);
+}
+
+/** Reads what follows the name, which is the current token; a null row is looked up in the properties. */
+// ebnf: operation-rest
+function parseRest(
+  source: Source,
+  known: OperationRow | null,
+  form: Draft['form'],
+  start: number,
+): Draft | Refusal {
+  const { scanner } = source;
+  let row = known;
   const dictionary = emptyDictionary();
   const values: string[] = [];
   const types: Type[] = [];
@@ -57,6 +78,9 @@ export function parseQuotedForm(source: Source, row: OperationRow): Draft | Refu
     if (parseDictionary(source, dictionary) === null || scanner.next() !== CLOSE_ANGLE) {
       return refuse('the properties are not understood');
     }
+    row ??= operatorOf(dictionary);
+    // Before its regions, which hold the rest of the text where such operations nest.
+    if (row === null) return decline();
     end = scanner.pos;
     scanner.next();
   }
@@ -69,22 +93,23 @@ export function parseQuotedForm(source: Source, row: OperationRow): Draft | Refu
   }
   let insertion: InsertionPoint = { offset: end, before: ' {', after: '}' };
   if (scanner.at(OPEN_BRACE)) {
-    const offset = scanner.pos;
-    const count = dictionary.attributes.length;
-    if (parseDictionary(source, dictionary) === null)
-      return refuse('the attribute dictionary is not understood');
-    insertion = insideDictionary(offset, dictionary.attributes.length === count);
+    const inside = dictionaryInsertion(source, dictionary);
+    if (inside === null) return refuse('the attribute dictionary is not understood');
+    insertion = inside;
     scanner.next();
   }
+  row ??= operatorOf(dictionary);
+  if (row === null) return decline();
   if (!scanner.at(COLON) || scanner.next() !== OPEN_PAREN || !parseTypes(source, types)) {
     return refuse('the operand types are not understood');
   }
   if (scanner.next() !== ARROW) return refuse("expected '->'");
-  end = skipType(scanner);
-  if (end < 0) return refuse('the result types are not understood');
+  const results = parseResults(source);
+  if (results === null) return refuse('the result types are not understood');
+  end = scanner.pos;
 
   const inputs = dictionary.segments === null ? -1 : (dictionary.segments[0] ?? -1);
-  let body: Body = namedBody(dictionary);
+  let body: Body = namedBody(row, dictionary);
   if (row.body === 'region') {
     // Only now: the dictionary that tells whether the region matters may follow it.
     if (!mayContract(row, values.length, inputs, dictionary)) {
@@ -95,5 +120,10 @@ export function parseQuotedForm(source: Source, row: OperationRow): Draft | Refu
     body = scanner.next() === OPEN_BRACE ? (parseBody(source) ?? 'other') : 'other';
   }
   scanner.pos = end;
-  return finish({ row, form: 'quoted', start, end, values, types, inputs, dictionary, body, insertion });
+  return finish({ row, form, start, end, values, types, results, inputs, dictionary, body, insertion });
+}
+
+/** The row that the `name` of a `"torch.operator"` says. */
+function operatorOf({ operator }: Dictionary): OperationRow | null {
+  return operator === null ? null : (operators.get(operator) ?? null);
 }

@@ -1,38 +1,50 @@
 import table from '../operations.json' with { type: 'json' };
-import type { AffineMap, IteratorType, Role } from './types.ts';
+import type { AffineMap, IteratorType, Kind, Role } from './types.ts';
 
 /** One row of operations.json: how an operation is written and what it computes. */
 export interface OperationRow {
   readonly name: string;
+  readonly kind: Kind;
   /** One role per operand: inputs, then outputs. */
   readonly roles: readonly Role[];
   readonly inputs: number;
+  /** How many operands at the end may be left out. */
+  readonly optional: number;
   /** Whether `indexing_maps = [...]` may or must follow the name in the custom form. */
   readonly mapsKeyword: 'optional' | 'required' | 'never';
   /** The maps when the text gives none; null when it must. */
   readonly defaultMaps: readonly AffineMap[] | null;
   /** Null when the text gives them or the maps imply them. */
   readonly iteratorTypes: readonly IteratorType[] | null;
-  /** `named` computes multiply-add by its name, `region` what its region says. */
-  readonly body: 'named' | 'region';
-  /** Where discardable attributes go in the custom form. */
-  readonly dictionary: 'before-ins' | 'attrs-after-outs';
+  /** `named` computes multiply-add by its name, `region` what its region says, `other` something else. */
+  readonly body: 'named' | 'region' | 'other';
+  /** Where discardable attributes go in the custom form; `operator` is named by a string after `torch.operator`. */
+  readonly dictionary: 'before-ins' | 'attrs-after-outs' | 'before-types' | 'operator';
 }
+
+/** The operation whose name is a string: `torch.operator "onnx.MatMul"`. */
+export const OPERATOR = 'torch.operator';
 
 /** What the parser does when a statement starts with a known name. */
 export type Head =
   | { readonly kind: 'operation'; readonly row: OperationRow }
+  /** What it is says a string or an attribute. */
+  | { readonly kind: 'operator' }
   | { readonly kind: 'constant' | 'load' | 'global' | 'through' | 'opaque-region' | 'transparent-region' };
 
 /** What operations.json holds, as text; test/table.test.ts checks it against this shape. */
 interface Json {
   readonly operations: Readonly<Record<string, JsonRow>>;
+  /** Rows that are the same but for their names. */
+  readonly families: readonly (JsonRow & { readonly names: readonly string[] })[];
   readonly constants: Readonly<Record<'sources' | 'loads' | 'globals' | 'through', readonly string[]>>;
   readonly regions: Readonly<Record<'opaque' | 'transparent', readonly string[]>>;
 }
 
 interface JsonRow {
+  readonly kind: Kind;
   readonly inputs: readonly Role[];
+  readonly optional?: number;
   readonly outputs: readonly Role[];
   readonly maps: {
     readonly keyword: OperationRow['mapsKeyword'];
@@ -47,10 +59,15 @@ interface JsonRow {
 const json: Json = table as Json;
 
 /** Every operation that is recognised, in the order of operations.json. */
-export const rows: readonly OperationRow[] = Object.entries(json.operations).map(([name, row]) => ({
+export const rows: readonly OperationRow[] = [
+  ...Object.entries(json.operations),
+  ...json.families.flatMap((family) => family.names.map((name) => [name, family] as const)),
+].map(([name, row]) => ({
   name,
+  kind: row.kind,
   roles: [...row.inputs, ...row.outputs],
   inputs: row.inputs.length,
+  optional: row.optional ?? 0,
   mapsKeyword: row.maps.keyword,
   defaultMaps:
     row.maps.default?.map((results) => ({ dimensions: row.maps.dimensions ?? 0, results })) ?? null,
@@ -75,7 +92,13 @@ function add(name: string, head: Head): void {
   else bucket.push({ name, head });
 }
 
-for (const row of rows) add(row.name, { kind: 'operation', row });
+/** The rows of `torch.operator`, by what its string says. */
+export const operators: ReadonlyMap<string, OperationRow> = new Map(
+  rows.filter((row) => row.dictionary === 'operator').map((row) => [row.name, row]),
+);
+
+for (const row of rows) if (row.dictionary !== 'operator') add(row.name, { kind: 'operation', row });
+add(OPERATOR, { kind: 'operator' });
 for (const name of json.constants.sources) add(name, { kind: 'constant' });
 for (const name of json.constants.loads) add(name, { kind: 'load' });
 for (const name of json.constants.globals) add(name, { kind: 'global' });

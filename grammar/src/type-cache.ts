@@ -1,4 +1,4 @@
-import { CLASSES, CLOSE_ANGLE, QUESTION, SPACE } from './characters.ts';
+import { CLASSES, CLOSE_ANGLE, CLOSE_BRACKET, COMMA, OPEN_BRACKET, QUESTION, SPACE } from './characters.ts';
 import type { ShapedType } from './types.ts';
 
 const SLOTS = 1024;
@@ -35,7 +35,7 @@ export class TypeCache {
       if (pos >= limit) return null;
       const byte = bytes[pos]!;
       if (byte === CLOSE_ANGLE) break;
-      // Only plain `tensor<4x?xf32>`: no nesting, no comments, and no aliases, which a chunk may define later.
+      // Only plain `tensor<4x?xf32>` or `vtensor<[4,?],f32>`: no nesting, no comments, and no aliases, which a chunk may define later.
       if (!isPlain(byte)) return null;
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
@@ -67,5 +67,6 @@ export class TypeCache {
 }
 
 function isPlain(byte: number): boolean {
-  return byte === QUESTION || (CLASSES[byte]! & ~SPACE) !== 0;
+  if ((CLASSES[byte]! & ~SPACE) !== 0) return true;
+  return byte === QUESTION || byte === COMMA || byte === OPEN_BRACKET || byte === CLOSE_BRACKET;
 }

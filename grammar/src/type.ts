@@ -12,7 +12,7 @@ import {
   QUESTION,
   STAR,
 } from './characters.ts';
-import { ARROW, IDENTIFIER, type Scanner, TYPE_NAME } from './scanner.ts';
+import { ARROW, IDENTIFIER, NUMBER, type Scanner, TYPE_NAME } from './scanner.ts';
 import type { Source } from './dictionary.ts';
 import type { ShapedType, Type } from './types.ts';
 
@@ -44,6 +44,8 @@ export function parseType(source: Source): Type | null {
       const type = aliases.type(text.slice(start, end));
       return type ?? { kind: 'opaque', text: text.slice(start, end) };
     }
+    const type = scanner.is('!torch.vtensor') ? parseVtensor(source) : null;
+    if (type !== null) return type;
   } else if (kind !== OPEN_PAREN) {
     return null;
   }
@@ -83,9 +85,54 @@ function shapedKind(scanner: Scanner): ShapedType['kind'] | null {
 
 // ebnf: shaped-type
 function parseShaped(source: Source, kind: ShapedType['kind']): ShapedType | null {
+  const shape = parseShape(source.scanner);
+  return shape === undefined ? null : parseElement(source, kind, shape);
+}
+
+/** Reads `<[2,?],f32>` after `!torch.vtensor`, or nothing. Null when it is not understood. */
+// ebnf: vtensor-type
+function parseVtensor(source: Source): ShapedType | null {
+  const { scanner, types } = source;
+  const { start, pos: end } = scanner;
+  if (scanner.next() !== OPEN_ANGLE) {
+    scanner.pos = end;
+    return { kind: 'vtensor', shape: null, elementType: 'unk', encoding: null };
+  }
+  const known = types.find(start, scanner.pos, scanner.end);
+  if (known !== null) {
+    scanner.pos = types.end;
+    return known;
+  }
+  const shape = scanner.next() === STAR ? null : parseSizes(source);
+  if (shape === undefined || scanner.next() !== COMMA) return null;
+  const type = parseElement(source, 'vtensor', shape);
+  if (type !== null) types.keep(type);
+  return type;
+}
+
+/** Reads `[2,?]`, the `[` being current. */
+function parseSizes({ scanner, text }: Source): number[] | undefined {
+  if (!scanner.at(OPEN_BRACKET)) return undefined;
+  const sizes: number[] = [];
+  for (;;) {
+    const kind = scanner.next();
+    if (kind === CLOSE_BRACKET && sizes.length === 0) return sizes;
+    const word = text.slice(scanner.start, scanner.pos);
+    const size = kind === QUESTION ? -1 : kind === NUMBER && /^\d+$/.test(word) ? Number(word) : NaN;
+    if (!Number.isSafeInteger(size)) return undefined;
+    sizes.push(size);
+    if (scanner.next() === CLOSE_BRACKET) return sizes;
+    if (!scanner.at(COMMA)) return undefined;
+  }
+}
+
+/** Reads `f32, #encoding>`: the rest of a shaped type, after its shape. */
+function parseElement(
+  source: Source,
+  kind: ShapedType['kind'],
+  shape: readonly number[] | null,
+): ShapedType | null {
   const { scanner, text, aliases } = source;
-  const shape = parseShape(scanner);
-  if (shape === undefined) return null;
   const element = scanner.skipTrivia(scanner.pos);
 
   // Nearly always one word: `f32>`.

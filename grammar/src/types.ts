@@ -13,10 +13,11 @@ export interface Problem {
   readonly message: string;
 }
 
-/** One contraction, with everything that is needed to tune it and to attach an attribute to it. */
+/** One operation of the table, with everything that is needed to tune it and to attach an attribute to it. */
 export interface Operation {
-  /** Such as `linalg.matmul`. */
+  /** Such as `linalg.matmul`; `onnx.MatMul` for `torch.operator "onnx.MatMul"`. */
   readonly name: string;
+  readonly kind: Kind;
   readonly form: 'custom' | 'quoted';
   /** Byte offsets [start, end), from the operation's name to the end of its types; results and `loc(...)` lie outside. */
   readonly start: number;
@@ -25,17 +26,25 @@ export interface Operation {
   readonly chunk: number;
   /** Innermost enclosing symbol that opens a region (a function, or else a module), without the `@`. */
   readonly symbol: string | null;
-  /** Inputs, then outputs. */
+  /** Inputs, then outputs; those `to-normalise` have no outputs among their operands. */
   readonly operands: readonly Operand[];
-  /** One per operand: explicit in the text, or the operation's default. */
+  /** The types of the results: none on buffers. */
+  readonly results: readonly Type[];
+  /** One per operand: explicit in the text, or the operation's default. Empty unless it is a contraction. */
   readonly indexingMaps: readonly AffineMap[];
-  /** One per dimension of the indexing maps. */
+  /** One per dimension of the indexing maps. Empty unless it is a contraction. */
   readonly iteratorTypes: readonly IteratorType[];
   readonly body: Body;
   /** Every name in the operation's dictionaries, inherent and discardable, in the order of the text. */
   readonly attributes: readonly Attribute[];
   readonly insertion: InsertionPoint;
 }
+
+/**
+ * A contraction has indexing maps; a convolution is recognised with its shapes; what is `to-normalise` is an operation of
+ * a front end, which the compiler turns into one of the others.
+ */
+export type Kind = 'contraction' | 'convolution' | 'to-normalise';
 
 export type IteratorType = 'parallel' | 'reduction' | 'window';
 
@@ -45,6 +54,7 @@ export type IteratorType = 'parallel' | 'reduction' | 'window';
  */
 export type Body = 'multiply-add' | 'multiply-add-unsigned' | 'other';
 
+/** An `input` is what is neither multiplied nor added to: a zero point, a bias, a factor. */
 export type Role = 'lhs' | 'rhs' | 'accumulator' | 'input' | 'output';
 
 export interface Operand {
@@ -59,10 +69,10 @@ export interface Operand {
 export type Type = ShapedType | OpaqueType;
 
 export interface ShapedType {
-  readonly kind: 'tensor' | 'memref' | 'vector';
+  readonly kind: 'tensor' | 'memref' | 'vector' | 'vtensor';
   /** Dimension sizes in elements; -1 is dynamic (or scalable), null is unranked. */
   readonly shape: readonly number[] | null;
-  /** As in the text: `f32`, `complex<f32>`. */
+  /** As in the text: `f32`, `complex<f32>`; `unk` for a `!torch.vtensor` that says nothing. */
   readonly elementType: string;
   /** What follows the element type, as in the text: an encoding, a layout and a memory space. */
   readonly encoding: string | null;

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { applyInsertions, insertionFor, isBytecode, locate } from '../src/main.ts';
+import { applyInsertions, insertionFor, isBytecode, locate, mapBack, originalPosition } from '../src/main.ts';
 import { rows } from '../src/table.ts';
 import { bytes, customForm, only, quotedForm } from './fixtures.ts';
 
@@ -36,6 +37,13 @@ test.each([
   [`linalg.matmul <{c = 1}> ${lists}`, `linalg.matmul <{c = 1}> {k = 1 : i32} ${lists}`],
   [`linalg.matmul // {\n ${lists}`, `linalg.matmul {k = 1 : i32} // {\n ${lists}`],
   [`linalg.matmul { // a\n} ${lists}`, `linalg.matmul {k = 1 : i32 // a\n} ${lists}`],
+  ['torch.aten.mm %a, %b : T, T -> T', 'torch.aten.mm %a, %b {k = 1 : i32} : T, T -> T'],
+  ['torch.aten.mm %a, %b// {\n: T, T -> T', 'torch.aten.mm %a, %b// {\n{k = 1 : i32} : T, T -> T'],
+  ['stablehlo.dot %a,%b,p=[] {a} :(T,T)->T', 'stablehlo.dot %a,%b,p=[] {k = 1 : i32, a} :(T,T)->T'],
+  [
+    'torch.operator "onnx.MatMul"(%a, %b) : (T, T) -> T',
+    'torch.operator "onnx.MatMul"(%a, %b) {k = 1 : i32} : (T, T) -> T',
+  ],
 ])('%s', (text, expected) => {
   expect(edited(text)).toBe(expected);
 });
@@ -74,6 +82,72 @@ describe('locate', () => {
   test('throws a RangeError outside of the input', () => {
     expect(() => locate(bytes('ab'), 3)).toThrow(RangeError);
     expect(() => locate(bytes('ab'), -1)).toThrow(RangeError);
+  });
+});
+
+describe('the way back', () => {
+  /** An input with insertions, some of them empty, on several lines or not ASCII. */
+  const edits = fc
+    .tuple(
+      fc.array(fc.constantFrom('a', '\n', 'ü', ' {x} '), { maxLength: 30 }),
+      fc.array(fc.tuple(fc.nat(60), fc.constantFrom('', 'k = 1', '\n', 'é\nf', '{}')), { maxLength: 6 }),
+    )
+    .map(([pieces, places]) => {
+      const input = bytes(pieces.join(''));
+      const insertions = places
+        .map(([offset, text]) => ({ offset: offset % (input.length + 1), text }))
+        .toSorted((a, b) => a.offset - b.offset);
+      return { input, insertions };
+    });
+
+  /** For each byte of the edited text, and its end, the offset in the input: edited byte by byte. */
+  const origins = (input: Uint8Array, insertions: readonly { offset: number; text: string }[]): number[] => {
+    const found: number[] = [];
+    for (let offset = 0; offset <= input.length; offset++) {
+      for (const insertion of insertions) {
+        if (insertion.offset === offset) found.push(...[...bytes(insertion.text)].map(() => offset));
+      }
+      found.push(offset);
+    }
+    return found;
+  };
+
+  test('leads from every byte to where it comes from', () => {
+    fc.assert(
+      fc.property(edits, ({ input, insertions }) => {
+        const edited = applyInsertions(input, insertions);
+        const expected = origins(input, insertions);
+        expect(expected).toHaveLength(edited.length + 1);
+        expected.forEach((origin, position) => {
+          expect(mapBack(insertions, position)).toBe(origin);
+          const { line, column } = locate(edited, position);
+          expect(originalPosition(input, insertions, line, column)).toEqual(locate(input, origin));
+        });
+      }),
+    );
+  });
+
+  test('is without end: offsets after the input count on', () => {
+    expect(mapBack([{ offset: 1, text: 'ü' }], 10)).toBe(8);
+  });
+
+  test.each([[-1], [0.5], [NaN]])('throws a RangeError for the offset %d', (position) => {
+    expect(() => mapBack([], position)).toThrow(RangeError);
+  });
+
+  test.each([
+    [0, 1],
+    [1, 0],
+    [1, 5],
+    [2, 3],
+    [3, 1],
+    [1.5, 1],
+    [1, NaN],
+    [Infinity, 1],
+  ])('throws a RangeError for line %d, column %d', (line, column) => {
+    expect(() => originalPosition(bytes('a\nb'), [{ offset: 1, text: 'xy' }], line, column)).toThrow(
+      RangeError,
+    );
   });
 });
 

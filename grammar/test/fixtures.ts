@@ -1,4 +1,5 @@
-import { parse, type Operation, type ParseResult } from '../src/main.ts';
+import { parse, type Operation, type ParseResult, type Type } from '../src/main.ts';
+import { rows } from '../src/table.ts';
 
 /** The bytes of a text. */
 export function bytes(text: string): Uint8Array {
@@ -17,30 +18,86 @@ export function only(text: string): Operation {
   return operations[0]!;
 }
 
-/** `tensor<3x5xf32>` for each operand, with `-1` as `?`. */
-export function types(operation: Operation): string[] {
-  return operation.operands.map(({ type }) =>
-    type.kind === 'opaque'
-      ? type.text
-      : `${type.kind}<${type.shape === null ? '*x' : type.shape.map((size) => `${size < 0 ? '?' : size}x`).join('')}${type.elementType}${type.encoding === null ? '' : `, ${type.encoding}`}>`,
-  );
+/** A type as text, with `-1` as `?`. */
+export function typeText(type: Type): string {
+  if (type.kind === 'opaque') return type.text;
+  const sizes = type.shape?.map((size) => (size < 0 ? '?' : String(size)));
+  const encoding = type.encoding === null ? '' : `, ${type.encoding}`;
+  if (type.kind === 'vtensor') {
+    const shape = sizes === undefined ? '*' : `[${sizes.join(',')}]`;
+    return shape === '*' && type.elementType === 'unk'
+      ? '!torch.vtensor'
+      : `!torch.vtensor<${shape},${type.elementType}${encoding}>`;
+  }
+  const shape = sizes === undefined ? '*x' : sizes.map((size) => `${size}x`).join('');
+  return `${type.kind}<${shape}${type.elementType}${encoding}>`;
 }
 
+/** The types of the operands as text: `tensor<3x5xf32>`. */
+export function types(operation: Operation): string[] {
+  return operation.operands.map(({ type }) => typeText(type));
+}
+
+interface Example {
+  /** Their types; `3x5` is `tensor<3x5xf32>`, and an empty text `tensor<f32>`. */
+  readonly operands: readonly string[];
+  /** The type of the result, when it is not that of the last operand. */
+  readonly result?: string;
+  readonly maps?: string;
+  readonly traits?: string;
+  /** What stands between operands and dictionary in the custom form, and the same as properties. */
+  readonly clauses?: string;
+  readonly properties?: string;
+  /** What the quoted form has for a region. */
+  readonly region?: string;
+  /** False for what the compiler of today does not know any more. */
+  readonly known?: false;
+}
+
+export const body = `{
+    ^bb0(%x: f32, %y: f32, %z: f32):
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %z, %p : f32
+      linalg.yield %s : f32
+    }`;
+
+const quantizedBody = `{
+    ^bb0(%x: i8, %y: i8, %v: i32, %w: i32, %z: i32):
+      %xe = arith.extsi %x : i8 to i32
+      %xs = arith.subi %xe, %v : i32
+      %ye = arith.extsi %y : i8 to i32
+      %ys = arith.subi %ye, %w : i32
+      %p = arith.muli %xs, %ys : i32
+      %s = arith.addi %z, %p : i32
+      linalg.yield %s : i32
+    }`;
+
+const plain = (...operands: [string, string, string]): Example => ({ operands });
+const former = (...operands: [string, string, string]): Example => ({ operands, known: false });
+const quantized = (lhs: string, rhs: string, out: string): Example => ({
+  operands: [`tensor<${lhs}xi8>`, `tensor<${rhs}xi8>`, 'i32', 'i32', `tensor<${out}xi32>`],
+  region: quantizedBody,
+});
+const vtensor = (sizes: string, element = 'f32'): string => `!torch.vtensor<[${sizes}],${element}>`;
+
 /** What each operation of the table is written with: an example for every row of operations.json. */
-export const examples: Readonly<
-  Record<
-    string,
-    { readonly operands: readonly [string, string, string]; readonly maps?: string; readonly traits?: string }
-  >
-> = {
-  'linalg.matmul': { operands: ['3x5', '5x7', '3x7'] },
-  'linalg.batch_matmul': { operands: ['2x3x5', '2x5x7', '2x3x7'] },
-  'linalg.batch_reduce_matmul': { operands: ['2x3x5', '2x5x7', '3x7'] },
-  'linalg.matvec': { operands: ['3x5', '5', '3'] },
-  'linalg.vecmat': { operands: ['3', '3x5', '5'] },
-  'linalg.batch_matvec': { operands: ['2x3x5', '2x5', '2x3'] },
-  'linalg.batch_vecmat': { operands: ['2x3', '2x3x5', '2x5'] },
-  'linalg.dot': { operands: ['5', '5', ''] },
+export const examples: Readonly<Record<string, Example>> = {
+  'linalg.matmul': plain('3x5', '5x7', '3x7'),
+  'linalg.batch_matmul': plain('2x3x5', '2x5x7', '2x3x7'),
+  'linalg.batch_reduce_matmul': plain('2x3x5', '2x5x7', '3x7'),
+  'linalg.matvec': plain('3x5', '5', '3'),
+  'linalg.vecmat': plain('3', '3x5', '5'),
+  'linalg.batch_matvec': plain('2x3x5', '2x5', '2x3'),
+  'linalg.batch_vecmat': plain('2x3', '2x3x5', '2x5'),
+  'linalg.dot': plain('5', '5', ''),
+  'linalg.matmul_transpose_a': former('5x3', '5x7', '3x7'),
+  'linalg.matmul_transpose_b': former('3x5', '7x5', '3x7'),
+  'linalg.batch_matmul_transpose_a': former('2x5x3', '2x5x7', '2x3x7'),
+  'linalg.batch_matmul_transpose_b': former('2x3x5', '2x7x5', '2x3x7'),
+  'linalg.mmt4d': plain('2x3x4x5', '6x3x7x5', '2x6x4x7'),
+  'linalg.batch_mmt4d': plain('9x2x3x4x5', '9x6x3x7x5', '9x2x6x4x7'),
+  'linalg.quantized_matmul': quantized('3x5', '5x7', '3x7'),
+  'linalg.quantized_batch_matmul': quantized('2x3x5', '2x5x7', '2x3x7'),
   'linalg.contract': {
     operands: ['3x5', '7x5', '3x7'],
     maps: '[affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>]',
@@ -50,54 +107,160 @@ export const examples: Readonly<
     maps: '[affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]',
     traits: 'parallel parallel reduction',
   },
+
+  'linalg.conv_1d': plain('8', '3', '6'),
+  'linalg.conv_1d_ncw_fcw': plain('1x2x8', '4x2x3', '1x4x6'),
+  'linalg.conv_1d_nwc_wcf': plain('1x8x2', '3x2x4', '1x6x4'),
+  'linalg.conv_2d': plain('8x9', '3x2', '6x8'),
+  'linalg.conv_2d_nchw_fchw': plain('1x2x8x9', '4x2x3x2', '1x4x6x8'),
+  'linalg.conv_2d_nchw_fchw_q': quantized('1x2x8x9', '4x2x3x2', '1x4x6x8'),
+  'linalg.conv_2d_ngchw_fgchw': plain('1x5x2x8x9', '4x5x2x3x2', '1x5x4x6x8'),
+  'linalg.conv_2d_ngchw_gfchw': plain('1x5x2x8x9', '5x4x2x3x2', '1x5x4x6x8'),
+  'linalg.conv_2d_ngchw_gfchw_q': quantized('1x5x2x8x9', '5x4x2x3x2', '1x5x4x6x8'),
+  'linalg.conv_2d_nhwc_fhwc': plain('1x8x9x2', '4x3x2x2', '1x6x8x4'),
+  'linalg.conv_2d_nhwc_fhwc_q': quantized('1x8x9x2', '4x3x2x2', '1x6x8x4'),
+  'linalg.conv_2d_nhwc_hwcf': plain('1x8x9x2', '3x2x2x4', '1x6x8x4'),
+  'linalg.conv_2d_nhwc_hwcf_q': quantized('1x8x9x2', '3x2x2x4', '1x6x8x4'),
+  'linalg.conv_2d_nhwgc_gfhwc': plain('1x8x9x5x2', '5x4x3x2x2', '1x6x8x5x4'),
+  'linalg.conv_2d_nhwgc_gfhwc_q': quantized('1x8x9x5x2', '5x4x3x2x2', '1x6x8x5x4'),
+  'linalg.conv_3d': plain('8x9x7', '3x2x2', '6x8x6'),
+  'linalg.conv_3d_ncdhw_fcdhw': plain('1x2x8x9x7', '4x2x3x2x2', '1x4x6x8x6'),
+  'linalg.conv_3d_ndhwc_dhwcf': plain('1x8x9x7x2', '3x2x2x2x4', '1x6x8x6x4'),
+  'linalg.conv_3d_ndhwc_dhwcf_q': quantized('1x8x9x7x2', '3x2x2x2x4', '1x6x8x6x4'),
+  'linalg.depthwise_conv_1d_ncw_cw': plain('1x2x8', '2x3', '1x2x6'),
+  'linalg.depthwise_conv_1d_nwc_wc': plain('1x8x2', '3x2', '1x6x2'),
+  'linalg.depthwise_conv_1d_nwc_wcm': plain('1x8x2', '3x2x4', '1x6x2x4'),
+  'linalg.depthwise_conv_2d_nchw_chw': plain('1x2x8x9', '2x3x2', '1x2x6x8'),
+  'linalg.depthwise_conv_2d_nhwc_hwc': plain('1x8x9x2', '3x2x2', '1x6x8x2'),
+  'linalg.depthwise_conv_2d_nhwc_hwc_q': quantized('1x8x9x2', '3x2x2', '1x6x8x2'),
+  'linalg.depthwise_conv_2d_nhwc_hwcm': plain('1x8x9x2', '3x2x2x4', '1x6x8x2x4'),
+  'linalg.depthwise_conv_2d_nhwc_hwcm_q': quantized('1x8x9x2', '3x2x2x4', '1x6x8x2x4'),
+  'linalg.depthwise_conv_3d_ncdhw_cdhw': plain('1x2x8x9x7', '2x3x2x2', '1x2x6x8x6'),
+  'linalg.depthwise_conv_3d_ndhwc_dhwc': plain('1x8x9x7x2', '3x2x2x2', '1x6x8x6x2'),
+  'linalg.depthwise_conv_3d_ndhwc_dhwcm': plain('1x8x9x7x2', '3x2x2x2x4', '1x6x8x6x2x4'),
+
+  'stablehlo.dot': {
+    operands: ['3x5', '5x7'],
+    result: '3x7',
+    clauses: ', precision = [DEFAULT, HIGHEST]',
+    properties: 'precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision HIGHEST>]',
+  },
+  'stablehlo.dot_general': {
+    operands: ['2x3x5', '2x5x7'],
+    result: '2x3x7',
+    clauses: ', batching_dims = [0] x [0], contracting_dims = [2] x [1]',
+    properties:
+      'dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>',
+  },
+  'tosa.matmul': { operands: ['2x3x5', '2x5x7', '1', '1'], result: '2x3x7' },
+  'torch.aten.mm': { operands: [vtensor('3,5'), vtensor('5,7')], result: vtensor('3,7') },
+  'torch.aten.bmm': {
+    operands: [vtensor('2,3,5', 'si8'), vtensor('2,5,7', 'si8')],
+    result: vtensor('2,3,7', 'si32'),
+  },
+  'torch.aten.matmul': { operands: [vtensor('?,3,5'), '!torch.vtensor'], result: '!torch.vtensor<*,f32>' },
+  'torch.aten.linear': { operands: [vtensor('3,5'), vtensor('7,5'), '!torch.none'], result: vtensor('3,7') },
+  'torch.aten.addmm': {
+    operands: [vtensor('7'), vtensor('3,5'), vtensor('5,7'), '!torch.int', '!torch.int'],
+    result: vtensor('3,7'),
+  },
+  'onnx.MatMul': { operands: [vtensor('3,5'), vtensor('5,7')], result: vtensor('3,7', 'unk') },
+  'onnx.Gemm': { operands: [vtensor('3,5'), vtensor('5,7'), vtensor('7')], result: vtensor('3,7') },
 };
 
-export const body = `{
-    ^bb0(%x: f32, %y: f32, %z: f32):
-      %p = arith.mulf %x, %y : f32
-      %s = arith.addf %z, %p : f32
-      linalg.yield %s : f32
-    }`;
+/** The full type of an operand of an example. */
+export function typeOf(text: string): string {
+  if (/[^\dx]/.test(text)) return text;
+  return `tensor<${text === '' ? '' : `${text}x`}f32>`;
+}
 
-const typeOf = (shape: string): string => `tensor<${shape === '' ? '' : `${shape}x`}f32>`;
+/** What an example's result is, as a full type. */
+export function resultOf({ operands, result }: Example): string {
+  return typeOf(result ?? operands.at(-1)!);
+}
+
+/** The operands of an example. */
+export function valuesOf({ operands }: Example): string[] {
+  return operands.map((_, index) => `%${'abcde'.charAt(index)}`);
+}
 
 /** A module with one operation in one function, in its custom form; `attributes` is text such as `{foo}`. */
 export function customForm(name: string, attributes = ''): string {
-  const { operands, maps, traits } = examples[name]!;
-  const [lhs, rhs, out] = operands.map(typeOf) as [string, string, string];
-  const lists = `ins(%a, %b : ${lhs}, ${rhs}) outs(%c : ${out})`;
+  const example = examples[name]!;
+  const { maps, traits } = example;
+  const row = rows.find((candidate) => candidate.name === name)!;
+  const values = valuesOf(example);
+  const operands = example.operands.map(typeOf);
+  const result = resultOf(example);
+  const list = (from: number, to: number): string =>
+    `(${values.slice(from, to).join(', ')} : ${operands.slice(from, to).join(', ')})`;
+  const lists = `ins${list(0, row.inputs)} outs${list(row.inputs, values.length)}`;
   const iterators = traits
     ?.split(' ')
     .map((trait) => `"${trait}"`)
     .join(', ');
-  const operation =
-    iterators === undefined
-      ? `${name}${maps === undefined ? '' : ` indexing_maps = ${maps}`} ${attributes} ${lists} -> ${out}`
-      : `${name} {indexing_maps = ${maps}, iterator_types = [${iterators}]} ${lists} ${attributes === '' ? '' : `attrs = ${attributes}`} ${body} -> ${out}`;
-  return inFunction(operation, lhs, rhs, out);
+  const written = {
+    'before-ins': `${name}${maps === undefined ? '' : ` indexing_maps = ${maps}`} ${attributes} ${lists} -> ${result}`,
+    'attrs-after-outs': `${name} {indexing_maps = ${maps}, iterator_types = [${iterators}]} ${lists} ${attributes === '' ? '' : `attrs = ${attributes}`} ${body} -> ${result}`,
+    'before-types': `${name} ${values.join(', ')}${example.clauses ?? ''} ${attributes} : ${
+      name.startsWith('torch.') ? operands.join(', ') : `(${operands.join(', ')})`
+    } -> ${result}`,
+    operator: `torch.operator "${name}"(${values.join(', ')}) ${attributes} : (${operands.join(', ')}) -> ${result}`,
+  };
+  return inFunction(written[row.dictionary], example);
 }
 
 /** The same in the quoted form. */
 export function quotedForm(name: string, attributes = ''): string {
-  const { operands, maps, traits } = examples[name]!;
-  const [lhs, rhs, out] = operands.map(typeOf) as [string, string, string];
+  const example = examples[name]!;
+  const { maps, traits, operands } = example;
+  const row = rows.find((candidate) => candidate.name === name)!;
   const iterators = traits
     ?.split(' ')
     .map((trait) => `#linalg.iterator_type<${trait}>`)
     .join(', ');
+  const inLinalg = name.startsWith('linalg.');
+  const isOperator = row.dictionary === 'operator';
   const properties = [
     ...(maps === undefined ? [] : [`indexing_maps = ${maps}`]),
     ...(iterators === undefined ? [] : [`iterator_types = [${iterators}]`]),
-    'operandSegmentSizes = array<i32: 2, 1>',
+    ...(example.properties === undefined ? [] : [example.properties]),
+    ...(isOperator ? [`name = "${name}"`] : []),
+    ...(inLinalg ? [`operandSegmentSizes = array<i32: ${row.inputs}, ${operands.length - row.inputs}>`] : []),
   ].join(', ');
-  const operation = `"${name}"(%a, %b, %c) <{${properties}}> (${body}) ${attributes} : (${lhs}, ${rhs}, ${out}) -> ${out}`;
-  return inFunction(operation, lhs, rhs, out);
+  const between = `${properties === '' ? '' : ` <{${properties}}>`}${inLinalg ? ` (${example.region ?? body})` : ''}`;
+  const operation = `"${isOperator ? 'torch.operator' : name}"(${valuesOf(example).join(', ')})${between} ${attributes} : (${operands.map(typeOf).join(', ')}) -> ${resultOf(example)}`;
+  return inFunction(operation, example);
 }
 
-function inFunction(operation: string, lhs: string, rhs: string, out: string): string {
-  return `func.func @main(%a: ${lhs}, %b: ${rhs}, %c: ${out}) -> ${out} {
+function inFunction(operation: string, example: Example): string {
+  const values = valuesOf(example);
+  const result = resultOf(example);
+  const parameters = example.operands.map((type, index) => `${values[index]!}: ${typeOf(type)}`);
+  return `func.func @main(${parameters.join(', ')}) -> ${result} {
   %0 = ${operation}
-  return %0 : ${out}
+  return %0 : ${result}
 }
 `;
 }
+
+/** Element types of all families, as the compiler prints them. */
+export const elements = [
+  ...[
+    'f8E4M3FN',
+    'f8E5M2',
+    'f8E4M3FNUZ',
+    'f8E5M2FNUZ',
+    'f8E4M3B11FNUZ',
+    'f8E3M4',
+    'f8E8M0FNU',
+    'f4E2M1FN',
+    'f6E3M2FN',
+  ],
+  ...['i1', 'i4', 'ui8', 'si32', 'bf16', 'tf32', 'f64', 'index', 'none', 'complex<f32>', 'complex<f8E5M2>'],
+  '!quant.uniform<i8:f32, 1.000000e-01:3>',
+  '!quant.uniform<i8<-127:127>:f32:0, {1.000000e-01:-3,2.000000e-02}>',
+  '!quant.uniform<i8<-8:7>:f32:{0:1, 1:2}, {{1.000000e-01, 2.000000e-01}}>',
+  'tuple<f32, tensor<2xi8>>',
+  'vector<4xf32>',
+];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { body, only, parseText, types } from './fixtures.ts';
+import { body, elements, only, parseText, types, typeText } from './fixtures.ts';
 
 const lists = 'ins(%a, %b : tensor<3x5xf32>, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>)';
 const maps =
@@ -139,6 +139,91 @@ describe('linalg.generic', () => {
   });
 });
 
+describe('front ends', () => {
+  const t = 'tensor<2x3x5xf32>, tensor<2x5x7xf32>';
+
+  test('the clauses after the operands are attributes', () => {
+    const text = `%0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32, b = 1> {foo} : (${t}) -> tensor<2x3x7xf32>`;
+    const operation = only(text);
+    expect(operation.attributes.map(({ start, end }) => text.slice(start, end))).toEqual([
+      'batching_dims = [0] x [0]',
+      'contracting_dims = [2] x [1]',
+      'precision = [DEFAULT, DEFAULT]',
+      'algorithm = <lhs_precision_type = tf32, b = 1>',
+      'foo',
+    ]);
+    expect(operation).toMatchObject({
+      kind: 'to-normalise',
+      body: 'other',
+      indexingMaps: [],
+      iteratorTypes: [],
+    });
+    expect(operation.results.map(typeText)).toEqual(['tensor<2x3x7xf32>']);
+  });
+
+  test('operands at the end may be missing', () => {
+    const roles = (text: string): string[] => only(text).operands.map(({ role }) => role);
+    expect(roles(`tosa.matmul %a, %b : (${t}) -> tensor<2x3x7xf32>`)).toEqual(['lhs', 'rhs']);
+    expect(roles(`torch.operator "onnx.Gemm"(%a, %b) : (${t}) -> f32`)).toEqual(['lhs', 'rhs']);
+    expect(roles(`torch.operator "onnx.Gemm"(%a, %b, %c) : (${t}, f32) -> f32`)).toEqual([
+      'lhs',
+      'rhs',
+      'input',
+    ]);
+    expect(roles(`torch.aten.addmm %c, %a, %b, %x, %y : f32, ${t}, i1, i1 -> f32`)).toEqual([
+      'input',
+      'lhs',
+      'rhs',
+      'input',
+      'input',
+    ]);
+  });
+
+  test('constant operands are known', () => {
+    const text =
+      '%b = torch.vtensor.literal(dense<1.0> : tensor<5x7xf32>) : !torch.vtensor<[5,7],f32>\n%0 = torch.aten.mm %a, %b : !torch.vtensor<[3,5],f32>, !torch.vtensor<[5,7],f32> -> !torch.vtensor';
+    expect(only(text).operands.map(({ constant }) => constant)).toEqual([false, true]);
+  });
+
+  test.each([
+    ['another operator', 'torch.operator "onnx.Relu"(%a) : (T) -> T'],
+    ['another quoted operator', '"torch.operator"(%a) <{name = "onnx.Relu"}> : (T) -> T'],
+    ['a quoted operator without a name', '"torch.operator"(%a) {a} : (T) -> T'],
+    ['an operator that no torch.operator is', '"onnx.MatMul"(%a, %b) : (T, T) -> T'],
+    ['longer names', 'torch.aten.mm.out %a, %b : T, T -> T torch.aten.matmul$x %a, %b : T, T -> T'],
+    ['attributes', 'foo.bar {stablehlo.dot = #stablehlo.dot<a = [0]>, torch.aten.mm}'],
+    ['a symbol', 'func.func @torch.aten.mm(%a: f32) { }'],
+  ])('%s is of no interest', (_, text) => {
+    expect(parseText(text)).toEqual({ operations: [], problems: [] });
+  });
+
+  test('an older operator has its name in the dictionary', () => {
+    expect(only('"torch.operator"(%a, %b) {name = "onnx.MatMul"} : (T, T) -> T').name).toBe('onnx.MatMul');
+  });
+
+  test.each([
+    ['operands without types', 'torch.aten.mm %a, %b'],
+    ['too few operands', 'torch.aten.mm %a : T -> T'],
+    ['more operands than types', 'stablehlo.dot %a, %b : (T) -> T'],
+    ['no result', 'stablehlo.dot %a, %b : (T, T)'],
+    ['a clause that does not end', 'stablehlo.dot %a, %b, precision = [ : (T, T) -> T'],
+    ['a clause without a value', 'stablehlo.dot %a, %b, precision : (T, T) -> T'],
+    ['too few zero points', 'linalg.quantized_matmul ins(%a, %b, %z : T, T, i32) outs(%c : T) -> T'],
+  ])('%s: a problem, not an operation', (_, text) => {
+    const { operations, problems } = parseText(text);
+    expect(operations).toEqual([]);
+    expect(problems.map(({ offset }) => offset)).toEqual([0]);
+  });
+
+  test('operations in the regions of other operators are found', () => {
+    const inner = '%1 = torch.operator "onnx.MatMul"(%a, %b) : (T, T) -> T';
+    expect(only(`%0 = torch.operator "onnx.If"(%c) : (T) -> T { ${inner} }`).name).toBe('onnx.MatMul');
+    expect(only(`%0 = "torch.operator"(%c) <{name = "onnx.If"}> ({ ${inner} }) : (T) -> T`).name).toBe(
+      'onnx.MatMul',
+    );
+  });
+});
+
 describe('quoted form', () => {
   const quoted = (rest: string): string =>
     `%0 = "linalg.matmul"(%a, %b, %c) ${rest} : (tensor<3x5xf32>, tensor<5x7xf32>, tensor<3x7xf32>) -> tensor<3x7xf32>`;
@@ -173,12 +258,54 @@ describe('types', () => {
     'tensor<4x4xf32, #iree_encoding.encoding<operand_index = 0, user_indexing_maps = [#map, [#map1]]>>',
     'memref<4x4xf32, affine_map<(d0, d1) -> (d0 * 4 + d1)>, #hal.descriptor_type<storage_buffer>>',
     'vector<4x8xbf16>',
+    ...elements.flatMap((element) => [
+      `tensor<4x0x?x${element}>`,
+      `tensor<${element}>`,
+      `tensor<2x${element}, #a.b<c>>`,
+    ]),
+    'tensor<4x4xf32, "encoding">',
+    'tensor<4xf32, {a = 1, b = [2]}>',
+    'memref<4x4xf8E4M3FN, strided<[?, 1], offset: ?>, 3>',
     '!torch.vtensor<[3,5],f32>',
+    '!torch.vtensor<[],si64>',
+    '!torch.vtensor<[2,?],!torch.qint8>',
+    '!torch.vtensor<[2,3],unk>',
+    '!torch.vtensor<*,f32>',
+    '!torch.vtensor<[2,3],complex<f32>>',
+    '!torch.vtensor<[2,3],f32, #sparse<a, b>>',
+    '!torch.vtensor',
+    '!torch.vtensor<[0x2],f32>',
+    '!torch.vtensor<[a],f32>',
+    '!torch.tensor<[2,3],f32>',
+    'opaque<"dialect", "type">',
     '!unknown',
     'index',
     '(tensor<3xf32>) -> (tensor<3xf32>, () -> f32)',
   ])('%s', (type) => {
     expect(withType(type)).toBe(type);
+  });
+
+  test.each(elements)('%s is an element type as it is written', (element) => {
+    const operation = only(
+      `%0 = tosa.matmul %a, %b : (tensor<2x3x${element}>, !torch.vtensor<[2,?],${element}>) -> memref<?x7x${element}, 1>`,
+    );
+    expect([...operation.operands.map(({ type }) => type), ...operation.results]).toEqual([
+      { kind: 'tensor', shape: [2, 3], elementType: element, encoding: null },
+      { kind: 'vtensor', shape: [2, -1], elementType: element, encoding: null },
+      { kind: 'memref', shape: [-1, 7], elementType: element, encoding: '1' },
+    ]);
+  });
+
+  test.each([
+    ['!torch.vtensor', null, 'unk'],
+    ['!torch.vtensor<*,f32>', null, 'f32'],
+    ['!torch.vtensor< [ 2 , ? ] , f32 >', [2, -1], 'f32'],
+    ['!torch.vtensor<[],f64>', [], 'f64'],
+  ])('%s has its shape and element type', (type, shape, elementType) => {
+    const operation = only(`%0 = torch.aten.mm %a, %b : ${type}, ${type} -> ${type}`);
+    const expected = { kind: 'vtensor', shape, elementType, encoding: null };
+    expect(operation.operands.map((operand) => operand.type)).toEqual([expected, expected]);
+    expect(operation.results).toEqual([expected]);
   });
 
   test('aliases stand for their types, also as elements and through other aliases', () => {

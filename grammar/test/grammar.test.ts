@@ -17,6 +17,7 @@ const parts = new Set([
   'map-result',
   'iterator',
   'iterator-name',
+  'size',
   'statement',
   'operands',
 ]);

@@ -49,6 +49,13 @@ test.each([
   ],
   ['unfinished globals', 'util.global ', ''],
   ['unfinished casts', '%a = tensor.cast ', ''],
+  ['front ends with open clauses', 'stablehlo.dot %a, %b, c = [ x ', ''],
+  ['front ends with clauses', 'stablehlo.dot %a, c = [] x ', ''],
+  ['front ends with open types', 'torch.aten.mm %a, %b : !torch.vtensor<[2,', ''],
+  ['front ends with more and more types', 'torch.aten.mm %a : f32, ', ''],
+  ['quoted operators in open regions', '"torch.operator"(%a) <{name = "x"}> ({ ', ''],
+  ['quoted operators without names in open regions', '"torch.operator"(%a) ({ ', ''],
+  ['operators', 'torch.operator "x"(', ''],
   ['separators', '// -----"', ''],
   ['open comments', '//', ''],
   ['resources', '{-#', ''],
@@ -77,6 +84,7 @@ test.each([
   ],
   ['maps', '#a = affine_map<(d) -> (', 'd, ', 'd)>', 'linalg.contract indexing_maps = [#a] outs(%c : f32)'],
   ['types', '!a = tuple<', 'f32, ', 'f32>', 'linalg.dot ins(%a, %b : !a, tensor<!a>) outs(%c : !a)'],
+  ['sizes', '!a = !torch.vtensor<[', '1,', '1],f32>', 'torch.aten.mm %a, %b : !a, !a -> !a'],
   ['shapes', '!a = tensor<', '1x', 'f32>', 'linalg.dot ins(%a, %b : !a, tensor<!a>) outs(%c : !a)'],
 ])('%s behind aliases that are long and often used are read once', (_, before, unit, after, use) => {
   const long = (count: number): string => before + unit.repeat(count) + after;

@@ -1,10 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { applyInsertions, insertionFor, parse } from '../src/main.ts';
 import { rows } from '../src/table.ts';
-import { body, bytes, customForm, parseText, quotedForm, types } from './fixtures.ts';
-import { ireeOpt, readGenericPrint, reprint } from './oracle.ts';
+import {
+  body,
+  bytes,
+  customForm,
+  elements,
+  examples,
+  parseText,
+  quotedForm,
+  types,
+  typeText,
+} from './fixtures.ts';
+import { ireeOpt, readGenericPrint, readGenerics, reprint } from './oracle.ts';
 
 const names = rows.map(({ name }) => name);
+const known = rows.filter(({ name }) => examples[name]!.known !== false);
+const inModules = (modules: readonly string[]): string =>
+  modules.map((text) => `module {\n${text}}\n`).join('');
 const maps =
   '[affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>]';
 const iterators = 'iterator_types = ["parallel", "parallel", "reduction"]';
@@ -14,12 +27,50 @@ const inFunction = (operation: string): string =>
   `func.func @main(%a: tensor<3x5xf32>, %b: tensor<5x7xf32>, %c: tensor<3x7xf32>) { ${operation} return }\n`;
 
 const texts: readonly (readonly [string, string])[] = [
-  ...names.flatMap((name) =>
-    ['', '{}', '{a = "}{", b}'].flatMap((attributes) => [
-      [`${name} ${attributes}`, customForm(name, attributes)] as const,
-      [`"${name}" ${attributes}`, quotedForm(name, attributes)] as const,
-    ]),
-  ),
+  // All rows in one text, because starting the compiler takes most of the time.
+  ...['', '{}', '{a = "}{", b}'].flatMap((attributes) => [
+    [
+      `the custom form of all rows with ${attributes || 'nothing'}`,
+      inModules(known.map(({ name }) => customForm(name, attributes))),
+    ] as const,
+    [
+      `the quoted form of all rows with ${attributes || 'nothing'}`,
+      inModules(known.map(({ name }) => quotedForm(name, attributes))),
+    ] as const,
+  ]),
+  [
+    'element types',
+    inModules(
+      elements
+        .filter((element) => !/^(?:tuple|none)/.test(element))
+        .map((element) => {
+          const [lhs, rhs, out] = [
+            `tensor<3x?x${element}>`,
+            `tensor<0x?x${element}>`,
+            `tensor<3x0x${element}>`,
+          ];
+          return `func.func @main(%a: ${lhs}, %b: ${rhs}, %c: ${out}) {
+  %0 = linalg.generic {indexing_maps = ${maps.replace('(d2, d1)', '(d1, d2)')}, ${iterators}} ins(%a, %b : ${lhs}, ${rhs}) outs(%c : ${out}) {
+    ^bb0(%x: ${element}, %y: ${element}, %z: ${element}): linalg.yield %z : ${element} } -> ${out}
+  return }`;
+        }),
+    ),
+  ],
+  [
+    'front ends',
+    `func.func @main(%a: tensor<2x3x5xf32>, %b: tensor<2x5x7xf32>, %x: !torch.vtensor<[3,5],f32>, %y: !torch.vtensor) {
+  %0 = stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT],
+    algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1,
+    rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> // {
+    : (tensor<2x3x5xf32>, tensor<2x5x7xf32>) -> tensor<2x3x7xf32>
+  %1 = "stablehlo.dot_general"(%a, %b) {dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0],
+    rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>}
+    : (tensor<2x3x5xf32>, tensor<2x5x7xf32>) -> tensor<2x3x7xf32>
+  %2 = torch.aten.mm %x, %y : !torch.vtensor< [ 3 , 5 ] , f32 >, !torch.vtensor -> !torch.vtensor<*,f32>
+  %3 = torch.operator "onnx.Gemm"(%x, %2) {torch.onnx.transB = 1 : si64} : (!torch.vtensor<[3,5],f32>, !torch.vtensor<*,f32>) -> (!torch.vtensor<[?,?],unk>)
+  %4 = torch.operator "onnx.Relu"(%3) : (!torch.vtensor<[?,?],unk>) -> !torch.vtensor<[],f32>
+  return }`,
+  ],
   ['maps', inFunction(`%0 = linalg.matmul indexing_maps = ${maps} ${ins} ${result}`)],
   [
     'maps, properties and dictionaries',
@@ -114,6 +165,8 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', () => {
         operation.iteratorTypes,
         operation.body,
         operation.symbol,
+        operation.kind,
+        operation.results.map(typeText),
       ]);
     expect(essence(printed)).toEqual(essence(text));
     expect(essence(reprint(text))).toEqual(essence(text));
@@ -133,6 +186,25 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', () => {
     expect(expected.map(({ tail }) => /tuned\.id = (\d+) : i32/.exec(tail)?.[1])).toEqual(
       operations.map((_, index) => String(index)),
     );
+  });
+
+  test('on the default maps and iterator types of all named operations', () => {
+    const named = known.filter(({ defaultMaps }) => defaultMaps !== null);
+    const text = inModules(named.map(({ name }) => customForm(name)));
+    const generics = readGenerics(reprint(text, '--linalg-generalize-named-ops'));
+    expect(
+      named.map(({ name, defaultMaps, iteratorTypes }) => ({
+        name,
+        maps: defaultMaps!.map(({ results }) => results.map((dimension) => `d${dimension}`).join(', ')),
+        iterators: iteratorTypes,
+      })),
+    ).toEqual(generics.map((generic, index) => ({ name: named[index]?.name, ...generic })));
+  });
+
+  test('that the former operations are no more', () => {
+    for (const { name } of rows.filter((row) => !known.includes(row))) {
+      expect(() => reprint(customForm(name))).toThrow(`custom op '${name}' is unknown`);
+    }
   });
 
   test('that separators cut even strings', () => {

@@ -20,7 +20,7 @@ export function reprint(text: string, ...flags: string[]): string {
   return stdout;
 }
 
-/** A contraction in what `--mlir-print-op-generic` prints, read line by line and independently of the parser. */
+/** An operation in what `--mlir-print-op-generic` prints, read line by line and independently of the parser. */
 export interface Printed {
   readonly name: string;
   /** The line with the name and the line with the types. */
@@ -29,7 +29,7 @@ export interface Printed {
   readonly types: readonly string[];
 }
 
-/** The operations of the given names with two inputs and one output, in the order of their ends. */
+/** The operations of the given names, generics only with two inputs and one output, in the order of their ends. */
 export function readGenericPrint(print: string, names: readonly string[]): Printed[] {
   const found: Printed[] = [];
   const open: { indent: number; name: string; head: string }[] = [];
@@ -44,7 +44,12 @@ export function readGenericPrint(print: string, names: readonly string[]): Print
       skipped = indent;
       continue;
     }
-    const name = /^\s*(?:%[\w:]+ = )?"([\w.]+)"\(/.exec(line)?.[1];
+    const called = /^\s*(?:%[\w:]+ = )?"([\w.]+)"\(/.exec(line)?.[1];
+    const name = called === 'torch.operator' ? /<\{name = "([\w.]+)"/.exec(line)?.[1] : called;
+    if (name !== undefined && names.includes(name) && !line.endsWith('({')) {
+      found.push({ name, head: line, tail: line, types: typesOf(line) });
+      continue;
+    }
     if (name !== undefined && names.includes(name)) {
       open.push({ indent, name, head: line });
     } else if (open.at(-1)?.indent === indent && line.trim().startsWith('})')) {
@@ -58,5 +63,25 @@ export function readGenericPrint(print: string, names: readonly string[]): Print
 
 function typesOf(line: string): string[] {
   const list = / : \((.*)\) -> /.exec(line)![1]!;
-  return list.split(/, (?=tensor|memref|vector)/);
+  return list.split(/, (?=tensor|memref|vector|!|i32)/);
+}
+
+/** What `--linalg-generalize-named-ops` makes of each operation: its maps and iterator types. */
+export interface Generalized {
+  /** For each operand, as `d0, d2`. */
+  readonly maps: readonly string[];
+  readonly iterators: readonly string[];
+}
+
+/** All generics of a print in the custom form, in their order, read independently of the parser. */
+export function readGenerics(print: string): Generalized[] {
+  const aliases = new Map(
+    [...print.matchAll(/^(#\w+) = affine_map<\(.*\) -> \((.*)\)>$/gm)].map((match) => [match[1]!, match[2]!]),
+  );
+  return [
+    ...print.matchAll(/linalg\.generic \{indexing_maps = \[(.*?)\], iterator_types = \[(.*?)\]\}/g),
+  ].map((match) => ({
+    maps: match[1]!.split(', ').map((name) => aliases.get(name) ?? name),
+    iterators: match[2]!.split(', ').map((type) => type.slice(1, -1)),
+  }));
 }

@@ -1,10 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import table from '../operations.json' with { type: 'json' };
 import { rows } from '../src/table.ts';
-import { customForm, examples, only, quotedForm, types } from './fixtures.ts';
+import {
+  customForm,
+  examples,
+  only,
+  quotedForm,
+  resultOf,
+  types,
+  typeOf,
+  typeText,
+  valuesOf,
+} from './fixtures.ts';
 
 test('every row has an example, and every example a row', () => {
-  expect(Object.keys(examples).toSorted()).toEqual(Object.keys(table.operations).toSorted());
+  const names = [...Object.keys(table.operations), ...table.families.flatMap((family) => family.names)];
+  expect(Object.keys(examples).toSorted()).toEqual(names.toSorted());
 });
 
 describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, row) => {
@@ -12,8 +23,10 @@ describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, row) => 
     for (const role of row.roles) expect(['lhs', 'rhs', 'accumulator', 'input', 'output']).toContain(role);
     for (const type of row.iteratorTypes ?? []) expect(['parallel', 'reduction', 'window']).toContain(type);
     expect(['optional', 'required', 'never']).toContain(row.mapsKeyword);
-    expect(['named', 'region']).toContain(row.body);
-    expect(['before-ins', 'attrs-after-outs']).toContain(row.dictionary);
+    expect(['contraction', 'convolution', 'to-normalise']).toContain(row.kind);
+    expect(['named', 'region', 'other']).toContain(row.body);
+    expect(['before-ins', 'attrs-after-outs', 'before-types', 'operator']).toContain(row.dictionary);
+    expect(row.optional).toBeLessThan(row.roles.length);
   });
 
   test('has default maps that fit its operands and iterators', () => {
@@ -30,25 +43,27 @@ describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, row) => 
     ['quoted', quotedForm(name)],
   ] as const)('is found in its %s form', (form, text) => {
     const operation = only(text);
-    const { operands } = examples[name]!;
-    expect(operation).toMatchObject({ name, form, symbol: 'main', chunk: 0, body: 'multiply-add' });
-    expect(types(operation)).toEqual(
-      operands.map((shape) => `tensor<${shape === '' ? '' : `${shape}x`}f32>`),
-    );
+    const example = examples[name]!;
+    const computes = row.body === 'other' ? 'other' : 'multiply-add';
+    expect(operation).toMatchObject({ name, form, kind: row.kind, symbol: 'main', chunk: 0, body: computes });
+    expect(types(operation)).toEqual(example.operands.map(typeOf));
+    expect(operation.results.map(typeText)).toEqual([resultOf(example)]);
+    if (row.kind !== 'contraction') expect(operation.indexingMaps).toEqual([]);
     expect(operation.operands.map(({ role }) => role)).toEqual(row.roles);
-    expect(operation.operands.map(({ value }) => value)).toEqual(['%a', '%b', '%c']);
+    expect(operation.operands.map(({ value }) => value)).toEqual(valuesOf(example));
     // The maps must agree with the shapes: one size per dimension.
     const sizes = new Map<number, number>();
     operation.operands.forEach(({ type }, index) => {
       const shape = type.kind === 'opaque' ? null : type.shape;
-      operation.indexingMaps[index]!.results.forEach((dimension, axis) => {
+      operation.indexingMaps[index]?.results.forEach((dimension, axis) => {
         expect(sizes.get(dimension!) ?? shape![axis]).toBe(shape![axis]);
         sizes.set(dimension!, shape![axis]!);
       });
     });
     expect(sizes.size).toBe(operation.iteratorTypes.length);
-    expect(text.slice(operation.start, operation.end)).toMatch(
-      form === 'custom' ? /^linalg\.[^]*-> tensor<.*>$/ : /^"linalg\.[^]*-> tensor<.*>$/,
-    );
+    const source = text.slice(operation.start, operation.end);
+    const word = row.dictionary === 'operator' ? 'torch.operator' : name;
+    expect(source.startsWith(form === 'custom' ? word : `"${word}"`)).toBe(true);
+    expect(source.endsWith(`-> ${resultOf(example)}`)).toBe(true);
   });
 });

@@ -21,6 +21,10 @@ const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
 /** The canonical workload of an operation, or the reason why it has none. Pure. */
 export function workloadOf(operation: Operation): OperationWorkload | Skipped {
+  if (operation.kind === 'convolution') return { skipped: 'convolutions are not tuned yet' };
+  if (operation.kind === 'to-normalise') return { skipped: 'operations of this dialect are not tuned yet' };
+  // Its operands are packed already, and the compiler has a pipeline of its own for it.
+  if (/mmt4d$/.test(operation.name)) return { skipped: 'packed operands are not tuned yet' };
   const own = ownConfiguration(operation);
   if (own !== null) return { skipped: `already has ${own}` };
   if (operation.body !== 'multiply-add') {

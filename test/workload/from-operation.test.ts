@@ -106,6 +106,21 @@ describe('operations without a workload say why', () => {
       /unsigned/,
     ],
     [
+      'packed operands',
+      '%r = linalg.mmt4d ins(%x, %y : tensor<2x4x8x1xf32>, tensor<3x4x16x1xf32>) outs(%z : tensor<2x3x8x16xf32>) -> tensor<2x3x8x16xf32>',
+      /packed operands/,
+    ],
+    [
+      'a convolution',
+      '%r = linalg.conv_2d ins(%x, %y : tensor<9x9xf32>, tensor<2x2xf32>) outs(%z : tensor<8x8xf32>) -> tensor<8x8xf32>',
+      /convolutions/,
+    ],
+    [
+      'a front end',
+      '%r = torch.aten.mm %x, %y : !torch.vtensor<[8,4],f32>, !torch.vtensor<[4,16],f32> -> !torch.vtensor<[8,16],f32>',
+      /dialect/,
+    ],
+    [
       'a convolution-like map',
       generic(
         'affine_map<(a, b, c) -> (a + c)>, affine_map<(a, b, c) -> (c, b)>, affine_map<(a, b, c) -> (a, b)>',
