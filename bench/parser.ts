@@ -1,0 +1,223 @@
+// How fast the parser reads and what memory it takes: text full of operations, blobs, more than 2 GiB, the worst.
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { freemem, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { CompilerNotFoundError, findCompiler } from '../src/compiler/index.ts';
+import { median } from '../src/measure/statistics.ts';
+import { table } from '../src/report/table.ts';
+import {
+  BenchError,
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  UsageError,
+  wholeNumber,
+  writeJson,
+} from './shared/arguments.ts';
+import type { ParserRun } from './shared/parser-child.ts';
+import { hugeStarts, repeated, worstTexts, writeBlob } from './shared/parser-inputs.ts';
+import { describeMachine, root } from './shared/workplace.ts';
+
+const USAGE = `usage: npm run bench:parser -- [--rounds N] [--huge yes|no] [--json FILE] [FILES...]
+
+  FILES     programs to read, as the compiler's --compile-to=input prints them, each repeated up to 6 MB
+            (default: the examples, as they are)
+  --rounds  how often each text is parsed after the first time (default 15)
+  --huge    whether to parse 2.2 GiB too (default: when there is memory for it)
+  --json    also write every value to FILE`;
+
+const DENSE_BYTES = 6e6;
+const BLOB_BYTES = 2 ** 30;
+const HUGE_BYTES = Math.ceil(2.2 * 2 ** 30);
+const WORST_BYTES = 2 ** 20;
+/** The huge input, and the rest of the machine. */
+const HUGE_MEMORY = HUGE_BYTES + 2 ** 30;
+
+/** What is hoped for, on one core. */
+const GOALS = { dense: 100, blob: 1500, beyondMB: 200 };
+
+interface Case {
+  readonly kind: 'dense' | 'blob' | 'huge' | 'worst';
+  readonly name: string;
+  readonly rounds: number;
+  /** The arguments of the child. */
+  readonly argv: readonly string[];
+}
+
+type Result = Case & ParserRun;
+
+const execute = promisify(execFile);
+
+async function main(): Promise<void> {
+  const args = readArguments(['rounds', 'huge', 'json'], USAGE);
+  const rounds = wholeNumber(args, 'rounds', 15);
+  const json = jsonFile(args);
+  const huge = args.options['huge'] ?? (freemem() > HUGE_MEMORY ? 'yes' : 'no');
+  if (huge !== 'yes' && huge !== 'no') throw new UsageError(`--huge ${huge}: it takes yes or no`);
+  for (const file of args.positionals)
+    if (!existsSync(file)) throw new UsageError(`${file}: there is no such file`);
+
+  const machine = describeMachine('local-sync');
+  const folder = temporaryFolder();
+  const results: Result[] = [];
+  for (const one of listCases(folder, args.positionals, rounds, huge === 'yes')) {
+    say(`Parsing ${one.name} ...`);
+    results.push(await measure(one));
+  }
+
+  console.log(
+    `Node ${process.version}. Each row is a process of its own; "first" is its first pass, "warm" the median of the others. ` +
+      '"Beyond" is the peak of its resident memory in the first pass less the input, Node itself included.\n',
+  );
+  console.log(report(results));
+  console.log(`\n${verdicts(results).join('\n')}`);
+  writeJson(json, {
+    version: 1,
+    date: new Date().toISOString(),
+    machine,
+    versions: { node: process.version },
+    options: { rounds, huge },
+    goals: GOALS,
+    results: results.map((result) => ({ ...result, argv: undefined })),
+  });
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-bench-'));
+  process.on('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)
+    process.on(signal, () => {
+      process.exit(code);
+    });
+  return folder;
+}
+
+function listCases(folder: string, files: readonly string[], rounds: number, huge: boolean): Case[] {
+  const cases: Case[] = [];
+  const add = (kind: Case['kind'], name: string, ownRounds: number, text: string | null): string => {
+    const file = join(folder, `${cases.length}.mlir`);
+    if (text !== null) writeFileSync(file, text);
+    cases.push({ kind, name, rounds: ownRounds, argv: [file, String(ownRounds)] });
+    return file;
+  };
+  if (files.length === 0) add('dense', 'examples', rounds, repeated(examples(), DENSE_BYTES));
+  for (const file of files)
+    add('dense', basename(file), rounds, repeated(compiledToInput(file, folder), DENSE_BYTES));
+  const blob = add('blob', 'a resource of 1 GiB', Math.min(rounds, 3), null);
+  writeBlob(blob, BLOB_BYTES);
+  const plainBlob = { kind: 'blob', name: 'the same, not as a Buffer', rounds: 1 } as const;
+  cases.push({ ...plainBlob, argv: [blob, '1', 'plain'] });
+  const hugeCase = { kind: 'huge', name: 'a resource of 2.2 GiB', rounds: 0 } as const;
+  const hugeArgv = ['--huge', String(HUGE_BYTES)];
+  if (huge)
+    cases.push(
+      { ...hugeCase, argv: hugeArgv },
+      { ...hugeCase, name: plainBlob.name, argv: [...hugeArgv, 'plain'] },
+    );
+  else say('2.2 GiB are left out: --huge yes takes them in.');
+  for (const [name, text] of worstTexts(WORST_BYTES)) add('worst', name, Math.min(rounds, 5), text);
+  return cases;
+}
+
+function examples(): string {
+  const folder = join(root, 'examples');
+  const files = readdirSync(folder).filter((name) => name.endsWith('.mlir'));
+  return files
+    .sort()
+    .map((name, index) =>
+      readFileSync(join(folder, name), 'utf8').replaceAll(/@[\w.]+/g, (symbol) => `${symbol}_${index}`),
+    )
+    .join('\n');
+}
+
+/** What the compiler makes of a program before it optimizes: linalg. The program itself where there is no compiler. */
+function compiledToInput(file: string, folder: string): string {
+  try {
+    const { executable } = findCompiler(process.env, {
+      compiler: process.env['IREE_TUNED_COMPILER'],
+      root,
+      cacheDirectory: join(folder, 'cache'),
+    });
+    const { status, stdout, stderr } = spawnSync(executable, ['--compile-to=input', file, '-o', '-'], {
+      encoding: 'utf8',
+      maxBuffer: 2 ** 30,
+    });
+    if (status === 0) return stdout;
+    say(`${file}: the compiler does not take it (${stderr.split('\n')[0]!}); it is parsed as it is.`);
+  } catch (error) {
+    if (!(error instanceof CompilerNotFoundError)) throw error;
+    say(`${file}: there is no compiler to prepare it; it is parsed as it is.`);
+  }
+  return readFileSync(file, 'utf8');
+}
+
+/** @throws BenchError when the process fails */
+async function measure(one: Case): Promise<Result> {
+  const child = join(import.meta.dirname, 'shared/parser-child.ts');
+  const { stdout } = await execute(process.execPath, ['--conditions=source', child, ...one.argv]).catch(
+    (error: unknown) => {
+      throw new BenchError(`${one.name}: the parser failed: ${String(error)}`);
+    },
+  );
+  return { ...one, ...(JSON.parse(stdout) as ParserRun) };
+}
+
+/** What is wrong with where the operations are; null when they are where they should be. */
+function misplaced({ kind, operations, starts }: Result): string | null {
+  const expected = kind === 'huge' ? hugeStarts(HUGE_BYTES) : hugeStarts(BLOB_BYTES).slice(0, 1);
+  if (operations === expected.length && starts.join() === expected.join()) return null;
+  return `operations at ${starts.join(' and ') || 'no offset'}, not at ${expected.join(' and ')}`;
+}
+
+const speed = (bytes: number, milliseconds: number): number => bytes / 1e3 / milliseconds;
+const beyond = ({ bytes, rssPeak }: Result): number => (rssPeak - bytes) / 1e6;
+const warm = ({ bytes, warmMs }: Result): number | null =>
+  warmMs.length === 0 ? null : speed(bytes, median(warmMs));
+
+function report(results: readonly Result[]): string {
+  return table(
+    ['input', 'MB', 'operations', 'problems', 'first ms', 'first MB/s', 'warm MB/s', 'beyond MB'],
+    results.map((result) => [
+      result.name,
+      (result.bytes / 1e6).toFixed(1),
+      String(result.operations),
+      String(result.problems),
+      result.coldMs.toFixed(1),
+      speed(result.bytes, result.coldMs).toFixed(0),
+      warm(result)?.toFixed(0) ?? '-',
+      result.kind === 'worst' ? '-' : beyond(result).toFixed(0),
+    ]),
+  );
+}
+
+function verdicts(results: readonly Result[]): string[] {
+  const verdict = (reached: boolean, what: string): string => `${reached ? 'reached' : 'MISSED'}: ${what}`;
+  return results.flatMap((result) => {
+    const { kind, name } = result;
+    const fast = warm(result) ?? speed(result.bytes, result.coldMs);
+    const speedVerdict = (goal: number): string =>
+      verdict(fast >= goal, `${name}: ${fast.toFixed(0)} MB/s, goal ${goal} or more`);
+    if (kind === 'worst') return [];
+    if (kind === 'dense') return [speedVerdict(GOALS.dense)];
+    const extra = beyond(result);
+    const wrong = misplaced(result);
+    return [
+      speedVerdict(GOALS.blob),
+      verdict(
+        extra < GOALS.beyondMB,
+        `${name}: ${extra.toFixed(0)} MB beyond the input, goal below ${GOALS.beyondMB}`,
+      ),
+      verdict(wrong === null, `${name}: ${wrong ?? `operations at ${result.locations.join(' and ')}`}`),
+    ];
+  });
+}
+
+await run('bench:parser', main);

@@ -1,0 +1,59 @@
+// One process per input, so that the first pass is cold and the peak of the memory is the parser's own.
+//
+//   node --conditions=source bench/shared/parser-child.ts FILE ROUNDS [plain]
+//   node --conditions=source bench/shared/parser-child.ts --huge BYTES [plain]
+//
+// The input is a Buffer, whose native searches differ from those of a plain Uint8Array: `plain` asks for that one.
+import { readFileSync } from 'node:fs';
+import { locate, parse } from '../../grammar/src/main.ts';
+import { hugeInput } from './parser-inputs.ts';
+
+export interface ParserRun {
+  readonly bytes: number;
+  readonly operations: number;
+  readonly problems: number;
+  /** Where the operations are, `line:column`, for the first few. */
+  readonly locations: readonly string[];
+  readonly starts: readonly number[];
+  readonly coldMs: number;
+  readonly warmMs: readonly number[];
+  /** Resident bytes of the process with the input read and nothing parsed, and at most. */
+  readonly rssBefore: number;
+  readonly rssPeak: number;
+}
+
+const [what, count, plain] = process.argv.slice(2);
+const huge = what === '--huge';
+const buffer = huge ? hugeInput(Number(count)) : readFileSync(what!);
+const input =
+  plain === 'plain' ? new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength) : buffer;
+const rounds = huge ? 0 : Number(count);
+const rssBefore = process.memoryUsage().rss;
+
+const begin = performance.now();
+const { operations, problems } = parse(input);
+const coldMs = performance.now() - begin;
+const rssPeak = process.resourceUsage().maxRSS * 1024;
+
+const warmMs = Array.from({ length: rounds }, () => {
+  const start = performance.now();
+  parse(input);
+  return performance.now() - start;
+});
+const few = operations.slice(0, 4);
+console.log(
+  JSON.stringify({
+    bytes: input.length,
+    operations: operations.length,
+    problems: problems.length,
+    starts: few.map(({ start }) => start),
+    locations: few.map(({ start }) => {
+      const { line, column } = locate(input, start);
+      return `${line}:${column}`;
+    }),
+    coldMs,
+    warmMs,
+    rssBefore,
+    rssPeak,
+  } satisfies ParserRun),
+);
