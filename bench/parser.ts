@@ -1,7 +1,7 @@
 // How fast the parser reads and what memory it takes: text full of operations, blobs, more than 2 GiB, the worst.
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { freemem, tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { freemem } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { CompilerNotFoundError, findCompiler } from '../src/compiler/index.ts';
@@ -19,7 +19,7 @@ import {
 } from './shared/arguments.ts';
 import type { ParserRun } from './shared/parser-child.ts';
 import { hugeStarts, repeated, worstTexts, writeBlob } from './shared/parser-inputs.ts';
-import { describeMachine, root } from './shared/workplace.ts';
+import { describeMachine, root, temporaryFolder } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:parser -- [--rounds N] [--huge yes|no] [--json FILE] [FILES...]
 
@@ -83,21 +83,6 @@ async function main(): Promise<void> {
     goals: GOALS,
     results: results.map((result) => ({ ...result, argv: undefined })),
   });
-}
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-bench-'));
-  process.on('exit', () => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)
-    process.on(signal, () => {
-      process.exit(code);
-    });
-  return folder;
 }
 
 function listCases(folder: string, files: readonly string[], rounds: number, huge: boolean): Case[] {

@@ -54,7 +54,8 @@ export async function openWorkplace(): Promise<Workplace> {
   };
 }
 
-function temporaryFolder(): string {
+/** A folder that is gone when the process ends, also by Ctrl-C. */
+export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-bench-'));
   process.on('exit', () => {
     rmSync(folder, { recursive: true, force: true });

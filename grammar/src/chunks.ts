@@ -1,4 +1,5 @@
 import { SLASH } from './characters.ts';
+import { find } from './find.ts';
 
 const SEPARATOR = new TextEncoder().encode('// -----');
 
@@ -16,15 +17,15 @@ export interface Chunk {
 export function splitChunks(input: Uint8Array): Chunk[] {
   const chunks: Chunk[] = [];
   let start = 0;
-  let slash = input.indexOf(SLASH);
-  while (slash >= 0) {
+  const { length } = input;
+  let slash = find(input, SLASH, 0, length);
+  while (slash < length) {
+    let next = slash + 1;
     if (isSeparator(input, slash)) {
       chunks.push({ start, end: slash });
-      start = slash + SEPARATOR.length;
-      slash = input.indexOf(SLASH, start);
-    } else {
-      slash = input.indexOf(SLASH, slash + 1);
+      start = next = slash + SEPARATOR.length;
     }
+    slash = find(input, SLASH, next, length);
   }
   chunks.push({ start, end: input.length });
   return chunks;

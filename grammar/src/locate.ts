@@ -1,4 +1,5 @@
 import { NEWLINE } from './characters.ts';
+import { find } from './find.ts';
 
 /** A place in the text as MLIR's diagnostics give it: both count from 1, columns in bytes. */
 export interface Location {
@@ -16,13 +17,6 @@ export function locate(input: Uint8Array, offset: number): Location {
   }
   let line = 1;
   let lineStart = 0;
-  for (
-    let next = input.indexOf(NEWLINE);
-    next >= 0 && next < offset;
-    next = input.indexOf(NEWLINE, lineStart)
-  ) {
-    line++;
-    lineStart = next + 1;
-  }
+  for (let next; (next = find(input, NEWLINE, lineStart, offset)) < offset; lineStart = next + 1) line++;
   return { line, column: offset - lineStart + 1 };
 }

@@ -19,6 +19,7 @@ import {
   SPACE,
   SUFFIX_PART,
 } from './characters.ts';
+import { find } from './find.ts';
 
 /** Kinds of token that are not punctuation; the kind of a punctuation token is its byte. */
 export const END = 0;
@@ -206,14 +207,12 @@ export class Scanner {
       if (byte === NEWLINE) break; // strings end on their line
       pos += byte === BACKSLASH ? 2 : 1;
       if (pos >= nativeSearchFrom) {
-        const close = bytes.indexOf(QUOTE, pos);
-        const body = bytes.subarray(pos, close < 0 ? end : close);
-        if (body.includes(BACKSLASH)) {
+        const close = find(bytes, QUOTE, pos, end);
+        if (find(bytes, BACKSLASH, pos, close) < close) {
           // Escapes need every byte looked at, for the rest of this string.
           nativeSearchFrom = Infinity;
         } else {
-          const newline = body.indexOf(NEWLINE);
-          pos = newline < 0 ? pos + body.length : pos + newline;
+          pos = find(bytes, NEWLINE, pos, close);
         }
       }
     }

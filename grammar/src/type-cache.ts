@@ -9,7 +9,8 @@ const SLOTS = 1024;
  */
 export class TypeCache {
   private readonly bytes: Uint8Array;
-  private readonly starts = new Int32Array(SLOTS);
+  /** Offsets may lie beyond what 32 bits hold. */
+  private readonly starts = new Float64Array(SLOTS);
   private readonly lengths = new Int32Array(SLOTS);
   private readonly types = new Array<ShapedType | null>(SLOTS).fill(null);
   /** The slot and extent of the last type that was not found. */
