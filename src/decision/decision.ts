@@ -27,10 +27,16 @@ export interface Decision {
   readonly evidence: Evidence | null;
 }
 
-/** Sorts operations into those that can be tuned and those that are skipped, with the reason. */
-export function classify(operations: readonly Operation[]): (TunableOperation | Decision)[] {
+/**
+ * Sorts operations into those that can be tuned and those that are skipped, with the reason.
+ * @param convert what the compile makes of an element type before code is generated
+ */
+export function classify(
+  operations: readonly Operation[],
+  convert?: (elementType: string) => string,
+): (TunableOperation | Decision)[] {
   return operations.map((operation) => {
-    const result = workloadOf(operation);
+    const result = workloadOf(operation, convert);
     if ('skipped' in result) return passedOver(operation, null, 'skipped', result.skipped);
     return { operation, key: workloadKey(result.workload), ...result };
   });

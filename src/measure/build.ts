@@ -63,11 +63,13 @@ async function compileOnce(
   const source = join(toolchain.workDirectory, `${name}.mlir`);
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
   await writeFile(source, text);
+  // A workload has the types that code is generated for: nothing is left to convert.
+  const conversion = '--iree-input-demote-f64-to-f32=false';
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = workload.constantRhs ? ['--iree-opt-const-eval=false'] : [];
   const result = await runTool(
     toolchain.compiler,
-    [...toolchain.flags, ...evaluation, source, '-o', module],
+    [...toolchain.flags, conversion, ...evaluation, source, '-o', module],
     SECONDS_PER_CANDIDATE * (candidates.length + 1),
     toolchain.signal,
   );

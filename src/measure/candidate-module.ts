@@ -21,15 +21,15 @@ function valueBits(workload: Workload, operand: OperandForm): number {
   return narrow ? 2 : Math.min(4, elementBits(operand.elementType));
 }
 
-/** Text of an initializer that fills a global with a hash of each element's position. */
-function fill(workload: Workload, name: string, operand: OperandForm, seed: number): string {
+/** Text that makes `%name`, filled with a hash of each element's position and of `%name_seed`. */
+function fill(workload: Workload, name: string, operand: OperandForm): string {
   const type = tensorType(workload, operand);
   const rank = operand.dimensions.length;
   const loops = operand.dimensions.map((_, i) => `d${i}`).join(', ');
   const position = operand.dimensions.flatMap((d, i) => [
     `    %i${i} = linalg.index ${i} : index`,
     `    %s${i} = arith.constant ${workload.dimensions[d]!.size} : index`,
-    `    %t${i} = arith.muli %p${i}, %s${i} : index`,
+    `    %t${i} = arith.muli ${i === 0 ? `%${name}_seed` : `%p${i}`}, %s${i} : index`,
     `    %p${i + 1} = arith.addi %t${i}, %i${i} : index`,
   ]);
   const bits = valueBits(workload, operand);
@@ -42,7 +42,6 @@ function fill(workload: Workload, name: string, operand: OperandForm, seed: numb
   return `  %${name}_empty = tensor.empty() : ${type}
   %${name} = linalg.generic {indexing_maps = [affine_map<(${loops}) -> (${loops})>], iterator_types = [${Array<string>(rank).fill('"parallel"').join(', ')}]} outs(%${name}_empty : ${type}) {
   ^bb0(%o: ${element}):
-    %p0 = arith.constant ${seed} : index
 ${position.join('\n')}
     %h0 = arith.index_cast %p${rank} : index to i32
     %zero = arith.constant 0 : i32
@@ -60,47 +59,66 @@ ${position.join('\n')}
     %h7 = arith.shrsi %h6, %r2 : i32
 ${convert}
     linalg.yield %v : ${element}
-  } -> ${type}
-  util.global.store %${name}, @${name} : ${type}`;
+  } -> ${type}`;
 }
 
-const zero = (type: string) => (isFloat(type) ? '0.0' : '0');
+/**
+ * An operand, made once when the module is loaded and kept as the buffer that a caller would pass. Globals of tensors
+ * would be packed into one allocation, and the compiler would make other code for operands with offsets; taken from
+ * buffers, the operation compiles to the very instructions that it has in a program.
+ */
+const bufferOperand = (name: string, type: string) => ({
+  global: `util.global private mutable @${name} : !hal.buffer_view`,
+  store: `  %${name}_view = hal.tensor.export %${name} : ${type} -> !hal.buffer_view
+  util.global.store %${name}_view, @${name} : !hal.buffer_view`,
+  load: `  %${name}_view = util.global.load @${name} : !hal.buffer_view
+  %${name} = hal.tensor.import %${name}_view : !hal.buffer_view -> ${type}`,
+});
 
-/** Text of one candidate's function: `() -> result`. */
-function candidateFunction(workload: Workload, { name, attribute }: Candidate): string {
-  const { lhs, rhs, accumulator } = workload;
-  const [lhsType, rhsType, type] = [lhs, rhs, accumulator].map((operand) => tensorType(workload, operand));
-  const element = accumulator.elementType;
-  return `func.func @${name}() -> ${type!} {
-  %lhs = util.global.load @lhs : ${lhsType!}
-  %rhs = util.global.load @rhs : ${rhsType!}
-  %zero = arith.constant ${zero(element)} : ${element}
-  %empty = tensor.empty() : ${type!}
-  %init = linalg.fill ins(%zero : ${element}) outs(%empty : ${type!}) -> ${type!}
-${operationText(workload, attribute)}
-  return %result : ${type!}
-}`;
-}
+/** A constant of the program, which the compiler may pack when the module is loaded. */
+const constantOperand = (name: string, type: string) => ({
+  global: `util.global private @${name} : ${type}`,
+  store: `  util.global.store %${name}, @${name} : ${type}`,
+  load: `  %${name} = util.global.load @${name} : ${type}`,
+});
+
+/**
+ * Asks the finished lhs for its size, only so that the rhs cannot be made in the same step: both would share an
+ * allocation, whereas a program's operands are allocated one by one. Where operands of megabytes lie relative to each
+ * other changes their speed by half on some processors.
+ */
+const SEED_THAT_WAITS = '%rhs_seed = hal.buffer_view.dim<%lhs_view : !hal.buffer_view>[0] : index';
 
 /** Text of the whole module. Line numbers of errors lead back to candidates through `candidateAtLine`. */
 export function candidateModule(workload: Workload, candidates: readonly Candidate[]): string {
-  const [lhsType, rhsType] = [workload.lhs, workload.rhs].map((operand) => tensorType(workload, operand));
-  const splat = (operand: OperandForm) => `dense<${zero(operand.elementType)}>`;
-  const constant = workload.constantRhs;
-  // A global that is never stored to after initialisation is folded away, hence the @store function; a constant rhs
-  // is meant to be folded, except that it should be filled when the module is loaded, not by the compiler.
-  return `util.global private mutable @lhs = ${splat(workload.lhs)} : ${lhsType!}
-util.global private${constant ? '' : ' mutable'} @rhs${constant ? '' : ` = ${splat(workload.rhs)}`} : ${rhsType!}
+  const { lhs, rhs, accumulator, constantRhs } = workload;
+  const left = bufferOperand('lhs', tensorType(workload, lhs));
+  const right = (constantRhs ? constantOperand : bufferOperand)('rhs', tensorType(workload, rhs));
+  const type = tensorType(workload, accumulator);
+  const element = accumulator.elementType;
+  const functions = candidates.map(
+    ({ name, attribute }) => `func.func @${name}() -> ${type} {
+${left.load}
+${right.load}
+  %zero = arith.constant ${isFloat(element) ? '0.0' : '0'} : ${element}
+  %empty = tensor.empty() : ${type}
+  %init = linalg.fill ins(%zero : ${element}) outs(%empty : ${type}) -> ${type}
+${operationText(workload, attribute)}
+  return %result : ${type}
+}`,
+  );
+  return `${left.global}
+${right.global}
 util.initializer {
-${fill(workload, 'lhs', workload.lhs, 1)}
-${fill(workload, 'rhs', workload.rhs, 77)}
+  %lhs_seed = arith.constant 1 : index
+${fill(workload, 'lhs', lhs)}
+${left.store}
+  ${SEED_THAT_WAITS}
+${fill(workload, 'rhs', rhs)}
+${right.store}
   util.return
 }
-func.func @store(%lhs: ${lhsType!}${constant ? '' : `, %rhs: ${rhsType!}`}) {
-  util.global.store %lhs, @lhs : ${lhsType!}
-${constant ? '' : `  util.global.store %rhs, @rhs : ${rhsType!}\n`}  return
-}
-${candidates.map((candidate) => candidateFunction(workload, candidate)).join('\n')}
+${functions.join('\n')}
 `;
 }
 
@@ -109,7 +127,7 @@ export function candidateAtLine(moduleText: string, line: number): string | null
   const lines = moduleText.split('\n');
   for (let i = Math.min(line, lines.length) - 1; i >= 0; i--) {
     const name = /^func\.func @(\w+)\(/.exec(lines[i]!)?.[1];
-    if (name !== undefined) return name === 'store' ? null : name;
+    if (name !== undefined) return name;
   }
   return null;
 }

@@ -42,6 +42,7 @@ export async function runTool(
   argv: readonly string[],
   timeoutSeconds: number,
   signal: AbortSignal,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ToolResult> {
   const result = await execa(file, argv, {
     reject: false,
@@ -54,7 +55,7 @@ export async function runTool(
     detached: true,
     maxBuffer: 64 * 1024 * 1024,
     // The compiler's diagnostics are read by us, not by a person.
-    env: { NO_COLOR: '1' },
+    env: { NO_COLOR: '1', ...env },
   });
   if (result.isCanceled) throw new StoppedError('measuring was stopped');
   const ending = result.timedOut

@@ -44,13 +44,6 @@ export async function runFunction(
   }
 }
 
-/**
- * Element type that an output of `count` elements really has: by default the compiler demotes 64-bit types to 32 bits.
- */
-export function storedElementType(bytes: Uint8Array, count: number, elementType: string): string {
-  return /^[fi]64$/.test(elementType) && bytes.length === count * 4 ? `${elementType[0]!}32` : elementType;
-}
-
 /** Compares two outputs element by element. NaN equals NaN: both sides saw the same operands. */
 export function compareOutputs(expected: Uint8Array, actual: Uint8Array, elementType: string): Comparison {
   if (expected.length !== actual.length)

@@ -18,6 +18,7 @@ import type { Settings } from '../cli/settings.ts';
 import { classify, isDecision, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { describeDevice, deviceKey, type Device } from '../target/device.ts';
 import { candidateFlags, codegenFlags, userTuningFlag } from '../target/flags.ts';
+import { elementTypeConversion } from '../workload/conversion.ts';
 import { HOST_FLAGS, probeTargets, type ProbedTarget } from '../target/probe.ts';
 import { whyNotRunnable } from '../target/target.ts';
 
@@ -100,7 +101,7 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
 
   if (isBytecode(bytes)) return pass('bytecode input is not tuned yet');
   const { operations: found } = parse(bytes, { splitInputFile: flagIsOn(args, 'split-input-file') });
-  const operations = classify(found);
+  const operations = classify(found, elementTypeConversion(args));
   if (operations.every(isDecision))
     return pass(
       found.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',

@@ -5,7 +5,7 @@ import { benchmark } from '../measure/benchmark.ts';
 import { buildCandidates } from '../measure/build.ts';
 import { median, noiseFloor, ratioInterval, type Interval } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
-import { compareOutputs, runFunction, storedElementType } from '../measure/verify.ts';
+import { compareOutputs, runFunction } from '../measure/verify.ts';
 import type { Configuration } from '../space/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
 import { DEFAULT_NAME } from './screen.ts';
@@ -63,7 +63,8 @@ export function finalsSeconds(defaultSeconds: number, finalists: readonly number
 
 /**
  * Compiles default and finalists into one module, compares each output with the default's on random operands and
- * times all of them in several processes, each of them interleaved.
+ * times all of them in several processes, each of them interleaved, with operands placed apart and packed in turn: what
+ * is good in one placement only has a wide interval, and so a low place.
  * @param expected screened seconds of the default and of the finalists, from which repetitions are chosen
  * @param isTimeLeft whether more processes than the least may be spent on a close decision
  */
@@ -93,9 +94,6 @@ export async function runFinals(
   const timeoutSeconds = 30 + 100 * secondsOfAll;
   const reference = await runFunction(toolchain, module, DEFAULT_NAME, timeoutSeconds);
   if (reference === null) return null;
-  const { accumulator, dimensions } = workload;
-  const count = accumulator.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
-  const elementType = storedElementType(reference, count, accumulator.elementType);
   const wrong: { configuration: Configuration; reason: string }[] = [];
   const verified: { configuration: Configuration; name: string; maxError: number }[] = [];
   for (const [i, configuration] of configurations.entries()) {
@@ -105,7 +103,7 @@ export async function runFinals(
     const comparison =
       output === null
         ? { equal: false, maxError: Infinity, reason: 'the program failed' }
-        : compareOutputs(reference, output, elementType);
+        : compareOutputs(reference, output, workload.accumulator.elementType);
     if (comparison.equal) verified.push({ configuration, name, maxError: comparison.maxError });
     else wrong.push({ configuration, reason: comparison.reason ?? 'outputs differ' });
   }
@@ -129,7 +127,8 @@ export async function runFinals(
   await sleep(50);
   for (let run = 0; run < effort.processes + effort.moreProcesses; run++) {
     if (run >= effort.processes && (isNarrow(ranking()[0]) || !isTimeLeft())) break;
-    const options = { repetitions, minSeconds: MIN_SECONDS, timeoutSeconds, only: names };
+    const placement = run % 2 === 0 ? 'apart' : 'packed';
+    const options = { repetitions, minSeconds: MIN_SECONDS, timeoutSeconds, only: names, placement } as const;
     const { seconds } = await benchmark(toolchain, module, names, options);
     // A process in which anything failed pairs nothing with nothing.
     if (!names.every((name) => seconds.has(name))) continue;

@@ -19,8 +19,14 @@ export interface Skipped {
 
 const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
-/** The canonical workload of an operation, or the reason why it has none. Pure. */
-export function workloadOf(operation: Operation): OperationWorkload | Skipped {
+/**
+ * The canonical workload of an operation, or the reason why it has none. Pure.
+ * @param convert what the compile makes of an element type before code is generated
+ */
+export function workloadOf(
+  operation: Operation,
+  convert: (elementType: string) => string = (type) => type,
+): OperationWorkload | Skipped {
   if (operation.kind === 'convolution') return { skipped: 'convolutions are not tuned yet' };
   if (operation.kind === 'to-normalise') return { skipped: 'operations of this dialect are not tuned yet' };
   // Its operands are packed already, and the compiler has a pipeline of its own for it.
@@ -79,7 +85,7 @@ export function workloadOf(operation: Operation): OperationWorkload | Skipped {
         KIND_ORDER.indexOf(kinds[a]!) - KIND_ORDER.indexOf(kinds[b]!) || order.indexOf(a) - order.indexOf(b),
     );
   const form = (operand: Operand, map: readonly number[]): OperandForm => ({
-    elementType: (operand.type as ShapedType).elementType,
+    elementType: convert((operand.type as ShapedType).elementType),
     dimensions: map.map((loop) => canonical.indexOf(loop)),
   });
   return {

@@ -3,12 +3,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
-import { describeCompiler } from '../../src/compiler/index.ts';
+import { describeCompiler, readArguments } from '../../src/compiler/index.ts';
 import { classify, isDecision, type Decision } from '../../src/decision/decision.ts';
 import { planInjection } from '../../src/inject/plan.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
 import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
 import { HOST_FLAGS } from '../../src/target/probe.ts';
+import { elementTypeConversion } from '../../src/workload/conversion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
 
@@ -46,6 +47,10 @@ const forms: [string, string][] = [
     ),
   ],
   ['linalg.matmul with other attributes', matmul('{foo = "a}b", bar}', '48x32xf32', '32x64xf32')],
+  [
+    'linalg.matmul in f64, which the compiler demotes',
+    matmul('', '48x32xf64', '32x64xf64').replaceAll('f32', 'f64'),
+  ],
   ['linalg.matmul in mixed precision', matmul('', '48x32xbf16', '32x64xbf16')],
   ['quoted linalg.matmul', fn(three, 'tensor<48x64xf32>', quoted)],
   ['linalg.generic with its loops in another order', fn(three, 'tensor<48x64xf32>', generic)],
@@ -100,7 +105,8 @@ const evidence = {
 
 /** Decisions as if the space's first start had won everywhere. */
 function decisionsFor(input: Uint8Array): Decision[] {
-  return classify(parse(input).operations).map((tunable): Decision => {
+  const convert = elementTypeConversion(readArguments([], { kindOf: () => 'value' }));
+  return classify(parse(input).operations, convert).map((tunable): Decision => {
     if (isDecision(tunable)) return tunable;
     const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1 });
     const configuration = space.configurationAt(space.starts[0]!);
