@@ -109,7 +109,9 @@ export class Aliases {
   private index(): void {
     const { unindexed } = this;
     for (let index = 0; index < unindexed.length; index += 3) {
-      this.offsets.set(this.text.slice(unindexed[index]!, unindexed[index + 1]!), unindexed[index + 2]!);
+      const name = this.text.slice(unindexed[index]!, unindexed[index + 1]!);
+      // The compiler takes no alias with a dot: that is an attribute or a type of a dialect.
+      if (!name.includes('.')) this.offsets.set(name, unindexed[index + 2]!);
     }
     unindexed.length = 0;
   }

@@ -145,13 +145,15 @@ function parseOperands(source: Source): string[] | null {
   return operands;
 }
 
-/** Steps over attributes and types up to the next statement, or the end of the region, and returns its first token. */
+/**
+ * Steps over attributes and types up to the next statement, or the end of the region, and returns its first token: the
+ * value that it defines or, where it defines none, its name.
+ */
 function skipToStatement(scanner: Scanner): number {
   for (;;) {
     const kind = scanner.next();
-    if (kind === VALUE || kind === CLOSE_BRACE) return kind;
-    if (kind === IDENTIFIER && scanner.is('linalg.yield')) return kind;
-    if (kind === STRING && scanner.is('"linalg.yield"')) return kind;
+    if (kind === VALUE || kind === CLOSE_BRACE || kind === STRING) return kind;
+    if (kind === IDENTIFIER && scanner.hasDot(scanner.start, scanner.pos)) return kind;
     if (kind === OPEN_PAREN || kind === OPEN_ANGLE || kind === OPEN_BRACE) {
       if (skipGroup(scanner) < 0) return END;
     } else if (kind === END) {

@@ -39,20 +39,22 @@ export function noteConstant(source: Source, scope: Scope, globals: Globals, hea
 
 /**
  * Notes the few names that matter in the dictionary of a quoted operation, the name being the current token: its
- * symbol, what makes a global, and which global a load is of.
+ * symbol, what makes a global, and which global a load is of. True when it was the symbol.
  */
-export function noteAttribute({ scanner, text }: Source, scope: Scope, parent: Scope): void {
+export function noteAttribute({ scanner, text }: Source, scope: Scope, parent: Scope): boolean {
   if (scanner.is('is_mutable')) {
     scope.globalMutable = true;
   } else if (scanner.is('sym_name')) {
-    if (scanner.next() !== EQUALS || scanner.next() !== STRING) return;
+    if (scanner.next() !== EQUALS || scanner.next() !== STRING) return false;
     parent.symbolStart = scanner.start;
     parent.symbolEnd = scanner.pos;
     scope.globalName = text.unquote(scanner.start, scanner.pos);
+    return true;
   } else if (scanner.is('global')) {
-    if (scanner.next() !== EQUALS || scanner.next() !== SYMBOL) return;
+    if (scanner.next() !== EQUALS || scanner.next() !== SYMBOL) return false;
     if (parent.head?.kind === 'load' && parent.result !== null) {
       parent.define(parent.result, text.symbol(scanner.start, scanner.pos));
     }
   }
+  return false;
 }

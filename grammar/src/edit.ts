@@ -12,36 +12,43 @@ export function insertionFor(operation: Operation, attribute: string): Insertion
 }
 
 /**
- * The input with all insertions made, encoded as UTF-8. Insertions at one offset keep their order.
- * Throws a RangeError when they are not sorted by offset or reach outside of the input.
+ * The input with all insertions made, encoded as UTF-8, as slices in their order: those of the input share its memory,
+ * and none is empty. Insertions at one offset keep their order.
+ * Throws a RangeError, before the first slice, when they are not sorted by offset or reach outside of the input.
  */
-export function applyInsertions(input: Uint8Array, insertions: readonly Insertion[]): Uint8Array {
-  const encoder = new TextEncoder();
+export function insertionSlices(input: Uint8Array, insertions: readonly Insertion[]): Iterable<Uint8Array> {
   let position = 0;
-  let length = input.length;
-  const texts = insertions.map(({ offset, text }) => {
+  for (const { offset } of insertions) {
     if (!Number.isInteger(offset) || offset < position || offset > input.length) {
       throw new RangeError(
         `insertion at ${offset} is out of order or outside of the input of ${input.length} bytes`,
       );
     }
     position = offset;
-    const bytes = encoder.encode(text);
-    length += bytes.length;
-    return { offset, bytes };
-  });
+  }
+  return slices(input, insertions);
+}
 
-  const output = new Uint8Array(length);
+function* slices(input: Uint8Array, insertions: readonly Insertion[]): Generator<Uint8Array, void> {
+  const encoder = new TextEncoder();
   let from = 0;
-  let to = 0;
-  for (const { offset, bytes } of texts) {
-    output.set(input.subarray(from, offset), to);
-    to += offset - from;
-    output.set(bytes, to);
-    to += bytes.length;
+  for (const { offset, text } of insertions) {
+    if (offset > from) yield input.subarray(from, offset);
+    if (text !== '') yield encoder.encode(text);
     from = offset;
   }
-  output.set(input.subarray(from), to);
+  if (from < input.length) yield input.subarray(from);
+}
+
+/** The same in one piece. Throws a RangeError likewise. */
+export function applyInsertions(input: Uint8Array, insertions: readonly Insertion[]): Uint8Array {
+  const pieces = [...insertionSlices(input, insertions)];
+  const output = new Uint8Array(pieces.reduce((length, piece) => length + piece.length, 0));
+  let to = 0;
+  for (const piece of pieces) {
+    output.set(piece, to);
+    to += piece.length;
+  }
   return output;
 }
 

@@ -29,14 +29,11 @@ import {
   TYPE_NAME,
   VALUE,
 } from './scanner.ts';
-import { Scope } from './scope.ts';
+import { DEEPEST, Scope } from './scope.ts';
 import { findHead, type Head, OPERATOR, type OperationRow } from './table.ts';
 import type { Text } from './text.ts';
 import type { TypeCache } from './type-cache.ts';
 import type { Operation, Problem } from './types.ts';
-
-/** Deeper braces are stepped over, so that a file of nothing but `{` does not fill the memory with scopes. */
-const DEEPEST = 10_000;
 
 /** What all chunks of an input share: the bytes, the strings and types found in them, and the result. */
 export interface Input {
@@ -71,6 +68,8 @@ export class IslandParser {
   private earlier = END;
   private earlierStart = 0;
   private earlierEnd = 0;
+  /** Operations in regions of quoted operations that may still say their symbol after the region, in the order of the text. */
+  private readonly unsettled: Draft[] = [];
   /** Where the value of the last `%value =` is. */
   private resultStart = 0;
   private resultEnd = 0;
@@ -154,6 +153,7 @@ export class IslandParser {
     const { symbolStart } = scope;
     const symbol = symbolStart < 0 ? scope.symbol : this.symbolText(symbolStart, scope.symbolEnd);
     this.scope = new Scope(scope, symbol);
+    this.scope.unsettled = symbolStart < 0 && (scope.quoted || scope.unsettled);
     this.depth++;
   }
 
@@ -199,8 +199,9 @@ export class IslandParser {
     const { scanner, scope } = this;
     const { start, pos } = scanner;
     if (!scanner.hasDot(start, pos)) {
-      if (scope.parent?.quoted === true) noteAttribute(this.source, scope, scope.parent);
-      else if (scanner.is('module')) scope.begin(null, false);
+      if (scope.parent?.quoted === true) {
+        if (noteAttribute(this.source, scope, scope.parent)) this.settleSymbols(scope.parent);
+      } else if (scanner.is('module')) scope.begin(null, false);
       return;
     }
     const head = findHead(scanner.bytes, start, pos);
@@ -214,6 +215,13 @@ export class IslandParser {
     } else {
       this.note(head, this.previous === EQUALS && this.earlier === VALUE);
     }
+  }
+
+  /** In older texts the dictionary, with the symbol, comes after the region: its operations have been read by then. */
+  private settleSymbols({ quotedStart, symbolStart, symbolEnd }: Scope): void {
+    const { unsettled } = this;
+    while (unsettled.length > 0 && unsettled[unsettled.length - 1]!.start > quotedStart)
+      unsettled.pop()!.symbol = this.symbolText(symbolStart, symbolEnd);
   }
 
   /** `linalg.matmul = ...` in a dictionary is not a statement. */
@@ -234,6 +242,7 @@ export class IslandParser {
     if (this.isArgument()) return false;
     const head = findHead(scanner.bytes, start + 1, end - 1);
     scope.begin(head, true);
+    scope.quotedStart = start;
     if (head === null) return false;
     if (head.kind === 'operation' || head.kind === 'operator') {
       scanner.start = start;
@@ -295,6 +304,7 @@ export class IslandParser {
       else if (constant !== undefined) this.globals.wait(operand, constant);
     }
     this.operations.push(draft);
+    if (scope.unsettled) this.unsettled.push(draft);
     this.scanner.kind = END;
   }
 }

@@ -1,5 +1,8 @@
 import type { Head } from './table.ts';
 
+/** Deeper braces are stepped over, so that a file of nothing but `{` does not fill the memory with scopes. */
+export const DEEPEST = 10_000;
+
 /** How many scopes up a constant is looked for: text decides how deep scopes nest. */
 const FARTHEST = 64;
 
@@ -12,7 +15,7 @@ export type Constant = true | string;
  */
 export class Scope {
   readonly parent: Scope | null;
-  /** The innermost symbol around the scope. */
+  /** The innermost symbol around the scope, as far as it is known when the scope opens. */
   readonly symbol: string | null;
   /** Open parentheses and square brackets: statements start only outside of them. */
   groups = 0;
@@ -22,6 +25,10 @@ export class Scope {
   quoted = false;
   symbolStart = -1;
   symbolEnd = -1;
+  /** Where the last quoted name is. */
+  quotedStart = -1;
+  /** A quoted operation around the scope may still say its symbol. */
+  unsettled = false;
   /** The value that the statement defines, noted for the loads of globals. */
   result: string | null = null;
 

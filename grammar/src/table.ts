@@ -39,6 +39,8 @@ interface Json {
   readonly families: readonly (JsonRow & { readonly names: readonly string[] })[];
   readonly constants: Readonly<Record<'sources' | 'loads' | 'globals' | 'through', readonly string[]>>;
   readonly regions: Readonly<Record<'opaque' | 'transparent', readonly string[]>>;
+  /** What computes each element of its result from the same element of its operands: by dialect, or one by one. */
+  readonly elementwise: Readonly<Record<'dialects' | 'operations', readonly string[]>>;
 }
 
 interface JsonRow {
@@ -105,6 +107,14 @@ for (const name of json.constants.globals) add(name, { kind: 'global' });
 for (const name of json.constants.through) add(name, { kind: 'through' });
 for (const name of json.regions.opaque) add(name, { kind: 'opaque-region' });
 for (const name of json.regions.transparent) add(name, { kind: 'transparent-region' });
+
+const elementwiseDialects = new Set(json.elementwise.dialects);
+const elementwiseOperations = new Set(json.elementwise.operations);
+
+/** Whether an operation of this name that takes tensors computes each element of its result on its own. */
+export function isElementwise(name: string): boolean {
+  return elementwiseOperations.has(name) || elementwiseDialects.has(name.slice(0, name.indexOf('.')));
+}
 
 /** The head whose name is the bytes in [start, end), or null: most names are not known. */
 export function findHead(bytes: Uint8Array, start: number, end: number): Head | null {

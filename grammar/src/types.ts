@@ -105,6 +105,25 @@ export interface InsertionPoint {
   readonly after: string;
 }
 
+/** An operation that uses the result of another one, alone. */
+export interface Consumer {
+  /** Such as `linalg.generic`; `onnx.Relu` for `torch.operator "onnx.Relu"`. */
+  readonly name: string;
+  /** Byte offset of the operation's name. */
+  readonly start: number;
+  /**
+   * The text tells that each element of its result comes from one element of each operand: a `linalg.generic` with
+   * parallel iterators only (its maps may still repeat or reorder elements), or a name that says so. False when in doubt.
+   */
+  readonly elementwise: boolean;
+  /**
+   * The names of the operations in the region of a `linalg.generic` or `linalg.map`, in the order of the text and without
+   * `linalg.yield`: `arith.addf`. Null for other operations, and for a region that is not understood or has an operation
+   * without a result.
+   */
+  readonly body: readonly string[] | null;
+}
+
 /** One edit: `text` goes before the byte at `offset`. */
 export interface Insertion {
   readonly offset: number;

@@ -69,6 +69,15 @@ test.each([
     '%p = arith.mulf %x, %y : f32 %s = arith.addf %z, %p : f32 linalg.yield %p : f32',
   ],
   ['an outer value', '%p = arith.mulf %x, %outer : f32 %s = arith.addf %z, %p : f32 linalg.yield %s : f32'],
+  [
+    'an operation without a result',
+    `%p = arith.mulf %x, %y : f32 memref.store %p, %m[] : memref<f32> ${ending}`,
+  ],
+  [
+    'the same at the end',
+    `%p = arith.mulf %x, %y : f32 ${ending.replace('linalg', '"a.b"() : () -> () linalg')}`,
+  ],
+  ['the same after the end', `%p = arith.mulf %x, %y : f32 ${ending} a.b`],
   ['a zero point', `%i = arith.subi %x, %zp : i32 %p = arith.muli %i, %y : i32 ${ending}`],
 ])('anything else, such as %s, is other', (_, statements) => {
   expect(bodyOf(statements)).toBe('other');

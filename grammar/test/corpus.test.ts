@@ -32,10 +32,10 @@ describe.skipIf(ireeOpt === null)('the comparison with iree-opt', () => {
     const report = await compare(files);
     expect(report.findings).toEqual([]);
     expect(report.problems).toEqual([]);
-    const all = { printed: names.length, found: names.length, inserted: names.length };
+    const all = { printed: names.length, found: names.length, inserted: names.length, links: 0, followed: 0 };
     expect(report.chunks).toEqual({ texts: names.length, accepted: names.length, ...all });
     // As a whole, the chunks define one symbol more than once.
-    expect(report.whole).toEqual({ texts: 3, accepted: 1, printed: 1, found: 1, inserted: 1 });
+    expect(report.whole).toEqual({ ...all, texts: 3, accepted: 1, printed: 1, found: 1, inserted: 1 });
   });
 });
 
@@ -50,6 +50,12 @@ test('the generic print is read with its types, maps and dictionary', () => {
   }) : () -> () loc("-":1:1)
   %0:2 = "other.region"() ({
     %4 = "linalg.matmul"(%1, %2, %3) <{indexing_maps = [affine_map<(d0, d1)[s0] -> (d1, d0 + s0)>, affine_map<() -> ()>], iterator_types = [#linalg.iterator_type<parallel>, #linalg.iterator_type<reduction>]}> ${region} {a = "}) {", b} : (tensor<3x?xf32, #e<"a, b">>, memref<*xi8, 1>, vector<[4]x2xi8>, !torch.vtensor<[3,?],f32>) -> tensor<3x5xf32> loc("-":7:8)
+    %5 = "linalg.generic"(%4) <{iterator_types = [#linalg.iterator_type<parallel>]}> ({
+    ^bb0(%x: f32):
+      %6 = "arith.negf"(%x) : (f32) -> f32
+      "linalg.yield"(%6) : (f32) -> ()
+    }) : (f32) -> f32 loc("-":8:8)
+    %7:2 = "a.b"(%5) : (f32) -> (f32, f32) loc("-":9:8)
   }, {
   }) : () -> (f32, f32) loc("-":3:4)
 }) : () -> () loc("-":1:1)`;
@@ -62,6 +68,10 @@ test('the generic print is read with its types, maps and dictionary', () => {
       maps: '2(1,*) 0()',
       iterators: 'parallel reduction',
       dictionary: 'a = "}) {", b',
+      consumers: [
+        { name: 'linalg.generic', elementwise: true, body: ['arith.negf'] },
+        { name: 'a.b', elementwise: false, body: [] },
+      ],
     },
   ]);
 });

@@ -8,8 +8,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { applyInsertions, insertionFor, locate, parse } from '../src/main.ts';
-import type { AffineMap, Operation, Problem, Type } from '../src/main.ts';
+import { applyInsertions, findConsumers, insertionFor, locate, parse } from '../src/main.ts';
+import type { AffineMap, Consumer, Operation, Problem, Type } from '../src/main.ts';
 import { rows } from '../src/table.ts';
 import table from '../operations.json' with { type: 'json' };
 import { examples, customForm, quotedForm } from './fixtures.ts';
@@ -43,11 +43,15 @@ export interface Printed {
   readonly iterators: string | null;
   /** The discardable attributes. */
   readonly dictionary: string;
+  /** The operations that its result goes through, each as {@link Consumer} says it. */
+  readonly consumers: readonly PrintedConsumer[];
 }
+
+export type PrintedConsumer = Pick<Consumer, 'name' | 'elementwise' | 'body'>;
 
 /** A disagreement, a line each. */
 export interface Finding {
-  readonly kind: 'throw' | 'slow' | 'count' | 'operation' | 'insertion' | 'separators';
+  readonly kind: 'throw' | 'slow' | 'count' | 'operation' | 'consumer' | 'insertion' | 'separators';
   readonly where: string;
   readonly message: string;
 }
@@ -71,9 +75,15 @@ interface Tally {
   printed: number;
   found: number;
   inserted: number;
+  /** Links of all chains of consumers, printed and found. */
+  links: number;
+  followed: number;
 }
 
-const noTally = (): Tally => ({ texts: 0, accepted: 0, printed: 0, found: 0, inserted: 0 });
+const noTally = (): Tally => ({
+  ...{ texts: 0, accepted: 0, printed: 0, found: 0, inserted: 0 },
+  ...{ links: 0, followed: 0 },
+});
 
 /** Every `.mlir` file under a folder, or the file itself, in a fixed order. */
 export function listFiles(path: string): string[] {
@@ -126,7 +136,8 @@ async function compareFile(executable: string, file: string, report: Report): Pr
   report.files++;
   report.bytes += input.length;
   const whole = timedParse(input, false, file, report);
-  if (whole !== null) await compareText({ executable, file, input, from: 0 }, whole, report.whole, report);
+  if (whole !== null)
+    await compareText({ executable, file, input, from: 0, split: false }, whole, report.whole, report);
 
   const starts = chunkStarts(input);
   if (starts.length === 1) return;
@@ -143,7 +154,7 @@ async function compareFile(executable: string, file: string, report: Report): Pr
       operations: split.operations.filter((operation) => operation.chunk === chunk),
       problems: split.problems.filter(({ offset }) => offset >= from && offset <= to),
     };
-    const place = { executable, file, input: input.subarray(0, to), from };
+    const place = { executable, file, input: input.subarray(0, to), from, split: true };
     await compareText(place, own, report.chunks, report);
   }
 }
@@ -184,10 +195,12 @@ interface Place {
   readonly file: string;
   readonly input: Buffer;
   readonly from: number;
+  /** Whether it is one of several chunks. */
+  readonly split: boolean;
 }
 
 async function compareText(place: Place, parsed: Parsed, tally: Tally, report: Report): Promise<void> {
-  const { executable, file, input, from } = place;
+  const { executable, file, input, from, split } = place;
   const { operations, problems } = parsed;
   tally.texts++;
   const answer = await ask(executable, PRINT, input.subarray(from));
@@ -224,6 +237,17 @@ async function compareText(place: Place, parsed: Parsed, tally: Tally, report: R
     for (const difference of differences(operation, printed[index]!))
       finding('operation', at(operation.start), difference);
   });
+  const chains = findConsumers(input, operations, { splitInputFile: split });
+  for (const [index, chain] of chains.entries()) {
+    const { consumers } = printed[index]!;
+    tally.links += consumers.length;
+    tally.followed += chain.length;
+    // The text may tell less than the print, but nothing else.
+    chain.forEach((link, step) => {
+      const wrong = wrongConsumer(link, consumers[step]);
+      if (wrong !== null) finding('consumer', at(operations[index]!.start), `link ${step}: ${wrong}`);
+    });
+  }
   if (operations.length === 0) return;
 
   const insertions = operations.map((operation, index) =>
@@ -277,6 +301,15 @@ function differences(operation: Operation, printed: Printed): string[] {
   return found;
 }
 
+function wrongConsumer(found: Consumer, printed: PrintedConsumer | undefined): string | null {
+  const { name, elementwise, body } = found;
+  if (name !== printed?.name) return `found ${name}, printed ${printed?.name ?? 'none'}`;
+  if (name === 'linalg.generic' && elementwise && !printed.elementwise) return `${name} is not elementwise`;
+  if (body !== null && body.join() !== printed.body?.join())
+    return `the body of ${name} is ${body.join()}, printed ${printed.body?.join() ?? 'none'}`;
+  return null;
+}
+
 /** Without blanks, with every fraction and zero point spelled the same way. */
 function squeeze(text: string): string {
   return text
@@ -319,8 +352,9 @@ const opaque: ReadonlySet<string> = new Set(table.regions.opaque);
 /** The operations in a generic print, in the order in which they are written. */
 export function readPrint(print: string): Printed[] {
   const found: (Printed | null)[] = [];
-  const open: (Open & { readonly place: number })[] = [];
+  const open: (Open & { readonly place: number; readonly line: number })[] = [];
   const lines = print.split('\n');
+  const consumersOf = readConsumers(lines);
   let at = 0;
   // Attributes of unknown dialects are printed as they were read, line ends included; a location ends every operation.
   const rest = (line: string): string => {
@@ -336,18 +370,83 @@ export function readPrint(print: string): Printed[] {
     if (name !== undefined) {
       const counts = isWanted(name, line) && !open.some((other) => opaque.has(other.name) || other.counts);
       if (line.endsWith('({')) {
-        open.push({ name, indent, head: line, counts, place: found.length });
+        open.push({ name, indent, head: line, counts, place: found.length, line: at });
         if (counts) found.push(null);
       } else if (counts) {
-        found.push(readOperation(name, rest(line)));
+        const consumers = consumersOf(at);
+        found.push({ ...readOperation(name, rest(line)), consumers });
       }
     } else if (inside?.indent === indent && line.startsWith('})', indent)) {
       open.pop();
       if (inside.counts)
-        found[inside.place] = readOperation(inside.name, `${inside.head}${rest(line.trim())}`);
+        found[inside.place] = {
+          ...readOperation(inside.name, `${inside.head}${rest(line.trim())}`),
+          consumers: consumersOf(inside.line),
+        };
     }
   }
   return found.filter((operation) => operation !== null);
+}
+
+/** Follows the result of the operation on a line through the operations of its block that alone use it. */
+function readConsumers(lines: readonly string[]): (line: number) => PrintedConsumer[] {
+  const indents = lines.map((line) => line.search(/\S/));
+  const mentions = new Map<string, number[]>();
+  lines.forEach((line, at) => {
+    for (const [value] of line.matchAll(/%[\w$.-]+/g)) {
+      const known = mentions.get(value);
+      if (known === undefined) mentions.set(value, [at]);
+      else known.push(at);
+    }
+  });
+  const resultOf = (line: number): string | undefined => /^\s*(%[\w$.-]+) = "/.exec(lines[line]!)?.[1];
+  return (start) => {
+    // Labels of blocks stand one step less deep than their operations, and the line that opens the region two.
+    const isInside = (line: number): boolean => {
+      const indent = indents[line];
+      return indent !== undefined && (indent >= indents[start]! || /^\s*(?:\^|$)/.test(lines[line]!));
+    };
+    let [first, last] = [start, start];
+    while (isInside(first - 1)) first--;
+    while (isInside(last + 1)) last++;
+    const chain: PrintedConsumer[] = [];
+    for (let line = start; chain.length < 100;) {
+      const value = resultOf(line);
+      if (value === undefined) break;
+      const own = line;
+      const places = mentions.get(value)!.filter((at) => at >= first && at <= last);
+      const users = places.filter((at) => at !== own);
+      if (users.length !== 1 || places.length !== 2 || indents[users[0]!] !== indents[start]) break;
+      line = users[0]!;
+      const name = /^\s*%[^"=]+ = "([^"]+)"\(/.exec(lines[line]!)?.[1];
+      if (name === undefined) break;
+      chain.push(readConsumer(lines, indents, line, name));
+    }
+    return chain;
+  };
+}
+
+function readConsumer(
+  lines: readonly string[],
+  indents: readonly number[],
+  at: number,
+  name: string,
+): PrintedConsumer {
+  const head = lines[at]!;
+  const body: string[] = [];
+  if (head.endsWith('({'))
+    for (let line = at + 1; line < lines.length && !lines[line]!.startsWith('})', indents[at]); line++) {
+      const inner = /^\s*%[^"=]+ = "([^"]+)"\(/.exec(lines[line]!)?.[1];
+      if (inner !== undefined) body.push(inner);
+    }
+  return {
+    name: name === 'torch.operator' ? operatorOf(head) : name,
+    elementwise:
+      readIterators(head)
+        ?.split(' ')
+        .every((type) => type === 'parallel' || type === '') ?? false,
+    body,
+  };
 }
 
 /** Generics count with two inputs, one output and a reduction. */
@@ -362,7 +461,7 @@ function operatorOf(head: string): string {
 }
 
 /** `"name"(values) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)`, the regions left out. */
-function readOperation(name: string, text: string): Printed {
+function readOperation(name: string, text: string): Omit<Printed, 'consumers'> {
   let at = text.indexOf(`"${name}"(`) + name.length + 2;
   const group = (opener: string): string => {
     if (!text.startsWith(opener, at)) return '';
@@ -458,8 +557,11 @@ function readIterators(properties: string): string | null {
 }
 
 function describe(tally: Tally): string {
-  const { texts, accepted, printed, found, inserted } = tally;
-  return `${texts} texts, ${accepted} accepted; operations: ${printed} printed, ${found} found, ${inserted} insertions landed`;
+  const { texts, accepted, printed, found, inserted, links, followed } = tally;
+  return (
+    `${texts} texts, ${accepted} accepted; operations: ${printed} printed, ${found} found, ` +
+    `${inserted} insertions landed; consumers: ${links} printed, ${followed} found`
+  );
 }
 
 async function main(): Promise<void> {

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { applyInsertions, insertionFor, isBytecode, locate, mapBack, originalPosition } from '../src/main.ts';
+import {
+  applyInsertions,
+  insertionFor,
+  insertionSlices,
+  isBytecode,
+  locate,
+  mapBack,
+  originalPosition,
+} from '../src/main.ts';
 import { rows } from '../src/table.ts';
 import { bytes, customForm, only, quotedForm } from './fixtures.ts';
 
@@ -67,6 +75,38 @@ describe('applyInsertions', () => {
   });
 });
 
+describe('insertionSlices', () => {
+  test('together are what applyInsertions makes; without the insertions they are the input', () => {
+    fc.assert(
+      fc.property(edits, ({ input, insertions }) => {
+        const slices = [...insertionSlices(input, insertions)];
+        expect(Buffer.concat(slices)).toEqual(Buffer.from(applyInsertions(input, insertions)));
+        const own = slices.filter(({ buffer }) => buffer === input.buffer);
+        expect(Buffer.concat(own)).toEqual(Buffer.from(input));
+        expect(slices.every(({ length }) => length > 0)).toBe(true);
+      }),
+    );
+  });
+
+  test('share the memory of the input', () => {
+    const input = bytes('abc');
+    const [first, , last] = insertionSlices(input, [{ offset: 1, text: '<>' }]);
+    expect([first, last].map((slice) => [slice!.buffer === input.buffer, slice!.byteOffset])).toEqual([
+      [true, 0],
+      [true, 1],
+    ]);
+  });
+
+  test('are refused before the first one', () => {
+    expect(() =>
+      insertionSlices(
+        bytes('abc'),
+        [1, 0].map((offset) => ({ offset, text: '' })),
+      ),
+    ).toThrow(RangeError);
+  });
+});
+
 describe('locate', () => {
   test.each([
     [0, 1, 1],
@@ -85,21 +125,21 @@ describe('locate', () => {
   });
 });
 
-describe('the way back', () => {
-  /** An input with insertions, some of them empty, on several lines or not ASCII. */
-  const edits = fc
-    .tuple(
-      fc.array(fc.constantFrom('a', '\n', 'ü', ' {x} '), { maxLength: 30 }),
-      fc.array(fc.tuple(fc.nat(60), fc.constantFrom('', 'k = 1', '\n', 'é\nf', '{}')), { maxLength: 6 }),
-    )
-    .map(([pieces, places]) => {
-      const input = bytes(pieces.join(''));
-      const insertions = places
-        .map(([offset, text]) => ({ offset: offset % (input.length + 1), text }))
-        .toSorted((a, b) => a.offset - b.offset);
-      return { input, insertions };
-    });
+/** An input with insertions, some of them empty, on several lines or not ASCII. */
+const edits = fc
+  .tuple(
+    fc.array(fc.constantFrom('a', '\n', 'ü', ' {x} '), { maxLength: 30 }),
+    fc.array(fc.tuple(fc.nat(60), fc.constantFrom('', 'k = 1', '\n', 'é\nf', '{}')), { maxLength: 6 }),
+  )
+  .map(([pieces, places]) => {
+    const input = bytes(pieces.join(''));
+    const insertions = places
+      .map(([offset, text]) => ({ offset: offset % (input.length + 1), text }))
+      .toSorted((a, b) => a.offset - b.offset);
+    return { input, insertions };
+  });
 
+describe('the way back', () => {
   /** For each byte of the edited text, and its end, the offset in the input: edited byte by byte. */
   const origins = (input: Uint8Array, insertions: readonly { offset: number; text: string }[]): number[] => {
     const found: number[] = [];

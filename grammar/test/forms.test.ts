@@ -137,6 +137,23 @@ describe('linalg.generic', () => {
     const text = `linalg.generic {indexing_maps = [], iterator_types = []} outs(%c : tensor<3xf32>) { linalg.matmul ${lists} }`;
     expect(only(text).name).toBe('linalg.matmul');
   });
+
+  test.each([
+    ['properties', '<{iterator_types = []}> ({ MATMUL })'],
+    ['a dictionary after the region', '({ MATMUL }) {iterator_types = []}'],
+  ])('the same in the quoted form with %s', (_, rest) => {
+    const quoted = `%0 = "linalg.generic"(%c) ${rest} : (tensor<3xf32>) -> tensor<3xf32>`;
+    const text = quoted.replace('MATMUL', `linalg.matmul ${lists}`);
+    expect(only(text).name).toBe('linalg.matmul');
+  });
+
+  test('operations in a region that is returned are a part of it', () => {
+    const region = body.replace('linalg.yield', `linalg.matmul ${lists} linalg.yield`);
+    expect(only(generic(`{indexing_maps = ${maps}, ${iterators}}`, '', region))).toMatchObject({
+      name: 'linalg.generic',
+      body: 'other',
+    });
+  });
 });
 
 describe('front ends', () => {

@@ -1,6 +1,6 @@
-// Broken texts, the same ones for the same seed: whatever the bytes, parse() must not throw, and what it says must fit
-// the input.
-import { insertionFor, parse } from '../src/main.ts';
+// Broken texts, the same ones for the same seed: whatever the bytes, neither parse() nor findConsumers() may throw, and
+// what they say must fit the input.
+import { findConsumers, insertionFor, type Operation, parse, type ParseOptions } from '../src/main.ts';
 
 /** Longer texts are mutated as a window of this size: mutants should be many rather than long. */
 const LONGEST = 32 * 1024;
@@ -10,7 +10,7 @@ export interface FuzzResult {
   readonly failures: readonly { readonly index: number; readonly reason: string }[];
 }
 
-/** Parses `count` mutants of the texts; one that takes longer than `limit` milliseconds is a failure too. */
+/** Parses `count` mutants of the texts, and looks for consumers; one that takes longer than `limit` milliseconds is a failure too. */
 export function fuzz(
   texts: readonly (Uint8Array | string)[],
   count: number,
@@ -24,7 +24,7 @@ export function fuzz(
   for (let index = 0; index < count; index++) {
     const input = mutant(inputs, seed, index);
     const begin = performance.now();
-    const reason = failureOf(input, index % 2 === 0);
+    const reason = failureOf(input, { splitInputFile: index % 2 === 0 });
     const milliseconds = performance.now() - begin;
     if (milliseconds > slowest.milliseconds) slowest = { index, bytes: input.length, milliseconds };
     if (reason !== null) failures.push({ index, reason });
@@ -33,9 +33,9 @@ export function fuzz(
   return { slowest, failures };
 }
 
-function failureOf(input: Uint8Array, splitInputFile: boolean): string | null {
+function failureOf(input: Uint8Array, options: ParseOptions): string | null {
   try {
-    const { operations, problems } = parse(input, { splitInputFile });
+    const { operations, problems } = parse(input, options);
     let last = 0;
     for (const operation of operations) {
       const { start, end } = operation;
@@ -47,10 +47,29 @@ function failureOf(input: Uint8Array, splitInputFile: boolean): string | null {
       last = end;
     }
     const outside = problems.find(({ offset }) => offset < 0 || offset > input.length);
-    return outside === undefined ? null : `a problem at ${outside.offset}: ${outside.message}`;
+    if (outside !== undefined) return `a problem at ${outside.offset}: ${outside.message}`;
+    return wrongConsumer(input, operations, options);
   } catch (error) {
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
+}
+
+/** What is wrong with the consumers: each is another operation with a name, and there is a chain per operation. */
+export function wrongConsumer(
+  input: Uint8Array,
+  operations: readonly Operation[],
+  options: ParseOptions,
+): string | null {
+  const chains = findConsumers(input, operations, options);
+  if (chains.length !== operations.length)
+    return `${chains.length} chains of ${operations.length} operations`;
+  for (const [index, chain] of chains.entries()) {
+    const starts = [operations[index]!.start, ...chain.map(({ start }) => start)];
+    if (new Set(starts).size !== starts.length) return `a circle of consumers: ${starts.join()}`;
+    for (const { name, start } of chain)
+      if (name === '' || !(start >= 0 && start < input.length)) return `the consumer ${name} at ${start}`;
+  }
+  return null;
 }
 
 /** Mutant number `index`: it depends on nothing but the texts, the seed and the index. */
@@ -162,6 +181,13 @@ const TOKENS = [
     'util.global @a = ',
     'func.func @a() {',
     'module @a {',
+    '%0 = ',
+    '%a, %b = ',
+    '%0:2 = ',
+    '%1 = linalg.generic #a ins(%0 : !a) outs(%a : !a) {',
+    '%2 = "arith.addf"(%0, %1)',
+    'linalg.map { arith.addf } ins(%0 ',
+    'return %0',
     '"\\"',
     '"\\41',
     '\xff',

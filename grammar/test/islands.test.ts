@@ -78,6 +78,17 @@ describe('the symbol', () => {
     [`module @m { } module { %0 = ${matmul} }`, null],
     [`func.func @"a b\\22\\C3\\BC"() { ${matmul} }`, 'a b"ü'],
     [`"func.func"() <{function_type = () -> (), sym_name = "q"}> ({ %0 = ${quoted} }) : () -> ()`, 'q'],
+    [`"func.func"() ({ %0 = ${quoted} }) {function_type = () -> (), sym_name = "q"} : () -> ()`, 'q'],
+    [
+      `"m.m"() ({ "func.func"() ({ "scf.if"(%x) ({ ${matmul} }) : (i1) -> () }) {sym_name = "q"} : () -> () }) {sym_name = "m"} : () -> ()`,
+      'q',
+    ],
+    [
+      `"m.m"() ({ "foo.bar"() ({ ${matmul} }) {a = {sym_name = "no"}} : () -> () "x.y"() {sym_name = "no"} : () -> () }) {sym_name = "m"} : () -> ()`,
+      'm',
+    ],
+    [`"func.func"() ({ func.func @f() { ${matmul} } }) {sym_name = "q"} : () -> ()`, 'f'],
+    [`"foo.bar"() ({ ${matmul} }) : () -> () "x.y"() {sym_name = "no"} : () -> ()`, null],
     [`func.func @f() { call @g() : () -> () } func.func @h() { } foo.bar { ${matmul} }`, null],
     [matmul, null],
   ])('%s', (text, symbol) => {

@@ -1,16 +1,22 @@
 import { expect, test } from 'vitest';
-import { parse } from '../src/main.ts';
+import { findConsumers, type Operation, parse } from '../src/main.ts';
 import { bytes } from './fixtures.ts';
 
 const SMALL = 1 << 16;
 const GROWTH = 8;
 
-function seconds(unit: string, size: number, end: string, before = ''): number {
+function seconds(
+  unit: string,
+  size: number,
+  end: string,
+  before = '',
+  work: (input: Uint8Array) => unknown = (input) => parse(input, { splitInputFile: unit.includes('-----') }),
+): number {
   const input = bytes(before + unit.repeat(Math.ceil(size / unit.length)) + end);
   let best = Infinity;
   for (let run = 0; run < 3; run++) {
     const start = performance.now();
-    parse(input, { splitInputFile: unit.includes('-----') });
+    work(input);
     best = Math.min(best, performance.now() - start);
   }
   return best / 1000;
@@ -101,4 +107,36 @@ test('a chain of aliases of any length is not followed for ever', () => {
     { kind: 'opaque', text: 'f32' },
     { kind: 'opaque', text: 'f32' },
   ]);
+});
+
+const user = '%1 = linalg.generic {iterator_types = [] } ins(%0 : f32) outs(%c : f32) {';
+test.each([
+  ['in one region', '%0 = linalg.matmul %0 ', ''],
+  ['with other names', '%a = a.b %b, %c ', ''],
+  ['in open braces', '{ %0 = a.b %1 ', ''],
+  ['in open braces up to the depth that is allowed', '{ %0 ', '} '.repeat(9000)],
+  ['in users that nest', `%0 = linalg.matmul ins() ${user}`, ''],
+  ['in users that nest and end', `%0 = linalg.matmul ins() ${user} `, '}'.repeat(9000)],
+  [
+    'in dictionaries that nest and end',
+    '%0 = linalg.matmul %1 = linalg.generic {a = { %0 ',
+    '}'.repeat(18_000),
+  ],
+  ['in rows of users', '%0 = linalg.matmul %1 = linalg.generic {} ins(%0 : f32) ', ''],
+  ['after commas', '%a, ', ''],
+  ['with numbers', '%0#1 ', ''],
+  ['in comments after words', 'a // x\n', ''],
+])('consumers %s take time in proportion to the text', (_, unit, end) => {
+  // Every place that could be an operation is asked about: parse() would not return most of them.
+  const work = (input: Uint8Array): void => {
+    const text = new TextDecoder().decode(input);
+    const operations = [...text.matchAll(/linalg\.matmul/g)].map(
+      ({ index }) => ({ start: index, results: [{ kind: 'opaque', text: 'f32' }] }) as unknown as Operation,
+    );
+    const last = { start: input.length - 1, results: [{}] } as unknown as Operation;
+    findConsumers(input, [...operations, last]);
+  };
+  const small = seconds(unit, SMALL, end, '', work);
+  const large = seconds(unit, SMALL * GROWTH, end, '', work);
+  expect(large).toBeLessThan(small * GROWTH * 3 + 0.25);
 });

@@ -119,6 +119,12 @@ func.func @main(%a: !A, %b: tensor<5x7xf32>, %c: tensor<3x7xf32>) {
       : (tensor<3x5xf32>, tensor<5x7xf32>, tensor<3x7xf32>) ${result} loc("linalg.matmul"("f":1:2))`),
   ],
   [
+    'functions that say their names after their regions',
+    `"builtin.module"() ({ "func.func"() ({ ^bb0(%a: tensor<3x5xf32>, %b: tensor<5x7xf32>, %c: tensor<3x7xf32>):
+      %0 = linalg.matmul ${ins} ${result} "func.return"() : () -> ()
+    }) {function_type = (tensor<3x5xf32>, tensor<5x7xf32>, tensor<3x7xf32>) -> (), sym_name = "f"} : () -> () }) {sym_name = "m"} : () -> ()`,
+  ],
+  [
     'buffers',
     `func.func @main(%a: memref<?x5xf32, strided<[?, 1], offset: ?>>, %b: memref<5x0x8xi8, 1>, %c: memref<?x0x8xi32>) {
   linalg.contract indexing_maps = [affine_map<(m, n, o, k) -> (m, k)>, affine_map<(m, n, o, k) -> (k, n, o)>,

@@ -20,6 +20,13 @@ export function reprint(text: string, ...flags: string[]): string {
   return stdout;
 }
 
+/** Those of the names that the compiler does not know. */
+export function unregistered(names: readonly string[]): string[] {
+  const input = names.map((name) => `"${name}"() : () -> ()\n`).join('// -----\n');
+  const { stderr } = spawnSync(ireeOpt!, ['--split-input-file', '-'], { input, encoding: 'utf8' });
+  return [...stderr.matchAll(/unregistered operation '([^']+)'/g)].map((match) => match[1]!);
+}
+
 /** An operation in what `--mlir-print-op-generic` prints, read line by line and independently of the parser. */
 export interface Printed {
   readonly name: string;

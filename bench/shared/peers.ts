@@ -1,0 +1,98 @@
+// Other readers of MLIR text, netron and tree-sitter-mlir, by way of a Python environment of their own inside the checkout.
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { execa } from 'execa';
+import { say } from './arguments.ts';
+import { lastLine, root } from './workplace.ts';
+
+export const PEERS = ['netron', 'tree-sitter'] as const;
+export type Peer = (typeof PEERS)[number];
+
+/** One peer on one file. */
+export interface PeerRun {
+  /** Of each pass: the first one, and as many of the others as there was time for. */
+  readonly milliseconds: readonly number[];
+  /** Why it did not read the file, or what it could not make sense of; null when it read all of it. */
+  readonly problem: string | null;
+}
+
+export interface Peers {
+  readonly versions: Readonly<Record<Peer | 'tree-sitter-mlir', string>>;
+  /** Reads a file once and then up to `rounds` times more. */
+  time(peer: Peer, file: string, rounds: number): Promise<PeerRun>;
+}
+
+/** One file may take a reader no longer than this, all its rounds together. */
+export const LIMIT_SECONDS = 30;
+
+/** The problem of a text that tree-sitter has read to its end all the same; bench/tree-sitter.py says it. */
+export const TREE_ERRORS = 'errors in its tree';
+
+const environment = join(root, '.venv-peers');
+const python = join(environment, 'bin', 'python');
+const requirements = join(root, 'bench', 'requirements-peers.txt');
+const stamp = join(environment, '.installed-requirements.txt');
+
+/** The peers, installed when they are missing; null, and a message, when that fails. */
+export async function openPeers(): Promise<Peers | null> {
+  const isInstalled = existsSync(stamp) && readFileSync(stamp, 'utf8') === readFileSync(requirements, 'utf8');
+  if (!isInstalled && !(await install())) return null;
+  const about = await execa(python, ['-c', ABOUT], { reject: false, stdin: 'ignore' });
+  if (about.exitCode !== 0) {
+    say(`netron and tree-sitter-mlir do not work here (${lastLine(about)}): their columns are "-".`);
+    return null;
+  }
+  const { versions, netron } = JSON.parse(about.stdout) as { versions: Peers['versions']; netron: string };
+  return {
+    versions,
+    time(peer, file, rounds) {
+      if (peer === 'tree-sitter') {
+        const script = join(root, 'bench', 'tree-sitter.py');
+        return runPeer(python, [script, file, String(rounds)]);
+      }
+      const child = join(import.meta.dirname, 'netron-child.ts');
+      return runPeer(process.execPath, ['--conditions=source', child, dirname(netron), file, String(rounds)]);
+    },
+  };
+}
+
+const ABOUT = `
+import importlib.metadata, importlib.util, json
+versions = {name: importlib.metadata.version(name) for name in ("netron", "tree-sitter", "tree-sitter-mlir")}
+print(json.dumps({"versions": versions, "netron": importlib.util.find_spec("netron").origin}))`;
+
+async function install(): Promise<boolean> {
+  say('Installing netron and tree-sitter-mlir from PyPI into .venv-peers ...');
+  const commands: [string, string[]][] = [
+    ['python3', ['-m', 'venv', '--clear', environment]],
+    [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]],
+  ];
+  for (const [file, argv] of commands) {
+    const result = await execa(file, argv, { reject: false, stdin: 'ignore' });
+    if (result.exitCode !== 0) {
+      say(
+        `netron and tree-sitter-mlir could not be installed: \`${[file, ...argv].join(' ')}\` failed: ${lastLine(result)}\n` +
+          'It takes Python 3.10 or newer with venv, and access to PyPI. Their columns are "-".',
+      );
+      return false;
+    }
+  }
+  copyFileSync(requirements, stamp);
+  return true;
+}
+
+/** The last complete line counts: there is one after each pass. */
+async function runPeer(file: string, argv: string[]): Promise<PeerRun> {
+  const result = await execa(file, argv, {
+    ...{ reject: false, stdin: 'ignore', timeout: LIMIT_SECONDS * 1000, forceKillAfterDelay: 1000 },
+  });
+  const lines = result.stdout.split('\n').filter((line) => line.endsWith('}'));
+  const last = lines.at(-1);
+  if (last !== undefined) return JSON.parse(last) as PeerRun;
+  const problem = result.timedOut
+    ? `longer than ${LIMIT_SECONDS} s`
+    : result.signal !== undefined
+      ? `it died of ${result.signal}`
+      : lastLine(result);
+  return { milliseconds: [], problem };
+}
