@@ -3,14 +3,14 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { locate } from 'mlir-parser-ts';
 import { cacheDirectory as cacheDirectoryOf, findCompiler, replaceProcess } from '../compiler/index.ts';
-import type { Decision } from '../decision/decision.ts';
-import { planInjection } from '../inject/plan.ts';
+import type { Decision, Site } from '../decision/decision.ts';
+import { matchesGenerated, planInjection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
-import { lookUp, subjectOf } from '../pipeline/decide.ts';
+import { injectionOptions, subjectOf } from '../pipeline/decide.ts';
 import { createDigest } from '../pipeline/digest.ts';
 import { inspect, readCommand, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
 import { reportCompile, reportPass } from '../pipeline/report.ts';
-import { resolveMisses } from '../pipeline/resolve-misses.ts';
+import { resolve, withSurvey } from '../pipeline/resolve.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -57,22 +57,27 @@ async function main(): Promise<never> {
 }
 
 /** Looks up, tunes what is missing, injects and compiles. Returns only when nothing is to be injected. */
-async function compileTuned(subjects: Subjects, command: Command, surroundings: Surroundings): Promise<void> {
+async function compileTuned(
+  inspected: Subjects,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<void> {
   const { settings } = surroundings;
   const { store, problem } = await openDatabase(settings);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
-  const lookup = lookUp(store, subjects, settings);
-  const {
-    tuned,
-    whyNot,
-    seconds: tuning,
-  } = await resolveMisses(lookup, store, subjects, command, surroundings);
-  const decisions = lookup.decide(tuned, problem ?? whyNot);
-  const injection = planInjection(decisions, {
-    wanted: settings.inject,
-    release: subjects.description.release,
-    dataTiling: subjects.dataTiling,
-  });
+  let resolved = await resolve(inspected, store, problem, command, surroundings);
+  let injection = planInjection(resolved.decisions, injectionOptions(resolved.subjects, settings.inject));
+  let tuning = resolved.seconds;
+  if (!matchesGenerated(injection.route)) {
+    // What an operation is written as is not always what was measured.
+    const surveyed = await withSurvey(resolved.subjects, command, surroundings);
+    if (surveyed !== resolved.subjects) {
+      resolved = await resolve(surveyed, store, problem, command, surroundings);
+      injection = planInjection(resolved.decisions, injectionOptions(surveyed, settings.inject));
+      tuning += resolved.seconds;
+    }
+  }
+  const { subjects, decisions } = resolved;
   const handedOver = performance.now();
   const report = (ending: Ending) => {
     reportCompile(ending, subjects, command, decisions, injection, { tuning, handedOver }, surroundings);
@@ -84,11 +89,20 @@ async function compileTuned(subjects: Subjects, command: Command, surroundings: 
   }
   const digest = await createDigest();
   const injected = injectedCommand(injection, command, subjects, cacheDirectory, digest);
-  await compileInjected(injected, command, subjects, decisions, surroundings, digest, report, (stderr) => {
+  const onLost = async () => {
+    // The next build decides about what the compiler really makes of this input.
+    await withSurvey(subjects, command, surroundings);
+  };
+  const onFailure = (stderr: string) => {
     tell('a tuned compile failed and was done again without tuning', settings.log);
     if (store === null || settings.readonly) return;
     for (const { tunable } of brokenDecisions(decisions, subjects.bytes, stderr))
       store.markFailed(subjectOf(tunable!, subjects), `compile failed: ${firstError(stderr)}`);
+  };
+  await compileInjected(injected, command, subjects, decisions, surroundings, digest, {
+    onEnd: report,
+    onLost,
+    onFailure,
   });
 }
 
@@ -108,8 +122,11 @@ function brokenDecisions(decisions: readonly Decision[], input: Uint8Array, stde
   );
   if (injected.length === 1) return injected;
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
-  return injected.filter(({ operation }) => lines.has(locate(input, operation.start).line));
+  return injected.filter(({ site }) => lines.has(lineOf(site, input)));
 }
+
+const lineOf = ({ operation, location }: Site, input: Uint8Array): number =>
+  operation === null ? Number(/:(\d+):\d+$/.exec(location ?? '')?.[1]) : locate(input, operation.start).line;
 
 const firstError = (stderr: string) =>
   stderr.split('\n').find((line) => line.includes('error')) ?? 'no message';

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { defaultDatabasePath } from '../store/location.ts';
 
 export type OnMiss = 'tune' | 'default' | 'record';
-export type InjectRoute = 'auto' | 'spec' | 'inline';
+export type InjectRoute = 'auto' | 'spec' | 'preprocess' | 'inline';
 
 export interface Settings {
   /** SQLite path or `postgres://` address of the tuning database. */
@@ -90,7 +90,7 @@ export function readSettings(env: Environment, given: ReadonlyMap<Name, string>)
     if (found.text.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
     throw new SettingsError(`${found.from}=${found.text}: it takes a number of seconds, 0 for no tuning`);
   };
-  const inject = choice('inject', ['auto', 'spec', 'inline', 'substitute']);
+  const inject = choice('inject', ['auto', 'spec', 'preprocess', 'inline', 'substitute']);
   if (inject === 'substitute')
     throw new SettingsError(
       'the substitute route is not available in this version: use auto, spec or inline',

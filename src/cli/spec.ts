@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { planInjection } from '../inject/plan.ts';
-import { lookUp } from '../pipeline/decide.ts';
+import { injectionOptions, lookUp } from '../pipeline/decide.ts';
 import { explainOperations } from '../report/explain.ts';
 import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
@@ -24,11 +24,7 @@ export async function writeSpec(
     console.log(JSON.stringify(explainOperations(subjects.bytes, input, decisions, null), null, 2));
     return;
   }
-  const injection = planInjection(decisions, {
-    wanted: 'spec',
-    release: subjects.description.release,
-    dataTiling: subjects.dataTiling,
-  });
+  const injection = planInjection(decisions, injectionOptions(subjects, 'spec'));
   if (injection.route !== 'spec') {
     const why = injection.route === 'none' ? injection.reason : '';
     const missing = decisions.filter(({ outcome }) => outcome === 'default').length;

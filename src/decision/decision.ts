@@ -2,22 +2,38 @@
 import type { Operation } from 'mlir-parser-ts';
 import type { Configuration } from '../space/configuration.ts';
 import type { Evidence, TuningRecord } from '../store/store.ts';
-import { workloadOf } from '../workload/from-operation.ts';
+import { workloadOf, type OperationWorkload } from '../workload/from-operation.ts';
 import { workloadKey, type Workload } from '../workload/workload.ts';
 
 export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
 
+/** Where an operation stands. */
+export interface Site {
+  /** Such as `linalg.matmul`. */
+  readonly name: string;
+  /** The operation in the text of the input; null when the input is not such a text. */
+  readonly operation: Operation | null;
+  /** What the compiler calls the place, `file:line:column`; null when it is to be seen in the text. */
+  readonly location: string | null;
+}
+
 /** An operation that has a workload. */
 export interface TunableOperation {
-  readonly operation: Operation;
+  readonly site: Site;
+  /** What code is generated for. */
   readonly workload: Workload;
   readonly key: string;
-  /** For each loop of the operation, outermost first, the index into `workload.dimensions`. */
+  /** For each loop of that, outermost first, the index into `workload.dimensions`. */
   readonly loops: readonly number[];
+  /**
+   * The operation as it is written, before the compiler optimises anything; null when it is the compiler that makes
+   * it. Its dimensions are those of `workload`.
+   */
+  readonly written: OperationWorkload | null;
 }
 
 export interface Decision {
-  readonly operation: Operation;
+  readonly site: Site;
   /** Null for an operation that was skipped before it had a workload. */
   readonly tunable: TunableOperation | null;
   readonly outcome: Outcome;
@@ -36,21 +52,23 @@ export function classify(
   convert?: (elementType: string) => string,
 ): (TunableOperation | Decision)[] {
   return operations.map((operation) => {
+    const site = { name: operation.name, operation, location: null };
     const result = workloadOf(operation, convert);
-    if ('skipped' in result) return passedOver(operation, null, 'skipped', result.skipped);
-    return { operation, key: workloadKey(result.workload), ...result };
+    if ('skipped' in result) return passedOver(site, null, 'skipped', result.skipped);
+    const { workload, loops } = result;
+    return { site, key: workloadKey(workload), workload, loops, written: result };
   });
 }
 
 export const isDecision = (value: TunableOperation | Decision): value is Decision => 'outcome' in value;
 
 export function passedOver(
-  operation: Operation,
+  site: Site,
   tunable: TunableOperation | null,
   outcome: 'default' | 'skipped',
   reason: string,
 ): Decision {
-  return { operation, tunable, outcome, reason, configuration: null, evidence: null };
+  return { site, tunable, outcome, reason, configuration: null, evidence: null };
 }
 
 /**
@@ -84,5 +102,5 @@ export function decided(
     configuration.kind === 'default'
       ? 'the default is best'
       : `${evidence.ratio.toFixed(2)}x faster than the default`;
-  return { operation: tunable.operation, tunable, outcome, reason: what + where, configuration, evidence };
+  return { site: tunable.site, tunable, outcome, reason: what + where, configuration, evidence };
 }

@@ -1,6 +1,7 @@
 // A configuration as the attribute that carries it.
 import type { Configuration } from '../space/configuration.ts';
 import { compilationInfo, type Release } from '../space/render.ts';
+import { DATA_TILING_HINT } from './preprocess.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /** `name = value` for an operation whose loops run in the order of the workload's dimensions; null for the default. */
@@ -25,6 +26,6 @@ export function injectedAttribute(
     case 'tile':
       return `compilation_info = ${compilationInfo(configuration, loops, release)}`;
     case 'data-tile':
-      return 'iree.opt.data_tiling';
+      return DATA_TILING_HINT;
   }
 }

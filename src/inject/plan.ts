@@ -1,64 +1,141 @@
 // From decisions to an injection: how they reach the compiler.
 import { insertionFor, type Insertion } from 'mlir-parser-ts';
-import type { Decision } from '../decision/decision.ts';
+import type { Decision, TunableOperation } from '../decision/decision.ts';
+import type { Configuration } from '../space/configuration.ts';
 import { isBefore, type Release } from '../space/render.ts';
 import { ownConfiguration } from '../workload/from-operation.ts';
 import { injectedAttribute } from './attribute.ts';
-import { matchKey, tuningSpec, type SpecEntry } from './spec.ts';
+import { matchKey, type SpecForm } from './matcher.ts';
+import { preprocessingSpec, writtenForm } from './preprocess.ts';
+import { tuningSpec } from './spec.ts';
 
+/**
+ * - `spec`: matched in every executable, just before its configuration is chosen
+ * - `preprocess`: matched in the program as it is written, with data tiling where `dataTiling` says so
+ * - `inline`: written into a copy of the input
+ */
 export type Injection =
   | { readonly route: 'none'; readonly reason: string }
   | { readonly route: 'spec'; readonly text: string }
+  | { readonly route: 'preprocess'; readonly text: string; readonly dataTiling: boolean }
   | { readonly route: 'inline'; readonly insertions: readonly Insertion[] };
 
+export type Route = Exclude<Injection['route'], 'none'>;
+
 export interface InjectionOptions {
-  readonly wanted: 'auto' | 'spec' | 'inline';
+  readonly wanted: 'auto' | Route;
   readonly release: Release;
   /** The user compiles with data tiling: a spec's matchers would also hit the encoded matmuls, and the compile fails. */
   readonly dataTiling: boolean;
+  /** The user has a preprocessing spec of his own, and the compiler takes only one. */
+  readonly ownPreprocessing: boolean;
 }
+
+/** A decision that has something to inject. */
+type Injected = Decision & { readonly tunable: TunableOperation; readonly configuration: Configuration };
+
+const hasInjection = (decision: Decision): decision is Injected =>
+  decision.configuration !== null && decision.configuration.kind !== 'default';
 
 /** Chooses the route and renders it. Pure. */
 export function planInjection(decisions: readonly Decision[], options: InjectionOptions): Injection {
-  const injected = decisions.filter(
-    (decision) => decision.configuration !== null && decision.configuration.kind !== 'default',
-  );
+  const injected = decisions.filter(hasInjection);
   if (injected.length === 0)
     return { route: 'none', reason: 'no operation has a configuration better than the default' };
-  const whyNotSpec = specProblem(decisions, options);
-  const route = options.wanted === 'auto' ? (whyNotSpec === null ? 'spec' : 'inline') : options.wanted;
-  if (route === 'spec') {
-    if (whyNotSpec !== null) return { route: 'none', reason: whyNotSpec };
-    const text = tuningSpec(injected.map(specEntry), options.release);
-    return text === null
-      ? { route: 'none', reason: 'nothing that a tuning spec can express' }
-      : { route, text };
+  const problems: Record<Route, string | null> = {
+    spec: specProblem(decisions, options),
+    preprocess: preprocessProblem(decisions, options),
+    inline: injected.some(({ site }) => site.operation === null)
+      ? 'inline edits need an input in linalg text'
+      : injected.some(({ configuration }) => configuration.kind === 'data-tile')
+        ? 'inline edits cannot keep data tiling from the other operations'
+        : null,
+  };
+  const order: readonly Route[] =
+    options.wanted === 'auto' ? ['spec', 'preprocess', 'inline'] : [options.wanted];
+  const route = order.find((candidate) => problems[candidate] === null);
+  if (route === undefined) {
+    // Better some configurations than none.
+    const others = decisions.map((decision) =>
+      decision.configuration?.kind === 'data-tile' ? { ...decision, configuration: null } : decision,
+    );
+    return others.some(hasInjection) && others.some((decision, i) => decision !== decisions[i])
+      ? planInjection(others, options)
+      : { route: 'none', reason: problems[order[0]!]! };
   }
-  const insertions = injected.map(({ operation, tunable, configuration }) =>
-    insertionFor(operation, injectedAttribute(configuration!, tunable!.loops, options.release)!),
-  );
-  return { route, insertions: insertions.sort((a, b) => a.offset - b.offset) };
+  return render(route, injected, options);
 }
 
-const specEntry = ({ tunable, configuration }: Decision): SpecEntry => ({
-  workload: tunable!.workload,
-  loops: tunable!.loops,
-  configuration: configuration!,
-});
+function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Injection {
+  const { release } = options;
+  switch (route) {
+    case 'spec': {
+      const entries = injected.map(({ tunable, configuration }) => ({ ...formOf(tunable), configuration }));
+      return { route, text: tuningSpec(entries, release) };
+    }
+    case 'preprocess': {
+      const dataTiling = injected.some(({ configuration }) => configuration.kind === 'data-tile');
+      const entries = injected.map(({ tunable, configuration }) => ({
+        written: tunable.written!,
+        configuration,
+      }));
+      const text = preprocessingSpec(entries, release, { dataTileOnlyWhereAsked: dataTiling });
+      return { route, text, dataTiling };
+    }
+    case 'inline': {
+      const insertions = injected.map(({ site, tunable, configuration }) =>
+        insertionFor(site.operation!, injectedAttribute(configuration, tunable.written!.loops, release)!),
+      );
+      return { route, insertions: insertions.sort((a, b) => a.offset - b.offset) };
+    }
+  }
+}
+
+/** Whether a route finds operations by what code is generated for, so that nothing else gets their configurations. */
+export const matchesGenerated = (route: Injection['route']): boolean => route === 'spec' || route === 'none';
+
+/** For each loop of the operation that gets the configuration by this route, the index of the workload's dimension. */
+export function injectedLoops(route: Route, tunable: TunableOperation): readonly number[] {
+  return route === 'spec' ? tunable.loops : (tunable.written?.loops ?? tunable.loops);
+}
+
+const formOf = ({ workload, loops }: TunableOperation): SpecForm => ({ workload, loops });
 
 function specProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (isBefore(options.release, 3, 11)) return 'tuning specs need IREE 3.11';
   if (options.dataTiling) return 'a tuning spec and data tiling together break the compile';
-  // A matcher would also hit an operation that the user has configured, and overwrite it.
-  if (decisions.some(({ operation }) => ownConfiguration(operation) !== null))
-    return 'the input has operations with configurations of their own';
+  if (decisions.some(({ configuration }) => configuration?.kind === 'data-tile'))
+    return 'data tiling is asked for before code generation begins';
+  return ownProblem(decisions) ?? conflict(decisions, formOf);
+}
+
+function preprocessProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
+  if (isBefore(options.release, 3, 11)) return 'preprocessing specs are known to work from IREE 3.11 on';
+  if (options.ownPreprocessing) return 'the command has a preprocessing spec of its own';
+  if (decisions.some((decision) => hasInjection(decision) && decision.tunable.written === null))
+    return 'the compiler makes an operation itself that has a configuration';
+  return (
+    ownProblem(decisions) ??
+    conflict(decisions, ({ written }) => (written === null ? null : writtenForm(written)))
+  );
+}
+
+/** A matcher would also hit an operation that the user has configured, and overwrite it. */
+const ownProblem = (decisions: readonly Decision[]) =>
+  decisions.some(({ site }) => site.operation !== null && ownConfiguration(site.operation) !== null)
+    ? 'the input has operations with configurations of their own'
+    : null;
+
+/** A matcher cannot tell operations of the same form apart, so all of them must want the same. */
+function conflict(
+  decisions: readonly Decision[],
+  formOf: (tunable: TunableOperation) => SpecForm | null,
+): string | null {
   const matched = new Map<string, string>();
   for (const { tunable, configuration } of decisions) {
-    if (tunable === null) continue;
-    if (configuration?.kind === 'data-tile')
-      return 'data tiling is asked for by an attribute on the operation';
-    // A matcher cannot tell operations of the same form apart, so all of them must want the same.
-    const key = matchKey(tunable);
+    const form = tunable === null ? null : formOf(tunable);
+    if (form === null) continue;
+    const key = matchKey(form);
     const wanted = JSON.stringify(configuration?.kind === 'default' ? null : (configuration ?? null));
     if ((matched.get(key) ?? wanted) !== wanted)
       return 'operations of the same form want different configurations';

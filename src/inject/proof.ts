@@ -1,9 +1,35 @@
 // Did it land? The compiler's own dumps say what each dispatch was really configured with.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse, type Operation } from 'mlir-parser-ts';
 import { runCompiler } from '../compiler/run.ts';
 import type { Decision } from '../decision/decision.ts';
 import { loweringConfig } from '../space/render.ts';
+import type { Workload } from '../workload/workload.ts';
+import { injectedLoops, type Route } from './plan.ts';
+
+/** What data tiling makes of a contraction. */
+const isPacked = ({ name }: Operation) => name === 'linalg.mmt4d' || name === 'linalg.batch_mmt4d';
+
+/** Whether a packed operation is large enough for a workload, with less than a tile of padding on each side. */
+function packs(operation: Operation, { dimensions }: Workload): boolean {
+  const shapes = operation.operands.map(({ type }) => (type.kind === 'opaque' ? null : type.shape));
+  const [lhs, rhs] = shapes.map((shape) => shape?.slice(-4));
+  if (lhs?.length !== 4 || rhs?.length !== 4) return false;
+  const fits = (kind: 'm' | 'n' | 'k', outer: number, inner: number) => {
+    const size = dimensions.find((dimension) => dimension.kind === kind)?.size ?? 1;
+    return outer === Math.ceil(size / inner);
+  };
+  const [rows, columns] = [
+    [lhs[0]!, lhs[2]!],
+    [rhs[0]!, rhs[2]!],
+  ] as const;
+  // The compiler swaps the sides where that makes better use of the vectors.
+  return (
+    fits('k', lhs[1]!, lhs[3]!) &&
+    ((fits('m', ...rows) && fits('n', ...columns)) || (fits('n', ...rows) && fits('m', ...columns)))
+  );
+}
 
 /** Flags that belong to the end of a command, but before `--`, behind which everything is positional. */
 export function withTrailingFlags(argv: readonly string[], flags: readonly string[]): string[] {
@@ -21,6 +47,7 @@ export async function proveLanded(
   executable: string,
   argv: readonly string[],
   decisions: readonly Decision[],
+  route: Route,
   options: {
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly stdin: Uint8Array | undefined;
@@ -50,10 +77,19 @@ export async function proveLanded(
     const dumps = readdirSync(folder)
       .filter((name) => name.endsWith('.mlir'))
       .map((name) => readFileSync(join(folder, name), 'utf8'));
+    const packed = dumps.flatMap((dump) => parse(Buffer.from(dump)).operations).filter(isPacked);
     return decisions.map(({ tunable, configuration }) => {
-      if (tunable === null || configuration?.kind !== 'tile') return null;
-      const text = loweringConfig(configuration, tunable.loops);
-      return dumps.some((dump) => dump.includes(text));
+      if (tunable === null || configuration === null) return null;
+      switch (configuration.kind) {
+        case 'default':
+          return null;
+        case 'tile': {
+          const text = loweringConfig(configuration, injectedLoops(route, tunable));
+          return dumps.some((dump) => dump.includes(text));
+        }
+        case 'data-tile':
+          return packed.some((operation) => packs(operation, tunable.workload));
+      }
     });
   } catch {
     // The build has succeeded already: that nobody could look must not undo it.

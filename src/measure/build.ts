@@ -1,6 +1,7 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DATA_TILING_HINT, preprocessingFlags, preprocessingSpec } from '../inject/preprocess.ts';
 import type { Workload } from '../workload/workload.ts';
 import { candidateAtLine, candidateModule, type Candidate } from './candidate-module.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
@@ -53,6 +54,13 @@ export async function buildCandidates(
   return { module: null, built: [], refused };
 }
 
+/** Hints for the candidates that ask for data tiling; for the others the flag must change nothing. */
+async function writeHints({ workDirectory, release }: Toolchain): Promise<string> {
+  const path = join(workDirectory, 'hints.mlir');
+  await writeFile(path, preprocessingSpec([], release, { dataTileOnlyWhereAsked: true }));
+  return path;
+}
+
 async function compileOnce(
   toolchain: Toolchain,
   workload: Workload,
@@ -67,9 +75,12 @@ async function compileOnce(
   const conversion = '--iree-input-demote-f64-to-f32=false';
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = workload.constantRhs ? ['--iree-opt-const-eval=false'] : [];
+  const dataTiling = candidates.some(({ attribute }) => attribute === DATA_TILING_HINT)
+    ? preprocessingFlags(await writeHints(toolchain), true)
+    : [];
   const result = await runTool(
     toolchain.compiler,
-    [...toolchain.flags, conversion, ...evaluation, source, '-o', module],
+    [...toolchain.flags, conversion, ...evaluation, ...dataTiling, source, '-o', module],
     SECONDS_PER_CANDIDATE * (candidates.length + 1),
     toolchain.signal,
   );

@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
 import { exitLike, replaceProcess, runCompiler, type RunResult } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { Injection } from '../inject/plan.ts';
+import type { Injection, Route } from '../inject/plan.ts';
+import { preprocessingFlags } from '../inject/preprocess.ts';
 import { proveLanded } from '../inject/proof.ts';
 import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
-import { planIdentity, recallPlan, rememberPlan, shapeIdentity } from './plan-memory.ts';
+import { planIdentity, recallPlan, rememberPlan } from './plan-memory.ts';
 
 /** A command as it is really run. */
 export interface InjectedCommand {
   readonly argv: readonly string[];
-  readonly route: 'spec' | 'inline';
+  readonly route: Route;
   /** The input, when it has to be fed through stdin. */
   readonly stdin: Uint8Array | undefined;
 }
@@ -25,6 +26,16 @@ export interface Ending {
   readonly argv: readonly string[];
   /** Set when the compile was done without the injection after all. */
   readonly fallback: string | null;
+}
+
+/** What happens in a compile with an injection. */
+export interface CompileEvents {
+  /** It is clear how it ends. */
+  readonly onEnd: (ending: Ending) => void;
+  /** A configuration was injected and did not land. */
+  readonly onLost: () => Promise<void>;
+  /** The injection broke the compile; called with what the compiler said. */
+  readonly onFailure: (stderr: string) => void;
 }
 
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
@@ -48,18 +59,15 @@ export function injectedCommand(
 ): InjectedCommand {
   const input = command.arguments.input!;
   const stdin = input.kind === 'stdin' ? subjects.bytes : undefined;
-  if (injection.route === 'spec') {
-    const path = writeOnce(
-      join(cacheDirectory, 'specs'),
-      `${digest(Buffer.from(injection.text))}.mlir`,
-      injection.text,
-    );
+  if (injection.route !== 'inline') {
+    const name = `${digest(Buffer.from(injection.text))}.mlir`;
+    const path = writeOnce(join(cacheDirectory, 'specs'), name, injection.text);
+    const flags =
+      injection.route === 'spec'
+        ? [`--iree-codegen-tuning-spec-path=${path}`]
+        : preprocessingFlags(path, injection.dataTiling);
     // Inserted first, so that a flag of the user's own would win.
-    return {
-      argv: [`--iree-codegen-tuning-spec-path=${path}`, ...command.argv],
-      route: injection.route,
-      stdin,
-    };
+    return { argv: [...flags, ...command.argv], route: injection.route, stdin };
   }
   const edited = applyInsertions(subjects.bytes, injection.insertions);
   if (stdin !== undefined) return { argv: command.argv, route: injection.route, stdin: edited };
@@ -79,8 +87,7 @@ export async function compileInjected(
   decisions: readonly Decision[],
   surroundings: Surroundings,
   digest: Digest,
-  onEnd: (ending: Ending) => void,
-  onFailure: (stderr: string) => void,
+  { onEnd, onLost, onFailure }: CompileEvents,
 ): Promise<never> {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
@@ -108,6 +115,7 @@ export async function compileInjected(
     if (result.forwarded !== null) return exitLike(result);
     const landed = await whatLanded(injected, command, decisions, surroundings);
     rememberPlan(cacheDirectory, { identity, state: 'proven', landed });
+    if (allLanded(landed) === false) await onLost();
     onEnd({ applied: allLanded(landed), landed, argv, fallback: null });
     return exitLike(result);
   }
@@ -127,25 +135,16 @@ export async function compileInjected(
   return exitLike(original);
 }
 
-/** For each decision whether its configuration landed, found out once per shape. */
-async function whatLanded(
+/** For each decision whether its configuration landed, found out once per plan; null when nobody looked. */
+function whatLanded(
   { argv, route, stdin }: InjectedCommand,
   command: Command,
   decisions: readonly Decision[],
   { env, cacheDirectory, settings }: Surroundings,
 ): Promise<readonly (boolean | null)[] | null> {
-  const identity = shapeIdentity(command, decisions, route);
-  const known = recallPlan(cacheDirectory, identity);
-  if (known !== null) return known.landed;
   // The proof is part of tuning: where none is wanted, nobody looks.
-  if (settings.budgetSeconds === 0) return null;
-  const landed = await proveLanded(command.compiler.executable, argv, decisions, {
-    env,
-    stdin,
-    cacheDirectory,
-  });
-  if (landed !== null) rememberPlan(cacheDirectory, { identity, state: 'proven', landed });
-  return landed;
+  if (settings.budgetSeconds === 0) return Promise.resolve(null);
+  return proveLanded(command.compiler.executable, argv, decisions, route, { env, stdin, cacheDirectory });
 }
 
 /** The compiler can exit with 0 and leave nothing but a crash reproducer. */

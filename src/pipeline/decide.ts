@@ -8,6 +8,7 @@ import {
   type Decision,
   type TunableOperation,
 } from '../decision/decision.ts';
+import type { InjectionOptions } from '../inject/plan.ts';
 import type { Store, Subject, TuningRecord } from '../store/store.ts';
 import { tunables, type Subjects } from './inspect.ts';
 
@@ -46,11 +47,22 @@ export function lookUp(store: Store | null, subjects: Subjects, settings: Settin
         const fresh = tuned.get(operation.key);
         if (fresh !== undefined)
           return decided(operation, { ...fresh, device: subjects.deviceKey }, 'tuned', subjects.deviceKey);
-        return passedOver(operation.operation, operation, 'default', whyNot);
+        return passedOver(operation.site, operation, 'default', whyNot);
       });
     },
   };
 }
+
+/** What decides about the route, as far as the command does. */
+export const injectionOptions = (
+  { description, reading }: Subjects,
+  wanted: InjectionOptions['wanted'],
+): InjectionOptions => ({
+  wanted,
+  release: description.release,
+  dataTiling: reading.dataTiling,
+  ownPreprocessing: reading.ownPreprocessing,
+});
 
 /** What a record or a miss of this operation is about, in full. */
 export function subjectOf(tunable: TunableOperation, subjects: Subjects): Subject {

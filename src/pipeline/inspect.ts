@@ -1,11 +1,10 @@
 // From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
 import { readFileSync, readSync } from 'node:fs';
-import { isBytecode, parse } from 'mlir-parser-ts';
 import {
   describeCompiler,
   expandResponseFiles,
   findCompiler,
-  flagIsOn,
+  hasFlag,
   lastValue,
   loadOptionTable,
   readArguments,
@@ -15,12 +14,13 @@ import {
   type FoundCompiler,
 } from '../compiler/index.ts';
 import type { Settings } from '../cli/settings.ts';
-import { classify, isDecision, type Decision, type TunableOperation } from '../decision/decision.ts';
+import { isDecision, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { describeDevice, deviceKey, type Device } from '../target/device.ts';
 import { candidateFlags, codegenFlags, userTuningFlag } from '../target/flags.ts';
-import { elementTypeConversion } from '../workload/conversion.ts';
+import { isBefore } from '../space/render.ts';
 import { HOST_FLAGS, probeTargets, type ProbedTarget } from '../target/probe.ts';
 import { whyNotRunnable } from '../target/target.ts';
+import { operationsOf, type ReadingOptions } from './operations.ts';
 
 /** Where everything of one run comes from. */
 export interface Surroundings {
@@ -50,9 +50,10 @@ export interface Subjects {
   readonly deviceKey: string;
   /** Flags that candidates are compiled with. */
   readonly flags: readonly string[];
-  readonly dataTiling: boolean;
-  /** In the order of the input: decisions that are already made, and operations that are to be looked up. */
+  readonly reading: ReadingOptions;
+  /** Decisions that are already made, and operations that are to be looked up. */
   readonly operations: readonly (TunableOperation | Decision)[];
+  readonly surveyed: boolean;
   /** Why nothing can be measured for this target here; null when it can. */
   readonly whyNotHere: string | null;
 }
@@ -99,12 +100,13 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     stdin: fromStdin ? bytes : undefined,
   });
 
-  if (isBytecode(bytes)) return pass('bytecode input is not tuned yet');
-  const { operations: found } = parse(bytes, { splitInputFile: flagIsOn(args, 'split-input-file') });
-  const operations = classify(found, elementTypeConversion(args));
+  const reading = readingOf(args, fromStdin);
+  const input = await operationsOf(bytes, command, reading, surroundings);
+  if (typeof input === 'string') return pass(input);
+  const { operations } = input;
   if (operations.every(isDecision))
     return pass(
-      found.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',
+      operations.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',
       operations,
     );
 
@@ -131,13 +133,29 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     device,
     deviceKey: deviceKey(device),
     flags,
-    dataTiling: flags.some((flag) =>
-      /^--iree-(?:opt|dispatch-creation|global-opt)-.*data-tiling(?!=(?:false|0)$)/.test(flag),
-    ),
-    operations,
+    reading,
+    ...input,
     whyNotHere,
   };
 }
+
+function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions {
+  return {
+    fromStdin,
+    dataTiling: candidateFlags(args.flags).some((flag) =>
+      /^--iree-(?:opt|dispatch-creation|global-opt)-.*data-tiling(?!=(?:false|0)$)/.test(flag),
+    ),
+    ownPreprocessing: hasFlag(args, 'iree-preprocessing-transform-spec-filename'),
+  };
+}
+
+/** Whether operations may be data-tiled one by one: the user has not decided about it, and nothing is in our way. */
+export const canDataTile = ({ reading, description, target }: Subjects, { inject }: Settings): boolean =>
+  (inject === 'auto' || inject === 'preprocess') &&
+  !reading.dataTiling &&
+  !reading.ownPreprocessing &&
+  target.target.backend === 'llvm-cpu' &&
+  !isBefore(description.release, 3, 11);
 
 /** Commands that do not compile one input to the end, or that the user tunes. */
 function whyUntouched(args: CompilerArguments): string | null {

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { fileIdentity, readCached, shortHash, writeCached } from '../compiler/cache.ts';
 import type { Decision } from '../decision/decision.ts';
+import { workloadKey } from '../workload/workload.ts';
 import type { Command } from './inspect.ts';
 
 export interface PlanMemory {
@@ -26,16 +27,11 @@ export function planIdentity(
   return JSON.stringify([inputDigest, route, ...context(command), decisions.map(injected)]);
 }
 
-/**
- * The shape of a plan: the same operations with the same configurations under the same flags, whatever else is in the
- * input. Whether configurations land is looked at once per shape.
- */
-export function shapeIdentity(command: Command, decisions: readonly Decision[], route: string): string {
-  return JSON.stringify([
-    route,
-    ...context(command),
-    decisions.map((decision) => [decision.operation.name, decision.tunable?.key ?? null, injected(decision)]),
-  ]);
+/** The same input under the same flags: what a survey of it is remembered by. */
+export function inputIdentity(command: Command, inputDigest: string): string {
+  const { input } = command.arguments;
+  // Places in the input are remembered with the name that it had.
+  return JSON.stringify([inputDigest, input?.kind === 'file' ? input.path : null, ...context(command)]);
 }
 
 function context({ compiler, arguments: args }: Command): unknown[] {
@@ -44,12 +40,14 @@ function context({ compiler, arguments: args }: Command): unknown[] {
 }
 
 function injected({ tunable, configuration }: Decision): unknown {
-  return configuration === null || configuration.kind === 'default' ? null : [tunable!.loops, configuration];
+  if (configuration === null || configuration.kind === 'default') return null;
+  const { loops, written } = tunable!;
+  return [loops, configuration, written && [workloadKey(written.workload), written.writtenLoops]];
 }
 
 const fileName = (identity: string) => `plan-${shortHash(identity)}.json`;
 
-/** What is known of the plan or the shape with this identity; null when nothing is. */
+/** What is known of the plan with this identity; null when nothing is. */
 export function recallPlan(cacheDirectory: string, identity: string): PlanMemory | null {
   const memory = readCached(join(cacheDirectory, 'plans'), fileName(identity), isPlanMemory);
   return memory?.identity === identity ? memory : null;

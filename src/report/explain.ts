@@ -1,6 +1,6 @@
 // The explain JSON: every decision of one compile and why.
 import { locate } from 'mlir-parser-ts';
-import type { Decision, Outcome } from '../decision/decision.ts';
+import type { Decision, Outcome, Site } from '../decision/decision.ts';
 import type { Configuration } from '../space/configuration.ts';
 
 export interface Explanation {
@@ -8,7 +8,7 @@ export interface Explanation {
   readonly compiler: unknown;
   readonly target: unknown;
   readonly device: unknown;
-  readonly route: 'spec' | 'inline' | 'substitute' | 'none';
+  readonly route: 'spec' | 'preprocess' | 'inline' | 'none';
   /** Whether every injected configuration was seen in the executables; null when nobody looked. */
   readonly applied: boolean | null;
   /** The real compiler's command line as it was run. */
@@ -30,6 +30,13 @@ export interface ExplainedOperation {
   readonly speedup: { readonly ratio: number; readonly low: number; readonly high: number } | null;
 }
 
+/** The place in the text of the input, else what the compiler says, else the input as a whole. */
+function placeOf({ operation, location }: Site, input: Uint8Array, inputName: string): string {
+  if (operation === null) return location ?? inputName;
+  const { line, column } = locate(input, operation.start);
+  return `${inputName}:${line}:${column}`;
+}
+
 /** One entry per operation. `landed` runs along `decisions`; false says that a configuration did not take effect. */
 export function explainOperations(
   input: Uint8Array,
@@ -37,17 +44,13 @@ export function explainOperations(
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
-  return decisions.map(({ operation, tunable, outcome, reason, configuration, evidence }, i) => {
-    const { line, column } = locate(input, operation.start);
-    return {
-      location: `${inputName}:${line}:${column}`,
-      operation: operation.name,
-      workload: tunable?.key ?? null,
-      outcome,
-      reason:
-        landed?.[i] === false ? `${reason}; not applied: the compiler dropped the configuration` : reason,
-      configuration,
-      speedup: evidence && { ratio: evidence.ratio, low: evidence.low, high: evidence.high },
-    };
-  });
+  return decisions.map(({ site, tunable, outcome, reason, configuration, evidence }, i) => ({
+    location: placeOf(site, input, inputName),
+    operation: site.name,
+    workload: tunable?.key ?? null,
+    outcome,
+    reason: landed?.[i] === false ? `${reason}; not applied: the compiler dropped the configuration` : reason,
+    configuration,
+    speedup: evidence && { ratio: evidence.ratio, low: evidence.low, high: evidence.high },
+  }));
 }

@@ -33,6 +33,7 @@ export interface DataTileConfiguration {
 export type Configuration = DefaultConfiguration | TileConfiguration | DataTileConfiguration;
 
 export const DEFAULT_CONFIGURATION: DefaultConfiguration = { version: 1, kind: 'default' };
+export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
 /** Stable text of a configuration: equal configurations give equal text. */
 export function configurationKey(configuration: Configuration): string {

@@ -1,7 +1,7 @@
 // The search space of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling.
 import { elementBits } from '../workload/element-type.ts';
 import type { Dimension, Workload } from '../workload/workload.ts';
-import type { Configuration, TileConfiguration } from './configuration.ts';
+import { DATA_TILE_CONFIGURATION, type Configuration, type TileConfiguration } from './configuration.ts';
 import { illegality, type VectorUnit } from './legality.ts';
 import type { Knob, Point, SearchSpace } from './space.ts';
 import {
@@ -18,6 +18,8 @@ import {
 export interface CpuSpaceOptions extends VectorUnit {
   /** Threads that the program will run on: workgroups should not be fewer. */
   readonly threads: number;
+  /** Whether operations may be data-tiled one by one: not when the user has decided about data tiling. */
+  readonly dataTiling: boolean;
 }
 
 type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
@@ -180,7 +182,13 @@ function leavesRemainder(workload: Workload, c: TileConfiguration): boolean {
   });
 }
 
-/** All tile configurations worth trying for `workload`; everything it yields compiles. */
+/** The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. */
+function isDataTilable({ dimensions }: Workload): boolean {
+  const kinds = dimensions.map(({ kind }) => kind);
+  return new Set(kinds).size === kinds.length && (kinds.includes('m') || kinds.includes('n'));
+}
+
+/** All configurations worth trying for `workload`; everything it yields compiles. */
 export function llvmCpuSpace(workload: Workload, options: CpuSpaceOptions): SearchSpace {
   const lanes = Math.max(1, (options.nativeVectorBytes * 8) / elementBits(workload.accumulator.elementType));
   const tiles = tileKnobs(workload, lanes);
@@ -213,6 +221,7 @@ export function llvmCpuSpace(workload: Workload, options: CpuSpaceOptions): Sear
   return {
     knobs,
     starts: [...starts.values()],
+    alternatives: options.dataTiling && isDataTilable(workload) ? [DATA_TILE_CONFIGURATION] : [],
     configurationAt,
     pointOf: (configuration) => pointOf(tiles, configuration),
   };

@@ -15,6 +15,8 @@ export interface SearchSpace {
   readonly knobs: readonly Knob[];
   /** Promising points to begin with, best guess first; every one is legal. */
   readonly starts: readonly Point[];
+  /** Configurations that no knob leads to, such as another way to lower the operation; each is tried once. */
+  readonly alternatives: readonly Configuration[];
   /** The configuration at a point; null where the target's legality rules forbid it. */
   configurationAt(point: Point): Configuration | null;
   /** The point of a configuration found earlier; null when it is not in this space. */

@@ -6,7 +6,7 @@ import type { TunableOperation } from '../decision/decision.ts';
 import { chooseRecord } from '../decision/decision.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import { subjectOf } from '../pipeline/decide.ts';
-import type { Command, Subjects, Surroundings } from '../pipeline/inspect.ts';
+import { canDataTile, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
 import { coordinateDescent } from '../search/descent.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import { llvmCpuSpace } from '../space/llvm-cpu.ts';
@@ -106,6 +106,7 @@ export async function tuneMisses(
         space: llvmCpuSpace(miss.workload, {
           nativeVectorBytes: subjects.target.target.nativeVectorBytes || 16,
           threads: subjects.device.threads,
+          dataTiling: canDataTile(subjects, surroundings.settings),
         }),
         strategy: options.strategy ?? coordinateDescent,
         effort: options.effort ?? DEFAULT_EFFORT,

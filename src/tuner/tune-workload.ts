@@ -100,7 +100,8 @@ export async function tuneWorkload(
     }
     const points = strategy.propose(Math.min(effort.trialsPerBatch, effort.maxTrials - trials));
     if (points.length === 0) break;
-    const configurations = points.map((point) => space.configurationAt(point)!);
+    const others = trials === 0 ? space.alternatives : [];
+    const configurations = [...points.map((point) => space.configurationAt(point)!), ...others];
     const begun = clock();
     const batch = await screener.screen(configurations, Math.max(5, left));
     slowestBatch = Math.max(slowestBatch, clock() - begun);

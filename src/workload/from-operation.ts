@@ -10,6 +10,8 @@ export interface OperationWorkload {
    * moved innermost, as the compiler does before any configuration is looked at.
    */
   readonly loops: readonly number[];
+  /** The same in the order in which the operation itself is written, as matchers of the whole program see it. */
+  readonly writtenLoops: readonly number[];
 }
 
 /** Why an operation is not tuned. */
@@ -96,6 +98,7 @@ export function workloadOf(
       accumulator: form(accumulator, accumulatorMap),
       constantRhs: rhs.constant,
     },
+    writtenLoops: kinds.map((_, loop) => canonical.indexOf(loop)),
     loops: [
       ...kinds.flatMap((kind, loop) => (kind === 'k' ? [] : [canonical.indexOf(loop)])),
       ...kinds.flatMap((kind, loop) => (kind === 'k' ? [canonical.indexOf(loop)] : [])),

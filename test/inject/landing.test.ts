@@ -5,8 +5,10 @@ import { applyInsertions, parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { describeCompiler, readArguments } from '../../src/compiler/index.ts';
 import { classify, isDecision, type Decision } from '../../src/decision/decision.ts';
-import { planInjection } from '../../src/inject/plan.ts';
+import { planInjection, type Route } from '../../src/inject/plan.ts';
+import { preprocessingFlags } from '../../src/inject/preprocess.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
+import { DATA_TILE_CONFIGURATION, DEFAULT_CONFIGURATION } from '../../src/space/configuration.ts';
 import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
 import { HOST_FLAGS } from '../../src/target/probe.ts';
 import { elementTypeConversion } from '../../src/workload/conversion.ts';
@@ -108,32 +110,37 @@ function decisionsFor(input: Uint8Array): Decision[] {
   const convert = elementTypeConversion(readArguments([], { kindOf: () => 'value' }));
   return classify(parse(input).operations, convert).map((tunable): Decision => {
     if (isDecision(tunable)) return tunable;
-    const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1 });
+    const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1, dataTiling: true });
     const configuration = space.configurationAt(space.starts[0]!);
-    return { operation: tunable.operation, tunable, outcome: 'hit', reason: '', configuration, evidence };
+    return { site: tunable.site, tunable, outcome: 'hit', reason: '', configuration, evidence };
   });
 }
 
-async function land(text: string, wanted: 'spec' | 'inline', flags: readonly string[] = []) {
+async function land(text: string, wanted: Route, flags: readonly string[] = [], decide = decisionsFor) {
   const folder = temporaryDirectory();
   const input = Buffer.from(text);
   const { release } = await describeCompiler(compiler.executable, folder);
-  const decisions = decisionsFor(input);
-  const injection = planInjection(decisions, { wanted, release, dataTiling: false });
+  const decisions = decide(input);
+  const injection = planInjection(decisions, { wanted, release, dataTiling: false, ownPreprocessing: false });
   if (injection.route === 'none') throw new Error(injection.reason);
   const source = join(folder, 'in.mlir');
   const spec = join(folder, 'spec.mlir');
   writeFileSync(source, injection.route === 'inline' ? applyInsertions(input, injection.insertions) : input);
-  if (injection.route === 'spec') writeFileSync(spec, injection.text);
-  const own = injection.route === 'spec' ? [`--iree-codegen-tuning-spec-path=${spec}`] : [];
-  return proveLanded(compiler.executable, [...own, ...HOST_FLAGS, ...flags, source], decisions, {
+  if (injection.route !== 'inline') writeFileSync(spec, injection.text);
+  const own =
+    injection.route === 'spec'
+      ? [`--iree-codegen-tuning-spec-path=${spec}`]
+      : injection.route === 'preprocess'
+        ? preprocessingFlags(spec, injection.dataTiling)
+        : [];
+  return proveLanded(compiler.executable, [...own, ...HOST_FLAGS, ...flags, source], decisions, wanted, {
     env: process.env,
     stdin: undefined,
     cacheDirectory: folder,
   });
 }
 
-describe.each(['spec', 'inline'] as const)('by %s', (route) => {
+describe.each(['spec', 'preprocess', 'inline'] as const)('by %s', (route) => {
   test.each(forms)('%s', async (_, text) => {
     expect(await land(text, route)).toEqual([true]);
   });
@@ -147,5 +154,38 @@ describe.each(['spec', 'inline'] as const)('by %s', (route) => {
     );
     expect(await land(unit, route)).toEqual([true]);
     expect(await land(unit, route, ['--iree-opt-level=O2'])).toEqual([false]);
+  });
+});
+
+describe('data tiling', () => {
+  const both = fn(
+    '%a: tensor<127x255xf32>, %b: tensor<255x63xf32>, %c: tensor<127x63xf32>, %x: tensor<48x32xf32>, %y: tensor<32x64xf32>, %z: tensor<48x64xf32>',
+    '(tensor<127x63xf32>, tensor<48x64xf32>)',
+    `%p = linalg.matmul ins(%a, %b : tensor<127x255xf32>, tensor<255x63xf32>) outs(%c : tensor<127x63xf32>) -> tensor<127x63xf32>
+  %q = linalg.matmul ins(%x, %y : tensor<48x32xf32>, tensor<32x64xf32>) outs(%z : tensor<48x64xf32>) -> tensor<48x64xf32>`,
+  ).replace(/return .*/, 'return %p, %q : tensor<127x63xf32>, tensor<48x64xf32>');
+  /** The first operation data-tiled, the second on direct tiles or on the default. */
+  const decide = (second: 'tile' | 'default') => (input: Uint8Array) =>
+    decisionsFor(input).map((decision, i): Decision => ({
+      ...decision,
+      configuration:
+        i === 0
+          ? DATA_TILE_CONFIGURATION
+          : second === 'tile'
+            ? decision.configuration
+            : DEFAULT_CONFIGURATION,
+    }));
+
+  test('lands beside an operation on direct tiles', async () => {
+    expect(await land(both, 'preprocess', [], decide('tile'))).toEqual([true, true]);
+  });
+
+  test('leaves an operation that does not want it on the default', async () => {
+    const decideFor = decide('default');
+    expect(await land(both, 'preprocess', [], decideFor)).toEqual([true, null]);
+    // The proof would see it if the second were data-tiled as well.
+    const wanted = (input: Uint8Array) =>
+      decideFor(input).map((decision): Decision => ({ ...decision, configuration: DATA_TILE_CONFIGURATION }));
+    expect(await land(both, 'preprocess', [], wanted)).toEqual([true, true]);
   });
 });

@@ -20,9 +20,9 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
   return classify(parse(Buffer.from(text)).operations).map((tunable, i) => {
     if (isDecision(tunable)) return tunable;
     const configuration = configurations[i] ?? null;
-    if (configuration === null) return passedOver(tunable.operation, tunable, 'default', 'no record');
+    if (configuration === null) return passedOver(tunable.site, tunable, 'default', 'no record');
     return {
-      operation: tunable.operation,
+      site: tunable.site,
       tunable,
       outcome: 'hit',
       reason: '',
@@ -31,8 +31,9 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
     };
   });
 }
-const options = { wanted: 'auto', release: [3, 13, 0], dataTiling: false } as const;
+const options = { wanted: 'auto', release: [3, 13, 0], dataTiling: false, ownPreprocessing: false } as const;
 const best: Configuration = { version: 1, kind: 'default' };
+const dataTile: Configuration = { version: 1, kind: 'data-tile' };
 
 describe('the route', () => {
   test('is none when nothing beats the default', () => {
@@ -43,24 +44,59 @@ describe('the route', () => {
     if (injection.route !== 'spec') throw new Error(injection.route);
     expect(injection.text.match(/named_sequence @match_/g)).toHaveLength(1);
   });
-  test.each<[string, Decision[], object]>([
-    ['compilers without tuning specs on CPUs', decide(operation(), [tile]), { release: [3, 10, 0] }],
-    ['data tiling', decide(operation(), [tile]), { dataTiling: true }],
-    ['an operation that wants data tiling', decide(operation(), [{ version: 1, kind: 'data-tile' }]), {}],
+  test.each<[string, Decision[], object, string]>([
     [
-      'operations of one form that want different things',
+      'inline for compilers without tuning specs on CPUs',
+      decide(operation(), [tile]),
+      { release: [3, 10, 0] },
+      'inline',
+    ],
+    ['preprocessing beside data tiling', decide(operation(), [tile]), { dataTiling: true }, 'preprocess'],
+    [
+      'inline beside data tiling and a preprocessing spec of the user',
+      decide(operation(), [tile]),
+      { dataTiling: true, ownPreprocessing: true },
+      'inline',
+    ],
+    ['preprocessing where data tiling wins', decide(operation(), [dataTile]), {}, 'preprocess'],
+    [
+      'inline for operations of one form that want different things',
       decide(operation() + operation(), [tile, best]),
       {},
+      'inline',
     ],
     [
-      'a neighbour with a configuration of its own',
+      'inline for a neighbour with a configuration of its own',
       decide(operation() + operation('{lowering_config = #a.b<c>}'), [tile]),
       {},
+      'inline',
     ],
-  ])('is inline for %s', (_, decisions, change) => {
-    expect(planInjection(decisions, { ...options, ...change }).route).toBe('inline');
+  ])('is %s', (_, decisions, change, route) => {
+    expect(planInjection(decisions, { ...options, ...change }).route).toBe(route);
     const insisted = planInjection(decisions, { ...options, ...change, wanted: 'spec' });
     expect(insisted).toMatchObject({ route: 'none', reason: expect.stringMatching(/./) as string });
+  });
+  test('leaves out what no route can bring rather than everything', () => {
+    const other = operation().replaceAll('8x', '9x');
+    const decisions = decide(operation() + other, [dataTile, tile]);
+    const injection = planInjection(decisions, { ...options, ownPreprocessing: true });
+    if (injection.route !== 'spec') throw new Error(injection.route);
+    expect(injection.text).toContain('dims_equal %m, [9]');
+    expect(injection.text).not.toContain('dims_equal %m, [8]');
+  });
+  test('asks for data tiling where it wins, and keeps it from the rest', () => {
+    const other = operation().replaceAll('8x', '9x');
+    const injection = planInjection(decide(operation() + other, [dataTile, tile]), options);
+    if (injection.route !== 'preprocess') throw new Error(injection.route);
+    expect(injection.dataTiling).toBe(true);
+    expect(injection.text.match(/annotate %op "[^"]*"/g)).toEqual([
+      'annotate %op "iree.opt.data_tiling"',
+      'annotate %op "compilation_info"',
+    ]);
+    expect(injection.text).toContain('["util.return"]');
+    const without = planInjection(decide(other, [tile]), { ...options, wanted: 'preprocess' });
+    expect(without).toMatchObject({ route: 'preprocess', dataTiling: false });
+    expect('text' in without && without.text).not.toContain('util.return');
   });
   test('says the pipeline in the words of the compiler', () => {
     const text = (release: readonly [number, number, number]) => {

@@ -5,7 +5,7 @@ describe('a miss and then a hit', () => {
   test('the first compile tunes, the second measures nothing and injects the same', async () => {
     const place = new Workplace();
     const tools = place.watchedTools();
-    const env = { IREE_TUNED_COMPILER: tools.compiler };
+    const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_INJECT: 'spec' };
     place.write('in.mlir', oddMatmul);
     const first = await place.explain([...HOST, 'in.mlir', '-o', 'first.vmfb'], { env });
     expect({ code: first.code, stdout: first.stdout.length, stderr: first.stderr }).toEqual({
@@ -62,7 +62,7 @@ describe('a miss and then a hit', () => {
   test('the inline route carries the same configuration, with the input of the user untouched', async () => {
     const place = new Workplace();
     place.write('in.mlir', oddMatmul);
-    await place.compile([...HOST, 'in.mlir', '-o', 'spec.vmfb']);
+    await place.compile([...HOST, 'in.mlir', '-o', 'spec.vmfb', '--iree-tuned-inject=spec']);
     const inline = await place.explain([
       ...HOST,
       'in.mlir',
@@ -75,12 +75,12 @@ describe('a miss and then a hit', () => {
     expect(place.read('in.mlir').toString()).toBe(oddMatmul);
   });
 
-  test('with data tiling on, which breaks tuning specs, the inline route is taken', async () => {
+  test('with data tiling on, which breaks tuning specs, preprocessing is the route', async () => {
     const place = new Workplace();
     place.write('in.mlir', oddMatmul);
     const result = await place.explain([...HOST, '--iree-opt-data-tiling', 'in.mlir', '-o', 'out.vmfb']);
     expect(result.code).toBe(0);
-    expect(['inline', 'none']).toContain(result.explanation.route);
+    expect(['preprocess', 'none']).toContain(result.explanation.route);
     expect(result.explanation.applied).not.toBe(false);
   });
 });

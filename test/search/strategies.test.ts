@@ -17,6 +17,7 @@ function space(
   return {
     knobs: sizes.map((size, i) => ({ name: `knob${i}`, values: values(size) })),
     starts,
+    alternatives: [],
     configurationAt: (point) =>
       isIllegal(point)
         ? null

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
-const options = { nativeVectorBytes: 64, threads: 1 };
+const options = { nativeVectorBytes: 64, threads: 1, dataTiling: true };
 const size = fc.integer({ min: 1, max: 5000 });
 
 describe('the llvm-cpu space', () => {
@@ -96,6 +96,7 @@ describe('everything the llvm-cpu space yields compiles', () => {
     const space = llvmCpuSpace(shape, {
       nativeVectorBytes: targets[0]!.target.nativeVectorBytes,
       threads: 1,
+      dataTiling: true,
     });
     const random = seededRandom(11);
     const configurations = [

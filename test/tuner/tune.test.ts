@@ -30,7 +30,7 @@ const subject: Subject = {
 };
 const job = (change: Partial<TuningJob> = {}): TuningJob => ({
   subject,
-  space: llvmCpuSpace(shape, { nativeVectorBytes: 16, threads: 1 }),
+  space: llvmCpuSpace(shape, { nativeVectorBytes: 16, threads: 1, dataTiling: false }),
   strategy: coordinateDescent,
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 12 },
   budgetSeconds: 20,

@@ -1,0 +1,118 @@
+// A preprocessing spec: a transform-dialect module that the compiler applies to the whole program before it optimises.
+// It says the same as attributes in the text would, whatever dialect the input is written in.
+import type { Configuration } from '../space/configuration.ts';
+import { compilationInfo, type Release } from '../space/render.ts';
+import type { OperationWorkload } from '../workload/from-operation.ts';
+import { matcher, matchKey, type SpecForm } from './matcher.ts';
+
+/** The unit attribute that asks for an operation to be data-tiled. */
+export const DATA_TILING_HINT = 'iree.opt.data_tiling';
+
+/** Without the flag, hints do nothing. */
+export const DATA_TILING_FLAG = '--iree-opt-data-tiling';
+
+/** Flags that bring a preprocessing spec to the compiler. */
+export const preprocessingFlags = (path: string, dataTiling: boolean): string[] => [
+  `--iree-preprocessing-transform-spec-filename=${path}`,
+  ...(dataTiling ? [DATA_TILING_FLAG] : []),
+];
+
+/** What an operation is matched by before anything is optimised: its loops in the order in which it is written. */
+export const writtenForm = ({ workload, writtenLoops }: OperationWorkload): SpecForm => ({
+  workload,
+  loops: writtenLoops,
+});
+
+/** What the operations of one form get, as they are written. */
+export interface PreprocessEntry {
+  readonly written: OperationWorkload;
+  readonly configuration: Configuration;
+}
+
+/**
+ * Text of a spec that configures operations. Entries for the same form must not contradict.
+ * @param options.dataTileOnlyWhereAsked keep the data-tiling flag from operations that no entry names
+ */
+export function preprocessingSpec(
+  entries: readonly PreprocessEntry[],
+  release: Release,
+  options: { readonly dataTileOnlyWhereAsked: boolean },
+): string {
+  const annotations = entries.flatMap(({ written, configuration }): Annotation[] => {
+    const form = writtenForm(written);
+    switch (configuration.kind) {
+      case 'default':
+        return [];
+      case 'tile': {
+        const value = compilationInfo(configuration, written.loops, release);
+        return [{ form, attribute: 'compilation_info', value }];
+      }
+      case 'data-tile':
+        return [{ form, attribute: DATA_TILING_HINT, value: 'unit' }];
+    }
+  });
+  return annotationSpec(annotations, options.dataTileOnlyWhereAsked ? [HINT_ON_END] : []);
+}
+
+/** An attribute for the operations of one form. */
+export interface Annotation {
+  readonly form: SpecForm;
+  readonly attribute: string;
+  /** The attribute's value, as text. */
+  readonly value: string;
+}
+
+/** A matcher's text for a given name, and the attribute that it gives. */
+interface Rule {
+  readonly attribute: string;
+  matcher(name: string): string;
+}
+
+/**
+ * As soon as anything in a function has the hint, the compiler adds none of its own there. On the function's end it
+ * asks for nothing, and leaves the code as it is without data tiling.
+ */
+const HINT_ON_END: Rule = {
+  attribute: DATA_TILING_HINT,
+  matcher: (
+    name,
+  ) => `  transform.named_sequence @${name}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {
+    transform.match.operation_name %op ["util.return"] : !transform.any_op
+    %value = transform.param.constant unit -> !transform.any_param
+    transform.yield %op, %value : !transform.any_op, !transform.any_param
+  }`,
+};
+
+/** Text of a spec that gives attributes to operations by their form, the first annotation of each form. */
+export function annotationSpec(annotations: readonly Annotation[], more: readonly Rule[] = []): string {
+  const byForm = new Map<string, Rule>();
+  for (const { form, attribute, value } of annotations) {
+    const key = matchKey(form);
+    if (!byForm.has(key)) byForm.set(key, { attribute, matcher: (name) => matcher(form, name, value) });
+  }
+  const rules = [...byForm.values(), ...more];
+  const attributes = [...new Set(rules.map(({ attribute }) => attribute))];
+  const actions = attributes.map(
+    (
+      attribute,
+      i,
+    ) => `  transform.named_sequence @annotate_${i}(%op: !transform.any_op {transform.readonly}, %value: !transform.any_param {transform.readonly}) {
+    transform.annotate %op "${attribute}" = %value : !transform.any_op, !transform.any_param
+    transform.yield
+  }`,
+  );
+  const pairs = rules.map(
+    ({ attribute }, i) => `      @match_${i} -> @annotate_${attributes.indexOf(attribute)}`,
+  );
+  return `module @iree_tuned_preprocessing attributes {transform.with_named_sequence} {
+${actions.join('\n')}
+${rules.map((rule, i) => rule.matcher(`match_${i}`)).join('\n')}
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.consumed}) {
+    transform.foreach_match in %root
+${pairs.join(',\n')}
+      : (!transform.any_op) -> !transform.any_op
+    transform.yield
+  }
+}
+`;
+}

@@ -1,0 +1,105 @@
+// Which operations an input has, and what is tuned of each: as its text says, or as the compiler was seen to make them.
+import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
+import { flagIsOn } from '../compiler/index.ts';
+import {
+  classify,
+  isDecision,
+  passedOver,
+  type Decision,
+  type TunableOperation,
+} from '../decision/decision.ts';
+import { elementTypeConversion } from '../workload/conversion.ts';
+import { workloadKey } from '../workload/workload.ts';
+import { createDigest } from './digest.ts';
+import type { Command, Surroundings } from './inspect.ts';
+import { inputIdentity } from './plan-memory.ts';
+import { recallSurvey, rememberSurvey, type SurveyedOperation } from './survey-memory.ts';
+
+export interface InputOperations {
+  readonly operations: readonly (TunableOperation | Decision)[];
+  /** Whether they are what the compiler was seen to make, not what the text says. */
+  readonly surveyed: boolean;
+}
+
+/** How an input is to be read. */
+export interface ReadingOptions {
+  readonly fromStdin: boolean;
+  readonly dataTiling: boolean;
+  /** The user has a preprocessing spec of his own: nothing of ours can follow operations through the compiler. */
+  readonly ownPreprocessing: boolean;
+}
+
+/**
+ * The operations of an input. One that is not linalg text is surveyed, unless that was done before; the text of others
+ * is enough to look records up.
+ * @returns the reason as text when the command is to be passed on
+ */
+export async function operationsOf(
+  bytes: Uint8Array,
+  command: Command,
+  options: ReadingOptions,
+  surroundings: Surroundings,
+): Promise<InputOperations | string> {
+  const splits = flagIsOn(command.arguments, 'split-input-file');
+  const bytecode = isBytecode(bytes);
+  const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
+  const isLinalg = !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
+  if (isLinalg) {
+    const operations = classify(found, elementTypeConversion(command.arguments));
+    // What is skipped stays skipped, so there is nothing to remember.
+    if (operations.every(isDecision) || splits) return { operations, surveyed: false };
+    const survey = recallSurvey(surroundings.cacheDirectory, await surveyIdentity(bytes, command));
+    return survey === null
+      ? { operations, surveyed: false }
+      : { operations: survey.operations.map((one) => fromSurvey(one, found)), surveyed: true };
+  }
+  if (splits) return '--split-input-file is served for linalg text only';
+  if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
+  const identity = await surveyIdentity(bytes, command);
+  const operations =
+    recallSurvey(surroundings.cacheDirectory, identity)?.operations ??
+    (await survey(bytes, null, identity, command, options, surroundings));
+  if (operations === null) return 'the compiler does not get as far as code generation';
+  return { operations: operations.map((one) => fromSurvey(one, [])), surveyed: true };
+}
+
+/** The same input with what the compiler makes of its operations; null when that cannot be found out. */
+export async function surveyText(
+  bytes: Uint8Array,
+  command: Command,
+  options: ReadingOptions,
+  surroundings: Surroundings,
+): Promise<InputOperations | null> {
+  if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
+  const { operations: found } = parse(bytes);
+  const identity = await surveyIdentity(bytes, command);
+  const surveyed = await survey(bytes, found, identity, command, options, surroundings);
+  return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found)), surveyed: true };
+}
+
+const surveyIdentity = async (bytes: Uint8Array, command: Command) =>
+  inputIdentity(command, (await createDigest())(bytes));
+
+async function survey(
+  bytes: Uint8Array,
+  found: readonly Operation[] | null,
+  identity: string,
+  command: Command,
+  { fromStdin, dataTiling }: ReadingOptions,
+  surroundings: Surroundings,
+): Promise<readonly SurveyedOperation[] | null> {
+  // Nothing of this is loaded on a hit.
+  const { surveyInput } = await import('./survey.ts');
+  const text = found && { operations: found, convert: elementTypeConversion(command.arguments) };
+  const stdin = fromStdin ? bytes : undefined;
+  const operations = await surveyInput(command, { text, stdin, dataTiling }, surroundings);
+  if (operations !== null) rememberSurvey(surroundings.cacheDirectory, { identity, operations });
+  return operations;
+}
+
+function fromSurvey(surveyed: SurveyedOperation, found: readonly Operation[]): TunableOperation | Decision {
+  const { name, index, location, skipped, generated, written } = surveyed;
+  const site = { name, operation: index === null ? null : (found[index] ?? null), location };
+  if (generated === null) return passedOver(site, null, 'skipped', skipped ?? '');
+  return { site, key: workloadKey(generated.workload), ...generated, written };
+}

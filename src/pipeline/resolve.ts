@@ -1,0 +1,121 @@
+// What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
+import type { Decision, TunableOperation } from '../decision/decision.ts';
+import { messageOf, tell } from '../report/tell.ts';
+import type { Store } from '../store/store.ts';
+import type { TuneOutcome } from '../tuner/tune-misses.ts';
+import { lookUp, subjectOf } from './decide.ts';
+import type { Command, Subjects, Surroundings } from './inspect.ts';
+import { surveyText } from './operations.ts';
+
+export interface Resolved {
+  /** What was inspected, surveyed by now where anything was tuned. */
+  readonly subjects: Subjects;
+  readonly decisions: readonly Decision[];
+  /** Seconds spent on tuning. */
+  readonly seconds: number;
+}
+
+/**
+ * Decides about every operation: looks records up, and tunes what has none where that is wanted and possible.
+ * @param whyNoStore why there is no database, when there is none
+ */
+export async function resolve(
+  subjects: Subjects,
+  store: Store | null,
+  whyNoStore: string | null,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Resolved> {
+  const { settings } = surroundings;
+  let lookup = lookUp(store, subjects, settings);
+  if (lookup.misses.length === 0) return { subjects, decisions: lookup.decide(new Map(), ''), seconds: 0 };
+  const whyNot = whyNoStore ?? whyUntuned(store, subjects, surroundings);
+  if (whyNot !== null || store === null) {
+    if (settings.onMiss === 'record' && store !== null && !settings.readonly)
+      for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, subjects));
+    return { subjects, decisions: lookup.decide(new Map(), whyNot ?? ''), seconds: 0 };
+  }
+
+  const begun = performance.now();
+  const surveyed = await withSurvey(subjects, command, surroundings);
+  if (surveyed !== subjects) lookup = lookUp(store, surveyed, settings);
+  const { results, whyNot: untuned } =
+    lookup.misses.length === 0
+      ? { results: new Map<string, never>(), whyNot: '' }
+      : await tune(lookup.misses, store, surveyed, command, surroundings);
+  return {
+    subjects: surveyed,
+    decisions: lookup.decide(results, untuned),
+    seconds: (performance.now() - begun) / 1000,
+  };
+}
+
+/** What is to be tuned should be what code is generated for, not what the text says. */
+export async function withSurvey(
+  subjects: Subjects,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Subjects> {
+  if (subjects.surveyed) return subjects;
+  const surveyed = await surveyText(subjects.bytes, command, subjects.reading, surroundings);
+  return surveyed === null ? subjects : { ...subjects, ...surveyed };
+}
+
+/**
+ * Tunes. A signal that asks for an end ends this process by that signal, when everything that was measured is kept.
+ */
+async function tune(
+  misses: readonly TunableOperation[],
+  store: Store,
+  subjects: Subjects,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<TuneOutcome> {
+  const { settings } = surroundings;
+  // Nothing of this is loaded on a hit.
+  const [{ tuneMisses }, { progressDisplay }, { exitLike }] = await Promise.all([
+    import('../tuner/tune-misses.ts'),
+    import('../report/progress.ts'),
+    import('../compiler/run.ts'),
+  ]);
+  const interrupted = new AbortController();
+  const ending: { signal: NodeJS.Signals | null } = { signal: null };
+  const interrupt = (signal: NodeJS.Signals) => {
+    ending.signal = signal;
+    interrupted.abort();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of signals) process.on(name, interrupt);
+  const display = progressDisplay();
+  try {
+    const outcome = await tuneMisses(misses, store, command, subjects, surroundings, {
+      budgetSeconds: settings.budgetSeconds,
+      signal: interrupted.signal,
+      onProgress: (progress) => {
+        display.show(progress);
+      },
+    });
+    const { signal } = ending;
+    if (signal !== null) {
+      display.clear();
+      store.close();
+      exitLike({ code: null, signal, forwarded: signal });
+    }
+    return outcome;
+  } catch (error) {
+    // A full disk, say: what is in the database already is used all the same.
+    tell(`tuning failed: ${messageOf(error)}`, settings.log);
+    return { results: new Map(), whyNot: `tuning failed: ${messageOf(error)}` };
+  } finally {
+    display.clear();
+    for (const name of signals) process.off(name, interrupt);
+  }
+}
+
+function whyUntuned(store: Store | null, subjects: Subjects, { settings }: Surroundings): string | null {
+  if (subjects.whyNotHere !== null) return subjects.whyNotHere;
+  if (settings.onMiss !== 'tune') return `no record, and tuning is off (on-miss=${settings.onMiss})`;
+  if (settings.budgetSeconds === 0) return 'no record, and the tuning budget is 0';
+  if (settings.readonly) return 'no record, and the database is read-only';
+  return store === null ? 'no tuning database' : null;
+}

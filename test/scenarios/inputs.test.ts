@@ -1,0 +1,167 @@
+// Inputs in every form that the compiler takes: the same matmul is found, tuned once, and proven to land in each.
+import { writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runtimeTool } from '../support/real-tools.ts';
+import { HOST, oddMatmul, Workplace } from './support.ts';
+
+const [lhs, rhs, out] = ['tensor<61x71xf32>', 'tensor<71x67xf32>', 'tensor<61x67xf32>'];
+const [lhsTorch, rhsTorch, outTorch] = [lhs, rhs, out].map(
+  (type) => `!torch.vtensor<[${type.slice(7, 12).replace('x', ',')}],f32>`,
+);
+const fn = (a: string, b: string, c: string, body: string, attributes = '') =>
+  `func.func @main(%a: ${a}, %b: ${b}) -> ${c} ${attributes} {\n${body}\n  return %r : ${c}\n}\n`;
+
+const inputs: [string, string][] = [
+  ['linalg', oddMatmul],
+  [
+    'stablehlo',
+    fn(
+      lhs,
+      rhs,
+      out,
+      `  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (${lhs}, ${rhs}) -> ${out}`,
+    ),
+  ],
+  [
+    'tosa',
+    `func.func @main(%a: tensor<1x61x71xf32>, %b: tensor<1x71x67xf32>) -> tensor<1x61x67xf32> {
+  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %r = tosa.matmul %a, %b, %z, %z : (tensor<1x61x71xf32>, tensor<1x71x67xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x61x67xf32>
+  return %r : tensor<1x61x67xf32>
+}
+`,
+  ],
+  [
+    'torch',
+    fn(
+      lhsTorch!,
+      rhsTorch!,
+      outTorch!,
+      `  %r = torch.aten.mm %a, %b : ${lhsTorch!}, ${rhsTorch!} -> ${outTorch!}`,
+    ),
+  ],
+  [
+    'onnx',
+    fn(
+      lhsTorch!,
+      rhsTorch!,
+      outTorch!,
+      `  %r = torch.operator "onnx.MatMul"(%a, %b) : (${lhsTorch!}, ${rhsTorch!}) -> ${outTorch!}`,
+      'attributes {torch.onnx_meta.ir_version = 7 : si64, torch.onnx_meta.opset_version = 13 : si64}',
+    ),
+  ],
+];
+
+/** Small integers: their sums are exact. */
+const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
+
+describe('an input', () => {
+  const place = new Workplace();
+  beforeAll(() => {
+    writeFileSync(place.path('a.bin'), numbers(61 * 71));
+    writeFileSync(place.path('b.bin'), numbers(71 * 67));
+    writeFileSync(place.path('c.bin'), new Float32Array(61 * 67));
+  });
+
+  async function outputOf(module: string, name: string): Promise<Buffer> {
+    const [a, b] = name === 'tosa' ? ['1x61x71', '1x71x67'] : ['61x71', '71x67'];
+    const init = name === 'linalg' || name === 'bytecode' ? ['--input=61x67xf32=@c.bin'] : [];
+    const result = await place.run(runtimeTool('iree-run-module'), [
+      `--module=${module}`,
+      '--device=local-sync',
+      '--function=main',
+      `--input=${a}xf32=@a.bin`,
+      `--input=${b}xf32=@b.bin`,
+      ...init,
+      '--output=@out.bin',
+    ]);
+    expect(result.stderr).toBe('');
+    return place.read('out.bin');
+  }
+
+  async function expectTuned(file: string, name: string): Promise<void> {
+    const tuned = await place.explain([...HOST, file, '-o', 'tuned.vmfb']);
+    expect(tuned).toMatchObject({ code: 0, stderr: '' });
+    expect(tuned.explanation).toMatchObject({ applied: true, reason: null });
+    const [operation, ...others] = tuned.explanation.operations;
+    expect(others).toEqual([]);
+    expect(operation!.workload).toMatch(/m=61 n=67 k=71 f32,f32->f32/);
+    expect(operation!.speedup!.low).toBeGreaterThan(1);
+
+    expect((await place.stock([...HOST, file, '-o', 'stock.vmfb'])).code).toBe(0);
+    expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+    expect((await outputOf('tuned.vmfb', name)).equals(await outputOf('stock.vmfb', name))).toBe(true);
+
+    // Now everything is known: the same again, without a look at anything.
+    const again = await place.explain([...HOST, file, '-o', 'again.vmfb']);
+    expect(again.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
+  }
+
+  test.each(inputs)('in %s is tuned', async (name, text) => {
+    await expectTuned(place.write(`${name}.mlir`, text), name);
+  });
+
+  test('in bytecode is tuned', async () => {
+    place.write('text.mlir', oddMatmul);
+    const { code } = await place.stock([
+      'text.mlir',
+      '--compile-to=input',
+      '--emit-mlir-bytecode',
+      '-o',
+      'bytecode.mlir',
+    ]);
+    expect(code).toBe(0);
+    expect(place.read('bytecode.mlir').subarray(0, 4).toString('latin1')).toBe('MLïR');
+    await expectTuned('bytecode.mlir', 'bytecode');
+  });
+
+  test('in torch says where each operation stands in it', async () => {
+    const { explanation } = await place.explain([...HOST, 'torch.mlir', '-o', 'tuned.vmfb']);
+    expect(explanation.operations).toMatchObject([{ location: 'torch.mlir:2:8' }]);
+  });
+
+  const transposed = (m: number) => {
+    const [a, t, o] = [`tensor<71x${m}xf32>`, `tensor<${m}x71xf32>`, `tensor<${m}x67xf32>`];
+    return `func.func @main(%a: ${a}, %b: ${rhs}, %init: ${o}) -> ${o} {
+  %e = tensor.empty() : ${t}
+  %t = linalg.transpose ins(%a : ${a}) outs(%e : ${t}) permutation = [1, 0]
+  %r = linalg.matmul ins(%t, %b : ${t}, ${rhs}) outs(%init : ${o}) -> ${o}
+  return %r : ${o}
+}
+`;
+  };
+  const asGenerated = (m: number) => ({
+    operation: 'linalg.matmul',
+    workload: `contraction m=${m} n=67 k=71 f32,f32->f32 km,kn->mn`,
+  });
+
+  test('of which the compiler makes other operations is tuned for those', async () => {
+    place.write('transposed.mlir', transposed(62));
+    const tuned = await place.explain([...HOST, 'transposed.mlir', '-o', 'tuned.vmfb']);
+    expect(tuned).toMatchObject({ code: 0, stderr: '' });
+    expect(tuned.explanation.applied).toBe(true);
+    expect(tuned.explanation.operations).toMatchObject([
+      { ...asGenerated(62), location: 'transposed.mlir:4:8', outcome: 'tuned' },
+    ]);
+  });
+
+  test('that looks like a hit and is none is found out, and tuned by the next build at the latest', async () => {
+    place.write('lookalike.mlir', transposed(61));
+    const argv = [...HOST, 'lookalike.mlir', '-o', 'tuned.vmfb'];
+    await place.explain(argv);
+    const { explanation } = await place.explain(argv);
+    expect(explanation.applied).toBe(true);
+    expect(explanation.operations).toMatchObject([asGenerated(61)]);
+  });
+
+  test('with a syntax error in another dialect gets the messages of the compiler', async () => {
+    place.write('wrong.mlir', inputs[3]![1].replace('torch.aten.mm %a, %b', 'torch.aten.mm %a, %nobody'));
+    const [ours, theirs] = [
+      await place.compile([...HOST, 'wrong.mlir', '-o', 'x.vmfb']),
+      await place.stock([...HOST, 'wrong.mlir', '-o', 'x.vmfb']),
+    ];
+    expect(ours).toEqual(theirs);
+    expect(ours.code).toBe(1);
+  });
+});
