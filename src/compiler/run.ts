@@ -77,7 +77,10 @@ export function runCompiler(
     child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
     // A compiler that rejects its arguments never reads its input: the broken pipe is not the news.
     child.stdin?.on('error', () => undefined);
-    child.stdin?.end(options.stdin);
+    // One call takes no more than 2 GiB.
+    for (let start = 0; start < (options.stdin?.length ?? 0); start += 2 ** 30)
+      child.stdin?.write(options.stdin!.subarray(start, start + 2 ** 30));
+    child.stdin?.end();
 
     child.on('error', fail);
     child.on('close', (code, signal) => {

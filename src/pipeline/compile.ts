@@ -1,12 +1,13 @@
 // Running the real compiler with an injection, and without it whenever anything goes wrong with it.
-import { mkdirSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { applyInsertions } from 'mlir-parser-ts';
+import { applyInsertions, insertionSlices } from 'mlir-parser-ts';
 import { exitLike, replaceProcess, runCompiler, type RunResult } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { Injection, Route } from '../inject/plan.ts';
 import { preprocessingFlags } from '../inject/preprocess.ts';
 import { proveLanded } from '../inject/proof.ts';
+import { writeSlices } from './bytes.ts';
 import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { planIdentity, recallPlan, rememberPlan } from './plan-memory.ts';
@@ -60,8 +61,7 @@ export function injectedCommand(
   const input = command.arguments.input!;
   const stdin = input.kind === 'stdin' ? subjects.bytes : undefined;
   if (injection.route !== 'inline') {
-    const name = `${digest(Buffer.from(injection.text))}.mlir`;
-    const path = writeOnce(join(cacheDirectory, 'specs'), name, injection.text);
+    const path = writeOnce(join(cacheDirectory, 'specs'), [Buffer.from(injection.text)], digest);
     const flags =
       injection.route === 'spec'
         ? [`--iree-codegen-tuning-spec-path=${path}`]
@@ -69,10 +69,12 @@ export function injectedCommand(
     // Inserted first, so that a flag of the user's own would win.
     return { argv: [...flags, ...command.argv], route: injection.route, stdin };
   }
-  const edited = applyInsertions(subjects.bytes, injection.insertions);
-  if (stdin !== undefined) return { argv: command.argv, route: injection.route, stdin: edited };
-  const name = `${digest(edited)}.mlir`;
-  const path = writeOnce(join(cacheDirectory, 'inputs'), name, edited);
+  if (stdin !== undefined) {
+    const edited = applyInsertions(subjects.bytes, injection.insertions);
+    return { argv: command.argv, route: injection.route, stdin: edited };
+  }
+  const slices = [...insertionSlices(subjects.bytes, injection.insertions)];
+  const path = writeOnce(join(cacheDirectory, 'inputs'), slices, digest);
   return { argv: command.expanded.with(input.index, path), route: injection.route, stdin: undefined };
 }
 
@@ -92,7 +94,7 @@ export async function compileInjected(
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
   const { argv, route, stdin } = injected;
-  const identity = planIdentity(command, digest(subjects.bytes), decisions, route);
+  const identity = planIdentity(command, digest([subjects.bytes]), decisions, route);
   const known = recallPlan(cacheDirectory, identity);
   if (known?.state === 'broken') {
     onEnd({
@@ -177,14 +179,14 @@ function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
 }
 
 /** Writes a file named by its content in one step; one that is there already with this size is left alone. */
-function writeOnce(folder: string, name: string, content: string | Uint8Array): string {
-  const path = join(folder, name);
-  const size = typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+function writeOnce(folder: string, slices: readonly Uint8Array[], digest: Digest): string {
+  const path = join(folder, `${digest(slices)}.mlir`);
+  const size = slices.reduce((sum, slice) => sum + slice.length, 0);
   if (statSync(path, { throwIfNoEntry: false })?.size === size) return path;
   mkdirSync(folder, { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, content);
+    writeSlices(temporary, slices);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

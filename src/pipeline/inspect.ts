@@ -1,5 +1,4 @@
 // From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
-import { readFileSync, readSync } from 'node:fs';
 import {
   describeCompiler,
   expandResponseFiles,
@@ -20,6 +19,7 @@ import { candidateFlags, codegenFlags, userTuningFlag } from '../target/flags.ts
 import { isBefore } from '../space/render.ts';
 import { HOST_FLAGS, probeTargets, type ProbedTarget } from '../target/probe.ts';
 import { whyNotRunnable } from '../target/target.ts';
+import { readBytes, readStdin } from './bytes.ts';
 import { operationsOf, type ReadingOptions } from './operations.ts';
 
 /** Where everything of one run comes from. */
@@ -175,32 +175,10 @@ function whyUntouched(args: CompilerArguments): string | null {
 
 function readInput(args: CompilerArguments): Uint8Array | null {
   try {
-    return args.input!.kind === 'stdin' ? readStdin() : readFileSync(args.input!.path);
+    return args.input!.kind === 'stdin' ? readStdin() : readBytes(args.input!.path);
   } catch {
     return null;
   }
-}
-
-/** All of stdin, blocking; a terminal or a pipe may hand it over in pieces. */
-export function readStdin(): Uint8Array {
-  const chunks: Buffer[] = [];
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(1 << 16);
-    let length: number;
-    try {
-      length = readSync(0, chunk);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code === 'EOF') break;
-      if (code !== 'EAGAIN') throw error;
-      // A non-blocking pipe without data yet.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-      continue;
-    }
-    if (length === 0) break;
-    chunks.push(chunk.subarray(0, length));
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The tunable operations of an inspection, each with its own workload. */

@@ -78,7 +78,7 @@ export async function surveyText(
 }
 
 const surveyIdentity = async (bytes: Uint8Array, command: Command) =>
-  inputIdentity(command, (await createDigest())(bytes));
+  inputIdentity(command, (await createDigest())([bytes]));
 
 async function survey(
   bytes: Uint8Array,

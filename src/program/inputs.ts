@@ -1,0 +1,87 @@
+// Made-up inputs for a function: raw little-endian files, and the `--input=` values that name them.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { seededRandom, type Random } from '../search/strategy.ts';
+import { elementBytes, type RuntimeType } from './runtime-type.ts';
+import type { ProgramFunction } from './signature.ts';
+
+/**
+ * Writes `input0.bin`, `input1.bin`, ... into `folder`, at random, the same for the same `seed`.
+ *
+ * Everything is a small integer, exact in every type, so that sums of products are exact too as long as they are not
+ * too long, whatever the order of summation: -2 to 2 in wide floats, -1 to 1 in narrow ones, whose accumulators hold
+ * few bits. Integers of 8 bits are data, -8 to 7. Wider ones may be token ids, positions, lengths or indices of blocks,
+ * of which nobody says how large they may be: 0 and 1 nearly always are allowed. A scalar is 1, or 0.5.
+ *
+ * @returns values of `--input=`, one per argument
+ * @throws when the files cannot be written
+ */
+export async function writeInputs(
+  { arguments: types }: ProgramFunction,
+  folder: string,
+  seed: number,
+): Promise<string[]> {
+  const random = seededRandom(seed);
+  const inputs: string[] = [];
+  for (const [i, { shape, elementType }] of types.entries()) {
+    if (shape === null) {
+      inputs.push(elementType.startsWith('f') ? '0.5' : '1');
+      continue;
+    }
+    const file = join(folder, `input${i}.bin`);
+    await writeFile(file, randomElements({ shape, elementType }, random));
+    inputs.push(`${[...shape, elementType].join('x')}=@${file}`);
+  }
+  return inputs;
+}
+
+/** The bits of 1 in floats narrower than 32 bits; their top bit is the sign. */
+const NARROW_ONE: Readonly<Record<string, number>> = {
+  f16: 0x3c00,
+  bf16: 0x3f80,
+  f8E4M3FN: 0x38,
+  f8E4M3FNUZ: 0x40,
+  f8E5M2: 0x3c,
+  f8E5M2FNUZ: 0x40,
+};
+
+function randomElements({ shape, elementType }: RuntimeType, random: Random): Uint8Array {
+  const length = shape!.reduce((product, size) => product * size, 1);
+  const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1));
+  const one = NARROW_ONE[elementType];
+  if (one !== undefined) {
+    const sign = 2 ** (8 * elementBytes(elementType) - 1);
+    const values = [sign + one, 0, one];
+    const array = elementBytes(elementType) === 1 ? new Uint8Array(length) : new Uint16Array(length);
+    for (let i = 0; i < length; i++) array[i] = values[between(0, 2)]!;
+    return new Uint8Array(array.buffer);
+  }
+  const fill = (
+    array: Float64Array | Float32Array | Int32Array | Int16Array | Int8Array,
+    least: number,
+    most: number,
+  ) => {
+    for (let i = 0; i < length; i++) array[i] = between(least, most);
+    return new Uint8Array(array.buffer);
+  };
+  switch (elementType.replace(/^[su]i/, 'i')) {
+    case 'f64':
+      return fill(new Float64Array(length), -2, 2);
+    case 'f32':
+      return fill(new Float32Array(length), -2, 2);
+    case 'i8':
+      return fill(new Int8Array(length), elementType === 'ui8' ? 0 : -8, 7);
+    case 'i16':
+      return fill(new Int16Array(length), 0, 1);
+    case 'i32':
+      return fill(new Int32Array(length), 0, 1);
+    case 'i64': {
+      const array = new BigInt64Array(length);
+      for (let i = 0; i < length; i++) array[i] = BigInt(between(0, 1));
+      return new Uint8Array(array.buffer);
+    }
+    default:
+      // i1, one byte each.
+      return fill(new Int8Array(length), 0, 1);
+  }
+}
