@@ -21,8 +21,9 @@ export interface Interval {
 
 /**
  * Geometric mean of ratios, one per benchmark process, with its 99% confidence interval (t-distribution on the
- * logarithms): several candidates compete, and the luckiest of them must not pass for the best. Processes, not repetitions, are the unit: memory placement differs from process to process, and
- * repetitions inside one process all share it. A single ratio says nothing of its spread: its interval is 0 to Infinity.
+ * logarithms): several candidates compete, and the luckiest of them must not pass for the best. Processes, not
+ * repetitions, are the unit: memory placement differs from process to process, and repetitions inside one process all
+ * share it. A single ratio says nothing of its spread: its interval is 0 to Infinity.
  */
 export function ratioInterval(ratios: readonly number[]): Interval {
   const logs = ratios.map(Math.log);
@@ -41,4 +42,10 @@ export function ratioInterval(ratios: readonly number[]): Interval {
 export function noiseFloor(selfRatios: readonly number[]): number {
   const { low, high } = ratioInterval(selfRatios);
   return Math.max(high - 1, 1 - low);
+}
+
+/** Largest relative distance of a value from the median: how far a measurement strays that was not repeated. */
+export function largestDeviation(values: readonly number[]): number {
+  const middle = median(values);
+  return Math.max(...values.map((value) => Math.abs(value / middle - 1)));
 }

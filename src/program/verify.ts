@@ -1,6 +1,5 @@
 // Two compilations of one program against each other: equal results first, then which is faster.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareModules, type ModuleComparison, type ModuleRun } from '../measure/compare-modules.ts';
 import { runTool } from '../measure/toolchain.ts';
@@ -18,6 +17,8 @@ export interface Contest {
   readonly device: Device;
   /** Paths of `iree-run-module` and `iree-benchmark-module`. */
   readonly tools: { readonly runModule: string; readonly benchmarkModule: string };
+  /** Where results are written and removed again. */
+  readonly folder: string;
   /** Most rounds of timing; a program that takes long gets fewer. */
   readonly rounds: number;
   /** About how long the timing may take, and at most how long one call. */
@@ -41,7 +42,7 @@ export interface Verdict {
  * afterwards is not looked at: the tools do not show it.
  */
 export async function verifyProgram(contest: Contest): Promise<Verdict> {
-  const folder = await mkdtemp(join(tmpdir(), 'iree-tuned-verify-'));
+  const folder = await mkdtemp(join(contest.folder, 'results-'));
   try {
     const stock = await runProgram(contest, contest.stock, join(folder, 'stock'));
     if ('failure' in stock) return noVerdict(null, `stock cannot be run: ${stock.failure}`);
@@ -116,8 +117,8 @@ async function compareResults(
   return { equal: reason === null, maxError, reason };
 }
 
-/** A benchmark process starts, warms up and calls the function at least three more times; it takes this much longer. */
-const CALLS_PER_PROCESS = 5;
+/** A benchmark process makes three calls that take long, and more of those that do not. */
+const CALLS_PER_PROCESS = 3;
 /** Seconds that a process takes however short a call is. */
 const LEAST_PROCESS_SECONDS = 0.4;
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loweringAttribute } from '../inject/attribute.ts';
 import { benchmark } from '../measure/benchmark.ts';
 import { buildCandidates } from '../measure/build.ts';
-import { median, noiseFloor, ratioInterval, type Interval } from '../measure/statistics.ts';
+import { largestDeviation, median, noiseFloor, ratioInterval, type Interval } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../measure/verify.ts';
 import type { Configuration } from '../space/configuration.ts';
@@ -12,6 +12,11 @@ import { DEFAULT_NAME } from './screen.ts';
 
 /** The default a second time: its ratio to itself is the noise floor. */
 const AGAIN_NAME = 'again';
+
+/** A default slower than this, in seconds, is not run a second time: its ratio from process to process tells enough. */
+const SLOW_DEFAULT_SECONDS = 0.3;
+
+const runsOfDefault = (defaultSeconds: number) => (defaultSeconds > SLOW_DEFAULT_SECONDS ? 1 : 2);
 
 export interface Finalist extends Interval {
   readonly configuration: Configuration;
@@ -52,7 +57,8 @@ const NARROW = 0.03;
 
 /** Seconds that semifinals and finals measure at least, for who has to keep time for them; compiling comes on top. */
 export function finalsSeconds(defaultSeconds: number, finalists: readonly number[]): number {
-  const all = 2 * defaultSeconds + finalists.reduce((sum, seconds) => sum + seconds, 0);
+  const all =
+    runsOfDefault(defaultSeconds) * defaultSeconds + finalists.reduce((sum, seconds) => sum + seconds, 0);
   const { processes, repetitions } = finalsEffort(all);
   const perProcess = 0.1 + repetitions * (all + MIN_SECONDS * (finalists.length + 2));
   // The semifinals: eight candidates at about these speeds, seven times.
@@ -80,17 +86,15 @@ export async function runFinals(
     name: `f${i}`,
     attribute: loweringAttribute(configuration, workload, toolchain.release),
   }));
-  const build = await buildCandidates(
-    toolchain,
-    workload,
-    [stock, { ...stock, name: AGAIN_NAME }, ...candidates],
-    'finals',
-  );
+  const isAgain = runsOfDefault(expected.defaultSeconds) > 1;
+  const defaults = isAgain ? [stock, { ...stock, name: AGAIN_NAME }] : [stock];
+  const build = await buildCandidates(toolchain, workload, [...defaults, ...candidates], 'finals');
   const builtNames = new Set(build.built.map(({ name }) => name));
-  if (build.module === null || !builtNames.has(DEFAULT_NAME) || !builtNames.has(AGAIN_NAME)) return null;
+  if (build.module === null || !defaults.every(({ name }) => builtNames.has(name))) return null;
   const module = build.module;
 
-  const secondsOfAll = 2 * expected.defaultSeconds + expected.seconds.reduce((sum, s) => sum + s, 0);
+  const secondsOfAll =
+    defaults.length * expected.defaultSeconds + expected.seconds.reduce((sum, s) => sum + s, 0);
   const timeoutSeconds = 30 + 100 * secondsOfAll;
   const reference = await runFunction(toolchain, module, DEFAULT_NAME, timeoutSeconds);
   if (reference === null) return null;
@@ -110,7 +114,7 @@ export async function runFinals(
 
   const effort = finalsEffort(secondsOfAll);
   const { repetitions } = effort;
-  const names = [DEFAULT_NAME, AGAIN_NAME, ...verified.map(({ name }) => name)];
+  const names = [...defaults, ...verified].map(({ name }) => name);
   const medians = new Map<string, number[]>(names.map((name) => [name, []]));
   const stockMedians = medians.get(DEFAULT_NAME)!;
   const ratios = (name: string) => medians.get(name)!.map((seconds, i) => stockMedians[i]! / seconds);
@@ -139,7 +143,7 @@ export async function runFinals(
     finalists: ranking(),
     wrong,
     defaultSeconds: median(stockMedians),
-    noiseFloor: noiseFloor(ratios(AGAIN_NAME)),
+    noiseFloor: isAgain ? noiseFloor(ratios(AGAIN_NAME)) : largestDeviation(stockMedians),
     processes: stockMedians.length,
     repetitions: stockMedians.length * repetitions,
   };

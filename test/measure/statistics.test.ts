@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { median, noiseFloor, ratioInterval } from '../../src/measure/statistics.ts';
+import { largestDeviation, median, noiseFloor, ratioInterval } from '../../src/measure/statistics.ts';
 
 const ratios = fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 2, maxLength: 12 });
 
@@ -47,4 +47,10 @@ describe('the interval of a ratio', () => {
 test('the noise floor is the larger side of the interval around 1', () => {
   expect(noiseFloor([1, 1, 1])).toBe(0);
   expect(noiseFloor([1.02, 0.98, 1])).toBeGreaterThan(0.02);
+});
+
+test('the largest deviation is from the median, in either direction', () => {
+  expect(largestDeviation([2, 1.9, 2.3])).toBeCloseTo(0.15);
+  expect(largestDeviation([2, 1.5, 2.3])).toBeCloseTo(0.25);
+  expect(largestDeviation([3])).toBe(0);
 });
