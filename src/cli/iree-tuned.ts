@@ -2,6 +2,7 @@
 import { Command as Program, CommanderError } from 'commander';
 import { doctor } from './doctor.ts';
 import { UsageError } from './context.ts';
+import { explainInput } from './explain.ts';
 import { listRecords, showRecord } from './records.ts';
 import { writeSpec } from './spec.ts';
 import { showStats } from './stats.ts';
@@ -32,6 +33,13 @@ program
   .option('--again', 'tune even where there is a record')
   .option('--json', 'print the result as JSON')
   .action(tuneInput);
+program
+  .command('explain')
+  .description('show what a build of an input gets, operation by operation, and whether it lands')
+  .argument('<input>', 'MLIR file')
+  .argument('[flags...]', "the compiler's own flags, after --")
+  .option('--json', 'print as JSON')
+  .action(explainInput);
 program
   .command('records')
   .description('list what is in the database')

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { planInjection } from '../inject/plan.ts';
 import { injectionOptions, lookUp } from '../pipeline/decide.ts';
+import { withSurvey } from '../pipeline/resolve.ts';
 import { explainOperations } from '../report/explain.ts';
 import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
@@ -13,7 +14,8 @@ export async function writeSpec(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program, { budget: '0' });
-  const { subjects } = await inspectInput(input, flags, surroundings);
+  const { command, subjects: inspected } = await inspectInput(input, flags, surroundings);
+  const subjects = await withSurvey(inspected, command, surroundings);
   const store = await openDatabase(surroundings);
   const decisions = lookUp(store, subjects, surroundings.settings).decide(
     new Map(),

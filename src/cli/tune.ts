@@ -2,6 +2,7 @@
 import type { Command as Program } from 'commander';
 import { lookUp } from '../pipeline/decide.ts';
 import { tunables } from '../pipeline/inspect.ts';
+import { withSurvey } from '../pipeline/resolve.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../report/format.ts';
 import { progressDisplay } from '../report/progress.ts';
@@ -34,8 +35,9 @@ export async function tuneInput(
   if (!Number.isSafeInteger(trials) || trials < 1)
     throw new UsageError(`--trials ${options.trials}: it takes a whole number from 1 up`);
   const surroundings = surroundingsOf(program, { budget: options.budget });
-  const { command, subjects } = await inspectInput(input, flags, surroundings);
-  if (subjects.whyNotHere !== null) throw new UsageError(`${input}: ${subjects.whyNotHere}`);
+  const { command, subjects: inspected } = await inspectInput(input, flags, surroundings);
+  if (inspected.whyNotHere !== null) throw new UsageError(`${input}: ${inspected.whyNotHere}`);
+  const subjects = await withSurvey(inspected, command, surroundings);
   const store = await openDatabase(surroundings);
   const lookup = lookUp(store, subjects, surroundings.settings);
   const keys = new Set<string>();

@@ -121,6 +121,16 @@ describe('an input', () => {
     expect(explanation.operations).toMatchObject([{ location: 'torch.mlir:2:8' }]);
   });
 
+  test('is explained with its source and with what landed', async () => {
+    const { code, stdout, stderr } = await place.tuned(['explain', 'torch.mlir']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.toString()).toMatch(
+      /^torch\.mlir:2:8 {2}linalg\.matmul\n {2}\| %r = torch\.aten\.mm .*\n {2}contraction m=61 n=67 k=71 .*\n {2}hit: .*faster.*\n {2}.*\n {2}seen in the executables\n\nInjected by /,
+    );
+    const json = JSON.parse((await place.tuned(['explain', 'torch.mlir', '--json'])).stdout.toString()) as object;
+    expect(json).toMatchObject({ operations: [{ outcome: 'hit' }] });
+  });
+
   const transposed = (m: number) => {
     const [a, t, o] = [`tensor<71x${m}xf32>`, `tensor<${m}x71xf32>`, `tensor<${m}x67xf32>`];
     return `func.func @main(%a: ${a}, %b: ${rhs}, %init: ${o}) -> ${o} {

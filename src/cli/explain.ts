@@ -1,0 +1,95 @@
+// `iree-tuned explain`: what a build of this input gets, operation by operation, and whether it lands.
+import type { Command as Program } from 'commander';
+import { isBytecode } from 'mlir-parser-ts';
+import { planInjection, type Injection } from '../inject/plan.ts';
+import { proveLanded } from '../inject/proof.ts';
+import { injectedCommand } from '../pipeline/compile.ts';
+import { injectionOptions, lookUp } from '../pipeline/decide.ts';
+import { createDigest } from '../pipeline/digest.ts';
+import { withSurvey } from '../pipeline/resolve.ts';
+import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
+import { configurationKey } from '../space/configuration.ts';
+import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
+
+export async function explainInput(
+  input: string,
+  flags: readonly string[],
+  options: { json?: boolean },
+  program: Program,
+): Promise<void> {
+  const surroundings = surroundingsOf(program);
+  const { settings, cacheDirectory, env } = surroundings;
+  const { command, subjects: inspected } = await inspectInput(input, flags, surroundings);
+  const subjects = await withSurvey(inspected, command, surroundings);
+  const store = await openDatabase(surroundings);
+  const why = subjects.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
+  const decisions = lookUp(store, subjects, settings).decide(new Map(), why);
+  store.close();
+  const injection = planInjection(decisions, injectionOptions(subjects, settings.inject));
+  let landed: (boolean | null)[] | null = null;
+  if (injection.route !== 'none') {
+    const digest = await createDigest();
+    const { argv, route, stdin } = injectedCommand(injection, command, subjects, cacheDirectory, digest);
+    const surrounding = { env, stdin, cacheDirectory };
+    landed = await proveLanded(command.compiler.executable, argv, decisions, route, surrounding);
+  }
+  const operations = explainOperations(subjects.bytes, input, decisions, landed);
+  if (options.json === true) {
+    const reason = injection.route === 'none' ? injection.reason : null;
+    console.log(JSON.stringify({ route: injection.route, reason, operations }, null, 2));
+    return;
+  }
+  const lines = sourceLines(input, subjects.bytes);
+  for (const [i, operation] of operations.entries())
+    console.log(`${describe(operation, landed?.[i] ?? null, lines)}\n`);
+  console.log(describeRoute(injection));
+}
+
+function describe(
+  operation: ExplainedOperation,
+  landed: boolean | null,
+  lineAt: (location: string) => string | null,
+): string {
+  const { location, workload, outcome, reason, configuration, speedup } = operation;
+  const source = lineAt(location);
+  const gain =
+    speedup === null || speedup.ratio === 1
+      ? reason
+      : `${reason} (99% interval ${speedup.low.toFixed(2)}x to ${speedup.high.toFixed(2)}x)`;
+  return [
+    `${location}  ${operation.operation}`,
+    ...(source === null ? [] : [`  | ${source.trim().slice(0, 110)}`]),
+    ...(workload === null ? [] : [`  ${workload}`]),
+    `  ${outcome}: ${gain}`,
+    ...(configuration === null || configuration.kind === 'default'
+      ? []
+      : [`  ${configurationKey(configuration)}`]),
+    ...(landed === true ? ['  seen in the executables'] : []),
+  ].join('\n');
+}
+
+function describeRoute(injection: Injection): string {
+  switch (injection.route) {
+    case 'none':
+      return `Nothing is injected: ${injection.reason}.`;
+    case 'spec':
+      return 'Injected by a tuning spec; the input is not touched.';
+    case 'preprocess':
+      return `Injected by a preprocessing spec${injection.dataTiling ? ', with data tiling where it says so' : ''}; the input is not touched.`;
+    case 'inline':
+      return 'Injected by attributes in a copy of the input.';
+  }
+}
+
+/** Larger inputs are not cut into lines only to show a few of them. */
+const LARGEST_SHOWN_BYTES = 2 ** 28;
+
+/** The lines of the input's text by location; null for places elsewhere and for bytecode. */
+function sourceLines(input: string, bytes: Uint8Array): (location: string) => string | null {
+  if (isBytecode(bytes) || bytes.length > LARGEST_SHOWN_BYTES) return () => null;
+  const lines = new TextDecoder().decode(bytes).split('\n');
+  return (location) => {
+    const found = /^(.*):(\d+):\d+$/.exec(location);
+    return found?.[1] === input ? (lines[Number(found[2]) - 1] ?? null) : null;
+  };
+}
