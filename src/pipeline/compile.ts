@@ -1,9 +1,10 @@
 // Running the real compiler with an injection, and without it whenever anything goes wrong with it.
 import { mkdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { applyInsertions, insertionSlices } from 'mlir-parser-ts';
+import { applyInsertions } from 'mlir-parser-ts';
 import { exitLike, replaceProcess, runCompiler, type RunResult } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
+import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { Injection, Route } from '../inject/plan.ts';
 import { preprocessingFlags } from '../inject/preprocess.ts';
 import { proveLanded } from '../inject/proof.ts';
@@ -18,6 +19,8 @@ export interface InjectedCommand {
   readonly route: Route;
   /** The input, when it has to be fed through stdin. */
   readonly stdin: Uint8Array | undefined;
+  /** Says about the user's input what the compiler says about an edited copy; null when it reads the input itself. */
+  readonly mapMessages: ((messages: string) => string) | null;
 }
 
 /** How one compile ended, told to whoever keeps count just before this process ends or is replaced. */
@@ -67,15 +70,17 @@ export function injectedCommand(
         ? [`--iree-codegen-tuning-spec-path=${path}`]
         : preprocessingFlags(path, injection.dataTiling);
     // Inserted first, so that a flag of the user's own would win.
-    return { argv: [...flags, ...command.argv], route: injection.route, stdin };
+    return { argv: [...flags, ...command.argv], route: injection.route, stdin, mapMessages: null };
   }
-  if (stdin !== undefined) {
-    const edited = applyInsertions(subjects.bytes, injection.insertions);
-    return { argv: command.argv, route: injection.route, stdin: edited };
-  }
-  const slices = [...insertionSlices(subjects.bytes, injection.insertions)];
-  const path = writeOnce(join(cacheDirectory, 'inputs'), slices, digest);
-  return { argv: command.expanded.with(input.index, path), route: injection.route, stdin: undefined };
+  // Through stdin, because a name of ours would be found in the output, which must not depend on our folders.
+  const { insertions } = injection;
+  const name = input.kind === 'stdin' ? '<stdin>' : input.path;
+  return {
+    argv: input.kind === 'stdin' ? command.argv : command.expanded.with(input.index, '-'),
+    route: injection.route,
+    stdin: applyInsertions(subjects.bytes, insertions),
+    mapMessages: (messages) => mapDiagnostics(messages, subjects.bytes, insertions, name),
+  };
 }
 
 /**
@@ -93,7 +98,8 @@ export async function compileInjected(
 ): Promise<never> {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
-  const { argv, route, stdin } = injected;
+  const { argv, route, stdin, mapMessages } = injected;
+  const ownStdin = command.arguments.input?.kind === 'stdin' ? subjects.bytes : undefined;
   const identity = planIdentity(command, digest([subjects.bytes]), decisions, route);
   const known = recallPlan(cacheDirectory, identity);
   if (known?.state === 'broken') {
@@ -103,17 +109,20 @@ export async function compileInjected(
       argv: command.argv,
       fallback: 'these configurations broke this compile before',
     });
-    return runOriginal(command, stdin && subjects.bytes, env);
+    return runOriginal(command, ownStdin, env);
   }
   if (known !== null) {
     onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null });
     if (stdin === undefined) return replaceProcess(executable, argv, env);
-    return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+    const capture = mapMessages !== null;
+    const result = await runCompiler(executable, argv, { env, stdin, capture });
+    if (capture) show(result, mapMessages);
+    return exitLike(result);
   }
 
   const result = await runCompiler(executable, argv, { env, stdin, capture: true });
   if (succeeded(result, command) || result.forwarded !== null) {
-    show(result);
+    show(result, mapMessages);
     if (result.forwarded !== null) return exitLike(result);
     const landed = await whatLanded(injected, command, decisions, surroundings);
     rememberPlan(cacheDirectory, { identity, state: 'proven', landed });
@@ -124,7 +133,7 @@ export async function compileInjected(
 
   const original = await runCompiler(executable, command.argv, {
     env,
-    stdin: stdin && subjects.bytes,
+    stdin: ownStdin,
     capture: false,
   });
   const isOurFault = original.code === 0;
@@ -156,10 +165,10 @@ function succeeded(result: RunResult, command: Command): boolean {
   return output.kind === 'stdout' || statSync(output.path, { throwIfNoEntry: false }) !== undefined;
 }
 
-function show(result: RunResult): void {
+function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): void {
   // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
   writeAll(1, result.stdout);
-  writeAll(2, result.stderr);
+  writeAll(2, mapMessages === null ? result.stderr : Buffer.from(mapMessages(result.stderr.toString())));
 }
 
 /** Writes all bytes, blocking; a reader that has gone away is no error of ours. */

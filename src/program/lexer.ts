@@ -1,6 +1,6 @@
 // Tokens of MLIR text, as far as the heads of functions need them.
 
-/** Strings cannot be longer; what makes a file so long are resources, which come last. */
+/** Half of what a string can hold. What makes a file longer are resources, which come last. */
 const MOST_BYTES = 2 ** 28;
 
 const TOKEN = /->|[%!#^][\w$.-]+|@?[A-Za-z0-9_$.]+|[^]/y;

@@ -75,6 +75,22 @@ describe('a miss and then a hit', () => {
     expect(place.read('in.mlir').toString()).toBe(oddMatmul);
   });
 
+  test.each(['spec', 'preprocess', 'inline'])(
+    'the output by %s does not depend on where the caches and temporary files are',
+    async (route) => {
+      const [one, two] = [new Workplace(), new Workplace()];
+      for (const place of [one, two]) place.write('in.mlir', oddMatmul);
+      const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', `--iree-tuned-inject=${route}`];
+      // The second one takes over the first one's records.
+      const results = [
+        await one.explain(argv, { env: { TMPDIR: one.folder } }),
+        await two.explain(argv, { env: { TMPDIR: two.folder, IREE_TUNED_DB: one.database } }),
+      ];
+      expect(results.map(({ explanation }) => explanation.route)).toEqual([route, route]);
+      expect(one.read('out.vmfb').equals(two.read('out.vmfb'))).toBe(true);
+    },
+  );
+
   test('with data tiling on, which breaks tuning specs, preprocessing is the route', async () => {
     const place = new Workplace();
     place.write('in.mlir', oddMatmul);

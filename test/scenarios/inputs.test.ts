@@ -127,7 +127,9 @@ describe('an input', () => {
     expect(stdout.toString()).toMatch(
       /^torch\.mlir:2:8 {2}linalg\.matmul\n {2}\| %r = torch\.aten\.mm .*\n {2}contraction m=61 n=67 k=71 .*\n {2}hit: .*faster.*\n {2}.*\n {2}seen in the executables\n\nInjected by /,
     );
-    const json = JSON.parse((await place.tuned(['explain', 'torch.mlir', '--json'])).stdout.toString()) as object;
+    const json = JSON.parse(
+      (await place.tuned(['explain', 'torch.mlir', '--json'])).stdout.toString(),
+    ) as object;
     expect(json).toMatchObject({ operations: [{ outcome: 'hit' }] });
   });
 

@@ -1,0 +1,392 @@
+// Whole programs: what stock and tuned compiles make of them, verified and timed against each other.
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { execa } from 'execa';
+import { isBytecode } from 'mlir-parser-ts';
+import {
+  findRuntimeTool,
+  loadOptionTable,
+  readArguments as readCompilerArguments,
+} from '../src/compiler/index.ts';
+import { writeInputs } from '../src/program/inputs.ts';
+import type { Convert } from '../src/program/runtime-type.ts';
+import { declaredSignature, programSignature, type ProgramFunction } from '../src/program/signature.ts';
+import { verifyProgram, type Verdict } from '../src/program/verify.ts';
+import type { Explanation } from '../src/report/explain.ts';
+import { formatSeconds } from '../src/report/format.ts';
+import { describeDevice, type Device } from '../src/target/device.ts';
+import { elementTypeConversion } from '../src/workload/conversion.ts';
+import {
+  BenchError,
+  counted,
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  secondsOption,
+  UsageError,
+  wholeNumber,
+} from './shared/arguments.ts';
+import {
+  describeMachine,
+  HOST_FLAGS,
+  lastLine,
+  openWorkplace,
+  root,
+  wrapperEnvironment,
+  type Workplace,
+} from './shared/workplace.ts';
+
+const USAGE = `usage: npm run bench:programs -- FILE_OR_FOLDER... [--budget SECONDS] [--timing SECONDS] [--rounds N]
+                              [--device DRIVER] [--flags "..."] [--folder FOLDER] [--json FILE]
+
+  FILE_OR_FOLDER  .mlir files, and folders with such files at any depth
+  --budget        seconds of tuning per program (default 60)
+  --timing        about how many seconds the timing of a program may take, and at most one call of it (default 60)
+  --rounds        how often both are timed; fewer for programs that take long (default 7)
+  --device        what to measure on (default local-sync, one thread)
+  --flags         more flags for both compilers, after those for this machine's CPU
+  --folder        where tuning database and cache are kept (default: nowhere)
+  --json          also write every value to FILE, anew after each program`;
+
+/** Longest compile, without tuning. */
+const COMPILE_SECONDS = 600;
+/** A program below this ratio counts as slower: more than noise usually is. */
+const SLOWER = 0.98;
+/** The contractions that tuning is for, in multiply-adds: above the first, up to the second. */
+const TUNABLE_SIZES = [64 ** 3, 2048 ** 3] as const;
+
+interface Options {
+  readonly budgetSeconds: number;
+  readonly timingSeconds: number;
+  readonly rounds: number;
+  readonly flags: readonly string[];
+}
+
+interface Tools {
+  readonly place: Workplace;
+  /** Of the wrapper, without IREE_TUNED_EXPLAIN. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly runModule: string;
+  readonly benchmarkModule: string;
+  readonly dumpModule: string;
+  readonly device: Device;
+  readonly convert: Convert;
+}
+
+type State = 'stock does not compile' | 'broken' | 'compiled by both';
+
+/** One program, or one function of a program that has several. */
+interface Result {
+  readonly program: string;
+  /** Null for the only function of a program, and for a program that was not run. */
+  readonly function: string | null;
+  readonly state: State;
+  /** Why there are no results, or what the first of them that differs says. */
+  readonly reason: string | null;
+  readonly verdict: Verdict | null;
+  /** Both modules have the same bytes, so their times differ by noise alone. */
+  readonly sameCode: boolean;
+  /** Multiply-adds of the largest static contraction. */
+  readonly largestContraction: number | null;
+  readonly explanation: Explanation | null;
+}
+
+async function main(): Promise<void> {
+  const names = ['budget', 'timing', 'rounds', 'device', 'flags', 'folder', 'json'];
+  const args = readArguments(names, USAGE, joinFlags(process.argv.slice(2)));
+  const files = programsUnder(args.positionals);
+  if (files.length === 0)
+    throw new UsageError('it takes .mlir files or folders with such files; --help says more');
+  const options: Options = {
+    budgetSeconds: secondsOption(args, 'budget', 60),
+    timingSeconds: secondsOption(args, 'timing', 60),
+    rounds: wholeNumber(args, 'rounds', 7),
+    flags: [...HOST_FLAGS, ...(args.options['flags'] ?? '').split(/\s+/).filter((flag) => flag !== '')],
+  };
+  const json = jsonFile(args);
+  const driver = args.options['device'] ?? 'local-sync';
+  const place = await openWorkplace();
+  const kept = resolve(args.options['folder'] ?? place.folder);
+  mkdirSync(kept, { recursive: true });
+  const table = await loadOptionTable(place.compiler.executable, place.cacheDirectory);
+  const tools: Tools = {
+    place,
+    settings: {
+      DB: join(kept, 'tuning.sqlite'),
+      CACHE: join(kept, 'cache'),
+      BUDGET: String(options.budgetSeconds),
+      DEVICE: driver,
+    },
+    runModule: runtimeTool('iree-run-module', place),
+    benchmarkModule: runtimeTool('iree-benchmark-module', place),
+    dumpModule: runtimeTool('iree-dump-module', place),
+    device: describeDevice(driver),
+    convert: elementTypeConversion(readCompilerArguments(options.flags, table)),
+  };
+  const about = {
+    version: 1,
+    date: new Date().toISOString(),
+    machine: describeMachine(driver),
+    versions: { iree: place.description, node: process.version },
+    options,
+  };
+
+  const results: Result[] = [];
+  const nameWidth = Math.max(...files.map(({ name }) => name.length));
+  console.log(row(HEADER, nameWidth));
+  for (const [i, file] of files.entries()) {
+    say(`${file.name} (${i + 1} of ${files.length}) ...`);
+    const folder = join(place.folder, `program${i}`);
+    mkdirSync(folder);
+    try {
+      for await (const result of measure(file, folder, options, tools)) {
+        results.push(result);
+        console.log(row(cells(result), nameWidth));
+      }
+    } finally {
+      // Inputs can be large.
+      rmSync(folder, { recursive: true });
+    }
+    if (json !== undefined)
+      writeFileSync(json, `${JSON.stringify({ ...about, summary: summarise(results), results }, null, 2)}\n`);
+  }
+  console.log(`\n${summaryText(summarise(results))}`);
+}
+
+/** `--flags "--a --b"` as `--flags=--a --b`: a value that starts with a dash would pass for an option. */
+function joinFlags(argv: readonly string[]): string[] {
+  const at = argv.indexOf('--flags');
+  const value = at < 0 ? undefined : argv[at + 1];
+  return value === undefined ? [...argv] : argv.toSpliced(at, 2, `--flags=${value}`);
+}
+
+interface Program {
+  /** As rows show it: relative to the folder that holds all programs. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** @throws UsageError */
+function programsUnder(paths: readonly string[]): Program[] {
+  const files = paths.flatMap((path) => {
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (status === undefined) throw new UsageError(`${path} is not there`);
+    if (!status.isDirectory()) return [path];
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.mlir'))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort();
+  });
+  const unique = [...new Set(files.map((file) => resolve(file)))];
+  let common = dirname(unique[0] ?? '/');
+  while (!unique.every((file) => !relative(common, file).startsWith('..'))) common = dirname(common);
+  return unique.map((path) => ({ name: relative(common, path), path }));
+}
+
+/** @throws BenchError */
+function runtimeTool(name: string, { compiler, cacheDirectory }: Workplace): string {
+  const path = findRuntimeTool(name, compiler, process.env, { root, cacheDirectory });
+  if (path === undefined)
+    throw new BenchError(`there is no ${name} beside the compiler: pip install iree-base-runtime`);
+  return path;
+}
+
+/** Compiles a program twice, then runs each of its functions: nothing is compiled while anything is timed. */
+async function* measure(
+  { name, path }: Program,
+  folder: string,
+  options: Options,
+  tools: Tools,
+): AsyncGenerator<Result> {
+  const [stock, tuned, explain] = ['stock.vmfb', 'tuned.vmfb', 'explain.json'].map((file) =>
+    join(folder, file),
+  );
+  const { place } = tools;
+  const compile = async (program: string, module: string, seconds: number, env: NodeJS.ProcessEnv) => {
+    const result = await execa(program, [...options.flags, path, '-o', module], {
+      reject: false,
+      stdin: 'ignore',
+      timeout: seconds * 1000,
+      env: { ...env, NO_COLOR: '1' },
+      extendEnv: false,
+    });
+    // The compiler can exit with 0 after writing nothing but a crash reproducer.
+    if (result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined) return null;
+    return result.stderr.split('\n').find((line) => line.includes('error:')) ?? lastLine(result);
+  };
+  const base = { program: name, function: null, verdict: null, sameCode: false };
+  const stockError = await compile(place.compiler.executable, stock!, COMPILE_SECONDS, process.env);
+  if (stockError !== null) {
+    const state = 'stock does not compile';
+    yield { ...base, state, reason: stockError, largestContraction: null, explanation: null };
+    return;
+  }
+  const env = wrapperEnvironment(place, { ...tools.settings, EXPLAIN: explain! });
+  const seconds = COMPILE_SECONDS + 2 * options.budgetSeconds;
+  const tunedError = await compile(place.wrapper, tuned!, seconds, env);
+  const explanation = readExplanation(explain!);
+  const about = { explanation, largestContraction: largestContraction(explanation) };
+  if (tunedError !== null) {
+    yield { ...base, ...about, state: 'broken', reason: tunedError };
+    return;
+  }
+  const compiled = { ...base, ...about, state: 'compiled by both' } as const;
+  const sameCode = readFileSync(stock!).equals(readFileSync(tuned!));
+  const functions = await functionsOf(path, stock!, tools);
+  if (functions.length === 0) yield { ...compiled, sameCode, reason: 'no public function was found' };
+  for (const called of functions) {
+    const result = { ...compiled, sameCode, function: functions.length === 1 ? null : called.name };
+    if (called.unsupported !== null) {
+      yield { ...result, reason: called.unsupported };
+      continue;
+    }
+    const verdict = await verifyProgram({
+      stock: stock!,
+      tuned: tuned!,
+      function: called,
+      inputs: await writeInputs(called, folder, 1),
+      device: tools.device,
+      tools,
+      folder,
+      // Its times are shown, and nothing is concluded from them.
+      rounds: sameCode ? 1 : options.rounds,
+      budgetSeconds: options.timingSeconds,
+    });
+    yield { ...result, verdict, reason: verdict.reason };
+  }
+}
+
+/** Bytecode does not say what functions it has; the compiled module does, as far as they are declared in it. */
+async function functionsOf(path: string, module: string, tools: Tools): Promise<ProgramFunction[]> {
+  const input = readFileSync(path);
+  if (!isBytecode(input)) return programSignature(input, tools.convert);
+  const { stdout } = await execa(tools.dumpModule, [module], { reject: false, stdin: 'ignore' });
+  return declaredSignature(stdout);
+}
+
+function readExplanation(file: string): Explanation | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Explanation;
+  } catch {
+    return null;
+  }
+}
+
+/** Keys of workloads look like `contraction m=64 n=64 k=64 ...`. */
+function largestContraction(explanation: Explanation | null): number | null {
+  const sizes = workloadsOf(explanation).map((workload) =>
+    [...workload.matchAll(/ [bmnk]\d*=(\d+)/g)].reduce((product, [, size]) => product * Number(size), 1),
+  );
+  return sizes.length === 0 ? null : Math.max(...sizes);
+}
+
+const workloadsOf = (explanation: Explanation | null) =>
+  (explanation?.operations ?? []).flatMap(({ workload }) => (workload === null ? [] : [workload]));
+
+/**
+ * How many times faster tuned is. The same code is neither faster nor slower, even where it takes too long to be timed;
+ * null when there is no telling.
+ */
+function ratioOf({ verdict, sameCode }: Result): number | null {
+  if (verdict?.equal !== true) return null;
+  return sameCode ? 1 : (verdict.timing?.ratio ?? null);
+}
+
+const HEADER = ['program', 'stock', 'tuned', 'ratio', 'outputs', 'decided', 'route', 'applied', 'tuning', ''];
+const WIDTHS = [0, 8, 8, 9, 9, 7, 10, 7, 8, 0];
+
+/** One line of a table that is printed while it grows. */
+const row = (values: readonly string[], nameWidth: number) =>
+  values
+    .map((value, column) => value.padEnd(column === 0 ? nameWidth : WIDTHS[column]!))
+    .join('  ')
+    .trimEnd();
+
+function cells(result: Result): string[] {
+  const { program, verdict, sameCode, explanation, state } = result;
+  const workloads = workloadsOf(explanation).length;
+  const decided = explanation?.operations.filter(({ outcome }) => outcome === 'hit' || outcome === 'tuned');
+  const ratio = ratioOf(result);
+  const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
+  const either = (value: boolean | null | undefined, yes: string, no: string) =>
+    value === true ? yes : value === false ? no : '-';
+  const remark = [result.function, state === 'compiled by both' ? null : state, result.reason];
+  return [
+    program,
+    formatSeconds(stock),
+    formatSeconds(tuned),
+    ratio === null ? '-' : sameCode ? 'same code' : `${ratio.toFixed(2)}x`,
+    either(verdict?.equal, 'equal', 'DIFFERENT'),
+    decided === undefined ? '-' : `${decided.length}/${workloads}`,
+    explanation?.route ?? '-',
+    either(explanation?.applied, 'yes', 'NO'),
+    // None is not worth a number.
+    formatSeconds(explanation?.seconds.tuning || NaN),
+    remark.filter((text) => text !== null).join(': '),
+  ];
+}
+
+interface Summary {
+  readonly programs: number;
+  readonly stockDoesNotCompile: number;
+  readonly compiledByBoth: number;
+  readonly broken: number;
+  /** Functions whose results were compared. */
+  readonly verified: number;
+  readonly wrong: number;
+  /** Functions with a ratio. */
+  readonly rated: number;
+  readonly slower: number;
+  /** Null without any ratio. */
+  readonly geometricMean: number | null;
+  /** Over the programs whose largest contraction is of a size that tuning is for. */
+  readonly tunable: { readonly rated: number; readonly geometricMean: number | null };
+}
+
+function summarise(results: readonly Result[]): Summary {
+  const inState = (state: State) =>
+    new Set(results.filter((result) => result.state === state).map(({ program }) => program)).size;
+  const verified = results.filter(({ verdict }) => verdict !== null && verdict.equal !== null);
+  const ratios = (some: readonly Result[]) => some.map(ratioOf).filter((ratio) => ratio !== null);
+  const all = ratios(results);
+  const tunable = ratios(
+    results.filter(
+      ({ largestContraction: size }) => size !== null && size > TUNABLE_SIZES[0] && size <= TUNABLE_SIZES[1],
+    ),
+  );
+  return {
+    programs: new Set(results.map(({ program }) => program)).size,
+    stockDoesNotCompile: inState('stock does not compile'),
+    compiledByBoth: inState('compiled by both'),
+    broken: inState('broken'),
+    verified: verified.length,
+    wrong: verified.filter(({ verdict }) => verdict?.equal === false).length,
+    rated: all.length,
+    slower: all.filter((ratio) => ratio < SLOWER).length,
+    geometricMean: geometricMean(all),
+    tunable: { rated: tunable.length, geometricMean: geometricMean(tunable) },
+  };
+}
+
+const geometricMean = (values: readonly number[]) =>
+  values.length === 0
+    ? null
+    : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+
+function summaryText(summary: Summary): string {
+  const mean = (value: number | null, over: number) =>
+    `${value === null ? '-' : `${value.toFixed(3)}x`} over ${counted(over, 'function')}`;
+  return [
+    `programs             ${summary.programs}, of which stock does not compile ${summary.stockDoesNotCompile}`,
+    `compiled by both     ${summary.compiledByBoth}`,
+    `broken by us         ${summary.broken}`,
+    `outputs compared     ${counted(summary.verified, 'function')}`,
+    `wrong                ${summary.wrong}`,
+    `slower than ${SLOWER}x   ${summary.slower} of ${summary.rated}`,
+    `geometric mean       ${mean(summary.geometricMean, summary.rated)}`,
+    `  64^3 < MACs <= 2048^3  ${mean(summary.tunable.geometricMean, summary.tunable.rated)}`,
+  ].join('\n');
+}
+
+await run('bench:programs', main);

@@ -1,0 +1,104 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { describe, expect, test } from 'vitest';
+import { writeInputs } from '../../src/program/inputs.ts';
+import type { ProgramFunction } from '../../src/program/signature.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { runtimeTool } from '../support/real-tools.ts';
+import { compile } from './support.ts';
+
+const tensor = (elementType: string): ProgramFunction => ({
+  name: 'main',
+  arguments: [{ shape: [4, 10], elementType }],
+  results: [elementType],
+  unsupported: null,
+});
+
+/** The elements of a printed buffer: `4x10xf32=[1 2...][...]`, i1 in hexadecimal digits. */
+function elements(printed: string): number[] {
+  const [, text = ''] = /^\d[\dx]*x[a-z]\w*=(.*)$/m.exec(printed) ?? [];
+  return text
+    .split(/[[\]\s]+/)
+    .filter((word) => word !== '')
+    .map(Number);
+}
+
+describe('what the runtime reads back', () => {
+  const folder = temporaryDirectory();
+  test.each<[string, number[]]>([
+    ['f64', [-2, -1, 0, 1, 2]],
+    ['f32', [-2, -1, 0, 1, 2]],
+    ['f16', [-1, 0, 1]],
+    ['bf16', [-1, 0, 1]],
+    ['f8E4M3FN', [-1, 0, 1]],
+    ['f8E4M3FNUZ', [-1, 0, 1]],
+    ['f8E5M2', [-1, 0, 1]],
+    ['f8E5M2FNUZ', [-1, 0, 1]],
+    ['i1', [0, 1]],
+    ['i8', [-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7]],
+    ['ui8', [0, 1, 2, 3, 4, 5, 6, 7]],
+    ['i16', [0, 1]],
+    ['i32', [0, 1]],
+    ['si64', [0, 1]],
+  ])('%s', async (elementType, expected) => {
+    const type = `tensor<4x10x${elementType}>`;
+    const text = `func.func @main(%a: ${type}) -> ${type} { return %a : ${type} }`;
+    // Nothing is demoted in a function that only passes through what it was given.
+    const module = await compile(text, folder, elementType);
+    const own = join(folder, elementType);
+    mkdirSync(own);
+    const [input] = await writeInputs(tensor(elementType), own, 1);
+    expect(input).toBe(`4x10x${elementType}=@${join(own, 'input0.bin')}`);
+    const { stdout } = await execa(runtimeTool('iree-run-module'), [
+      `--module=${module}`,
+      '--function=main',
+      '--device=local-sync',
+      `--input=${input!}`,
+    ]);
+    const values = elements(stdout);
+    expect(values).toHaveLength(40);
+    for (const value of new Set(values)) expect(expected).toContain(value);
+    // Not all the same: such inputs hide mistakes.
+    expect(new Set(values).size).toBeGreaterThan(Math.min(expected.length, 8) - 1);
+  });
+});
+
+test('scalars, tensors of rank 0 and empty tensors', async () => {
+  const folder = temporaryDirectory();
+  const inputs = await writeInputs(
+    {
+      ...tensor('f32'),
+      arguments: [
+        { shape: null, elementType: 'index' },
+        { shape: null, elementType: 'f32' },
+        { shape: [], elementType: 'f32' },
+        { shape: [0, 4], elementType: 'f32' },
+      ],
+    },
+    folder,
+    1,
+  );
+  expect(inputs).toEqual(['1', '0.5', `f32=@${folder}/input2.bin`, `0x4xf32=@${folder}/input3.bin`]);
+  const type = 'tensor<0x4xf32>';
+  const text = `func.func @main(%i: index, %s: f32, %r: tensor<f32>, %e: ${type}) -> (index, f32, tensor<f32>) {
+    return %i, %s, %r : index, f32, tensor<f32>
+  }`;
+  const { stdout } = await execa(runtimeTool('iree-run-module'), [
+    `--module=${await compile(text, folder, 'scalars')}`,
+    '--function=main',
+    '--device=local-sync',
+    ...inputs.map((input) => `--input=${input}`),
+  ]);
+  expect(stdout).toMatch(/i64=1\n.*f32=0\.5\n.*\nf32=-?[012]$/);
+});
+
+test('the same seed gives the same values, another one others', async () => {
+  const bytes = async (seed: number) => {
+    const folder = temporaryDirectory();
+    await writeInputs(tensor('f32'), folder, seed);
+    return readFileSync(join(folder, 'input0.bin'));
+  };
+  expect(await bytes(1)).toEqual(await bytes(1));
+  expect(await bytes(1)).not.toEqual(await bytes(2));
+});

@@ -1,0 +1,24 @@
+// Compiled programs for tests.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { programSignature, type ProgramFunction } from '../../src/program/signature.ts';
+import { HOST_FLAGS } from '../../src/target/probe.ts';
+import { compiler } from '../support/real-tools.ts';
+
+/** Compiles with the real compiler; returns the module's path. */
+export async function compile(text: string, folder: string, name: string): Promise<string> {
+  const source = join(folder, `${name}.mlir`);
+  const module = join(folder, `${name}.vmfb`);
+  writeFileSync(source, text);
+  await execa(compiler.executable, [...HOST_FLAGS, source, '-o', module]);
+  return module;
+}
+
+/** The only public function, as the runtime sees it after the compiler's default conversions. */
+export function onlyFunction(text: string): ProgramFunction {
+  const convert = (elementType: string) => (elementType === 'f64' ? 'f32' : elementType);
+  const [found, ...more] = programSignature(Buffer.from(text), convert);
+  if (found === undefined || more.length > 0) throw new Error('not exactly one function');
+  return found;
+}

@@ -1,0 +1,117 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { writeInputs } from '../../src/program/inputs.ts';
+import { verifyProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
+import { describeDevice } from '../../src/target/device.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { runtimeTool } from '../support/real-tools.ts';
+import { compile, onlyFunction } from './support.ts';
+
+const matrix = 'tensor<64x64xf32>';
+/** A product and what `second` says is the other result. */
+const program = (
+  second: string,
+  name = 'main',
+) => `func.func @${name}(%a: ${matrix}, %b: ${matrix}) -> (${matrix}, ${matrix}) {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : ${matrix}
+  %init = linalg.fill ins(%zero : f32) outs(%empty : ${matrix}) -> ${matrix}
+  %0 = linalg.matmul ins(%a, %b : ${matrix}, ${matrix}) outs(%init : ${matrix}) -> ${matrix}
+  %1 = arith.${second} %a, %b : ${matrix}
+  return %0, %1 : ${matrix}, ${matrix}
+}`;
+const sum = program('addf');
+
+const folder = temporaryDirectory();
+const tools = {
+  runModule: runtimeTool('iree-run-module'),
+  benchmarkModule: runtimeTool('iree-benchmark-module'),
+};
+
+let count = 0;
+async function verify(stock: string, tuned: string, changes: Partial<Contest> = {}): Promise<Verdict> {
+  const called = onlyFunction(stock);
+  return verifyProgram({
+    stock: await compile(stock, folder, `stock${count}`),
+    tuned: await compile(tuned, folder, `tuned${count++}`),
+    function: called,
+    inputs: await writeInputs(called, folder, 1),
+    device: describeDevice('local-sync'),
+    tools,
+    folder: results,
+    rounds: 2,
+    budgetSeconds: 60,
+    ...changes,
+  });
+}
+
+// Nothing temporary is left, however it ends.
+const results = temporaryDirectory();
+afterEach(() => {
+  expect(readdirSync(results)).toEqual([]);
+});
+
+test('equal programs are timed', async () => {
+  const { timing, ...verdict } = await verify(sum, sum);
+  expect(verdict).toEqual({ equal: true, maxError: 0, reason: null });
+  expect(timing!.seconds[0]).toBeGreaterThan(0);
+  expect(timing!.low).toBeLessThanOrEqual(timing!.ratio);
+  expect(timing!.high).toBeGreaterThanOrEqual(timing!.ratio);
+});
+
+test('a difference in the last of several results is found, and nothing is timed', async () => {
+  const verdict = await verify(sum, program('subf'));
+  expect(verdict).toMatchObject({ equal: false, timing: null });
+  expect(verdict.maxError).toBeGreaterThan(1);
+  expect(verdict.reason).toMatch(/^result 1: element \d+ is -?\d instead of -?\d$/);
+});
+
+test('a tuned program without the function is not equal', async () => {
+  const verdict = await verify(sum, program('addf', 'other'));
+  expect(verdict).toMatchObject({ equal: false, maxError: Infinity, timing: null });
+  expect(verdict.reason).toMatch(/^tuned cannot be run: .*no function `main`/);
+});
+
+test('where stock cannot be run there is no verdict', async () => {
+  const verdict = await verify(sum, sum, { inputs: [] });
+  expect(verdict).toMatchObject({ equal: null, timing: null });
+  expect(verdict.reason).toMatch(/^stock cannot be run: .*expected 2 arguments but passed 0/);
+});
+
+test('so it is with a file that is missing', async () => {
+  const verdict = await verify(sum, sum, { stock: join(folder, 'missing.vmfb') });
+  expect(verdict).toMatchObject({ equal: null, timing: null });
+  expect(verdict.reason).toContain('missing.vmfb');
+});
+
+test('a call that takes too long is a verdict', async () => {
+  const verdict = await verify(sum, sum, { budgetSeconds: 0.001 });
+  expect(verdict).toMatchObject({ equal: null, timing: null });
+  expect(verdict.reason).toContain('took longer than');
+});
+
+test('what would take too long to time is compared and not timed', async () => {
+  const verdict = await verify(sum, sum, { budgetSeconds: 1 });
+  expect(verdict).toEqual({
+    equal: true,
+    maxError: 0,
+    reason: 'timing it would take more than 1 s',
+    timing: null,
+  });
+});
+
+test('a benchmark that fails leaves the comparison', async () => {
+  const verdict = await verify(sum, sum, { tools: { ...tools, benchmarkModule: '/bin/false' } });
+  expect(verdict).toMatchObject({ equal: true, timing: null });
+  expect(verdict.reason).toContain('could not be timed');
+});
+
+test('a tensor that is overwritten in place', async () => {
+  const type = '[8,8],f32>';
+  const text = `module { func.func @main(%a: !torch.vtensor<${type}, %out: !torch.tensor<${type}) -> !torch.vtensor<${type} {
+    torch.overwrite.tensor.contents %a overwrites %out : !torch.vtensor<${type}, !torch.tensor<${type}
+    return %a : !torch.vtensor<${type}
+  } }`;
+  expect(await verify(text, text)).toMatchObject({ equal: true, reason: null });
+});
