@@ -99,7 +99,7 @@ async function compileTuned(
     for (const { tunable } of brokenDecisions(decisions, subjects.bytes, stderr))
       store.markFailed(subjectOf(tunable!, subjects), `compile failed: ${firstError(stderr)}`);
   };
-  await compileInjected(injected, command, subjects, decisions, surroundings, digest, {
+  await compileInjected(injected, command, subjects, decisions, surroundings, {
     onEnd: report,
     onLost,
     onFailure,

@@ -93,14 +93,13 @@ export async function compileInjected(
   subjects: Subjects,
   decisions: readonly Decision[],
   surroundings: Surroundings,
-  digest: Digest,
   { onEnd, onLost, onFailure }: CompileEvents,
 ): Promise<never> {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
   const { argv, route, stdin, mapMessages } = injected;
   const ownStdin = command.arguments.input?.kind === 'stdin' ? subjects.bytes : undefined;
-  const identity = planIdentity(command, digest([subjects.bytes]), decisions, route);
+  const identity = planIdentity(command, subjects.digest, decisions, route);
   const known = recallPlan(cacheDirectory, identity);
   if (known?.state === 'broken') {
     onEnd({

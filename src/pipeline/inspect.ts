@@ -20,6 +20,7 @@ import { isBefore } from '../space/render.ts';
 import { HOST_FLAGS, probeTargets, type ProbedTarget } from '../target/probe.ts';
 import { whyNotRunnable } from '../target/target.ts';
 import { readBytes, readStdin } from './bytes.ts';
+import { createDigest } from './digest.ts';
 import { operationsOf, type ReadingOptions } from './operations.ts';
 
 /** Where everything of one run comes from. */
@@ -44,6 +45,8 @@ export interface Command {
 /** Everything that a lookup needs. */
 export interface Subjects {
   readonly bytes: Uint8Array;
+  /** Names the bytes. */
+  readonly digest: string;
   readonly description: CompilerDescription;
   readonly target: ProbedTarget;
   readonly device: Device;
@@ -101,7 +104,9 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
   });
 
   const reading = readingOf(args, fromStdin);
-  const input = await operationsOf(bytes, command, reading, surroundings);
+  let known: string | undefined;
+  const digest = async () => (known ??= (await createDigest())([bytes]));
+  const input = await operationsOf(bytes, digest, command, reading, surroundings);
   if (typeof input === 'string') return pass(input);
   const { operations } = input;
   if (operations.every(isDecision))
@@ -128,6 +133,7 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     : `no tuner for device ${device.driver} yet`;
   return {
     bytes,
+    digest: await digest(),
     description,
     target,
     device,

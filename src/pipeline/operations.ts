@@ -10,8 +10,7 @@ import {
 } from '../decision/decision.ts';
 import { elementTypeConversion } from '../workload/conversion.ts';
 import { workloadKey } from '../workload/workload.ts';
-import { createDigest } from './digest.ts';
-import type { Command, Surroundings } from './inspect.ts';
+import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { inputIdentity } from './plan-memory.ts';
 import { recallSurvey, rememberSurvey, type SurveyedOperation } from './survey-memory.ts';
 
@@ -32,10 +31,12 @@ export interface ReadingOptions {
 /**
  * The operations of an input. One that is not linalg text is surveyed, unless that was done before; the text of others
  * is enough to look records up.
+ * @param digest of the bytes, made when it is needed
  * @returns the reason as text when the command is to be passed on
  */
 export async function operationsOf(
   bytes: Uint8Array,
+  digest: () => Promise<string>,
   command: Command,
   options: ReadingOptions,
   surroundings: Surroundings,
@@ -48,14 +49,14 @@ export async function operationsOf(
     const operations = classify(found, elementTypeConversion(command.arguments));
     // What is skipped stays skipped, so there is nothing to remember.
     if (operations.every(isDecision) || splits) return { operations, surveyed: false };
-    const survey = recallSurvey(surroundings.cacheDirectory, await surveyIdentity(bytes, command));
+    const survey = recallSurvey(surroundings.cacheDirectory, inputIdentity(command, await digest()));
     return survey === null
       ? { operations, surveyed: false }
       : { operations: survey.operations.map((one) => fromSurvey(one, found)), surveyed: true };
   }
   if (splits) return '--split-input-file is served for linalg text only';
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
-  const identity = await surveyIdentity(bytes, command);
+  const identity = inputIdentity(command, await digest());
   const operations =
     recallSurvey(surroundings.cacheDirectory, identity)?.operations ??
     (await survey(bytes, null, identity, command, options, surroundings));
@@ -65,20 +66,16 @@ export async function operationsOf(
 
 /** The same input with what the compiler makes of its operations; null when that cannot be found out. */
 export async function surveyText(
-  bytes: Uint8Array,
+  { bytes, digest, reading: options }: Subjects,
   command: Command,
-  options: ReadingOptions,
   surroundings: Surroundings,
 ): Promise<InputOperations | null> {
   if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
   const { operations: found } = parse(bytes);
-  const identity = await surveyIdentity(bytes, command);
+  const identity = inputIdentity(command, digest);
   const surveyed = await survey(bytes, found, identity, command, options, surroundings);
   return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found)), surveyed: true };
 }
-
-const surveyIdentity = async (bytes: Uint8Array, command: Command) =>
-  inputIdentity(command, (await createDigest())([bytes]));
 
 async function survey(
   bytes: Uint8Array,

@@ -27,6 +27,10 @@ export function planIdentity(
   return JSON.stringify([inputDigest, route, ...context(command), decisions.map(injected)]);
 }
 
+/** The same program under the same flags, whatever its file is called. */
+export const programIdentity = (command: Command, inputDigest: string): string =>
+  JSON.stringify([inputDigest, ...context(command)]);
+
 /** The same input under the same flags: what a survey of it is remembered by. */
 export function inputIdentity(command: Command, inputDigest: string): string {
   const { input } = command.arguments;

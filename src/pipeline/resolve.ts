@@ -1,11 +1,13 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
-import type { Decision, TunableOperation } from '../decision/decision.ts';
+import { passedOver, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { messageOf, tell } from '../report/tell.ts';
 import type { Store } from '../store/store.ts';
 import type { TuneOutcome } from '../tuner/tune-misses.ts';
-import { lookUp, subjectOf } from './decide.ts';
+import { lookUp, subjectOf, type Lookup } from './decide.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { surveyText } from './operations.ts';
+import { programIdentity } from './plan-memory.ts';
+import { recallLeftOut } from './program-memory.ts';
 
 export interface Resolved {
   /** What was inspected, surveyed by now where anything was tuned. */
@@ -28,12 +30,14 @@ export async function resolve(
 ): Promise<Resolved> {
   const { settings } = surroundings;
   let lookup = lookUp(store, subjects, settings);
-  if (lookup.misses.length === 0) return { subjects, decisions: lookup.decide(new Map(), ''), seconds: 0 };
+  const decide = (...known: Parameters<Lookup['decide']>) =>
+    withoutSlower(lookup.decide(...known), subjects, command, surroundings);
+  if (lookup.misses.length === 0) return { subjects, decisions: decide(new Map(), ''), seconds: 0 };
   const whyNot = whyNoStore ?? whyUntuned(store, subjects, surroundings);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
       for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, subjects));
-    return { subjects, decisions: lookup.decide(new Map(), whyNot ?? ''), seconds: 0 };
+    return { subjects, decisions: decide(new Map(), whyNot ?? ''), seconds: 0 };
   }
 
   const begun = performance.now();
@@ -45,9 +49,25 @@ export async function resolve(
       : await tune(lookup.misses, store, surveyed, command, surroundings);
   return {
     subjects: surveyed,
-    decisions: lookup.decide(results, untuned),
+    decisions: decide(results, untuned),
     seconds: (performance.now() - begun) / 1000,
   };
+}
+
+/** Configurations that were found to make this very program worse are left out of it. */
+function withoutSlower(
+  decisions: readonly Decision[],
+  { digest }: Subjects,
+  command: Command,
+  { cacheDirectory }: Surroundings,
+): readonly Decision[] {
+  const leftOut = recallLeftOut(cacheDirectory, programIdentity(command, digest));
+  if (leftOut.length === 0) return decisions;
+  return decisions.map((decision) =>
+    decision.tunable !== null && decision.configuration !== null && leftOut.includes(decision.tunable.key)
+      ? passedOver(decision.site, decision.tunable, 'default', 'its configuration makes this program worse')
+      : decision,
+  );
 }
 
 /** What is to be tuned should be what code is generated for, not what the text says. */
@@ -57,7 +77,7 @@ export async function withSurvey(
   surroundings: Surroundings,
 ): Promise<Subjects> {
   if (subjects.surveyed) return subjects;
-  const surveyed = await surveyText(subjects.bytes, command, subjects.reading, surroundings);
+  const surveyed = await surveyText(subjects, command, surroundings);
   return surveyed === null ? subjects : { ...subjects, ...surveyed };
 }
 

@@ -55,6 +55,9 @@ const MIN_SECONDS = 0.02;
 /** Half-width of an interval, relative to its ratio, that is narrow enough to stop at. */
 const NARROW = 0.03;
 
+/** Candidates that take longer, in seconds, go into the finals without semifinals. */
+export const LONGEST_SEMIFINAL_SECONDS = 0.05;
+
 /** Seconds that semifinals and finals measure at least, for who has to keep time for them; compiling comes on top. */
 export function finalsSeconds(defaultSeconds: number, finalists: readonly number[]): number {
   const all =
@@ -62,8 +65,11 @@ export function finalsSeconds(defaultSeconds: number, finalists: readonly number
   const { processes, repetitions } = finalsEffort(all);
   const perProcess = 0.1 + repetitions * (all + MIN_SECONDS * (finalists.length + 2));
   // The semifinals: eight candidates at about these speeds, seven times.
+  const slowest = Math.max(0, ...finalists);
   const semifinals =
-    7 * (defaultSeconds > 0.03 ? 0 : defaultSeconds) + 7 * 8 * Math.max(0.02, Math.max(0, ...finalists));
+    slowest > LONGEST_SEMIFINAL_SECONDS
+      ? 0
+      : 7 * (defaultSeconds > 0.03 ? 0 : defaultSeconds) + 7 * 8 * Math.max(0.02, slowest);
   return semifinals + all + processes * perProcess;
 }
 

@@ -23,6 +23,9 @@ interface Care {
 
 const QUICK: Care = { repetitions: 3, minSeconds: 0.01 };
 
+/** Where the default is slow: good candidates still run several times in this, and bad ones cost no more than once. */
+const ONCE: Care = { repetitions: 1, minSeconds: 0.03 };
+
 /** For the few best of a search, of which some were only lucky. */
 export const CAREFUL: Care = { repetitions: 7, minSeconds: 0.02 };
 
@@ -124,7 +127,7 @@ export class Screener {
     care: Care,
   ) {
     return benchmark(this.#toolchain, module, names, {
-      ...care,
+      ...(this.defaultSeconds > SLOW_DEFAULT_SECONDS && care === QUICK ? ONCE : care),
       timeoutSeconds,
       ...(only && { only }),
     });

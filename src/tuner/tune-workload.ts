@@ -5,7 +5,7 @@ import { seededRandom } from '../search/strategy.ts';
 import { configurationKey, DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
 import type { SearchSpace } from '../space/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
-import { finalsSeconds, runFinals, winner, type Finals } from './finals.ts';
+import { finalsSeconds, LONGEST_SEMIFINAL_SECONDS, runFinals, winner, type Finals } from './finals.ts';
 import { CAREFUL, defaultTrial, Screener } from './screen.ts';
 
 /** How far a search goes when the budget does not end it first. */
@@ -172,14 +172,20 @@ async function chooseFinalists(
 ): Promise<{ finalists: readonly Trial[]; again: readonly Trial[] }> {
   const fastest = (trials: readonly Trial[]) => trials.toSorted((a, b) => a.seconds! - b.seconds!);
   const best = distinct(fastest(measured)).slice(0, SEMIFINALISTS);
-  if (best.length <= count) return { finalists: best, again: [] };
+  // The longer a run takes, the less luck there is in it, and the dearer is another look.
+  if (best.length <= count || best[0]!.seconds! > LONGEST_SEMIFINAL_SECONDS)
+    return { finalists: best.slice(0, count), again: [] };
   const again = await screener.screen(
     best.map(({ configuration }) => configuration),
     timeoutSeconds,
     CAREFUL,
   );
-  const finalists = fastest(again.filter(({ seconds }) => seconds !== null)).slice(0, count);
-  return { finalists, again };
+  // What there was no time left for is judged by what is known of it.
+  const known = again.map((trial, i) => (trial.seconds === null ? best[i]! : trial));
+  return {
+    finalists: fastest(known).slice(0, count),
+    again: again.filter(({ outcome }) => outcome !== 'timeout'),
+  };
 }
 
 function decide(
