@@ -31,6 +31,7 @@ program
   .option('--strategy <name>', 'descent, random or grid', 'descent')
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--again', 'tune even where there is a record')
+  .option('--verify-program', 'run the whole program too, and leave out what makes it slower or wrong')
   .option('--json', 'print the result as JSON')
   .action(tuneInput);
 program

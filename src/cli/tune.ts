@@ -2,7 +2,10 @@
 import type { Command as Program } from 'commander';
 import { lookUp } from '../pipeline/decide.ts';
 import { tunables } from '../pipeline/inspect.ts';
+import { programIdentity } from '../pipeline/plan-memory.ts';
+import { rememberLeftOut } from '../pipeline/program-memory.ts';
 import { withSurvey } from '../pipeline/resolve.ts';
+import type { ProgramVerdict } from '../pipeline/verify-program.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../report/format.ts';
 import { progressDisplay } from '../report/progress.ts';
@@ -25,7 +28,14 @@ const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
 export async function tuneInput(
   input: string,
   flags: readonly string[],
-  options: { budget: string; strategy: string; trials: string; again?: boolean; json?: boolean },
+  options: {
+    budget: string;
+    strategy: string;
+    trials: string;
+    again?: boolean;
+    json?: boolean;
+    verifyProgram?: boolean;
+  },
   program: Program,
 ): Promise<void> {
   const strategy = STRATEGIES[options.strategy];
@@ -69,8 +79,15 @@ export async function tuneInput(
   // Looked up again, so that what is shown is what the next build will get.
   const decisions = lookUp(store, subjects, surroundings.settings).decide(new Map(), whyNot);
   store.close();
+  let verdict: ProgramVerdict | null = null;
+  if (options.verifyProgram === true) {
+    const { verifyTuned } = await import('../pipeline/verify-program.ts');
+    verdict = await verifyTuned(command, subjects, decisions, surroundings);
+    rememberLeftOut(surroundings.cacheDirectory, programIdentity(command, subjects.digest), verdict.leftOut);
+  }
   if (options.json === true) {
-    console.log(JSON.stringify(explainOperations(subjects.bytes, input, decisions, null), null, 2));
+    const operations = explainOperations(subjects.bytes, input, decisions, null);
+    console.log(JSON.stringify(verdict === null ? operations : { operations, program: verdict }, null, 2));
   } else {
     const rows = explainOperations(subjects.bytes, input, decisions, null).map((row, i) => {
       const evidence = decisions[i]!.evidence;
@@ -84,6 +101,26 @@ export async function tuneInput(
       ];
     });
     console.log(table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows));
+    if (verdict !== null) console.log(`\n${describeVerdict(verdict)}`);
   }
   if (wanted.some(({ key }) => !results.has(key))) process.exitCode = 1;
+}
+
+/** What became of the program as a whole. */
+function describeVerdict({ functions, skipped, leftOut }: ProgramVerdict): string {
+  const rows = functions.map(({ name, timing, equal, reason }) => [
+    `@${name}`,
+    formatSeconds(timing?.seconds[0] ?? NaN),
+    formatSeconds(timing?.seconds[1] ?? NaN),
+    timing === null ? '-' : `${timing.ratio.toFixed(2)}x`,
+    equal === true ? 'equal' : equal === false ? 'DIFFERENT' : '-',
+    reason ?? '',
+  ]);
+  return [
+    rows.length === 0
+      ? 'The program is compiled as it is without tuning.'
+      : table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows),
+    ...skipped.map(({ name, reason }) => `@${name} was not run: ${reason}`),
+    ...leftOut.map((key) => `left to the default, because the program is worse with it: ${key}`),
+  ].join('\n');
 }
