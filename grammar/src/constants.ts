@@ -1,4 +1,4 @@
-import { EQUALS } from './characters.ts';
+import { EQUALS, OPEN_PAREN } from './characters.ts';
 import type { Source } from './dictionary.ts';
 import type { Globals } from './globals.ts';
 import { IDENTIFIER, STRING, SYMBOL, VALUE } from './scanner.ts';
@@ -17,7 +17,9 @@ export function noteConstant(source: Source, scope: Scope, globals: Globals, hea
   if (head.kind === 'constant') {
     if (result !== null) scope.define(result, true);
   } else if (head.kind === 'through') {
-    if (result !== null && scanner.next() === VALUE) {
+    let token = scanner.next();
+    if (token === IDENTIFIER && scanner.is('ins') && scanner.next() === OPEN_PAREN) token = scanner.next();
+    if (result !== null && token === VALUE) {
       const constant = scope.lookup(text.slice(scanner.start, scanner.pos));
       if (constant !== undefined) scope.define(result, constant);
     }

@@ -28,6 +28,7 @@ describe('constant', () => {
     `%w = arith.constant dense<1.0> : tensor<35xf32> %b = tensor.expand_shape %w [[0, 1]] output_shape [5, 7] : tensor<35xf32> into tensor<5x7xf32>`,
     `%w = arith.constant dense<1.0> : tensor<1x5x7xf32> %b = tensor.collapse_shape %w [[0, 1], [2]] : tensor<1x5x7xf32> into tensor<5x7xf32>`,
     `%w = arith.constant ${dense} %b = "tensor.cast"(%w) : (tensor<5x7xf32>) -> tensor<5x7xf32>`,
+    `%w = arith.constant dense<1.0> : tensor<7x5xf32> %b = linalg.transpose ins(%w : tensor<7x5xf32>) outs(%e : tensor<5x7xf32>) permutation = [1, 0]`,
     `%b = util.global.load @g : tensor<5x7xf32>`,
     `%b = util.global.load immutable @g : tensor<5x7xf32>`,
     `%b = "util.global.load"() <{global = @g, is_immutable}> : () -> tensor<5x7xf32>`,
