@@ -73,6 +73,8 @@ async function compileOnce(
   await writeFile(source, text);
   // A workload has the types that code is generated for: nothing is left to convert.
   const conversion = '--iree-input-demote-f64-to-f32=false';
+  // Linked, all candidates would be one unit of code, made by one thread.
+  const separate = '--iree-hal-link-executables=false';
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = workload.constantRhs ? ['--iree-opt-const-eval=false'] : [];
   const dataTiling = candidates.some(({ attribute }) => attribute === DATA_TILING_HINT)
@@ -80,7 +82,7 @@ async function compileOnce(
     : [];
   const result = await runTool(
     toolchain.compiler,
-    [...toolchain.flags, conversion, ...evaluation, ...dataTiling, source, '-o', module],
+    [...toolchain.flags, conversion, separate, ...evaluation, ...dataTiling, source, '-o', module],
     SECONDS_PER_CANDIDATE * (candidates.length + 1),
     toolchain.signal,
   );

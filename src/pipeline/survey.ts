@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { runCompiler } from '../compiler/index.ts';
 import { matchKey } from '../inject/matcher.ts';
-import { annotationSpec, DATA_TILING_FLAG, preprocessingFlags, writtenForm } from '../inject/preprocess.ts';
+import { annotationSpec, preprocessingFlags, writtenForm } from '../inject/preprocess.ts';
 import { withTrailingFlags } from '../inject/proof.ts';
 import { workloadOf, type OperationWorkload } from '../workload/from-operation.ts';
 import { workloadFlops, type Workload } from '../workload/workload.ts';
@@ -17,6 +17,11 @@ const MARKER = 'iree_tuned_form';
 
 /** Weights are of no interest here: the texts would be as large as the model. */
 const ELIDED = ['--mlir-elide-elementsattrs-if-larger=8', '--mlir-elide-resource-strings-if-larger=8'];
+
+/** Takes back whatever the user says: encodings would hide the operations. */
+const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
+  (part) => `--iree-${part}-data-tiling=false`,
+);
 
 /** An operation before it is optimised. */
 interface Written {
@@ -62,7 +67,7 @@ export async function surveyInput(
     const all = [`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, ...flags, '-o', output];
     const result = await runCompiler(
       command.compiler.executable,
-      withTrailingFlags(command.expanded, options.dataTiling ? [...all, `${DATA_TILING_FLAG}=false`] : all),
+      withTrailingFlags(command.expanded, options.dataTiling ? [...all, ...NO_DATA_TILING] : all),
       { env, stdin: options.stdin ?? new Uint8Array(), capture: true },
     );
     return result.code === 0 ? readFileSync(output) : null;
