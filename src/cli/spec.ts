@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { planInjection } from '../inject/plan.ts';
+import { tuningSpecFlags } from '../inject/spec.ts';
 import { injectionOptions, lookUp } from '../pipeline/decide.ts';
 import { withSurvey } from '../pipeline/resolve.ts';
 import { explainOperations } from '../report/explain.ts';
@@ -36,6 +37,15 @@ export async function writeSpec(
         : `no spec: ${why}`,
     );
   }
-  if (options.output === undefined) process.stdout.write(injection.text);
-  else writeFileSync(options.output, injection.text);
+  const text = `${usage(options.output ?? 'FILE')}${injection.text}`;
+  if (options.output === undefined) process.stdout.write(text);
+  else writeFileSync(options.output, text);
 }
+
+const usage = (file: string) =>
+  [
+    'Give the compiler both flags; without the second one programs of many executables can hang it (IREE 3.11 to 3.13):',
+    ...tuningSpecFlags(file).map((flag) => `  ${flag}`),
+  ]
+    .map((line) => `// ${line}\n`)
+    .join('');

@@ -29,6 +29,8 @@ export interface InjectionOptions {
   readonly dataTiling: boolean;
   /** The user has a preprocessing spec of his own, and the compiler takes only one. */
   readonly ownPreprocessing: boolean;
+  /** The same of a preprocessing pipeline, without which a tuning spec can hang the compiler. */
+  readonly ownPipeline: boolean;
 }
 
 /** A decision that has something to inject. */
@@ -104,6 +106,7 @@ const formOf = ({ workload, loops }: TunableOperation): SpecForm => ({ workload,
 function specProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (isBefore(options.release, 3, 11)) return 'tuning specs need IREE 3.11';
   if (options.dataTiling) return 'a tuning spec and data tiling together break the compile';
+  if (options.ownPipeline) return 'the command has a preprocessing pipeline of its own';
   if (decisions.some(({ configuration }) => configuration?.kind === 'data-tile'))
     return 'data tiling is asked for before code generation begins';
   return ownProblem(decisions) ?? conflict(decisions, formOf);

@@ -8,6 +8,7 @@ import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { Injection, Route } from '../inject/plan.ts';
 import { preprocessingFlags } from '../inject/preprocess.ts';
 import { proveLanded } from '../inject/proof.ts';
+import { tuningSpecFlags } from '../inject/spec.ts';
 import { writeSlices } from './bytes.ts';
 import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
@@ -66,9 +67,7 @@ export function injectedCommand(
   if (injection.route !== 'inline') {
     const path = writeOnce(join(cacheDirectory, 'specs'), [Buffer.from(injection.text)], digest);
     const flags =
-      injection.route === 'spec'
-        ? [`--iree-codegen-tuning-spec-path=${path}`]
-        : preprocessingFlags(path, injection.dataTiling);
+      injection.route === 'spec' ? tuningSpecFlags(path) : preprocessingFlags(path, injection.dataTiling);
     // Inserted first, so that a flag of the user's own would win.
     return { argv: [...flags, ...command.argv], route: injection.route, stdin, mapMessages: null };
   }

@@ -62,6 +62,7 @@ export const injectionOptions = (
   release: description.release,
   dataTiling: reading.dataTiling,
   ownPreprocessing: reading.ownPreprocessing,
+  ownPipeline: reading.ownPipeline,
 });
 
 /** What a record or a miss of this operation is about, in full. */

@@ -152,6 +152,7 @@ function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions 
       /^--iree-(?:opt|dispatch-creation|global-opt)-.*data-tiling(?!=(?:false|0)$)/.test(flag),
     ),
     ownPreprocessing: hasFlag(args, 'iree-preprocessing-transform-spec-filename'),
+    ownPipeline: hasFlag(args, 'iree-preprocessing-pass-pipeline'),
   };
 }
 

@@ -26,6 +26,7 @@ export interface ReadingOptions {
   readonly dataTiling: boolean;
   /** The user has a preprocessing spec of his own: nothing of ours can follow operations through the compiler. */
   readonly ownPreprocessing: boolean;
+  readonly ownPipeline: boolean;
 }
 
 /**

@@ -7,6 +7,7 @@ import { describeCompiler, readArguments } from '../../src/compiler/index.ts';
 import { classify, isDecision, type Decision } from '../../src/decision/decision.ts';
 import { planInjection, type Route } from '../../src/inject/plan.ts';
 import { preprocessingFlags } from '../../src/inject/preprocess.ts';
+import { tuningSpecFlags } from '../../src/inject/spec.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
 import { DATA_TILE_CONFIGURATION, DEFAULT_CONFIGURATION } from '../../src/space/configuration.ts';
 import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
@@ -121,7 +122,13 @@ async function land(text: string, wanted: Route, flags: readonly string[] = [], 
   const input = Buffer.from(text);
   const { release } = await describeCompiler(compiler.executable, folder);
   const decisions = decide(input);
-  const injection = planInjection(decisions, { wanted, release, dataTiling: false, ownPreprocessing: false });
+  const injection = planInjection(decisions, {
+    wanted,
+    release,
+    dataTiling: false,
+    ownPreprocessing: false,
+    ownPipeline: false,
+  });
   if (injection.route === 'none') throw new Error(injection.reason);
   const source = join(folder, 'in.mlir');
   const spec = join(folder, 'spec.mlir');
@@ -129,7 +136,7 @@ async function land(text: string, wanted: Route, flags: readonly string[] = [], 
   if (injection.route !== 'inline') writeFileSync(spec, injection.text);
   const own =
     injection.route === 'spec'
-      ? [`--iree-codegen-tuning-spec-path=${spec}`]
+      ? tuningSpecFlags(spec)
       : injection.route === 'preprocess'
         ? preprocessingFlags(spec, injection.dataTiling)
         : [];
@@ -187,5 +194,23 @@ describe('data tiling', () => {
     const wanted = (input: Uint8Array) =>
       decideFor(input).map((decision): Decision => ({ ...decision, configuration: DATA_TILE_CONFIGURATION }));
     expect(await land(both, 'preprocess', [], wanted)).toEqual([true, true]);
+  });
+});
+
+describe('a program of many executables', () => {
+  // Read in the middle of configuring them, a tuning spec hangs the compiler once in a while.
+  const shapes = Array.from({ length: 16 }, (_, i) => [16 + i, 32 + i, 24 + i] as const);
+  const type = (rows: number, columns: number) => `tensor<${rows}x${columns}xf32>`;
+  const functions = shapes.map(([m, n, k], i) =>
+    fn(
+      `%x: ${type(m, k)}, %y: ${type(k, n)}, %z: ${type(m, n)}`,
+      type(m, n),
+      `%r = linalg.matmul ins(%x, %y : ${type(m, k)}, ${type(k, n)}) outs(%z : ${type(m, n)}) -> ${type(m, n)}`,
+    ).replace('@main', `@f${i}`),
+  );
+
+  test.each(['spec', 'preprocess'] as const)('is configured by %s', async (route) => {
+    for (let round = 0; round < 3; round++)
+      expect(await land(functions.join(''), route)).toEqual(shapes.map(() => true));
   });
 });

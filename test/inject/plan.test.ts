@@ -31,7 +31,13 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
     };
   });
 }
-const options = { wanted: 'auto', release: [3, 13, 0], dataTiling: false, ownPreprocessing: false } as const;
+const options = {
+  wanted: 'auto',
+  release: [3, 13, 0],
+  dataTiling: false,
+  ownPreprocessing: false,
+  ownPipeline: false,
+} as const;
 const best: Configuration = { version: 1, kind: 'default' };
 const dataTile: Configuration = { version: 1, kind: 'data-tile' };
 
@@ -57,6 +63,12 @@ describe('the route', () => {
       decide(operation(), [tile]),
       { dataTiling: true, ownPreprocessing: true },
       'inline',
+    ],
+    [
+      'preprocessing beside a pipeline of the user',
+      decide(operation(), [tile]),
+      { ownPipeline: true },
+      'preprocess',
     ],
     ['preprocessing where data tiling wins', decide(operation(), [dataTile]), {}, 'preprocess'],
     [

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runtimeTool } from '../support/real-tools.ts';
-import { HOST, oddMatmul, Workplace } from './support.ts';
+import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
 
 const [lhs, rhs, out] = ['tensor<61x71xf32>', 'tensor<71x67xf32>', 'tensor<61x67xf32>'];
 const [lhsTorch, rhsTorch, outTorch] = [lhs, rhs, out].map(
@@ -155,6 +155,20 @@ describe('an input', () => {
     expect(tuned.explanation.applied).toBe(true);
     expect(tuned.explanation.operations).toMatchObject([
       { ...asGenerated(62), location: 'transposed.mlir:4:8', outcome: 'tuned' },
+    ]);
+  });
+
+  test('whose unit dimensions the compiler folds away is tuned as what is left', async () => {
+    place.write('unit.mlir', matmulModule(1, 67, 71));
+    const tuned = await place.explain([...HOST, '--iree-opt-level=O2', 'unit.mlir', '-o', 'tuned.vmfb']);
+    expect(tuned).toMatchObject({ code: 0, stderr: '' });
+    expect(tuned.explanation.applied).not.toBe(false);
+    expect(tuned.explanation.operations).toMatchObject([
+      {
+        location: 'unit.mlir:2:13',
+        workload: 'contraction n=67 k=71 f32,f32->f32 k,kn->n',
+        outcome: 'tuned',
+      },
     ]);
   });
 
