@@ -6,6 +6,7 @@ import { accessSync, constants } from 'node:fs';
 import { constants as system } from 'node:os';
 import { isExecutableFile, readHead } from './pip.ts';
 import { childEnvironment } from './recursion.ts';
+import { killWhenStalled } from './stall.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly capture: boolean;
   /** What the child believes it was called; usage errors print it. The executable when absent. */
   readonly argv0?: string | undefined;
+  /** Kills it when it has done nothing for so long. */
+  readonly stallSeconds?: number;
 }
 
 export interface RunResult {
@@ -71,6 +74,8 @@ export function runCompiler(
       return;
     }
 
+    const stopWatching =
+      options.stallSeconds === undefined ? undefined : killWhenStalled(child, options.stallSeconds);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
@@ -84,6 +89,7 @@ export function runCompiler(
 
     child.on('error', fail);
     child.on('close', (code, signal) => {
+      stopWatching?.();
       stopForwarding();
       resolve({ code, signal, forwarded, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) });
     });

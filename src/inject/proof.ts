@@ -72,6 +72,7 @@ export async function proveLanded(
       env: options.env,
       stdin: options.stdin ?? new Uint8Array(),
       capture: true,
+      stallSeconds: 30,
     });
     if (result.code !== 0) return null;
     const dumps = readdirSync(folder)

@@ -43,6 +43,9 @@ export interface CompileEvents {
   readonly onFailure: (stderr: string) => void;
 }
 
+/** A compile with our injection that has done nothing for so long hangs, and the build goes on without it. */
+const STALL_SECONDS = 30;
+
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
 export async function runOriginal(
   command: Command,
@@ -118,7 +121,12 @@ export async function compileInjected(
     return exitLike(result);
   }
 
-  const result = await runCompiler(executable, argv, { env, stdin, capture: true });
+  const result = await runCompiler(executable, argv, {
+    env,
+    stdin,
+    capture: true,
+    stallSeconds: STALL_SECONDS,
+  });
   if (succeeded(result, command) || result.forwarded !== null) {
     show(result, mapMessages);
     if (result.forwarded !== null) return exitLike(result);

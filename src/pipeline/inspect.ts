@@ -1,4 +1,5 @@
 // From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
+import { statSync } from 'node:fs';
 import {
   describeCompiler,
   expandResponseFiles,
@@ -93,6 +94,12 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
   const reason = whyUntouched(args);
   if (reason !== null) return { pass: reason, decisions: [], input: undefined, stdin: undefined };
   const fromStdin = args.input!.kind === 'stdin';
+  // What is read from a pipe is gone for the compiler.
+  if (
+    args.input!.kind === 'file' &&
+    statSync(args.input!.path, { throwIfNoEntry: false })?.isFile() === false
+  )
+    return { pass: 'the input is not a plain file', decisions: [], input: undefined, stdin: undefined };
   const bytes = readInput(args);
   if (bytes === null)
     return { pass: 'the input cannot be read', decisions: [], input: undefined, stdin: undefined };

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { root } from '../support/real-tools.ts';
 import { HOST, matmulModule, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
 describe('a miss and then a hit', () => {
@@ -102,6 +104,20 @@ describe('a miss and then a hit', () => {
 });
 
 describe('input and output', () => {
+  test('an input that is a pipe is left to the compiler', async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    const script = '"$0" "$@" <(cat in.mlir) -o out.vmfb';
+    const { code, stderr } = await place.run('bash', [
+      '-c',
+      script,
+      join(root, 'bin', 'iree-compile-tuned'),
+      ...HOST,
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(place.has('out.vmfb')).toBe(true);
+  });
+
   test('stdin and stdout work on a miss, on the second run and on a proven hit', async () => {
     const place = new Workplace();
     const argv = [...HOST, '-'];
