@@ -45,8 +45,8 @@ function context({ compiler, arguments: args }: Command): unknown[] {
 
 function injected({ tunable, configuration }: Decision): unknown {
   if (configuration === null || configuration.kind === 'default') return null;
-  const { loops, written } = tunable!;
-  return [loops, configuration, written && [workloadKey(written.workload), written.writtenLoops]];
+  const { key, loops, written } = tunable!;
+  return [key, loops, configuration, written && [workloadKey(written.workload), written.writtenLoops]];
 }
 
 const fileName = (identity: string) => `plan-${shortHash(identity)}.json`;
