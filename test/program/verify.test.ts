@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { writeInputs } from '../../src/program/inputs.ts';
@@ -85,18 +85,29 @@ test('so it is with a file that is missing', async () => {
   expect(verdict.reason).toContain('missing.vmfb');
 });
 
+/** A tool that the test makes up. */
+function script(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return path;
+}
+
 test('a call that takes too long is a verdict', async () => {
-  const verdict = await verify(sum, sum, { budgetSeconds: 0.001 });
+  const verdict = await verify(sum, sum, {
+    budgetSeconds: 1,
+    tools: { ...tools, runModule: script('hang', 'exec sleep 60') },
+  });
   expect(verdict).toMatchObject({ equal: null, timing: null });
   expect(verdict.reason).toContain('took longer than');
 });
 
 test('what would take too long to time is compared and not timed', async () => {
-  const verdict = await verify(sum, sum, { budgetSeconds: 1 });
+  const slow = script('slow', `sleep 0.5; exec '${tools.runModule}' "$@"`);
+  const verdict = await verify(sum, sum, { budgetSeconds: 5, tools: { ...tools, runModule: slow } });
   expect(verdict).toEqual({
     equal: true,
     maxError: 0,
-    reason: 'timing it would take more than 1 s',
+    reason: 'timing it would take more than 5 s',
     timing: null,
   });
 });
