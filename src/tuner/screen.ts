@@ -30,7 +30,10 @@ const ONCE: Care = { repetitions: 1, minSeconds: 0.03 };
 export const CAREFUL: Care = { repetitions: 7, minSeconds: 0.02 };
 
 /** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
-const DEFAULT_SHARE = 0.25;
+const DEFAULT_SHARE = 0.08;
+
+/** Where the default is slow, what the candidates of the first batch may take: as much again if some hang, and the finals. */
+const FIRST_BATCH_SHARE = 0.3;
 
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
@@ -113,7 +116,7 @@ export class Screener {
       if (Number.isNaN(this.defaultSeconds)) return first;
       if (this.defaultSeconds > SLOW_DEFAULT_SECONDS) {
         const rest = names.filter((name) => name !== DEFAULT_NAME);
-        return this.#timeBatch(module, rest, rest, timeoutSeconds, care);
+        return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE, care);
       }
     }
     return this.#timeBatch(module, names, undefined, timeoutSeconds, care);
