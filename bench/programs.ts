@@ -2,15 +2,14 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { execa } from 'execa';
-import { isBytecode } from 'mlir-parser-ts';
 import {
   findRuntimeTool,
   loadOptionTable,
   readArguments as readCompilerArguments,
 } from '../src/compiler/index.ts';
+import { functionsOf } from '../src/program/functions.ts';
 import { writeInputs } from '../src/program/inputs.ts';
 import type { Convert } from '../src/program/runtime-type.ts';
-import { declaredSignature, programSignature, type ProgramFunction } from '../src/program/signature.ts';
 import { verifyProgram, type Verdict } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/report/format.ts';
@@ -233,7 +232,10 @@ async function* measure(
   }
   const compiled = { ...base, ...about, state: 'compiled by both' } as const;
   const sameCode = readFileSync(stock!).equals(readFileSync(tuned!));
-  const functions = await functionsOf(path, stock!, tools);
+  const functions = await functionsOf(readFileSync(path), tools.convert, {
+    module: stock!,
+    dumpModule: tools.dumpModule,
+  });
   if (functions.length === 0) yield { ...compiled, sameCode, reason: 'no public function was found' };
   for (const called of functions) {
     const result = { ...compiled, sameCode, function: functions.length === 1 ? null : called.name };
@@ -255,14 +257,6 @@ async function* measure(
     });
     yield { ...result, verdict, reason: verdict.reason };
   }
-}
-
-/** Bytecode does not say what functions it has; the compiled module does, as far as they are declared in it. */
-async function functionsOf(path: string, module: string, tools: Tools): Promise<ProgramFunction[]> {
-  const input = readFileSync(path);
-  if (!isBytecode(input)) return programSignature(input, tools.convert);
-  const { stdout } = await execa(tools.dumpModule, [module], { reject: false, stdin: 'ignore' });
-  return declaredSignature(stdout);
 }
 
 function readExplanation(file: string): Explanation | null {

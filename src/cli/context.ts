@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command as Program } from 'commander';
 import { cacheDirectory } from '../compiler/index.ts';
 import { inspect, readCommand, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
+import { withSurvey } from '../pipeline/resolve.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { readSettings, type Settings } from './settings.ts';
@@ -43,7 +44,7 @@ export const HOST_DEFAULTS = [
 ];
 
 /**
- * An input with the compiler's flags, looked at as the wrapper would.
+ * An input with the compiler's flags, looked at as the wrapper would before it tunes.
  * @throws UsageError with the reason, when the wrapper would pass it through
  */
 export async function inspectInput(
@@ -57,5 +58,5 @@ export async function inspectInput(
   const command = await readCommand([input, ...own], surroundings);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected) throw new UsageError(`${input}: ${inspected.pass}`);
-  return { command, subjects: inspected };
+  return { command, subjects: await withSurvey(inspected, command, surroundings) };
 }

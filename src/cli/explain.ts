@@ -6,7 +6,6 @@ import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../pipeline/compile.ts';
 import { injectionOptions, lookUp } from '../pipeline/decide.ts';
 import { createDigest } from '../pipeline/digest.ts';
-import { withSurvey } from '../pipeline/resolve.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import { configurationKey } from '../space/configuration.ts';
 import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
@@ -19,8 +18,7 @@ export async function explainInput(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const { settings, cacheDirectory, env } = surroundings;
-  const { command, subjects: inspected } = await inspectInput(input, flags, surroundings);
-  const subjects = await withSurvey(inspected, command, surroundings);
+  const { command, subjects } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
   const why = subjects.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const decisions = lookUp(store, subjects, settings).decide(new Map(), why);

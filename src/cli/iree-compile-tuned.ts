@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { locate } from 'mlir-parser-ts';
 import { cacheDirectory as cacheDirectoryOf, findCompiler, replaceProcess } from '../compiler/index.ts';
-import type { Decision, Site } from '../decision/decision.ts';
+import { isInjected, type Decision, type Site } from '../decision/decision.ts';
 import { matchesGenerated, planInjection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
 import { injectionOptions, subjectOf } from '../pipeline/decide.ts';
@@ -117,9 +117,7 @@ async function openDatabase(settings: Settings): Promise<{ store: Store | null; 
 
 /** The decisions whose operations a failed compile's messages point at; the only one, when there is just one. */
 function brokenDecisions(decisions: readonly Decision[], input: Uint8Array, stderr: string): Decision[] {
-  const injected = decisions.filter(
-    ({ configuration }) => configuration !== null && configuration.kind !== 'default',
-  );
+  const injected = decisions.filter(isInjected);
   if (injected.length === 1) return injected;
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
   return injected.filter(({ site }) => lines.has(lineOf(site, input)));

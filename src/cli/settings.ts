@@ -1,9 +1,10 @@
 // The settings of one run: `--iree-tuned-*` flags before `IREE_TUNED_*` environment variables before defaults.
 import { homedir } from 'node:os';
+import type { InjectionOptions } from '../inject/plan.ts';
 import { defaultDatabasePath } from '../store/location.ts';
 
 export type OnMiss = 'tune' | 'default' | 'record';
-export type InjectRoute = 'auto' | 'spec' | 'preprocess' | 'inline';
+export type InjectRoute = InjectionOptions['wanted'];
 
 export interface Settings {
   /** SQLite path or `postgres://` address of the tuning database. */
@@ -93,7 +94,7 @@ export function readSettings(env: Environment, given: ReadonlyMap<Name, string>)
   const inject = choice('inject', ['auto', 'spec', 'preprocess', 'inline', 'substitute']);
   if (inject === 'substitute')
     throw new SettingsError(
-      'the substitute route is not available in this version: use auto, spec or inline',
+      'the substitute route is not available in this version: use auto, spec, preprocess or inline',
     );
   return {
     database: value('db')?.text ?? defaultDatabasePath(env, process.platform, homedir()),

@@ -4,7 +4,6 @@ import type { Command as Program } from 'commander';
 import { planInjection } from '../inject/plan.ts';
 import { tuningSpecFlags } from '../inject/spec.ts';
 import { injectionOptions, lookUp } from '../pipeline/decide.ts';
-import { withSurvey } from '../pipeline/resolve.ts';
 import { explainOperations } from '../report/explain.ts';
 import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
@@ -15,8 +14,7 @@ export async function writeSpec(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program, { budget: '0' });
-  const { command, subjects: inspected } = await inspectInput(input, flags, surroundings);
-  const subjects = await withSurvey(inspected, command, surroundings);
+  const { subjects } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
   const decisions = lookUp(store, subjects, surroundings.settings).decide(
     new Map(),

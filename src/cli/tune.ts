@@ -3,8 +3,7 @@ import type { Command as Program } from 'commander';
 import { lookUp } from '../pipeline/decide.ts';
 import { tunables } from '../pipeline/inspect.ts';
 import { programIdentity } from '../pipeline/plan-memory.ts';
-import { rememberLeftOut } from '../pipeline/program-memory.ts';
-import { withSurvey } from '../pipeline/resolve.ts';
+import { programMemory } from '../pipeline/program-memory.ts';
 import type { ProgramVerdict } from '../pipeline/verify-program.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../report/format.ts';
@@ -45,9 +44,8 @@ export async function tuneInput(
   if (!Number.isSafeInteger(trials) || trials < 1)
     throw new UsageError(`--trials ${options.trials}: it takes a whole number from 1 up`);
   const surroundings = surroundingsOf(program, { budget: options.budget });
-  const { command, subjects: inspected } = await inspectInput(input, flags, surroundings);
-  if (inspected.whyNotHere !== null) throw new UsageError(`${input}: ${inspected.whyNotHere}`);
-  const subjects = await withSurvey(inspected, command, surroundings);
+  const { command, subjects } = await inspectInput(input, flags, surroundings);
+  if (subjects.whyNotHere !== null) throw new UsageError(`${input}: ${subjects.whyNotHere}`);
   const store = await openDatabase(surroundings);
   const lookup = lookUp(store, subjects, surroundings.settings);
   const keys = new Set<string>();
@@ -83,7 +81,8 @@ export async function tuneInput(
   if (options.verifyProgram === true) {
     const { verifyTuned } = await import('../pipeline/verify-program.ts');
     verdict = await verifyTuned(command, subjects, decisions, surroundings);
-    rememberLeftOut(surroundings.cacheDirectory, programIdentity(command, subjects.digest), verdict.leftOut);
+    const identity = programIdentity(command, subjects.digest);
+    programMemory.remember(surroundings.cacheDirectory, { identity, leftOut: verdict.leftOut });
   }
   if (options.json === true) {
     const operations = explainOperations(subjects.bytes, input, decisions, null);

@@ -1,7 +1,16 @@
 // Small facts about a compiler (its version, its flags) are kept as JSON files between runs, so that
 // a hit never starts the compiler only to ask it something. Everything here is an optimisation: a
 // cache that is missing, damaged or not writable costs time and nothing else.
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 
@@ -35,6 +44,16 @@ export function readCached<T>(
   try {
     const value: unknown = JSON.parse(readFileSync(join(directory, name), 'utf8'));
     return isValid(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A new empty folder for one compile, which the caller removes; `null` when there is no place for it. */
+export function makeScratchFolder(directory: string, prefix: string): string | null {
+  try {
+    mkdirSync(directory, { recursive: true });
+    return mkdtempSync(join(directory, prefix));
   } catch {
     return null;
   }

@@ -10,7 +10,7 @@ export {
   type CompilerOutput,
   type Flag,
 } from './arguments.ts';
-export { cacheDirectory, readCached, shortHash, writeCached } from './cache.ts';
+export { cacheDirectory, makeScratchFolder, readCached, shortHash, writeCached } from './cache.ts';
 export { describeCompiler, type CompilerDescription } from './describe.ts';
 export {
   CompilerNotFoundError,
@@ -25,3 +25,4 @@ export { RecursionError } from './recursion.ts';
 export { readResponseFile } from './response-file.ts';
 export { expandResponseFiles, quoteArgument, type ExpandedArguments } from './response.ts';
 export { exitLike, replaceProcess, runCompiler, type RunOptions, type RunResult } from './run.ts';
+export { STALL_SECONDS } from './stall.ts';

@@ -2,6 +2,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
+/** A compile with our injection that has done nothing for so long hangs, and the build goes on without it. */
+export const STALL_SECONDS = 30;
+
 /** How often a child is looked at before it counts as stalled. */
 const LOOKS = 8;
 

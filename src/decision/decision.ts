@@ -60,6 +60,27 @@ export function classify(
   });
 }
 
+/** A decision that has something to inject. */
+export type Injected = Decision & {
+  readonly tunable: TunableOperation;
+  readonly configuration: Exclude<Configuration, { kind: 'default' }>;
+};
+
+export const isInjected = (decision: Decision): decision is Injected =>
+  decision.configuration !== null && decision.configuration.kind !== 'default';
+
+/** The same decisions, except that operations with one of the keys stay on the default for that reason. */
+export const leaveOut = (
+  decisions: readonly Decision[],
+  keys: readonly string[],
+  reason: string,
+): readonly Decision[] =>
+  decisions.map((decision) =>
+    decision.tunable !== null && decision.configuration !== null && keys.includes(decision.tunable.key)
+      ? passedOver(decision.site, decision.tunable, 'default', reason)
+      : decision,
+  );
+
 export const isDecision = (value: TunableOperation | Decision): value is Decision => 'outcome' in value;
 
 export function passedOver(

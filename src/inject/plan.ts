@@ -1,7 +1,6 @@
 // From decisions to an injection: how they reach the compiler.
 import { insertionFor, type Insertion } from 'mlir-parser-ts';
-import type { Decision, TunableOperation } from '../decision/decision.ts';
-import type { Configuration } from '../space/configuration.ts';
+import { isInjected, type Decision, type Injected, type TunableOperation } from '../decision/decision.ts';
 import { isBefore, type Release } from '../space/render.ts';
 import { ownConfiguration } from '../workload/from-operation.ts';
 import { injectedAttribute } from './attribute.ts';
@@ -33,15 +32,9 @@ export interface InjectionOptions {
   readonly ownPipeline: boolean;
 }
 
-/** A decision that has something to inject. */
-type Injected = Decision & { readonly tunable: TunableOperation; readonly configuration: Configuration };
-
-const hasInjection = (decision: Decision): decision is Injected =>
-  decision.configuration !== null && decision.configuration.kind !== 'default';
-
 /** Chooses the route and renders it. Pure. */
 export function planInjection(decisions: readonly Decision[], options: InjectionOptions): Injection {
-  const injected = decisions.filter(hasInjection);
+  const injected = decisions.filter(isInjected);
   if (injected.length === 0)
     return { route: 'none', reason: 'no operation has a configuration better than the default' };
   const problems: Record<Route, string | null> = {
@@ -61,7 +54,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
     const others = decisions.map((decision) =>
       decision.configuration?.kind === 'data-tile' ? { ...decision, configuration: null } : decision,
     );
-    return others.some(hasInjection) && others.some((decision, i) => decision !== decisions[i])
+    return others.some(isInjected) && others.some((decision, i) => decision !== decisions[i])
       ? planInjection(others, options)
       : { route: 'none', reason: problems[order[0]!]! };
   }
@@ -115,7 +108,7 @@ function specProblem(decisions: readonly Decision[], options: InjectionOptions):
 function preprocessProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (isBefore(options.release, 3, 11)) return 'preprocessing specs are known to work from IREE 3.11 on';
   if (options.ownPreprocessing) return 'the command has a preprocessing spec of its own';
-  if (decisions.some((decision) => hasInjection(decision) && decision.tunable.written === null))
+  if (decisions.some((decision) => isInjected(decision) && decision.tunable.written === null))
     return 'the compiler makes an operation itself that has a configuration';
   return (
     ownProblem(decisions) ??

@@ -3,7 +3,7 @@
 import type { Configuration } from '../space/configuration.ts';
 import { compilationInfo, type Release } from '../space/render.ts';
 import type { OperationWorkload } from '../workload/from-operation.ts';
-import { matcher, matchKey, type SpecForm } from './matcher.ts';
+import { annotating, rulesOf, type Annotation, type Rule, type SpecForm } from './matcher.ts';
 
 /** The unit attribute that asks for an operation to be data-tiled. */
 export const DATA_TILING_HINT = 'iree.opt.data_tiling';
@@ -57,20 +57,6 @@ export function preprocessingSpec(
   return annotationSpec(annotations, options.dataTileOnlyWhereAsked ? [HINT_ON_END] : []);
 }
 
-/** An attribute for the operations of one form. */
-export interface Annotation {
-  readonly form: SpecForm;
-  readonly attribute: string;
-  /** The attribute's value, as text. */
-  readonly value: string;
-}
-
-/** A matcher's text for a given name, and the attribute that it gives. */
-interface Rule {
-  readonly attribute: string;
-  matcher(name: string): string;
-}
-
 /**
  * As soon as anything in a function has the hint, the compiler adds none of its own there. On the function's end it
  * asks for nothing, and leaves the code as it is without data tiling.
@@ -88,31 +74,12 @@ const HINT_ON_END: Rule = {
 
 /** Text of a spec that gives attributes to operations by their form, the first annotation of each form. */
 export function annotationSpec(annotations: readonly Annotation[], more: readonly Rule[] = []): string {
-  const byForm = new Map<string, Rule>();
-  for (const { form, attribute, value } of annotations) {
-    const key = matchKey(form);
-    if (!byForm.has(key)) byForm.set(key, { attribute, matcher: (name) => matcher(form, name, value) });
-  }
-  const rules = [...byForm.values(), ...more];
-  const attributes = [...new Set(rules.map(({ attribute }) => attribute))];
-  const actions = attributes.map(
-    (
-      attribute,
-      i,
-    ) => `  transform.named_sequence @annotate_${i}(%op: !transform.any_op {transform.readonly}, %value: !transform.any_param {transform.readonly}) {
-    transform.annotate %op "${attribute}" = %value : !transform.any_op, !transform.any_param
-    transform.yield
-  }`,
-  );
-  const pairs = rules.map(
-    ({ attribute }, i) => `      @match_${i} -> @annotate_${attributes.indexOf(attribute)}`,
-  );
+  const { sequences, pairs } = annotating([...rulesOf(annotations), ...more]);
   return `module @iree_tuned_preprocessing attributes {transform.with_named_sequence} {
-${actions.join('\n')}
-${rules.map((rule, i) => rule.matcher(`match_${i}`)).join('\n')}
+${sequences}
   transform.named_sequence @__transform_main(%root: !transform.any_op {transform.consumed}) {
     transform.foreach_match in %root
-${pairs.join(',\n')}
+${pairs}
       : (!transform.any_op) -> !transform.any_op
     transform.yield
   }

@@ -1,8 +1,8 @@
 // Did it land? The compiler's own dumps say what each dispatch was really configured with.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, mkdirSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, type Operation } from 'mlir-parser-ts';
-import { runCompiler } from '../compiler/run.ts';
+import { makeScratchFolder, runCompiler, STALL_SECONDS } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { loweringConfig } from '../space/render.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -54,13 +54,8 @@ export async function proveLanded(
     readonly cacheDirectory: string;
   },
 ): Promise<(boolean | null)[] | null> {
-  let folder: string;
-  try {
-    mkdirSync(options.cacheDirectory, { recursive: true });
-    folder = mkdtempSync(join(options.cacheDirectory, 'proof-'));
-  } catch {
-    return null;
-  }
+  const folder = makeScratchFolder(options.cacheDirectory, 'proof-');
+  if (folder === null) return null;
   try {
     const flags = [
       '--compile-to=executable-configurations',
@@ -72,7 +67,7 @@ export async function proveLanded(
       env: options.env,
       stdin: options.stdin ?? new Uint8Array(),
       capture: true,
-      stallSeconds: 30,
+      stallSeconds: STALL_SECONDS,
     });
     if (result.code !== 0) return null;
     const dumps = readdirSync(folder)

@@ -1,7 +1,8 @@
 // A tuning spec: a transform-dialect module that the compiler reads beside the untouched input, and applies to every
 // executable before it chooses configurations.
+import type { Configuration } from '../space/configuration.ts';
 import { compilationInfo, type Release } from '../space/render.ts';
-import { matcher, matchKey, type SpecEntry } from './matcher.ts';
+import { annotating, rulesOf, type Annotation, type SpecForm } from './matcher.ts';
 
 /** A sequence that does nothing: see `tuningSpecFlags`. */
 const NOTHING = 'iree_tuned_nothing';
@@ -22,23 +23,21 @@ export function tuningSpecFlags(path: string): string[] {
   ];
 }
 
+/** What the operations of one form get, as code is generated for them. */
+export interface SpecEntry extends SpecForm {
+  readonly configuration: Configuration;
+}
+
 /** Text of the spec. Entries for the same form must not contradict. */
 export function tuningSpec(entries: readonly SpecEntry[], release: Release): string {
-  const matchers = new Map<string, string>();
-  for (const entry of entries) {
-    if (entry.configuration.kind !== 'tile') continue;
-    const name = `match_${matchers.size}`;
-    const info = compilationInfo(entry.configuration, entry.loops, release);
-    const key = matchKey(entry);
-    if (!matchers.has(key)) matchers.set(key, matcher(entry, name, info));
-  }
-  const pairs = [...matchers.keys()].map((_, i) => `      @match_${i} -> @apply`).join(',\n');
+  const annotations = entries.flatMap(({ configuration, ...form }): Annotation[] => {
+    if (configuration.kind !== 'tile') return [];
+    const value = compilationInfo(configuration, form.loops, release);
+    return [{ form, attribute: 'compilation_info', value }];
+  });
+  const { sequences, pairs } = annotating(rulesOf(annotations));
   return `module @iree_tuned_spec attributes {transform.with_named_sequence, iree_codegen.tuning_spec_with_default_entrypoint} {
-  transform.named_sequence @apply(%op: !transform.any_op {transform.readonly}, %config: !transform.any_param {transform.readonly}) {
-    transform.annotate %op "compilation_info" = %config : !transform.any_op, !transform.any_param
-    transform.yield
-  }
-${[...matchers.values()].join('\n')}
+${sequences}
   transform.named_sequence @${NOTHING}(%root: !transform.any_op {transform.readonly}) {
     transform.yield
   }

@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
-import { exitLike, replaceProcess, runCompiler, type RunResult } from '../compiler/index.ts';
+import { exitLike, replaceProcess, runCompiler, STALL_SECONDS, type RunResult } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { Injection, Route } from '../inject/plan.ts';
@@ -12,7 +12,7 @@ import { tuningSpecFlags } from '../inject/spec.ts';
 import { writeSlices } from './bytes.ts';
 import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
-import { planIdentity, recallPlan, rememberPlan } from './plan-memory.ts';
+import { planIdentity, planMemory } from './plan-memory.ts';
 
 /** A command as it is really run. */
 export interface InjectedCommand {
@@ -42,9 +42,6 @@ export interface CompileEvents {
   /** The injection broke the compile; called with what the compiler said. */
   readonly onFailure: (stderr: string) => void;
 }
-
-/** A compile with our injection that has done nothing for so long hangs, and the build goes on without it. */
-const STALL_SECONDS = 30;
 
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
 export async function runOriginal(
@@ -102,7 +99,7 @@ export async function compileInjected(
   const { argv, route, stdin, mapMessages } = injected;
   const ownStdin = command.arguments.input?.kind === 'stdin' ? subjects.bytes : undefined;
   const identity = planIdentity(command, subjects.digest, decisions, route);
-  const known = recallPlan(cacheDirectory, identity);
+  const known = planMemory.recall(cacheDirectory, identity);
   if (known?.state === 'broken') {
     onEnd({
       applied: false,
@@ -131,7 +128,7 @@ export async function compileInjected(
     show(result, mapMessages);
     if (result.forwarded !== null) return exitLike(result);
     const landed = await whatLanded(injected, command, decisions, surroundings);
-    rememberPlan(cacheDirectory, { identity, state: 'proven', landed });
+    planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
     if (allLanded(landed) === false) await onLost();
     onEnd({ applied: allLanded(landed), landed, argv, fallback: null });
     return exitLike(result);
@@ -144,7 +141,7 @@ export async function compileInjected(
   });
   const isOurFault = original.code === 0;
   if (isOurFault) {
-    rememberPlan(cacheDirectory, { identity, state: 'broken', landed: null });
+    planMemory.remember(cacheDirectory, { identity, state: 'broken', landed: null });
     onFailure(result.stderr.toString());
   }
   const fallback = isOurFault ? 'the tuned compile failed' : 'the input does not compile';

@@ -9,8 +9,12 @@ export type Digest = (slices: Iterable<Uint8Array>) => string;
 /** Bytes at a time: each piece is copied into the memory of the hash function, which holds 4 GiB at most. */
 const PIECE = 2 ** 22;
 
-/** Makes a function that gives 32 hexadecimal digits, different for different bytes as good as always. */
-export async function createDigest(): Promise<Digest> {
+let made: Promise<Digest> | undefined;
+
+/** A function that gives 32 hexadecimal digits, different for different bytes as good as always; made once. */
+export const createDigest = (): Promise<Digest> => (made ??= make());
+
+async function make(): Promise<Digest> {
   const hasher = await xxhash();
   return (slices) => {
     const states = [hasher.create64(0n), hasher.create64(0x9e3779b97f4a7c15n)];

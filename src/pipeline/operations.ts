@@ -12,7 +12,7 @@ import { elementTypeConversion } from '../workload/conversion.ts';
 import { workloadKey } from '../workload/workload.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { inputIdentity } from './plan-memory.ts';
-import { recallSurvey, rememberSurvey, type SurveyedOperation } from './survey-memory.ts';
+import { surveyMemory, type SurveyedOperation } from './survey-memory.ts';
 
 export interface InputOperations {
   readonly operations: readonly (TunableOperation | Decision)[];
@@ -50,7 +50,7 @@ export async function operationsOf(
     const operations = classify(found, elementTypeConversion(command.arguments));
     // What is skipped stays skipped, so there is nothing to remember.
     if (operations.every(isDecision) || splits) return { operations, surveyed: false };
-    const survey = recallSurvey(surroundings.cacheDirectory, inputIdentity(command, await digest()));
+    const survey = surveyMemory.recall(surroundings.cacheDirectory, inputIdentity(command, await digest()));
     return survey === null
       ? { operations, surveyed: false }
       : { operations: survey.operations.map((one) => fromSurvey(one, found)), surveyed: true };
@@ -59,7 +59,7 @@ export async function operationsOf(
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
   const identity = inputIdentity(command, await digest());
   const operations =
-    recallSurvey(surroundings.cacheDirectory, identity)?.operations ??
+    surveyMemory.recall(surroundings.cacheDirectory, identity)?.operations ??
     (await survey(bytes, null, identity, command, options, surroundings));
   if (operations === null) return 'the compiler does not get as far as code generation';
   return { operations: operations.map((one) => fromSurvey(one, [])), surveyed: true };
@@ -67,12 +67,13 @@ export async function operationsOf(
 
 /** The same input with what the compiler makes of its operations; null when that cannot be found out. */
 export async function surveyText(
-  { bytes, digest, reading: options }: Subjects,
+  { bytes, digest, reading: options, operations }: Subjects,
   command: Command,
   surroundings: Surroundings,
 ): Promise<InputOperations | null> {
   if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
-  const { operations: found } = parse(bytes);
+  // What is not surveyed yet was read from the text.
+  const found = operations.map(({ site }) => site.operation!);
   const identity = inputIdentity(command, digest);
   const surveyed = await survey(bytes, found, identity, command, options, surroundings);
   return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found)), surveyed: true };
@@ -91,7 +92,7 @@ async function survey(
   const text = found && { operations: found, convert: elementTypeConversion(command.arguments) };
   const stdin = fromStdin ? bytes : undefined;
   const operations = await surveyInput(command, { text, stdin, dataTiling }, surroundings);
-  if (operations !== null) rememberSurvey(surroundings.cacheDirectory, { identity, operations });
+  if (operations !== null) surveyMemory.remember(surroundings.cacheDirectory, { identity, operations });
   return operations;
 }
 

@@ -1,13 +1,12 @@
 // What is known of plans: a plan that once compiled is run in our place the next time, a plan that once broke a
-// compile is not tried again. One small file per plan, made again when lost.
-import { join } from 'node:path';
-import { fileIdentity, readCached, shortHash, writeCached } from '../compiler/cache.ts';
-import type { Decision } from '../decision/decision.ts';
+// compile is not tried again.
+import { fileIdentity } from '../compiler/cache.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
 import { workloadKey } from '../workload/workload.ts';
 import type { Command } from './inspect.ts';
+import { memoryOf } from './memory.ts';
 
 export interface PlanMemory {
-  /** The whole text that the name is derived from, so that a collision of names is noticed. */
   readonly identity: string;
   readonly state: 'proven' | 'broken';
   /** For each decision, whether its configuration was seen in the executables; null when nobody looked. */
@@ -43,23 +42,18 @@ function context({ compiler, arguments: args }: Command): unknown[] {
   return [fileIdentity(compiler.executable), flags];
 }
 
-function injected({ tunable, configuration }: Decision): unknown {
-  if (configuration === null || configuration.kind === 'default') return null;
-  const { key, loops, written } = tunable!;
-  return [key, loops, configuration, written && [workloadKey(written.workload), written.writtenLoops]];
+function injected(decision: Decision): unknown {
+  if (!isInjected(decision)) return null;
+  const { key, loops, written } = decision.tunable;
+  return [
+    key,
+    loops,
+    decision.configuration,
+    written && [workloadKey(written.workload), written.writtenLoops],
+  ];
 }
 
-const fileName = (identity: string) => `plan-${shortHash(identity)}.json`;
-
-/** What is known of the plan with this identity; null when nothing is. */
-export function recallPlan(cacheDirectory: string, identity: string): PlanMemory | null {
-  const memory = readCached(join(cacheDirectory, 'plans'), fileName(identity), isPlanMemory);
-  return memory?.identity === identity ? memory : null;
-}
-
-export function rememberPlan(cacheDirectory: string, memory: PlanMemory): void {
-  writeCached(join(cacheDirectory, 'plans'), fileName(memory.identity), memory);
-}
+export const planMemory = memoryOf('plan', isPlanMemory);
 
 function isPlanMemory(value: unknown): value is PlanMemory {
   if (typeof value !== 'object' || value === null) return false;

@@ -1,5 +1,5 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
-import { passedOver, type Decision, type TunableOperation } from '../decision/decision.ts';
+import { leaveOut, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { messageOf, tell } from '../report/tell.ts';
 import type { Store } from '../store/store.ts';
 import type { TuneOutcome } from '../tuner/tune-misses.ts';
@@ -7,7 +7,7 @@ import { lookUp, subjectOf, type Lookup } from './decide.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { surveyText } from './operations.ts';
 import { programIdentity } from './plan-memory.ts';
-import { recallLeftOut } from './program-memory.ts';
+import { programMemory } from './program-memory.ts';
 
 export interface Resolved {
   /** What was inspected, surveyed by now where anything was tuned. */
@@ -61,13 +61,8 @@ function withoutSlower(
   command: Command,
   { cacheDirectory }: Surroundings,
 ): readonly Decision[] {
-  const leftOut = recallLeftOut(cacheDirectory, programIdentity(command, digest));
-  if (leftOut.length === 0) return decisions;
-  return decisions.map((decision) =>
-    decision.tunable !== null && decision.configuration !== null && leftOut.includes(decision.tunable.key)
-      ? passedOver(decision.site, decision.tunable, 'default', 'its configuration makes this program worse')
-      : decision,
-  );
+  const leftOut = programMemory.recall(cacheDirectory, programIdentity(command, digest))?.leftOut ?? [];
+  return leaveOut(decisions, leftOut, 'its configuration makes this program worse');
 }
 
 /** What is to be tuned should be what code is generated for, not what the text says. */

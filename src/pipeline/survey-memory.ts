@@ -1,9 +1,8 @@
 // What a survey found out, remembered per input, flags and compiler: a build that was surveyed once never is again.
-import { join } from 'node:path';
-import { readCached, shortHash, writeCached } from '../compiler/cache.ts';
 import { isWorkload } from '../store/validate.ts';
 import type { OperationWorkload } from '../workload/from-operation.ts';
 import type { Workload } from '../workload/workload.ts';
+import { memoryOf } from './memory.ts';
 
 /** What code is generated for: a workload, and the order of the loops over its dimensions. */
 export interface GeneratedForm {
@@ -30,17 +29,7 @@ export interface Survey {
   readonly operations: readonly SurveyedOperation[];
 }
 
-const fileName = (identity: string) => `survey-${shortHash(identity)}.json`;
-
-/** The survey with this identity; null when there is none. */
-export function recallSurvey(cacheDirectory: string, identity: string): Survey | null {
-  const survey = readCached(join(cacheDirectory, 'surveys'), fileName(identity), isSurvey);
-  return survey?.identity === identity ? survey : null;
-}
-
-export function rememberSurvey(cacheDirectory: string, survey: Survey): void {
-  writeCached(join(cacheDirectory, 'surveys'), fileName(survey.identity), survey);
-}
+export const surveyMemory = memoryOf('survey', isSurvey);
 
 function isSurvey(value: unknown): value is Survey {
   const { identity, operations } = (value ?? {}) as Partial<Record<keyof Survey, unknown>>;

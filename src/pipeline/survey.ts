@@ -1,9 +1,9 @@
 // A survey asks the compiler what it makes of each operation: inputs in other dialects become linalg, transposes and
 // casts are folded into contractions, unit dimensions disappear. What is tuned is what code is generated for.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, type Operation } from 'mlir-parser-ts';
-import { runCompiler } from '../compiler/index.ts';
+import { makeScratchFolder, runCompiler } from '../compiler/index.ts';
 import { matchKey } from '../inject/matcher.ts';
 import { annotationSpec, preprocessingFlags, writtenForm } from '../inject/preprocess.ts';
 import { withTrailingFlags } from '../inject/proof.ts';
@@ -60,7 +60,7 @@ export async function surveyInput(
   options: SurveyOptions,
   { env, cacheDirectory }: Surroundings,
 ): Promise<SurveyedOperation[] | null> {
-  const folder = makeFolder(cacheDirectory);
+  const folder = makeScratchFolder(cacheDirectory, 'survey-');
   if (folder === null) return null;
   const compileTo = async (phase: string, flags: readonly string[]): Promise<Uint8Array | null> => {
     const output = join(folder, `${phase}.mlir`);
@@ -93,15 +93,6 @@ export async function surveyInput(
     return null;
   } finally {
     rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-function makeFolder(cacheDirectory: string): string | null {
-  try {
-    mkdirSync(cacheDirectory, { recursive: true });
-    return mkdtempSync(join(cacheDirectory, 'survey-'));
-  } catch {
-    return null;
   }
 }
 

@@ -1,15 +1,14 @@
 // A whole program, stock against tuned: equal results, and no loss of speed.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isBytecode } from 'mlir-parser-ts';
 import { findRuntimeTool, runCompiler } from '../compiler/index.ts';
-import { passedOver, type Decision } from '../decision/decision.ts';
+import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { planInjection } from '../inject/plan.ts';
 import { withTrailingFlags } from '../inject/proof.ts';
-import { runTool } from '../measure/toolchain.ts';
 import { bestSubset } from '../program/best-subset.ts';
 import { writeInputs } from '../program/inputs.ts';
-import { declaredSignature, programSignature, type ProgramFunction } from '../program/signature.ts';
+import { functionsOf } from '../program/functions.ts';
+import type { ProgramFunction } from '../program/signature.ts';
 import { verifyProgram, type Verdict } from '../program/verify.ts';
 import { elementTypeConversion } from '../workload/conversion.ts';
 import { injectedCommand } from './compile.ts';
@@ -60,25 +59,31 @@ export async function verifyTuned(
     const stock = join(folder, 'stock.vmfb');
     const problem = await compile(command.argv, stdinOf(command, subjects), stock);
     if (problem !== null) throw new Error(`the program does not compile:\n${problem}`);
-    const all = isBytecode(subjects.bytes)
-      ? declaredSignature(await dump(tool('iree-dump-module'), stock))
-      : programSignature(subjects.bytes, elementTypeConversion(command.arguments));
-    const skipped = all.flatMap(({ name, unsupported }) =>
+    const called = await functionsOf(subjects.bytes, elementTypeConversion(command.arguments), {
+      module: stock,
+      dumpModule: tool('iree-dump-module'),
+    });
+    const skipped = called.flatMap(({ name, unsupported }) =>
       unsupported === null ? [] : [{ name, reason: unsupported }],
     );
     const contests: { function: ProgramFunction; inputs: string[] }[] = [];
-    for (const [i, fn] of all.entries()) {
+    for (const [i, fn] of called.entries()) {
       if (fn.unsupported !== null) continue;
       const own = join(folder, `inputs${i}`);
       await mkdir(own);
       contests.push({ function: fn, inputs: await writeInputs(fn, own, i) });
     }
 
+    const all = [...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key))];
     let functions: FunctionVerdict[] = [];
     const digest = await createDigest();
     const scoreOf = async (keys: readonly string[]): Promise<number> => {
       const injection = planInjection(
-        keeping(decisions, keys),
+        leaveOut(
+          decisions,
+          all.filter((key) => !keys.includes(key)),
+          'left out',
+        ),
         injectionOptions(subjects, surroundings.settings.inject),
       );
       if (injection.route === 'none') return 1;
@@ -102,12 +107,11 @@ export async function verifyTuned(
         });
       return Math.min(1, ...functions.map(scoreOfVerdict));
     };
-    const keys = injectedKeys(decisions);
-    const { subset } = await bestSubset(keys, LEAST_RATIO, scoreOf);
+    const { subset } = await bestSubset(all, LEAST_RATIO, scoreOf);
     // The last program that was looked at is not always the one that is kept.
-    if (subset.length < keys.length) await scoreOf(subset);
+    if (subset.length < all.length) await scoreOf(subset);
     if (subset.length === 0) functions = [];
-    return { functions, skipped, leftOut: keys.filter((key) => !subset.includes(key)) };
+    return { functions, skipped, leftOut: all.filter((key) => !subset.includes(key)) };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -137,22 +141,3 @@ function scoreOfVerdict({ equal, timing }: FunctionVerdict): number {
 function stdinOf(command: Command, subjects: Subjects): Uint8Array | undefined {
   return command.arguments.input?.kind === 'stdin' ? subjects.bytes : undefined;
 }
-
-async function dump(tool: string, module: string): Promise<string> {
-  const { stdout } = await runTool(tool, [module], 60, new AbortController().signal);
-  return stdout;
-}
-
-function injectedKeys(decisions: readonly Decision[]): string[] {
-  const keys = decisions
-    .filter(({ configuration }) => configuration !== null && configuration.kind !== 'default')
-    .map(({ tunable }) => tunable!.key);
-  return [...new Set(keys)];
-}
-
-const keeping = (decisions: readonly Decision[], keys: readonly string[]): Decision[] =>
-  decisions.map((decision) =>
-    decision.tunable === null || keys.includes(decision.tunable.key)
-      ? decision
-      : passedOver(decision.site, decision.tunable, 'default', 'left out'),
-  );

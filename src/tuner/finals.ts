@@ -8,15 +8,15 @@ import type { Toolchain } from '../measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../measure/verify.ts';
 import type { Configuration } from '../space/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
-import { DEFAULT_NAME } from './screen.ts';
+import { DEFAULT_NAME, SLOW_DEFAULT_SECONDS } from './screen.ts';
 
 /** The default a second time: its ratio to itself is the noise floor. */
 const AGAIN_NAME = 'again';
 
 /** A default slower than this, in seconds, is not run a second time: its ratio from process to process tells enough. */
-const SLOW_DEFAULT_SECONDS = 0.3;
+const LONGEST_REPEATED_SECONDS = 0.3;
 
-const runsOfDefault = (defaultSeconds: number) => (defaultSeconds > SLOW_DEFAULT_SECONDS ? 1 : 2);
+const runsOfDefault = (defaultSeconds: number) => (defaultSeconds > LONGEST_REPEATED_SECONDS ? 1 : 2);
 
 export interface Finalist extends Interval {
   readonly configuration: Configuration;
@@ -69,7 +69,7 @@ export function finalsSeconds(defaultSeconds: number, finalists: readonly number
   const semifinals =
     slowest > LONGEST_SEMIFINAL_SECONDS
       ? 0
-      : 7 * (defaultSeconds > 0.03 ? 0 : defaultSeconds) + 7 * 8 * Math.max(0.02, slowest);
+      : 7 * (defaultSeconds > SLOW_DEFAULT_SECONDS ? 0 : defaultSeconds) + 7 * 8 * Math.max(0.02, slowest);
   return semifinals + all + processes * perProcess;
 }
 

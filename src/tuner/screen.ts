@@ -13,7 +13,7 @@ import type { Workload } from '../workload/workload.ts';
 export const DEFAULT_NAME = 'stock';
 
 /** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
-const SLOW_DEFAULT_SECONDS = 0.03;
+export const SLOW_DEFAULT_SECONDS = 0.03;
 
 /** Repetitions, and the least seconds in each. */
 interface Care {

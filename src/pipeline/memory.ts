@@ -1,0 +1,32 @@
+// What is remembered of inputs and plans between builds: one small file each, made again when lost.
+import { join } from 'node:path';
+import { readCached, shortHash, writeCached } from '../compiler/cache.ts';
+
+/** The identity is the whole text that the file's name is derived from, so that a collision of names is noticed. */
+interface Remembered {
+  readonly identity: string;
+}
+
+export interface Memory<T extends Remembered> {
+  /** What is known of this identity; null when nothing is. */
+  recall(cacheDirectory: string, identity: string): T | null;
+  remember(cacheDirectory: string, value: T): void;
+}
+
+/** @param kind in the singular: names the files, and in the plural their folder */
+export function memoryOf<T extends Remembered>(
+  kind: string,
+  isValid: (value: unknown) => value is T,
+): Memory<T> {
+  const folder = (cacheDirectory: string) => join(cacheDirectory, `${kind}s`);
+  const fileName = (identity: string) => `${kind}-${shortHash(identity)}.json`;
+  return {
+    recall(cacheDirectory, identity) {
+      const value = readCached(folder(cacheDirectory), fileName(identity), isValid);
+      return value?.identity === identity ? value : null;
+    },
+    remember(cacheDirectory, value) {
+      writeCached(folder(cacheDirectory), fileName(value.identity), value);
+    },
+  };
+}
