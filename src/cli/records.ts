@@ -1,10 +1,11 @@
 // `iree-tuned records` and `iree-tuned show`.
 import type { Command as Program } from 'commander';
+import { geometricMean } from '../measure/statistics.ts';
 import { formatSeconds } from '../report/format.ts';
 import { table } from '../report/table.ts';
 import { configurationKey } from '../space/configuration.ts';
 import type { TuningRecord } from '../store/store.ts';
-import { workloadFlops } from '../workload/workload.ts';
+import { staticForms, workloadFlops } from '../workload/workload.ts';
 import { openDatabase, surroundingsOf, UsageError } from './context.ts';
 
 const contains = (record: TuningRecord, text: string) =>
@@ -63,7 +64,8 @@ export async function showRecord(
     );
   const trials = store.trials(record);
   const form = store.subject(record)?.workloadForm;
-  const flops = form === undefined ? null : workloadFlops(form);
+  // Times of dynamic dimensions are geometric means over the sizes, so rates are of the mean work.
+  const flops = form === undefined ? null : geometricMean(staticForms(form).map(workloadFlops));
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify({ records: found, trials }, null, 2));

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import type { InjectionOptions } from '../inject/plan.ts';
 import { defaultDatabasePath } from '../store/location.ts';
+import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 
 export type OnMiss = 'tune' | 'default' | 'record';
 export type InjectRoute = InjectionOptions['wanted'];
@@ -15,6 +16,8 @@ export interface Settings {
   /** Seconds of tuning per compile. */
   readonly budgetSeconds: number;
   readonly inject: InjectRoute;
+  /** Where to tune contractions with dynamic dimensions. */
+  readonly sizes: TunedSizes;
   /** Value of the runtime's `--device=` to measure on. */
   readonly device: string;
   readonly disabled: boolean;
@@ -26,7 +29,17 @@ export interface Settings {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const VALUE_SETTINGS = ['db', 'compiler', 'on-miss', 'budget', 'inject', 'device', 'explain', 'log'] as const;
+const VALUE_SETTINGS = [
+  'db',
+  'compiler',
+  'on-miss',
+  'budget',
+  'inject',
+  'dim',
+  'device',
+  'explain',
+  'log',
+] as const;
 const SWITCHES = ['disable', 'readonly'] as const;
 type Name = (typeof VALUE_SETTINGS)[number] | (typeof SWITCHES)[number];
 
@@ -51,8 +64,11 @@ export function splitSettings(argv: readonly string[]): { given: ReadonlyMap<Nam
       continue;
     }
     const name = match[1]!;
-    if (isValueSetting(name)) given.set(name, match[2] ?? argv[++i] ?? '');
-    else if (isSwitch(name)) given.set(name, match[2] ?? '1');
+    if (isValueSetting(name)) {
+      const text = match[2] ?? argv[++i] ?? '';
+      // Sizes add up, one flag per kind of dimension.
+      given.set(name, name === 'dim' && given.has(name) ? `${given.get(name)!} ${text}` : text);
+    } else if (isSwitch(name)) given.set(name, match[2] ?? '1');
     // An unknown one is left for the compiler to complain about, as it does about any flag that it does not know.
     else rest.push(argument);
   }
@@ -91,6 +107,10 @@ export function readSettings(env: Environment, given: ReadonlyMap<Name, string>)
     if (found.text.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
     throw new SettingsError(`${found.from}=${found.text}: it takes a number of seconds, 0 for no tuning`);
   };
+  const dim = value('dim');
+  const sizes = parseSizes(dim?.text ?? '');
+  if (sizes === null)
+    throw new SettingsError(`${dim!.from}=${dim!.text}: it takes sizes to tune at, such as m=1,16,128`);
   const inject = choice('inject', ['auto', 'spec', 'preprocess', 'inline', 'substitute']);
   if (inject === 'substitute')
     throw new SettingsError(
@@ -102,6 +122,7 @@ export function readSettings(env: Environment, given: ReadonlyMap<Name, string>)
     onMiss: choice('on-miss', ['tune', 'default', 'record']),
     budgetSeconds: seconds('budget', 60),
     inject,
+    sizes,
     device: value('device')?.text ?? 'local-task',
     disabled: isOn('disable'),
     readonly: isOn('readonly'),

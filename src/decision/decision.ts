@@ -3,6 +3,7 @@ import type { Operation } from 'mlir-parser-ts';
 import type { Configuration } from '../space/configuration.ts';
 import type { Evidence, TuningRecord } from '../store/store.ts';
 import { workloadOf, type OperationWorkload } from '../workload/from-operation.ts';
+import { atSizes, type TunedSizes } from '../workload/sizes.ts';
 import { workloadKey, type Workload } from '../workload/workload.ts';
 
 export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
@@ -27,7 +28,7 @@ export interface TunableOperation {
   readonly loops: readonly number[];
   /**
    * The operation as it is written, before the compiler optimises anything; null when it is the compiler that makes
-   * it. Its dimensions are those of `workload`.
+   * it. Its dimensions are those of `workload`, dynamic ones without sizes.
    */
   readonly written: OperationWorkload | null;
 }
@@ -45,19 +46,35 @@ export interface Decision {
 
 /**
  * Sorts operations into those that can be tuned and those that are skipped, with the reason.
+ * @param sizes for dynamic dimensions
  * @param convert what the compile makes of an element type before code is generated
  */
 export function classify(
   operations: readonly Operation[],
+  sizes: TunedSizes,
   convert?: (elementType: string) => string,
 ): (TunableOperation | Decision)[] {
   return operations.map((operation) => {
     const site = { name: operation.name, operation, location: null };
     const result = workloadOf(operation, convert);
     if ('skipped' in result) return passedOver(site, null, 'skipped', result.skipped);
-    const { workload, loops } = result;
-    return { site, key: workloadKey(workload), workload, loops, written: result };
+    return tunable(site, result, result, sizes);
   });
+}
+
+/**
+ * An operation with what code is generated for, as far as that can be tuned.
+ * @param sizes for dynamic dimensions
+ */
+export function tunable(
+  site: Site,
+  generated: Pick<OperationWorkload, 'workload' | 'loops'>,
+  written: OperationWorkload | null,
+  sizes: TunedSizes,
+): TunableOperation | Decision {
+  const workload = atSizes(generated.workload, sizes);
+  if ('skipped' in workload) return passedOver(site, null, 'skipped', workload.skipped);
+  return { site, key: workloadKey(workload), workload, loops: generated.loops, written };
 }
 
 /** A decision that has something to inject. */

@@ -8,12 +8,12 @@ export interface SpecForm {
   readonly loops: readonly number[];
 }
 
-/** Sizes of all dimensions of one kind, in the order in which the operation's loops run over them. */
+/** Sizes of all dimensions of one kind, in the order in which the operation's loops run over them; -1 for dynamic ones. */
 function sizes(entry: SpecForm, kind: 'batch' | 'm' | 'n' | 'k'): string {
   const dimensions = entry.loops.map((d) => entry.workload.dimensions[d]!);
   return dimensions
     .filter((d) => d.kind === kind)
-    .map(({ size }) => size)
+    .map(({ size, sizes }) => (sizes === undefined ? size : -1))
     .join(', ');
 }
 

@@ -17,8 +17,8 @@ function packs(operation: Operation, { dimensions }: Workload): boolean {
   const [lhs, rhs] = shapes.map((shape) => shape?.slice(-4));
   if (lhs?.length !== 4 || rhs?.length !== 4) return false;
   const fits = (kind: 'm' | 'n' | 'k', outer: number, inner: number) => {
-    const size = dimensions.find((dimension) => dimension.kind === kind)?.size ?? 1;
-    return outer === Math.ceil(size / inner);
+    const { size, sizes } = dimensions.find((dimension) => dimension.kind === kind) ?? { size: 1 };
+    return sizes === undefined ? outer === Math.ceil(size / inner) : outer < 0;
   };
   const [rows, columns] = [
     [lhs[0]!, lhs[2]!],

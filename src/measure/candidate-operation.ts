@@ -1,9 +1,11 @@
 // A workload as MLIR text: the operation that candidates are compiled from.
 import { isFloat } from '../workload/element-type.ts';
-import type { OperandForm, Workload } from '../workload/workload.ts';
+import type { Dimension, OperandForm, Workload } from '../workload/workload.ts';
 
 export const tensorType = (workload: Workload, operand: OperandForm): string =>
-  `tensor<${operand.dimensions.map((d) => `${workload.dimensions[d]!.size}x`).join('')}${operand.elementType}>`;
+  `tensor<${operand.dimensions.map((d) => `${sizeText(workload.dimensions[d]!)}x`).join('')}${operand.elementType}>`;
+
+const sizeText = ({ size, sizes }: Dimension) => (sizes === undefined ? String(size) : '?');
 
 /** Named operations whose default maps have a workload's form; all their loops run batch, m, n, k. */
 const NAMED: Readonly<Record<string, string>> = {

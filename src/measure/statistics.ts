@@ -8,6 +8,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** NaN for no values. */
+export const geometricMean = (values: readonly number[]): number =>
+  values.length === 1
+    ? values[0]!
+    : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+
 /** 99.5% quantiles of Student's t for 1, 2, 3, ... degrees of freedom; 2.58 is the limit. */
 const T_995 = [
   63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.169, 3.106, 3.055, 3.012, 2.977,

@@ -5,11 +5,12 @@ import {
   classify,
   isDecision,
   passedOver,
+  tunable,
   type Decision,
   type TunableOperation,
 } from '../decision/decision.ts';
 import { elementTypeConversion } from '../workload/conversion.ts';
-import { workloadKey } from '../workload/workload.ts';
+import type { TunedSizes } from '../workload/sizes.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { inputIdentity } from './plan-memory.ts';
 import { surveyMemory, type SurveyedOperation } from './survey-memory.ts';
@@ -42,18 +43,19 @@ export async function operationsOf(
   options: ReadingOptions,
   surroundings: Surroundings,
 ): Promise<InputOperations | string> {
+  const { sizes } = surroundings.settings;
   const splits = flagIsOn(command.arguments, 'split-input-file');
   const bytecode = isBytecode(bytes);
   const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
   const isLinalg = !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
   if (isLinalg) {
-    const operations = classify(found, elementTypeConversion(command.arguments));
+    const operations = classify(found, sizes, elementTypeConversion(command.arguments));
     // What is skipped stays skipped, so there is nothing to remember.
     if (operations.every(isDecision) || splits) return { operations, surveyed: false };
     const survey = surveyMemory.recall(surroundings.cacheDirectory, inputIdentity(command, await digest()));
     return survey === null
       ? { operations, surveyed: false }
-      : { operations: survey.operations.map((one) => fromSurvey(one, found)), surveyed: true };
+      : { operations: survey.operations.map((one) => fromSurvey(one, found, sizes)), surveyed: true };
   }
   if (splits) return '--split-input-file is served for linalg text only';
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
@@ -62,7 +64,7 @@ export async function operationsOf(
     surveyMemory.recall(surroundings.cacheDirectory, identity)?.operations ??
     (await survey(bytes, null, identity, command, options, surroundings));
   if (operations === null) return 'the compiler does not get as far as code generation';
-  return { operations: operations.map((one) => fromSurvey(one, [])), surveyed: true };
+  return { operations: operations.map((one) => fromSurvey(one, [], sizes)), surveyed: true };
 }
 
 /** The same input with what the compiler makes of its operations; null when that cannot be found out. */
@@ -76,7 +78,8 @@ export async function surveyText(
   const found = operations.map(({ site }) => site.operation!);
   const identity = inputIdentity(command, digest);
   const surveyed = await survey(bytes, found, identity, command, options, surroundings);
-  return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found)), surveyed: true };
+  const { sizes } = surroundings.settings;
+  return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found, sizes)), surveyed: true };
 }
 
 async function survey(
@@ -96,9 +99,13 @@ async function survey(
   return operations;
 }
 
-function fromSurvey(surveyed: SurveyedOperation, found: readonly Operation[]): TunableOperation | Decision {
+function fromSurvey(
+  surveyed: SurveyedOperation,
+  found: readonly Operation[],
+  sizes: TunedSizes,
+): TunableOperation | Decision {
   const { name, index, location, skipped, generated, written } = surveyed;
   const site = { name, operation: index === null ? null : (found[index] ?? null), location };
   if (generated === null) return passedOver(site, null, 'skipped', skipped ?? '');
-  return { site, key: workloadKey(generated.workload), ...generated, written };
+  return tunable(site, generated, written, sizes);
 }

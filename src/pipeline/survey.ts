@@ -8,7 +8,7 @@ import { matchKey } from '../inject/matcher.ts';
 import { annotationSpec, preprocessingFlags, writtenForm } from '../inject/preprocess.ts';
 import { withTrailingFlags } from '../inject/proof.ts';
 import { workloadOf, type OperationWorkload } from '../workload/from-operation.ts';
-import { workloadFlops, type Workload } from '../workload/workload.ts';
+import type { Workload } from '../workload/workload.ts';
 import type { Command, Surroundings } from './inspect.ts';
 import type { GeneratedForm, SurveyedOperation } from './survey-memory.ts';
 
@@ -204,7 +204,13 @@ function match(
 }
 
 const isSameWork = (a: Workload, b: Workload) =>
-  workloadFlops(a) === workloadFlops(b) && a.accumulator.elementType === b.accumulator.elementType;
+  workOf(a) === workOf(b) && a.accumulator.elementType === b.accumulator.elementType;
+
+/** The product of the static sizes, and how many others there are. */
+function workOf({ dimensions }: Workload): string {
+  const known = dimensions.filter(({ sizes }) => sizes === undefined);
+  return `${known.reduce((product, { size }) => product * size, 1)}, ${dimensions.length - known.length} dynamic`;
+}
 
 /** A configuration has one tile per dimension, so both must have the same ones in the same order. */
 const haveSameDimensions = (a: Workload, b: Workload) =>

@@ -40,7 +40,8 @@ export function vectorTileBytes(workload: Workload, configuration: TileConfigura
 export function liveTileBytes(workload: Workload, c: TileConfiguration): number {
   const elements = workload.dimensions.reduce((product, dimension, i) => {
     if (!isParallel(dimension)) return product;
-    const { size } = dimension;
+    // Nothing bounds a dynamic dimension but its tiles.
+    const size = dimension.sizes === undefined ? dimension.size : Infinity;
     const workgroup = c.distribution[i]! || size;
     const cache = c.cacheParallel?.[i] ?? 0;
     const tile = cache === 0 ? workgroup : size % workgroup === 0 ? Math.min(cache, workgroup) : cache;

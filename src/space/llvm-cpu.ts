@@ -174,11 +174,11 @@ function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe,
   return [...point, peel];
 }
 
-/** Whether every tile of a start divides its dimension, so that there is nothing to peel. */
+/** Whether a tile of a start may leave a remainder, which is then peeled off. */
 function leavesRemainder(workload: Workload, c: TileConfiguration): boolean {
-  return workload.dimensions.some(({ kind, size }, d) => {
+  return workload.dimensions.some(({ kind, size, sizes }, d) => {
     const tile = kind === 'k' ? c.vectorReduction[d]! : c.vectorCommonParallel[d]!;
-    return size % Math.max(1, tile) !== 0;
+    return sizes === undefined ? size % Math.max(1, tile) !== 0 : tile > 1;
   });
 }
 

@@ -6,6 +6,7 @@ import type { Evidence } from './store.ts';
 
 const LARGEST_TILE = 2 ** 20;
 const MOST_DIMENSIONS = 32;
+const MOST_SIZES = 64;
 const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'];
 const OPTIONAL_LEVELS = ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'];
 const KIND_ORDER: readonly unknown[] = ['batch', 'm', 'n', 'k'] satisfies DimensionKind[];
@@ -69,13 +70,25 @@ function areDimensions(value: unknown): value is unknown[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST_DIMENSIONS) return false;
   let previous = 0;
   return value.every((dimension: unknown) => {
-    if (!isObject(dimension) || !hasKeys(dimension, ['kind', 'size'])) return false;
+    if (!isObject(dimension) || !hasKeys(dimension, ['kind', 'size'], ['sizes'])) return false;
     const order = KIND_ORDER.indexOf(dimension['kind']);
     const inOrder = order >= previous;
     previous = order;
-    return inOrder && isIntegerWithin(dimension['size'], 1, Number.MAX_SAFE_INTEGER);
+    const { size, sizes } = dimension;
+    if (!inOrder) return false;
+    return sizes === undefined
+      ? isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER)
+      : areSizes(sizes) && size === (sizes.at(-1) ?? 0);
   });
 }
+
+/** Sizes of a dynamic dimension, smallest first. */
+const areSizes = (value: unknown): value is number[] =>
+  Array.isArray(value) &&
+  value.length <= MOST_SIZES &&
+  value.every((size, i) =>
+    isIntegerWithin(size, ((value[i - 1] as number | undefined) ?? 0) + 1, Number.MAX_SAFE_INTEGER),
+  );
 
 function isOperand(value: unknown, rank: number): boolean {
   if (!isObject(value) || !hasKeys(value, ['elementType', 'dimensions'])) return false;

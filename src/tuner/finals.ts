@@ -1,9 +1,17 @@
 // Finals: the few best configurations against the default, verified, and measured in several processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loweringAttribute } from '../inject/attribute.ts';
-import { benchmark } from '../measure/benchmark.ts';
 import { buildCandidates } from '../measure/build.ts';
-import { largestDeviation, median, noiseFloor, ratioInterval, type Interval } from '../measure/statistics.ts';
+import { functionNames } from '../measure/candidate-module.ts';
+import { timeCandidates } from '../measure/candidate-timings.ts';
+import {
+  geometricMean,
+  largestDeviation,
+  median,
+  noiseFloor,
+  ratioInterval,
+  type Interval,
+} from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../measure/verify.ts';
 import type { Configuration } from '../space/configuration.ts';
@@ -22,6 +30,8 @@ export interface Finalist extends Interval {
   readonly configuration: Configuration;
   readonly seconds: number;
   readonly maxError: number;
+  /** Lower end of the gain's interval at the size of a dynamic dimension where it is lowest; `low` where all are static. */
+  readonly leastLow: number;
 }
 
 export interface Finals {
@@ -58,18 +68,22 @@ const NARROW = 0.03;
 /** Candidates that take longer, in seconds, go into the finals without semifinals. */
 export const LONGEST_SEMIFINAL_SECONDS = 0.05;
 
-/** Seconds that semifinals and finals measure at least, for who has to keep time for them; compiling comes on top. */
-export function finalsSeconds(defaultSeconds: number, finalists: readonly number[]): number {
+/**
+ * Seconds that semifinals and finals measure at least, for who has to keep time for them; compiling comes on top.
+ * @param defaultSeconds and `finalists`: of one run at every size
+ */
+export function finalsSeconds(defaultSeconds: number, finalists: readonly number[], sizes: number): number {
   const all =
     runsOfDefault(defaultSeconds) * defaultSeconds + finalists.reduce((sum, seconds) => sum + seconds, 0);
   const { processes, repetitions } = finalsEffort(all);
-  const perProcess = 0.1 + repetitions * (all + MIN_SECONDS * (finalists.length + 2));
+  const perProcess = 0.1 + repetitions * (all + MIN_SECONDS * sizes * (finalists.length + 2));
   // The semifinals: eight candidates at about these speeds, seven times.
   const slowest = Math.max(0, ...finalists);
   const semifinals =
     slowest > LONGEST_SEMIFINAL_SECONDS
       ? 0
-      : 7 * (defaultSeconds > SLOW_DEFAULT_SECONDS ? 0 : defaultSeconds) + 7 * 8 * Math.max(0.02, slowest);
+      : 7 * (defaultSeconds > SLOW_DEFAULT_SECONDS ? 0 : defaultSeconds) +
+        7 * 8 * Math.max(0.02 * sizes, slowest);
   return semifinals + all + processes * perProcess;
 }
 
@@ -77,7 +91,7 @@ export function finalsSeconds(defaultSeconds: number, finalists: readonly number
  * Compiles default and finalists into one module, compares each output with the default's on random operands and
  * times all of them in several processes, each of them interleaved, with operands placed apart and packed in turn: what
  * is good in one placement only has a wide interval, and so a low place.
- * @param expected screened seconds of the default and of the finalists, from which repetitions are chosen
+ * @param expected screened seconds of the default and of the finalists, at every size, from which repetitions are chosen
  * @param isTimeLeft whether more processes than the least may be spent on a close decision
  */
 export async function runFinals(
@@ -102,35 +116,49 @@ export async function runFinals(
   const secondsOfAll =
     defaults.length * expected.defaultSeconds + expected.seconds.reduce((sum, s) => sum + s, 0);
   const timeoutSeconds = 30 + 100 * secondsOfAll;
-  const reference = await runFunction(toolchain, module, DEFAULT_NAME, timeoutSeconds);
-  if (reference === null) return null;
+  const references = await outputsOf(toolchain, workload, module, DEFAULT_NAME, timeoutSeconds);
+  if (references === null) return null;
   const wrong: { configuration: Configuration; reason: string }[] = [];
   const verified: { configuration: Configuration; name: string; maxError: number }[] = [];
   for (const [i, configuration] of configurations.entries()) {
     const name = `f${i}`;
     if (!builtNames.has(name)) continue;
-    const output = await runFunction(toolchain, module, name, timeoutSeconds);
-    const comparison =
-      output === null
-        ? { equal: false, maxError: Infinity, reason: 'the program failed' }
-        : compareOutputs(reference, output, workload.accumulator.elementType);
-    if (comparison.equal) verified.push({ configuration, name, maxError: comparison.maxError });
-    else wrong.push({ configuration, reason: comparison.reason ?? 'outputs differ' });
+    const outputs = await outputsOf(toolchain, workload, module, name, timeoutSeconds);
+    const comparisons = outputs?.map((output, size) =>
+      compareOutputs(references[size]!, output, workload.accumulator.elementType),
+    );
+    const different = comparisons?.find(({ equal }) => !equal);
+    if (comparisons === undefined) wrong.push({ configuration, reason: 'the program failed' });
+    else if (different !== undefined)
+      wrong.push({ configuration, reason: different.reason ?? 'outputs differ' });
+    else
+      verified.push({
+        configuration,
+        name,
+        maxError: Math.max(...comparisons.map(({ maxError }) => maxError)),
+      });
   }
 
   const effort = finalsEffort(secondsOfAll);
   const { repetitions } = effort;
   const names = [...defaults, ...verified].map(({ name }) => name);
-  const medians = new Map<string, number[]>(names.map((name) => [name, []]));
-  const stockMedians = medians.get(DEFAULT_NAME)!;
-  const ratios = (name: string) => medians.get(name)!.map((seconds, i) => stockMedians[i]! / seconds);
+  // Of each candidate, for each process, medians at each size.
+  const medians = new Map<string, (readonly number[])[]>(names.map((name) => [name, []]));
+  const means = (name: string) => medians.get(name)!.map(geometricMean);
+  const ratios = (name: string) => {
+    const stockMeans = means(DEFAULT_NAME);
+    return means(name).map((seconds, i) => stockMeans[i]! / seconds);
+  };
+  const ratiosAt = (name: string, size: number) =>
+    medians.get(name)!.map((seconds, i) => medians.get(DEFAULT_NAME)![i]![size]! / seconds[size]!);
   const ranking = (): Finalist[] =>
     verified
       .map(({ configuration, name, maxError }) => ({
         configuration,
         maxError,
-        seconds: median(medians.get(name)!),
+        seconds: median(means(name)),
         ...ratioInterval(ratios(name)),
+        leastLow: Math.min(...references.map((_, size) => ratioInterval(ratiosAt(name, size)).low)),
       }))
       .sort((a, b) => b.low - a.low);
 
@@ -139,20 +167,38 @@ export async function runFinals(
     if (run >= effort.processes && (isNarrow(ranking()[0]) || !isTimeLeft())) break;
     const placement = run % 2 === 0 ? 'apart' : 'packed';
     const options = { repetitions, minSeconds: MIN_SECONDS, timeoutSeconds, only: names, placement } as const;
-    const { seconds } = await benchmark(toolchain, module, names, options);
+    const { seconds } = await timeCandidates(toolchain, workload, module, names, options);
     // A process in which anything failed pairs nothing with nothing.
     if (!names.every((name) => seconds.has(name))) continue;
-    for (const name of names) medians.get(name)!.push(median(seconds.get(name)!));
+    for (const name of names) medians.get(name)!.push(seconds.get(name)!);
   }
-  if (stockMedians.length < 2) return null;
+  const stockMeans = means(DEFAULT_NAME);
+  if (stockMeans.length < 2) return null;
   return {
     finalists: ranking(),
     wrong,
-    defaultSeconds: median(stockMedians),
-    noiseFloor: isAgain ? noiseFloor(ratios(AGAIN_NAME)) : largestDeviation(stockMedians),
-    processes: stockMedians.length,
-    repetitions: stockMedians.length * repetitions,
+    defaultSeconds: median(stockMeans),
+    noiseFloor: isAgain ? noiseFloor(ratios(AGAIN_NAME)) : largestDeviation(stockMeans),
+    processes: stockMeans.length,
+    repetitions: stockMeans.length * repetitions,
   };
+}
+
+/** Outputs at each size; null when one of them cannot be had. */
+async function outputsOf(
+  toolchain: Toolchain,
+  workload: Workload,
+  module: string,
+  name: string,
+  timeoutSeconds: number,
+): Promise<Uint8Array[] | null> {
+  const outputs: Uint8Array[] = [];
+  for (const functionName of functionNames(workload, name)) {
+    const output = await runFunction(toolchain, module, functionName, timeoutSeconds);
+    if (output === null) return null;
+    outputs.push(output);
+  }
+  return outputs;
 }
 
 /** Whether more processes would only confirm what is known: the interval is narrow, or 1 is nowhere near it. */
@@ -167,9 +213,13 @@ function isNarrow(best: Finalist | undefined): boolean {
  */
 const LEAST_GAIN = 0.02;
 
-/** The best finalist that is faster than the default beyond doubt and beyond noise; null when the default is best. */
+/**
+ * The best finalist that is faster than the default beyond doubt and beyond noise, and at no size of a dynamic dimension
+ * slower by more than noise; null when the default is best.
+ */
 export function winner(finals: Finals): Finalist | null {
-  const best = finals.finalists[0];
-  const least = 1 + Math.max(LEAST_GAIN, finals.noiseFloor);
+  const margin = Math.max(LEAST_GAIN, finals.noiseFloor);
+  const best = finals.finalists.find(({ leastLow }) => leastLow > 1 - margin);
+  const least = 1 + margin;
   return best !== undefined && best.low > 1 && best.ratio > least ? best : null;
 }

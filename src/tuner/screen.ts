@@ -1,9 +1,9 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loweringAttribute } from '../inject/attribute.ts';
-import { benchmark } from '../measure/benchmark.ts';
 import { buildCandidates } from '../measure/build.ts';
-import { median } from '../measure/statistics.ts';
+import { gainOver, timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
+import { geometricMean } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
 import type { Trial } from '../store/store.ts';
@@ -35,19 +35,36 @@ const DEFAULT_SHARE = 0.08;
 /** Where the default is slow, what the candidates of the first batch may take: as much again if some hang, and the finals. */
 const FIRST_BATCH_SHARE = 0.3;
 
+/** A trial, with what the search has to know of it beside its speed. */
+export interface ScreenedTrial extends Trial {
+  /** Gain at the size of a dynamic dimension where it is least; null where there is one size only, or nothing was measured. */
+  readonly leastRatio: number | null;
+}
+
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
   readonly #toolchain: Toolchain;
   readonly #workload: Workload;
   readonly #strategy: string;
   #batches = 0;
-  /** Median seconds of the default; NaN until the first batch has run. */
-  defaultSeconds = NaN;
+  /** Of the default at each size, median seconds; empty until the first batch has run. */
+  #defaults: readonly number[] = [];
 
   constructor(toolchain: Toolchain, workload: Workload, strategy: string) {
     this.#toolchain = toolchain;
     this.#workload = workload;
     this.#strategy = strategy;
+  }
+
+  /** Median seconds of the default, over several sizes their geometric mean; NaN until the first batch has run. */
+  get defaultSeconds(): number {
+    return geometricMean(this.#defaults);
+  }
+
+  /** Seconds that running at every size takes, for each second of a geometric mean over them. */
+  get runFactor(): number {
+    const sum = this.#defaults.reduce((total, seconds) => total + seconds, 0);
+    return this.#defaults.length < 2 ? 1 : sum / this.defaultSeconds;
   }
 
   /**
@@ -59,18 +76,18 @@ export class Screener {
     configurations: readonly Configuration[],
     timeoutSeconds: number,
     care: Care = QUICK,
-  ): Promise<Trial[]> {
+  ): Promise<ScreenedTrial[]> {
     const batch = `batch${this.#batches++}`;
     const candidates = configurations.map((configuration, i) => ({
       name: `c${i}`,
       attribute: loweringAttribute(configuration, this.#workload, this.#toolchain.release),
     }));
-    const withDefault = !(this.defaultSeconds > SLOW_DEFAULT_SECONDS);
+    const withDefault = !this.#isSlow;
     const all = withDefault ? [{ name: DEFAULT_NAME, attribute: null }, ...candidates] : candidates;
     const build = await buildCandidates(this.#toolchain, this.#workload, all, batch);
-    const timings =
+    const timings: CandidateTimings =
       build.module === null
-        ? { seconds: new Map<string, number[]>(), failed: new Map<string, string>() }
+        ? { seconds: new Map(), failed: new Map() }
         : await this.#time(
             build.module,
             build.built.map(({ name }) => name),
@@ -78,27 +95,32 @@ export class Screener {
             care,
           );
 
-    const own = timings.seconds.get(DEFAULT_NAME);
-    if (own !== undefined) this.defaultSeconds = median(own);
-    return configurations.map((configuration, i): Trial => {
+    this.#defaults = timings.seconds.get(DEFAULT_NAME) ?? this.#defaults;
+    return configurations.map((configuration, i): ScreenedTrial => {
       const name = `c${i}`;
-      const base = { configuration, strategy: this.#strategy, seconds: null, ratio: null };
+      const base = { configuration, strategy: this.#strategy, seconds: null, ratio: null, leastRatio: null };
       const refusal = build.refused.get(name);
       if (refusal !== undefined) return { ...base, outcome: 'compile-error', message: refusal };
-      const seconds = median(timings.seconds.get(name) ?? []);
-      if (Number.isNaN(seconds)) {
+      const seconds = timings.seconds.get(name);
+      if (seconds === undefined) {
         const message = timings.failed.get(name) ?? 'no timing was reported';
         return { ...base, outcome: message.startsWith('took longer') ? 'timeout' : 'run-error', message };
       }
-      const ratio = this.defaultSeconds / seconds;
+      const { ratio, least } = gainOver(this.#defaults, seconds);
+      const known = Number.isFinite(ratio);
       return {
         ...base,
         outcome: 'measured',
-        seconds,
-        ratio: Number.isFinite(ratio) ? ratio : null,
+        seconds: geometricMean(seconds),
+        ratio: known ? ratio : null,
+        leastRatio: known && seconds.length > 1 ? least : null,
         message: null,
       };
     });
+  }
+
+  get #isSlow(): boolean {
+    return this.defaultSeconds * this.runFactor > SLOW_DEFAULT_SECONDS;
   }
 
   async #time(module: string, names: readonly string[], timeoutSeconds: number, care: Care) {
@@ -106,15 +128,15 @@ export class Screener {
     await sleep(20);
     if (Number.isNaN(this.defaultSeconds)) {
       // The first batch begins with the default alone, so that nothing is timed ten times before we know how slow it is.
-      const first = await benchmark(this.#toolchain, module, [DEFAULT_NAME], {
+      const first = await timeCandidates(this.#toolchain, this.#workload, module, [DEFAULT_NAME], {
         repetitions: 1,
         minSeconds: 0.005,
         timeoutSeconds: timeoutSeconds * DEFAULT_SHARE,
         only: [DEFAULT_NAME],
       });
-      this.defaultSeconds = median(first.seconds.get(DEFAULT_NAME) ?? []);
-      if (Number.isNaN(this.defaultSeconds)) return first;
-      if (this.defaultSeconds > SLOW_DEFAULT_SECONDS) {
+      this.#defaults = first.seconds.get(DEFAULT_NAME) ?? [];
+      if (this.#defaults.length === 0) return first;
+      if (this.#isSlow) {
         const rest = names.filter((name) => name !== DEFAULT_NAME);
         return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE, care);
       }
@@ -129,8 +151,8 @@ export class Screener {
     timeoutSeconds: number,
     care: Care,
   ) {
-    return benchmark(this.#toolchain, module, names, {
-      ...(this.defaultSeconds > SLOW_DEFAULT_SECONDS && care === QUICK ? ONCE : care),
+    return timeCandidates(this.#toolchain, this.#workload, module, names, {
+      ...(this.#isSlow && care === QUICK ? ONCE : care),
       timeoutSeconds,
       ...(only && { only }),
     });

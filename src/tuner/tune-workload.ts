@@ -5,8 +5,9 @@ import { seededRandom } from '../search/strategy.ts';
 import { configurationKey, DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
 import type { SearchSpace } from '../space/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
+import { staticForms } from '../workload/workload.ts';
 import { finalsSeconds, LONGEST_SEMIFINAL_SECONDS, runFinals, winner, type Finals } from './finals.ts';
-import { CAREFUL, defaultTrial, Screener } from './screen.ts';
+import { CAREFUL, defaultTrial, Screener, type ScreenedTrial } from './screen.ts';
 
 /** How far a search goes when the budget does not end it first. */
 export interface Effort {
@@ -53,6 +54,13 @@ export interface TuningResult {
 /** Earlier searches' best configurations that a new search begins with. */
 const SEEDS = 4;
 
+/** A configuration that is slower than this share of the default at one size is not worth a place in the finals. */
+const LEAST_AT_A_SIZE = 0.95;
+
+/** What a strategy minimises: losing at one size is no bargain, whatever is gained at the others. */
+const costOf = ({ seconds, leastRatio }: ScreenedTrial): number | null =>
+  seconds === null || leastRatio === null || leastRatio >= 1 ? seconds : seconds / leastRatio ** 2;
+
 /** A gain smaller than this does not keep a search going. */
 const PATIENCE_GAIN = 0.01;
 
@@ -71,6 +79,7 @@ export async function tuneWorkload(
   const end = started + job.budgetSeconds;
   const strategy = job.strategy(seeded(space, store.trials(subject)), seededRandom(1));
   const screener = new Screener(toolchain, subject.workloadForm, strategy.name);
+  const sizes = staticForms(subject.workloadForm).length;
   const measured: Trial[] = [];
   let best = Infinity;
   let trials = 0;
@@ -91,8 +100,9 @@ export async function tuneWorkload(
   while (trials < effort.maxTrials && idle < effort.patience) {
     // Without finals nothing can be decided, so their time is kept: measuring, and compiling about as much as a batch.
     // A batch that would run into it is not begun.
-    const likely = Array<number>(effort.finalists).fill(Math.min(best, screener.defaultSeconds));
-    const finals = slowestBatch + finalsSeconds(screener.defaultSeconds, likely);
+    const defaultRun = screener.defaultSeconds * screener.runFactor;
+    const likely = Array<number>(effort.finalists).fill(Math.min(best * screener.runFactor, defaultRun));
+    const finals = slowestBatch + finalsSeconds(defaultRun, likely, sizes);
     const left = end - clock() - (trials === 0 ? 0 : finals);
     if ((trials > 0 && left < slowestBatch) || job.finishEarly?.aborted === true) {
       complete = false;
@@ -105,7 +115,7 @@ export async function tuneWorkload(
     const begun = clock();
     const batch = await screener.screen(configurations, Math.max(5, left));
     slowestBatch = Math.max(slowestBatch, clock() - begun);
-    strategy.observe(points.map((point, i) => ({ point, cost: batch[i]!.seconds })));
+    strategy.observe(points.map((point, i) => ({ point, cost: costOf(batch[i]!) })));
     // A default that cannot be compiled or run leaves nothing to compare with.
     if (trials === 0 && !Number.isFinite(screener.defaultSeconds)) {
       store.addTrials(subject, batch);
@@ -116,7 +126,9 @@ export async function tuneWorkload(
       trials === 0 ? [defaultTrial(screener.defaultSeconds, strategy.name), ...batch] : batch,
     );
     trials += batch.length;
-    const good = batch.filter((trial) => trial.seconds !== null);
+    const good = batch.filter(
+      (trial) => trial.seconds !== null && (trial.leastRatio ?? 1) >= LEAST_AT_A_SIZE,
+    );
     measured.push(...good);
     const batchBest = Math.min(...good.map((trial) => trial.seconds!));
     idle = batchBest < best * (1 - PATIENCE_GAIN) ? 0 : idle + 1;
@@ -136,7 +148,10 @@ export async function tuneWorkload(
     toolchain,
     subject.workloadForm,
     finalists.map(({ configuration }) => configuration),
-    { defaultSeconds: screener.defaultSeconds, seconds: finalists.map(({ seconds }) => seconds!) },
+    {
+      defaultSeconds: screener.defaultSeconds * screener.runFactor,
+      seconds: finalists.map(({ seconds }) => seconds! * screener.runFactor),
+    },
     () => clock() < end,
   );
   if (finals === null) return null;

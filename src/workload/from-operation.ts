@@ -22,7 +22,7 @@ export interface Skipped {
 const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
 /**
- * The canonical workload of an operation, or the reason why it has none. Pure.
+ * The canonical workload of an operation, or the reason why it has none. Dynamic dimensions have no sizes yet. Pure.
  * @param convert what the compile makes of an element type before code is generated
  */
 export function workloadOf(
@@ -59,9 +59,10 @@ export function workloadOf(
       return { skipped: `the rank of the ${role} does not fit its indexing map` };
     for (const [i, loop] of map.entries()) {
       const size = shaped.shape[i]!;
-      if (size < 0) return { skipped: 'dynamic dimensions' };
+      const other = sizes.get(loop) ?? size;
       if (size === 0) return { skipped: 'an empty dimension' };
-      if ((sizes.get(loop) ?? size) !== size) return { skipped: 'the shapes contradict each other' };
+      if (size < 0 !== other < 0) return { skipped: 'a dimension is dynamic in one operand only' };
+      if (other !== size) return { skipped: 'the shapes contradict each other' };
       sizes.set(loop, size);
     }
   }
@@ -92,7 +93,10 @@ export function workloadOf(
   });
   return {
     workload: {
-      dimensions: canonical.map((loop) => ({ kind: kinds[loop]!, size: sizes.get(loop)! })),
+      dimensions: canonical.map((loop) => {
+        const size = sizes.get(loop)!;
+        return size < 0 ? { kind: kinds[loop]!, size: 0, sizes: [] } : { kind: kinds[loop]!, size };
+      }),
       lhs: form(lhs, lhsMap),
       rhs: form(rhs, rhsMap),
       accumulator: form(accumulator, accumulatorMap),

@@ -3,10 +3,13 @@
 /** Role of one iteration dimension: in all three operands, in lhs and result, in rhs and result, or reduced. */
 export type DimensionKind = 'batch' | 'm' | 'n' | 'k';
 
-/** One iteration dimension and its static size in elements. */
+/** One iteration dimension. */
 export interface Dimension {
   readonly kind: DimensionKind;
+  /** In elements. Of a dynamic dimension the largest of its `sizes`, 0 while it has none. */
   readonly size: number;
+  /** Of a dynamic dimension the sizes that it is tuned at, smallest first; absent where the size is static. */
+  readonly sizes?: readonly number[];
 }
 
 /** One operand of a contraction. */
@@ -17,7 +20,7 @@ export interface OperandForm {
   readonly dimensions: readonly number[];
 }
 
-/** A contraction with static sizes: `accumulator += lhs * rhs` over the `k` dimensions. */
+/** A contraction: `accumulator += lhs * rhs` over the `k` dimensions. */
 export interface Workload {
   /** All iteration dimensions, batch before m before n before k. */
   readonly dimensions: readonly Dimension[];
@@ -40,17 +43,36 @@ function letters(workload: Workload): string[] {
   });
 }
 
-/** Readable canonical key, e.g. `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`. */
+/**
+ * Readable canonical key, e.g. `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`; a dynamic dimension is
+ * `m=?(1,16,128)`.
+ */
 export function workloadKey(workload: Workload): string {
   const names = letters(workload);
-  const sizes = workload.dimensions.map((dimension, i) => `${names[i]!}=${dimension.size}`).join(' ');
+  const sizes = workload.dimensions
+    .map(({ size, sizes }, i) => `${names[i]!}=${sizes === undefined ? size : `?(${sizes.join(',')})`}`)
+    .join(' ');
   const types = `${workload.lhs.elementType},${workload.rhs.elementType}->${workload.accumulator.elementType}`;
   const form = (operand: OperandForm) => operand.dimensions.map((d) => names[d]!).join('');
   const maps = `${form(workload.lhs)},${form(workload.rhs)}->${form(workload.accumulator)}`;
   return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}`;
 }
 
-/** Multiplications and additions of one execution, two per innermost iteration. */
+/** Whether a size is only known at run time. */
+export const isDynamic = ({ dimensions }: Workload): boolean =>
+  dimensions.some(({ sizes }) => sizes !== undefined);
+
+/** The workload at every combination of its dynamic dimensions' sizes; itself alone when all are static. */
+export function staticForms(workload: Workload): Workload[] {
+  const combinations = workload.dimensions.reduce<Dimension[][]>(
+    (begun, { kind, size, sizes }) =>
+      begun.flatMap((dimensions) => (sizes ?? [size]).map((one) => [...dimensions, { kind, size: one }])),
+    [[]],
+  );
+  return combinations.map((dimensions) => ({ ...workload, dimensions }));
+}
+
+/** Multiplications and additions of one execution, two per innermost iteration; at the largest sizes of dynamic dimensions. */
 export function workloadFlops(workload: Workload): number {
   return 2 * workload.dimensions.reduce((product, { size }) => product * size, 1);
 }

@@ -69,7 +69,7 @@ describe('the record to use', () => {
 test('a decision says what was gained and where it was measured', () => {
   const text =
     '%r = linalg.matmul ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>';
-  const [tunable] = classify(parse(Buffer.from(text)).operations);
+  const [tunable] = classify(parse(Buffer.from(text)).operations, {});
   if (tunable === undefined || isDecision(tunable)) throw new Error('a matmul can be tuned');
   expect(decided(tunable, record(), 'hit', 'here').reason).toBe('2.00x faster than the default');
   expect(decided(tunable, record({ device: 'there' }), 'hit', 'here').reason).toMatch(/measured on there$/);

@@ -82,6 +82,22 @@ const forms: [string, string][] = [
     ),
   ],
   [
+    'a matmul with dynamic rows',
+    fn(
+      '%x: tensor<?x32xf32>, %y: tensor<32x64xf32>, %z: tensor<?x64xf32>',
+      'tensor<?x64xf32>',
+      '%r = linalg.matmul ins(%x, %y : tensor<?x32xf32>, tensor<32x64xf32>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>',
+    ),
+  ],
+  [
+    'a batched matmul of which nothing is static',
+    fn(
+      '%x: tensor<?x?x?xf32>, %y: tensor<?x?x?xf32>, %z: tensor<?x?x?xf32>',
+      'tensor<?x?x?xf32>',
+      '%r = linalg.batch_matmul ins(%x, %y : tensor<?x?x?xf32>, tensor<?x?x?xf32>) outs(%z : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>',
+    ),
+  ],
+  [
     'an i8 matmul with i32 accumulators',
     fn(
       '%x: tensor<48x32xi8>, %y: tensor<32x64xi8>, %z: tensor<48x64xi32>',
@@ -109,7 +125,8 @@ const evidence = {
 /** Decisions as if the space's first start had won everywhere. */
 function decisionsFor(input: Uint8Array): Decision[] {
   const convert = elementTypeConversion(readArguments([], { kindOf: () => 'value' }));
-  return classify(parse(input).operations, convert).map((tunable): Decision => {
+  const sizes = { batch: [2], m: [1, 48], n: [64], k: [32] };
+  return classify(parse(input).operations, sizes, convert).map((tunable): Decision => {
     if (isDecision(tunable)) return tunable;
     const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1, dataTiling: true });
     const configuration = space.configurationAt(space.starts[0]!);

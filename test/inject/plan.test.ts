@@ -17,7 +17,7 @@ const operation = (attributes = '') =>
   `%r = linalg.matmul ${attributes} ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>\n`;
 
 function decide(text: string, configurations: (Configuration | null)[]): Decision[] {
-  return classify(parse(Buffer.from(text)).operations).map((tunable, i) => {
+  return classify(parse(Buffer.from(text)).operations, {}).map((tunable, i) => {
     if (isDecision(tunable)) return tunable;
     const configuration = configurations[i] ?? null;
     if (configuration === null) return passedOver(tunable.site, tunable, 'default', 'no record');

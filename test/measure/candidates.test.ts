@@ -5,6 +5,7 @@ import { loweringAttribute } from '../../src/inject/attribute.ts';
 import { benchmark, type Placement } from '../../src/measure/benchmark.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule } from '../../src/measure/candidate-module.ts';
+import { gainOver, timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
@@ -83,6 +84,32 @@ describe('a module of candidates', () => {
     expect(values.some((value) => value !== 0)).toBe(true);
   });
 
+  test('runs one function for each size of a dynamic dimension, on the operands of that size', async () => {
+    const tools = await toolchain(temporaryDirectory());
+    const sizes = [3, 8];
+    const shape = matmul(8, 16, 32);
+    const [m, ...others] = shape.dimensions;
+    const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
+    const attribute = loweringAttribute({ ...tile, peeling: true }, dynamic, tools.release);
+    const tuned = { name: 'c0', attribute };
+    const { module, refused } = await buildCandidates(tools, dynamic, [stock, tuned], 'm');
+    expect([...refused]).toEqual([]);
+    for (const [i, size] of sizes.entries()) {
+      const [expected, actual] = [
+        await runFunction(tools, module!, `stock_at${i}`, 30),
+        await runFunction(tools, module!, `c0_at${i}`, 30),
+      ];
+      expect(expected).toHaveLength(size * 16 * 4);
+      expect(compareOutputs(expected!, actual!, 'f32')).toMatchObject({ equal: true, maxError: 0 });
+    }
+    const options = { repetitions: 2, minSeconds: 0.001, timeoutSeconds: 30 };
+    const { seconds } = await timeCandidates(tools, dynamic, module!, ['stock', 'c0'], options);
+    expect([...seconds].map(([name, values]) => [name, values.length])).toEqual([
+      ['stock', 2],
+      ['c0', 2],
+    ]);
+  });
+
   test('gets the very code that a program gets', async () => {
     const tools = await toolchain(temporaryDirectory());
     const shape = matmul(64, 96, 32);
@@ -104,6 +131,20 @@ ${candidate.slice(candidate.indexOf('  %zero = arith.constant 0.0'))}`;
     expect(candidateAtLine(text, at('stock') + 3)).toBe('stock');
     expect(candidateAtLine(text, at('c1'))).toBe('c1');
     expect(candidateAtLine(text, 1)).toBeNull();
+  });
+
+  test('a line of a function for one size belongs to the candidate', () => {
+    const shape = matmul(8, 16, 32);
+    const [m, ...others] = shape.dimensions;
+    const text = candidateModule({ ...shape, dimensions: [{ ...m!, sizes: [3, 8] }, ...others] }, [stock]);
+    const line = text.split('\n').findIndex((one) => one.startsWith('func.func @stock_at1(')) + 1;
+    expect(line).toBeGreaterThan(0);
+    expect(candidateAtLine(text, line + 3)).toBe('stock');
+  });
+
+  test('a gain over several sizes is the geometric mean, and the least is known', () => {
+    expect(gainOver([4, 9], [1, 9])).toEqual({ ratio: 2, least: 1 });
+    expect(gainOver([3], [2])).toEqual({ ratio: 1.5, least: 1.5 });
   });
 });
 

@@ -18,7 +18,7 @@ const text =
   '%r = linalg.matmul ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>\n';
 
 function decision(change: (workload: Workload) => Workload = (workload) => workload): Decision {
-  const [tunable] = classify(parse(Buffer.from(text)).operations);
+  const [tunable] = classify(parse(Buffer.from(text)).operations, {});
   if (tunable === undefined || isDecision(tunable)) throw new Error('a matmul can be tuned');
   const workload = change(tunable.workload);
   return {

@@ -55,6 +55,26 @@ describe('a workload', () => {
     expect(isWorkload(form)).toBe(true);
   });
 
+  it('is recognised with sizes for a dynamic dimension, or none yet', () => {
+    const [, ...others] = form.dimensions;
+    const dynamic = (size: number, sizes: unknown) => ({
+      ...form,
+      dimensions: [{ kind: 'm', size, sizes }, ...others],
+    });
+    expect(isWorkload(dynamic(16, [1, 16]))).toBe(true);
+    expect(isWorkload(dynamic(0, []))).toBe(true);
+    for (const [size, sizes] of [
+      [16, [16, 1]],
+      [1, [1, 16]],
+      [0, [0]],
+      [1, []],
+      [1, '1'],
+      [2, [1.5, 2]],
+      [3, [3, 3]],
+    ] as const)
+      expect(isWorkload(dynamic(size, sizes))).toBe(false);
+  });
+
   it.each([
     ['no dimensions', { ...form, dimensions: [] }],
     ['an unknown kind of dimension', { ...form, dimensions: [{ kind: 'x', size: 1 }] }],

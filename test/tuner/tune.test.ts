@@ -139,6 +139,7 @@ describe('the winner of the finals', () => {
     ratio,
     low,
     high,
+    leastLow: low,
   });
   const finals = (noiseFloor: number, ...finalists: Finals['finalists'][number][]): Finals => ({
     finalists,
@@ -151,6 +152,12 @@ describe('the winner of the finals', () => {
   test('is faster than the default with its whole interval', () => {
     expect(winner(finals(0.01, finalist(1.2, 1.1, 1.3)))?.ratio).toBe(1.2);
     expect(winner(finals(0.01, finalist(1.2, 0.99, 1.4)))).toBeNull();
+  });
+  test('is not much slower at any size', () => {
+    const loses = { ...finalist(1.5, 1.4, 1.6), leastLow: 0.9 };
+    expect(winner(finals(0.01, loses))).toBeNull();
+    expect(winner(finals(0.01, loses, finalist(1.2, 1.1, 1.3)))?.ratio).toBe(1.2);
+    expect(winner(finals(0.01, { ...loses, leastLow: 0.99 }))?.ratio).toBe(1.5);
   });
   test('is faster by more than the noise', () => {
     expect(winner(finals(0.05, finalist(1.04, 1.03, 1.05)))).toBeNull();

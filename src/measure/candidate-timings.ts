@@ -1,0 +1,55 @@
+// How long candidates take, each at every combination of sizes that its workload is tuned at.
+import type { Workload } from '../workload/workload.ts';
+import { benchmark, type BenchmarkOptions } from './benchmark.ts';
+import { functionNames } from './candidate-module.ts';
+import { geometricMean, median } from './statistics.ts';
+import type { Toolchain } from './toolchain.ts';
+
+export interface CandidateTimings {
+  /** For each candidate median seconds of one execution, for each combination of sizes. */
+  readonly seconds: ReadonlyMap<string, readonly number[]>;
+  /** Candidates that crashed, failed or took too long, with how. */
+  readonly failed: ReadonlyMap<string, string>;
+}
+
+/**
+ * Times `candidates` of `module`, interleaved.
+ * @param options.only only these, all when left out: the module may hold others
+ */
+export async function timeCandidates(
+  toolchain: Toolchain,
+  workload: Workload,
+  module: string,
+  candidates: readonly string[],
+  options: BenchmarkOptions,
+): Promise<CandidateTimings> {
+  const functionsOf = (names: readonly string[]) => names.flatMap((name) => functionNames(workload, name));
+  const timings = await benchmark(toolchain, module, functionsOf(candidates), {
+    ...options,
+    ...(options.only && { only: functionsOf(options.only) }),
+  });
+  const seconds = new Map<string, readonly number[]>();
+  const failed = new Map<string, string>();
+  for (const name of candidates) {
+    const functions = functionNames(workload, name);
+    const failure = functions.map((one) => timings.failed.get(one)).find((reason) => reason !== undefined);
+    const own = functions.map((one) => median(timings.seconds.get(one) ?? []));
+    if (failure !== undefined) failed.set(name, failure);
+    else if (own.every(Number.isFinite)) seconds.set(name, own);
+  }
+  return { seconds, failed };
+}
+
+/** Gain of one candidate over another, with the same sizes in the same order. */
+export interface Gain {
+  /** Geometric mean over the sizes. */
+  readonly ratio: number;
+  /** At the size where it is least. */
+  readonly least: number;
+}
+
+/** How many times faster `seconds` are than those of the default. */
+export function gainOver(defaults: readonly number[], seconds: readonly number[]): Gain {
+  const ratios = seconds.map((own, i) => defaults[i]! / own);
+  return { ratio: geometricMean(ratios), least: Math.min(...ratios) };
+}
