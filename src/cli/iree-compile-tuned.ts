@@ -121,7 +121,7 @@ async function openDatabase(settings: Settings): Promise<{ store: Store | null; 
   try {
     return { store: await openStore(settings.database, { readonly: settings.readonly }), problem: null };
   } catch (error) {
-    return { store: null, problem: messageOf(error) };
+    return { store: null, problem: `no tuning database: ${messageOf(error)}` };
   }
 }
 
