@@ -89,7 +89,12 @@ export function wrapperEnvironment(
     READONLY: undefined,
     ...settings,
   });
-  return { ...process.env, ...Object.fromEntries(own.map(([name, value]) => [`IREE_TUNED_${name}`, value])) };
+  return {
+    ...process.env,
+    // No settings file of the user's either.
+    XDG_CONFIG_HOME: cacheDirectory,
+    ...Object.fromEntries(own.map(([name, value]) => [`IREE_TUNED_${name}`, value])),
+  };
 }
 
 /** What of the explain JSON the benchmarks read. */

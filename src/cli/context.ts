@@ -1,12 +1,11 @@
 // What all commands of iree-tuned begin with: settings, folders, compiler, database.
 import { join } from 'node:path';
 import type { Command as Program } from 'commander';
-import { cacheDirectory } from '../compiler/index.ts';
 import { inspect, readCommand, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
 import { withSurvey } from '../pipeline/resolve.ts';
+import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { readSettings, type Settings } from './settings.ts';
 
 /** The user asked for something that cannot be done; the message says what and how to do it right. */
 export class UsageError extends Error {
@@ -16,19 +15,33 @@ export class UsageError extends Error {
 /** Folder of the installed package: the bundles lie one level below it, the sources two. */
 export const packageRoot = join(import.meta.dirname, import.meta.dirname.endsWith('dist') ? '..' : '../..');
 
-/** Settings from the environment and from the options before the command's name. */
-export function surroundingsOf(program: Program, extra: Readonly<Record<string, string>> = {}): Surroundings {
-  const options = program.optsWithGlobals<{ db?: string; compiler?: string; device?: string }>();
-  const given = new Map<never, string>();
-  const set = (name: string, value: string | undefined) => {
-    if (value !== undefined) given.set(name as never, value);
-  };
-  set('db', options.db);
-  set('compiler', options.compiler);
-  set('device', options.device);
-  for (const [name, value] of Object.entries(extra)) set(name, value);
-  const settings: Settings = readSettings(process.env, given);
-  return { env: process.env, settings, root: packageRoot, cacheDirectory: cacheDirectory(process.env) };
+/** What all commands take before their name. */
+interface GlobalOptions {
+  readonly db?: string;
+  readonly compiler?: string;
+  readonly device?: string;
+}
+
+/** Settings with the options before the command's name in front. */
+export function settingsOf(program: Program, extra: Readonly<Partial<Record<Name, string>>> = {}) {
+  const { db, compiler, device } = program.optsWithGlobals<GlobalOptions>();
+  const options = Object.entries({ db, compiler, device, ...extra });
+  const given = options.filter((entry): entry is [Name, string] => entry[1] !== undefined);
+  return readSettings(process.env, new Map(given), '--');
+}
+
+/**
+ * @param extra options of the command that are settings too
+ * @throws SettingsError when a setting is not understood
+ */
+export function surroundingsOf(
+  program: Program,
+  extra: Readonly<Partial<Record<Name, string>>> = {},
+): Surroundings {
+  const { settings, problems, refused } = settingsOf(program, extra);
+  if (problems.length > 0) throw new SettingsError(problems.join('\n'));
+  for (const message of refused) process.stderr.write(`iree-tuned: ${message}\n`);
+  return { env: process.env, settings, root: packageRoot, cacheDirectory: settings.cache };
 }
 
 /** The database of these surroundings. */

@@ -2,43 +2,46 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { locate } from 'mlir-parser-ts';
-import { cacheDirectory as cacheDirectoryOf, findCompiler, replaceProcess } from '../compiler/index.ts';
+import { findCompiler, replaceProcess } from '../compiler/index.ts';
 import { isInjected, type Decision, type Site } from '../decision/decision.ts';
 import { matchesGenerated, planInjection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
 import { injectionOptions, subjectOf } from '../pipeline/decide.ts';
 import { createDigest } from '../pipeline/digest.ts';
-import { inspect, readCommand, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
+import {
+  inspect,
+  readCommand,
+  type Command,
+  type PassThrough,
+  type Subjects,
+  type Surroundings,
+} from '../pipeline/inspect.ts';
 import { reportCompile, reportPass } from '../pipeline/report.ts';
 import { resolve, withSurvey } from '../pipeline/resolve.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
+import { readSettings, splitFlags, type Settings } from '../settings/index.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { readSettings, SettingsError, splitSettings, type Settings } from './settings.ts';
 
 const env = process.env;
 const root = join(import.meta.dirname, import.meta.dirname.endsWith('dist') ? '..' : '../..');
-const cacheDirectory = cacheDirectoryOf(env);
 
 async function main(): Promise<never> {
-  const { given, rest: argv } = splitSettings(process.argv.slice(2));
-  const untouched = (compiler: string | undefined) =>
-    replaceProcess(findCompiler(env, { compiler, root, cacheDirectory }).executable, argv, env);
-  let settings: Settings;
-  try {
-    settings = readSettings(env, given);
-  } catch (error) {
-    if (!(error instanceof SettingsError)) throw error;
-    tell(`${error.message}; this build goes on without tuning`, env['IREE_TUNED_LOG']);
-    return untouched(given.get('compiler') ?? env['IREE_TUNED_COMPILER']);
+  const { given, rest: argv } = splitFlags(process.argv.slice(2));
+  const { settings, problems, refused } = readSettings(env, given);
+  const cacheDirectory = settings.cache;
+  if (settings.disabled) {
+    const { executable } = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+    return replaceProcess(executable, argv, env);
   }
-  if (settings.disabled) return untouched(settings.compiler);
+  for (const message of refused) tell(message, settings.log);
 
   const surroundings: Surroundings = { env, settings, root, cacheDirectory };
   const command = await readCommand(argv, surroundings);
   let stdin: Uint8Array | undefined;
   try {
-    const inspected = await inspect(command, surroundings);
+    const inspected =
+      problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
     if ('pass' in inspected) {
       stdin = inspected.stdin;
       reportPass(inspected, command, surroundings);
@@ -56,13 +59,20 @@ async function main(): Promise<never> {
   return runOriginal(command, stdin, env);
 }
 
+/** Settings that are not understood: nobody knows what the user wants, except to compile. */
+function passUntouched(problems: readonly string[], settings: Settings): PassThrough {
+  const pass = `a setting is not understood: ${problems.join('; ')}`;
+  tell(`${pass}; this build goes on without tuning`, settings.log);
+  return { pass, decisions: [], input: undefined, stdin: undefined };
+}
+
 /** Looks up, tunes what is missing, injects and compiles. Returns only when nothing is to be injected. */
 async function compileTuned(
   inspected: Subjects,
   command: Command,
   surroundings: Surroundings,
 ): Promise<void> {
-  const { settings } = surroundings;
+  const { settings, cacheDirectory } = surroundings;
   const { store, problem } = await openDatabase(settings);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
   let resolved = await resolve(inspected, store, problem, command, surroundings);
@@ -111,7 +121,7 @@ async function openDatabase(settings: Settings): Promise<{ store: Store | null; 
   try {
     return { store: await openStore(settings.database, { readonly: settings.readonly }), problem: null };
   } catch (error) {
-    return { store: null, problem: messageOf(error) };
+    return { store: null, problem: `no tuning database: ${messageOf(error)}` };
   }
 }
 

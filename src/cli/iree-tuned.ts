@@ -1,7 +1,8 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
 import { Command as Program, CommanderError } from 'commander';
-import { doctor } from './doctor.ts';
+import { showConfig } from './config.ts';
 import { UsageError } from './context.ts';
+import { doctor } from './doctor.ts';
 import { explainInput } from './explain.ts';
 import { listRecords, showRecord } from './records.ts';
 import { writeSpec } from './spec.ts';
@@ -60,6 +61,11 @@ program
   .option('--zero', 'begin to count anew')
   .option('--json', 'print as JSON')
   .action(showStats);
+program
+  .command('config')
+  .description('show every setting, where it comes from, and the files that were looked for')
+  .option('--json', 'print as JSON')
+  .action(showConfig);
 program
   .command('doctor')
   .description('find compiler, runtime and database, and say what is wrong and how to mend it')

@@ -1,7 +1,8 @@
 // `iree-tuned stats`.
 import type { Command as Program } from 'commander';
-import { collectCounts } from '../report/counting.ts';
-import { table } from '../report/table.ts';
+import { collectCounts, pendingCounts, type Counts } from '../report/counting.ts';
+import { statisticsOf, type Statistics } from '../report/statistics.ts';
+import { formatDuration, formatSeconds } from '../report/format.ts';
 import { openDatabase, surroundingsOf } from './context.ts';
 
 export async function showStats(
@@ -9,28 +10,89 @@ export async function showStats(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
+  const { settings, cacheDirectory } = surroundings;
   const store = await openDatabase(surroundings);
-  if (!surroundings.settings.readonly) collectCounts(surroundings.cacheDirectory, store);
-  const counters = store.counters();
-  if (options.zero === true) store.zeroCounters();
+  if (!settings.readonly) collectCounts(cacheDirectory, store);
+  // Read and zeroed in one step: what another process adds meanwhile is counted before or after, never lost.
+  const stored = options.zero === true ? store.zeroCounters() : store.counters();
   store.close();
-  const of = (name: string) => counters[name] ?? 0;
-  const looked = of('operations: hit') + of('operations: tuned') + of('operations: default');
-  const hitRate = looked === 0 ? null : of('operations: hit') / looked;
-  if (options.json === true) {
-    console.log(JSON.stringify({ hitRate, counters }, null, 2));
-    return;
-  }
-  if (Object.keys(counters).length === 0) {
-    console.log('Nothing has been compiled yet.');
-    return;
-  }
-  const rows = Object.entries(counters)
-    .sort(([a], [b]) => Number(a !== 'compiles') - Number(b !== 'compiles') || a.localeCompare(b))
-    .map(([name, value]) => [name, Number.isInteger(value) ? String(value) : value.toFixed(1)]);
-  console.log(table(['what', 'count'], rows));
-  if (hitRate !== null)
-    console.log(
-      `\nhit rate ${(hitRate * 100).toFixed(0)}% of ${looked} ${looked === 1 ? 'operation' : 'operations'}`,
-    );
+  const statistics = statisticsOf(settings.readonly ? sum(stored, pendingCounts(cacheDirectory)) : stored);
+  if (options.json === true) console.log(JSON.stringify(statistics, null, 2));
+  else if (statistics.compiles.all === 0) console.log('Nothing has been compiled yet.');
+  else console.log(describeStatistics(statistics));
+}
+
+function sum(a: Counts, b: Counts): Counts {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
+}
+
+/** A label, a value, and what is to be said about it. */
+type Row = readonly [label: string, value: string, note?: string];
+
+/** For people: sections of aligned rows. */
+export function describeStatistics({
+  compiles,
+  routes,
+  operations,
+  hitRate,
+  reasons,
+  seconds,
+}: Statistics): string {
+  const looked = operations.hit + operations.tuned + operations.default;
+  const why = (title: string, counts: Counts): Row[] => {
+    const rows = Object.entries(counts).map(([reason, count]): Row => [`  ${reason}`, String(count)]);
+    return rows.length === 0 ? [] : [[title, ''], ...rows];
+  };
+  const sections: Row[][] = [
+    [
+      ['compiles', String(compiles.all)],
+      [
+        '  with tuned code',
+        String(compiles.tuned),
+        Object.entries(routes)
+          .map(([route, count]) => `by ${route}: ${count}`)
+          .join(', '),
+      ],
+      ['  as iree-compile does them', String(compiles.unchanged)],
+      ['  left untuned after a failure', String(compiles.fallback)],
+    ],
+    [
+      ['operations', String(looked + operations.skipped)],
+      ['  found in the database', String(operations.hit)],
+      ['  tuned in the build', String(operations.tuned)],
+      ['  left to the default', String(operations.default)],
+      ['  skipped', String(operations.skipped)],
+      ['  injected but not applied', String(operations.notApplied)],
+      ...(hitRate === null
+        ? []
+        : [['hit rate', `${(hitRate * 100).toFixed(0)}%`, `of ${looked} that are not skipped`] as const]),
+    ],
+    why('why compiles were not changed', reasons.unchanged),
+    why('why compiles were left untuned after all', reasons.fallback),
+    why('why operations were left to the default', reasons.default),
+    why('why operations were skipped', reasons.skipped),
+    [
+      ['time', ''],
+      ['  spent on tuning in builds', formatDuration(seconds.tuning)],
+      ...(seconds.perRun === null ? [] : [savedRow(seconds.perRun)]),
+    ],
+  ];
+  const rows = sections.flat();
+  const [labels, values] = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return sections
+    .filter((section) => section.length > 0)
+    .map((section) =>
+      section
+        .map(([label, value, note = '']) =>
+          `${label.padEnd(labels!)}  ${value.padStart(values!)}  ${note}`.trimEnd(),
+        )
+        .join('\n'),
+    )
+    .join('\n\n');
+}
+
+function savedRow({ default: before, tuned, saved }: NonNullable<Statistics['seconds']['perRun']>): Row {
+  const note = `${formatSeconds(before)} -> ${formatSeconds(tuned)} (${(before / tuned).toFixed(2)}x) in the tuned operations of a program, on average`;
+  return ['  saved per run, as measured', formatSeconds(saved), note];
 }

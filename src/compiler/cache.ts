@@ -11,26 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/**
- * The directory of everything that can be made again: `IREE_TUNED_CACHE`, else `$XDG_CACHE_HOME/iree-tuned`,
- * else `~/Library/Caches/iree-tuned` on macOS and `~/.cache/iree-tuned` elsewhere. It need not exist.
- */
-export function cacheDirectory(env: Environment, platform: NodeJS.Platform = process.platform): string {
-  const chosen = env['IREE_TUNED_CACHE'];
-  if (chosen) return chosen;
-  const xdg = env['XDG_CACHE_HOME'];
-  // The XDG specification says that a relative path is to be ignored.
-  if (xdg && isAbsolute(xdg)) return join(xdg, 'iree-tuned');
-  const home = env['HOME'] || homedir();
-  return platform === 'darwin'
-    ? join(home, 'Library', 'Caches', 'iree-tuned')
-    : join(home, '.cache', 'iree-tuned');
-}
+import { dirname, join } from 'node:path';
 
 /**
  * The JSON value of `directory/name` when it is there and `isValid` accepts it, else `null`. Never throws:

@@ -10,7 +10,7 @@ export {
   type CompilerOutput,
   type Flag,
 } from './arguments.ts';
-export { cacheDirectory, makeScratchFolder, readCached, shortHash, writeCached } from './cache.ts';
+export { makeScratchFolder, readCached, shortHash, writeCached } from './cache.ts';
 export { describeCompiler, type CompilerDescription } from './describe.ts';
 export {
   CompilerNotFoundError,

@@ -28,6 +28,8 @@ export interface RunResult {
   readonly signal: NodeJS.Signals | null;
   /** The last signal that we got and passed on while it ran: the user wants everything to stop. */
   readonly forwarded: NodeJS.Signals | null;
+  /** It hung, and was killed for that. */
+  readonly stalled: boolean;
   /** Empty unless captured. */
   readonly stdout: Buffer;
   readonly stderr: Buffer;
@@ -74,8 +76,12 @@ export function runCompiler(
       return;
     }
 
+    let stalled = false;
+    const onStall = () => {
+      stalled = true;
+    };
     const stopWatching =
-      options.stallSeconds === undefined ? undefined : killWhenStalled(child, options.stallSeconds);
+      options.stallSeconds === undefined ? undefined : killWhenStalled(child, options.stallSeconds, onStall);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
@@ -91,7 +97,8 @@ export function runCompiler(
     child.on('close', (code, signal) => {
       stopWatching?.();
       stopForwarding();
-      resolve({ code, signal, forwarded, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) });
+      const output = { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) };
+      resolve({ code, signal, forwarded, stalled, ...output });
     });
   });
 }

@@ -11,9 +11,10 @@ const LOOKS = 8;
 /**
  * Kills a child that has used no processor time for `seconds`. Where the system does not tell (anything but Linux),
  * nothing is watched.
+ * @param onStall called just before
  * @returns stops watching
  */
-export function killWhenStalled(child: ChildProcess, seconds: number): () => void {
+export function killWhenStalled(child: ChildProcess, seconds: number, onStall: () => void): () => void {
   let used = processorTicks(child.pid);
   if (used === null) return () => undefined;
   // Looks are counted, not time: a job that was stopped for a while did nothing either, and nobody looked.
@@ -23,7 +24,9 @@ export function killWhenStalled(child: ChildProcess, seconds: number): () => voi
       const now = processorTicks(child.pid);
       idleLooks = now === used ? idleLooks + 1 : 0;
       used = now;
-      if (idleLooks >= LOOKS) child.kill('SIGKILL');
+      if (idleLooks < LOOKS) return;
+      onStall();
+      child.kill('SIGKILL');
     },
     (seconds * 1000) / LOOKS,
   );

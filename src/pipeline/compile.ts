@@ -144,7 +144,8 @@ export async function compileInjected(
     planMemory.remember(cacheDirectory, { identity, state: 'broken', landed: null });
     onFailure(result.stderr.toString());
   }
-  const fallback = isOurFault ? 'the tuned compile failed' : 'the input does not compile';
+  const ours = result.stalled ? 'the tuned compile hung' : 'the tuned compile failed';
+  const fallback = isOurFault ? ours : 'the input does not compile';
   onEnd({ applied: false, landed: null, argv: command.argv, fallback });
   return exitLike(original);
 }

@@ -1,5 +1,5 @@
 // Looking up every operation: a record, or a reason why there is none.
-import type { Settings } from '../cli/settings.ts';
+import type { Settings } from '../settings/index.ts';
 import {
   chooseRecord,
   decided,

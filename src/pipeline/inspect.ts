@@ -1,5 +1,6 @@
 // From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
 import { statSync } from 'node:fs';
+import { isBytecode } from 'mlir-parser-ts';
 import {
   describeCompiler,
   expandResponseFiles,
@@ -13,7 +14,7 @@ import {
   type CompilerDescription,
   type FoundCompiler,
 } from '../compiler/index.ts';
-import type { Settings } from '../cli/settings.ts';
+import type { Settings } from '../settings/index.ts';
 import { isDecision, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { describeDevice, deviceKey, type Device } from '../target/device.ts';
 import { candidateFlags, codegenFlags, userTuningFlag } from '../target/flags.ts';
@@ -22,6 +23,7 @@ import { HOST_FLAGS, probeTargets, type ProbedTarget } from '../target/probe.ts'
 import { whyNotRunnable } from '../target/target.ts';
 import { readBytes, readStdin } from './bytes.ts';
 import { createDigest } from './digest.ts';
+import { isDisabledByComment } from './disabled.ts';
 import { operationsOf, type ReadingOptions } from './operations.ts';
 
 /** Where everything of one run comes from. */
@@ -109,6 +111,7 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     input: bytes,
     stdin: fromStdin ? bytes : undefined,
   });
+  if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass('a comment in the input disables tuning');
 
   const reading = readingOf(args, fromStdin);
   let known: string | undefined;

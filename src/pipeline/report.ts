@@ -3,6 +3,7 @@ import { writeFileSync, writeSync } from 'node:fs';
 import type { Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import { noteCounts } from '../report/counting.ts';
+import { countsOf, countsOfPass } from '../report/counts.ts';
 import { explainOperations, type Explanation } from '../report/explain.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
 import type { Ending } from './compile.ts';
@@ -22,17 +23,9 @@ export function reportCompile(
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
 ): void {
-  const counts: Record<string, number> = { compiles: 1 };
-  const add = (name: string, by = 1) => (counts[name] = (counts[name] ?? 0) + by);
-  for (const { outcome, reason } of decisions) {
-    add(`operations: ${outcome}`);
-    if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${reason}`);
-  }
-  if (times.tuning > 0) add('seconds tuning', times.tuning);
-  if (ending.fallback !== null) add(`fallback: ${ending.fallback}`);
-  else if (injection.route !== 'none') add(`route: ${injection.route}`);
-  for (const landed of ending.landed ?? []) if (landed === false) add('not applied');
-  noteCounts(surroundings.cacheDirectory, counts);
+  const { landed, fallback } = ending;
+  const counted = { decisions, injection, landed, fallback, tuningSeconds: times.tuning };
+  noteCounts(surroundings.cacheDirectory, countsOf(counted));
 
   explain(surroundings, () => ({
     version: 1,
@@ -54,9 +47,7 @@ export function reportCompile(
 
 /** A compile that is passed on as it is. */
 export function reportPass(pass: PassThrough, command: Command, surroundings: Surroundings): void {
-  // Reasons are counted without what differs from one compile to the next.
-  const reason = pass.pass.replace(/[=:].*/, '');
-  noteCounts(surroundings.cacheDirectory, { compiles: 1, [`passed: ${reason}`]: 1 });
+  noteCounts(surroundings.cacheDirectory, countsOfPass(pass.pass, pass.decisions));
   if (command.arguments.informational) return;
   explain(surroundings, () => ({
     version: 1,

@@ -1,55 +1,143 @@
 // Counting compiles without making any of them wait: a hit appends one line to a small file; whoever asks for the
 // numbers moves the lines into the database first.
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../store/store.ts';
 
+export type Counts = Readonly<Record<string, number>>;
+
 const FILE = 'counters.jsonl';
 
+/** Some five thousand compiles. A longer file is replaced by one line with its sums. */
+const LARGEST_BYTES = 1_000_000;
+
+/** Whoever opened the file to append to it has long written his line by then. */
+const GRACE_MS = 50;
+
+/** A file that somebody took this long ago was left behind by a process that was killed. */
+const ABANDONED_MS = 60_000;
+
 /** Notes one compile. Never throws: a full disk must not stop a build for a statistic. */
-export function noteCounts(cacheDirectory: string, increments: Readonly<Record<string, number>>): void {
-  const line = `${JSON.stringify(increments)}\n`;
-  const path = join(cacheDirectory, FILE);
+export function noteCounts(cacheDirectory: string, counts: Counts): void {
   try {
-    try {
-      appendFileSync(path, line);
-    } catch {
-      mkdirSync(cacheDirectory, { recursive: true });
-      appendFileSync(path, line);
+    if (append(cacheDirectory, counts) <= LARGEST_BYTES) return;
+    for (const path of take(cacheDirectory)) {
+      append(cacheDirectory, sumOf(path));
+      rmSync(path);
     }
   } catch {
     // Not counted.
   }
 }
 
-/** Moves everything noted so far into the database's counters. */
+/**
+ * Moves everything noted so far into the database's counters.
+ * @throws StoreError; what could not be moved is there for the next time
+ */
 export function collectCounts(cacheDirectory: string, store: Store): void {
-  const path = join(cacheDirectory, FILE);
-  // Renamed first: compiles that end meanwhile begin a new file, and no line is counted twice.
-  const taken = `${path}.${process.pid}`;
-  try {
-    renameSync(path, taken);
-  } catch {
-    return;
+  for (const path of take(cacheDirectory)) {
+    store.count(sumOf(path));
+    rmSync(path, { force: true });
   }
-  const sums: Record<string, number> = {};
-  for (const line of readFileSync(taken, 'utf8').split('\n')) {
-    for (const [name, value] of Object.entries(parseLine(line))) sums[name] = (sums[name] ?? 0) + value;
-  }
-  store.count(sums);
-  rmSync(taken, { force: true });
 }
 
-function parseLine(line: string): Record<string, number> {
+/** What is noted and not yet in the database. */
+export function pendingCounts(cacheDirectory: string): Counts {
+  return sumOf(join(cacheDirectory, FILE));
+}
+
+/** Appends one line in one write, which the system keeps whole. Returns the size of the file in bytes. */
+function append(cacheDirectory: string, counts: Counts): number {
+  const file = openToAppend(cacheDirectory);
+  try {
+    // The line break comes first: what a full disk has cut off spoils no other line.
+    writeSync(file, `\n${JSON.stringify(counts)}`);
+    return fstatSync(file).size;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function openToAppend(cacheDirectory: string): number {
+  const path = join(cacheDirectory, FILE);
+  try {
+    return openSync(path, 'a');
+  } catch {
+    mkdirSync(cacheDirectory, { recursive: true });
+    return openSync(path, 'a');
+  }
+}
+
+/**
+ * Takes files with lines away from all other processes: compiles that end meanwhile begin a new one, and no line is
+ * counted twice. The caller removes them.
+ */
+function take(cacheDirectory: string): string[] {
+  const taken: string[] = [];
+  const takeOne = (name: string) => {
+    const path = join(cacheDirectory, `${FILE}.${process.pid}.${Date.now()}.${taken.length}`);
+    try {
+      renameSync(join(cacheDirectory, name), path);
+      taken.push(path);
+    } catch {
+      // There is none, or another process was quicker.
+    }
+  };
+  takeOne(FILE);
+  if (taken.length > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, GRACE_MS);
+  for (const name of abandoned(cacheDirectory)) takeOne(name);
+  return taken;
+}
+
+function abandoned(cacheDirectory: string): string[] {
+  try {
+    return readdirSync(cacheDirectory).filter((name) => {
+      if (!name.startsWith(`${FILE}.`)) return false;
+      // Taking a file renames it, which changes its status.
+      const taken = statSync(join(cacheDirectory, name), { throwIfNoEntry: false })?.ctimeMs;
+      return taken !== undefined && Date.now() - taken > ABANDONED_MS;
+    });
+  } catch {
+    return [];
+  }
+}
+
+function sumOf(path: string): Counts {
+  const sums: Record<string, number> = {};
+  for (const line of readText(path).split('\n'))
+    for (const [name, value] of Object.entries(parseLine(line))) sums[name] = (sums[name] ?? 0) + value;
+  return sums;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function parseLine(line: string): Counts {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null) return {};
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
     const numbers = Object.entries(value).filter(
       (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
     );
     return Object.fromEntries(numbers);
   } catch {
-    // The last line of a process that was killed while it wrote.
+    // Between two lines, or a line of a process that was killed while it wrote.
     return {};
   }
 }

@@ -7,3 +7,12 @@ export function formatSeconds(seconds: number): string {
   if (seconds >= 1e-3) return `${(seconds * 1e3).toPrecision(3)} ms`;
   return `${(seconds * 1e6).toPrecision(3)} us`;
 }
+
+/** A time that people wait for: `0 s`, `12.3 s`, `5 min 3 s`, `2 h 5 min`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
+  const whole = Math.round(seconds);
+  return whole < 3600
+    ? `${Math.floor(whole / 60)} min ${whole % 60} s`
+    : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

@@ -89,18 +89,21 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         }
       });
     },
-    counters: () =>
-      Object.fromEntries(
-        read<{ name: string; value: number }>(sql.SELECT_COUNTERS).map(({ name, value }) => [name, value]),
-      ),
-    zeroCounters: () => {
-      write(() => statement(sql.DELETE_COUNTERS).run());
-    },
+    counters: () => byName(read<CounterRow>(sql.SELECT_COUNTERS)),
+    zeroCounters: () => byName(read<CounterRow>(sql.DELETE_COUNTERS)),
     close: () => {
       guard(() => db.close());
     },
   };
 }
+
+interface CounterRow {
+  readonly name: string;
+  readonly value: number;
+}
+
+const byName = (rows: readonly CounterRow[]) =>
+  Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
 type Prepare = (text: string) => Statement;
 

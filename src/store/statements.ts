@@ -82,4 +82,4 @@ export const ADD_TO_COUNTER = `
 
 export const SELECT_COUNTERS = 'SELECT name, value FROM counter ORDER BY name';
 
-export const DELETE_COUNTERS = 'DELETE FROM counter';
+export const DELETE_COUNTERS = 'DELETE FROM counter RETURNING name, value';

@@ -92,6 +92,7 @@ export interface Store {
   /** Adds to named counters, creating them at need. */
   count(increments: Readonly<Record<string, number>>): void;
   counters(): Record<string, number>;
-  zeroCounters(): void;
+  /** Removes all counters and returns what they were, in one step. */
+  zeroCounters(): Record<string, number>;
   close(): void;
 }

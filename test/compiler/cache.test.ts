@@ -9,39 +9,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import {
-  cacheDirectory,
-  cacheName,
-  fileIdentity,
-  readCached,
-  shortHash,
-  writeCached,
-} from '../../src/compiler/cache.ts';
+import { cacheName, fileIdentity, readCached, shortHash, writeCached } from '../../src/compiler/cache.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { write } from './support.ts';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
-
-describe('the directory', () => {
-  test.each([
-    ['what IREE_TUNED_CACHE says', { IREE_TUNED_CACHE: '/c', XDG_CACHE_HOME: '/x', HOME: '/h' }, '/c'],
-    ['below XDG_CACHE_HOME', { XDG_CACHE_HOME: '/x', HOME: '/h' }, '/x/iree-tuned'],
-    ['not a relative XDG_CACHE_HOME', { XDG_CACHE_HOME: 'x', HOME: '/h' }, '/h/.cache/iree-tuned'],
-    [
-      'not an empty setting',
-      { IREE_TUNED_CACHE: '', XDG_CACHE_HOME: '', HOME: '/h' },
-      '/h/.cache/iree-tuned',
-    ],
-  ])('is %s', (_, env, directory) => {
-    expect(cacheDirectory(env, 'linux')).toBe(directory);
-  });
-  it('is where macOS keeps caches', () => {
-    expect(cacheDirectory({ HOME: '/h' }, 'darwin')).toBe('/h/Library/Caches/iree-tuned');
-  });
-  it('is known without a HOME', () => {
-    expect(cacheDirectory({}, 'linux')).toMatch(/^\/.*\.cache\/iree-tuned$/);
-  });
-});
 
 describe('values', () => {
   it('are read back, and nothing else is left in the directory', () => {

@@ -3,6 +3,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync 
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { launcherMarker } from '../../src/compiler/find.ts';
+import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { fakePackage, fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
@@ -168,6 +169,16 @@ describe.each(shells)('under %s', (shell) => {
       });
       expect(got.stdout).toBe('first m -o \n');
     });
+    test.each(NAMES)('nor is a value of %s in an argument of its own', (name) => {
+      const flag = `--iree-tuned-${name}`;
+      const ours = DEFINITIONS[name].type === 'boolean' ? [flag] : [flag, `${at}/setting/iree-compile`];
+      const got = run(wrapper(directory), ['m', ...ours, '-o', 'x'], { PATH: path });
+      expect(got.stdout).toBe(`${name === 'compiler' ? 'setting' : 'first'} m -o x\n`);
+    });
+    it('a compiler that is given as a flag is the one', () => {
+      const flag = `--iree-tuned-compiler=${at}/setting/iree-compile`;
+      expect(run(wrapper(directory), [flag, 'm'], { PATH: path }).stdout).toBe('setting m\n');
+    });
     it('it is never ourselves, by link, copy or shim', () => {
       const us = temporaryDirectory();
       for (const name of ['link', 'copy', 'shim']) mkdirSync(join(us, name));
@@ -236,9 +247,40 @@ describe.each(shells)('under %s', (shell) => {
       ['1', 'original'],
       ['yes', 'original'],
       ['0', 'iree-compile-tuned'],
+      ['false', 'iree-compile-tuned'],
+      ['No', 'iree-compile-tuned'],
+      ['OFF', 'iree-compile-tuned'],
       ['', 'iree-compile-tuned'],
     ])('IREE_TUNED_DISABLE=%s runs %s', (value, name) => {
       expect(run(wrapper(ready), ['m'], { ...env, IREE_TUNED_DISABLE: value })).toEqual(said(`${name} m\n`));
+    });
+    it('is for Node to decide when there are flags of ours, which win', () => {
+      const argv = ['--iree-tuned-disable=0', 'm'];
+      expect(run(wrapper(ready), argv, { ...env, IREE_TUNED_DISABLE: '1' })).toEqual(
+        said(`iree-compile-tuned ${argv.join(' ')}\n`),
+      );
+    });
+    describe('with a settings file', () => {
+      const disabled = { ...env, IREE_TUNED_DISABLE: '1' };
+      const config = (text: string) => {
+        const XDG_CONFIG_HOME = temporaryDirectory();
+        write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
+        return { XDG_CONFIG_HOME };
+      };
+      it('starts Node when that may say which compiler to run', () => {
+        for (const text of ['{\n"compiler": "/cc"}', '{"trusted-projects": ["/p"]}\n'])
+          for (const [argument, more] of [['m', disabled] as const, ['--version', env] as const])
+            expect(run(wrapper(ready), [argument], { ...more, ...config(text) })).toEqual(
+              said(`iree-compile-tuned ${argument}\n`),
+            );
+      });
+      it('does not start Node when it says nothing of a compiler, or the environment wins', () => {
+        expect(run(wrapper(ready), ['m'], { ...disabled, ...config('{"budget": 5}') })).toEqual(
+          said('original m\n'),
+        );
+        const own = { IREE_TUNED_COMPILER: join(real, 'iree-compile'), ...config('{"compiler": "/cc"}') };
+        expect(run(wrapper(ready), ['m'], { ...disabled, ...own })).toEqual(said('original m\n'));
+      });
     });
   });
 

@@ -1,41 +1,7 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { collectCounts, noteCounts } from '../../src/report/counting.ts';
-import { formatSeconds } from '../../src/report/format.ts';
+import { expect, test } from 'vitest';
+import { formatDuration, formatSeconds } from '../../src/report/format.ts';
 import { progressLine } from '../../src/report/progress.ts';
 import { table } from '../../src/report/table.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { temporaryDirectory } from '../support/folders.ts';
-
-describe('counting', () => {
-  test('adds up what was noted, once', () => {
-    const folder = temporaryDirectory();
-    const store = openSqliteStore(join(folder, 'tuning.db'));
-    noteCounts(join(folder, 'cache'), { compiles: 1, 'operations: hit': 2 });
-    noteCounts(join(folder, 'cache'), { compiles: 1 });
-    collectCounts(join(folder, 'cache'), store);
-    collectCounts(join(folder, 'cache'), store);
-    expect(store.counters()).toEqual({ compiles: 2, 'operations: hit': 2 });
-    store.close();
-  });
-  test('passes over a line that a killed process left unfinished', () => {
-    const folder = temporaryDirectory();
-    const store = openSqliteStore(join(folder, 'tuning.db'));
-    noteCounts(folder, { compiles: 1 });
-    appendFileSync(join(folder, 'counters.jsonl'), '{"compiles":');
-    collectCounts(folder, store);
-    expect(store.counters()).toEqual({ compiles: 1 });
-    store.close();
-  });
-  test('does not mind a place that cannot be written', () => {
-    const folder = temporaryDirectory();
-    writeFileSync(join(folder, 'file'), '');
-    expect(() => {
-      noteCounts(join(folder, 'file', 'cache'), { compiles: 1 });
-    }).not.toThrow();
-  });
-});
 
 test.each([
   [2.5, '2.50 s'],
@@ -44,6 +10,18 @@ test.each([
   [NaN, '-'],
 ])('%d seconds read %s', (seconds, text) => {
   expect(formatSeconds(seconds)).toBe(text);
+});
+
+test.each([
+  [0, '0 s'],
+  [0.04, '0 s'],
+  [12.34, '12.3 s'],
+  [60, '1 min 0 s'],
+  [303.4, '5 min 3 s'],
+  [3599.7, '1 h 0 min'],
+  [7500, '2 h 5 min'],
+])('%d seconds of waiting read %s', (seconds, text) => {
+  expect(formatDuration(seconds)).toBe(text);
 });
 
 test('progress names the workload, the trials, the best and the time left', () => {

@@ -33,6 +33,8 @@ export class Workplace {
   constructor(env: Readonly<Record<string, string>> = {}) {
     this.#env = {
       ...process.env,
+      // No settings file of whoever runs the tests.
+      XDG_CONFIG_HOME: join(this.folder, 'config'),
       IREE_TUNED_COMPILER: compiler.executable,
       IREE_TUNED_DB: this.database,
       IREE_TUNED_CACHE: join(this.folder, 'cache'),

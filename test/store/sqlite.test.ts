@@ -254,11 +254,11 @@ describe('counters', () => {
     expect(store.counters()).toEqual({ hit: 3, miss: 1, 'tuning seconds': 0.75 });
   });
 
-  it('are gone when zeroed, and nothing else is', () => {
+  it('are given back and gone when zeroed, and nothing else is', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
-    store.count({ hit: 2 });
-    store.zeroCounters();
+    store.count({ hit: 2, 'tuning seconds': 0.5 });
+    expect(store.zeroCounters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
     expect(store.counters()).toEqual({});
     expect(store.allRecords()).toHaveLength(1);
   });

@@ -1,0 +1,71 @@
+// What is counted of one compile. Pure. The names are read again by statistics.ts.
+import { isInjected, type Decision } from '../decision/decision.ts';
+import type { Injection } from '../inject/plan.ts';
+import type { Counts } from './counting.ts';
+
+/** How one compile ended, as far as it is counted. */
+export interface Counted {
+  readonly decisions: readonly Decision[];
+  readonly injection: Injection;
+  /** For each decision whether it took effect; null when nobody looked. */
+  readonly landed: readonly (boolean | null)[] | null;
+  /** Why it was done without the injection after all; null when it was not. */
+  readonly fallback: string | null;
+  readonly tuningSeconds: number;
+}
+
+/** A compile of an input that was looked at. */
+export function countsOf({ decisions, injection, landed, fallback, tuningSeconds }: Counted): Counts {
+  const sums = sumsOf(decisions);
+  sums.add('seconds tuning', tuningSeconds);
+  if (fallback !== null) {
+    sums.add(`fallback: ${fallback}`);
+    return sums.counts;
+  }
+  if (injection.route === 'none') {
+    sums.add(`unchanged: ${classOf(injection.reason)}`);
+    return sums.counts;
+  }
+  sums.add(`route: ${injection.route}`);
+  for (const [i, decision] of decisions.entries()) {
+    if (!isInjected(decision)) continue;
+    if (landed?.[i] === false) {
+      sums.add('not applied');
+    } else if (decision.evidence !== null) {
+      sums.add('seconds per run by default', decision.evidence.defaultSeconds);
+      sums.add('seconds per run tuned', decision.evidence.seconds);
+    }
+  }
+  return sums.counts;
+}
+
+/** A compile that was passed on as it is, with what was decided until then. */
+export function countsOfPass(reason: string, decisions: readonly Decision[]): Counts {
+  const sums = sumsOf(decisions);
+  sums.add(`unchanged: ${classOf(reason)}`);
+  return sums.counts;
+}
+
+/** One compile with these decisions, and a way to add to it. */
+function sumsOf(decisions: readonly Decision[]) {
+  const counts: Record<string, number> = { compiles: 1 };
+  const add = (name: string, by = 1) => {
+    if (by !== 0) counts[name] = (counts[name] ?? 0) + by;
+  };
+  for (const { outcome, reason } of decisions) {
+    add(`operations: ${outcome}`);
+    if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${classOf(reason)}`);
+  }
+  return { counts, add };
+}
+
+/** A reason without what differs from one compile to the next: there must not be a counter for every file name. */
+function classOf(reason: string): string {
+  return reason
+    .replace(/^@.*?: .*/s, 'a response file cannot be read')
+    .replace(/: .*/s, '')
+    .replace(/^(--[\w-]+)=.*/s, '$1')
+    .replace(/^-.* (is unknown) and may .*/s, 'a flag $1')
+    .replace(/^[-@].* (has no value|contains itself|holds an empty argument)$/s, 'an argument $1')
+    .replace(/^(this machine lacks the CPU features) .*/, '$1 of the target');
+}

@@ -1,0 +1,83 @@
+// What the counts of many compiles say. Pure. counts.ts gives them their names.
+import type { Counts } from './counting.ts';
+
+/** What the sums of many compiles say. Every compile is counted in one of `tuned`, `unchanged` and `fallback`. */
+export interface Statistics {
+  readonly compiles: {
+    readonly all: number;
+    readonly tuned: number;
+    readonly unchanged: number;
+    /** The injection made it fail, now or before, or nothing helps: done as if we were not there. */
+    readonly fallback: number;
+  };
+  /** Tuned compiles by route. */
+  readonly routes: Counts;
+  readonly operations: {
+    readonly hit: number;
+    readonly tuned: number;
+    readonly default: number;
+    readonly skipped: number;
+    /** Injected, and dropped by the compiler. */
+    readonly notApplied: number;
+  };
+  /** Part of the operations that could be looked up that had a record; null when there were none. */
+  readonly hitRate: number | null;
+  /** Why, by what became of a compile or an operation. */
+  readonly reasons: Readonly<Record<'unchanged' | 'fallback' | 'default' | 'skipped', Counts>>;
+  readonly seconds: {
+    readonly tuning: number;
+    /** The injected operations of a program, once each, on the average of the tuned compiles; null without any. */
+    readonly perRun: { readonly default: number; readonly tuned: number; readonly saved: number } | null;
+  };
+}
+
+export function statisticsOf(counts: Counts): Statistics {
+  const of = (name: string) => counts[name] ?? 0;
+  const group = (prefix: string): Counts =>
+    Object.fromEntries(
+      Object.entries(counts)
+        .filter(([name]) => name.startsWith(`${prefix}: `))
+        .map(([name, value]): [string, number] => [name.slice(prefix.length + 2), value])
+        .sort(([a, x], [b, y]) => y - x || a.localeCompare(b)),
+    );
+  const total = (group: Counts) => Object.values(group).reduce((sum, value) => sum + value, 0);
+  const routes = group('route');
+  const reasons = {
+    unchanged: group('unchanged'),
+    fallback: group('fallback'),
+    default: group('default'),
+    skipped: group('skipped'),
+  };
+  const [hit, tuned, left] = ['hit', 'tuned', 'default'].map((name) => of(`operations: ${name}`)) as [
+    number,
+    number,
+    number,
+  ];
+  const compiles = total(routes);
+  const [before, after] = [
+    of('seconds per run by default') / compiles,
+    of('seconds per run tuned') / compiles,
+  ];
+  return {
+    compiles: {
+      all: of('compiles'),
+      tuned: compiles,
+      unchanged: total(reasons.unchanged),
+      fallback: total(reasons.fallback),
+    },
+    routes,
+    operations: {
+      hit,
+      tuned,
+      default: left,
+      skipped: of('operations: skipped'),
+      notApplied: of('not applied'),
+    },
+    hitRate: hit + tuned + left === 0 ? null : hit / (hit + tuned + left),
+    reasons,
+    seconds: {
+      tuning: of('seconds tuning'),
+      perRun: before > 0 ? { default: before, tuned: after, saved: before - after } : null,
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// What settings files say, without what a project's file may not say. Pure.
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { ConfigTextError, parseConfigText, type ConfigEntry, type ConfigValue } from './config-text.ts';
+import type { SettingsFile } from './files.ts';
+import { DEFINITIONS, isName, NAMES, type Name } from './settings.ts';
+
+export interface FileSources {
+  /** First the one that wins. */
+  readonly files: readonly SettingsFile[];
+  readonly home: string;
+  /** Path without links of what is there or would be made; null when that cannot be known. */
+  readonly realPath: (path: string) => string | null;
+}
+
+/** A value as text, and where it stands. */
+export interface Placed {
+  readonly text: string;
+  readonly origin: string;
+}
+
+export type Layer = ReadonlyMap<Name, Placed>;
+
+/** The key by which a user lets projects say what they otherwise may not. */
+const TRUST_KEY = 'trusted-projects';
+
+/** What was read, and what is to be said about it: `problems` and `refused` as in `Resolution`. */
+export interface FileLayers {
+  /** One a file. */
+  readonly layers: Layer[];
+  readonly problems: string[];
+  readonly refused: string[];
+}
+
+export function readLayers({ files, home, realPath }: FileSources): FileLayers {
+  const problems: string[] = [];
+  const refused: string[] = [];
+  const contents = files.map((file) => ({
+    file,
+    folder: dirname(file.path),
+    entries: file.text === null ? [] : readEntries(file, file.text, problems),
+  }));
+  const trusted = contents.flatMap(({ file, folder, entries }) =>
+    file.layer === 'project' ? [] : trustedBy(entries).map((path) => realPath(placeOf(path, folder, home))),
+  );
+  const userPath = files.find(({ layer }) => layer === 'user')?.path ?? "the user's settings";
+  const layers = contents.map(({ file, folder, entries }) => {
+    const own = file.layer === 'project' ? realPath(folder) : null;
+    const isFree = file.layer !== 'project' || trusted.some((root) => isInside(own, root));
+    const layer = new Map<Name, Placed>();
+    for (const { key, value, line, column } of entries) {
+      const at = `${file.path}:${line}:${column}: "${key}"`;
+      const problem = problemOf(key, value);
+      if (problem !== null) {
+        problems.push(at + problem);
+      } else if (isName(key)) {
+        const text = textOf(key, String(value), folder, home);
+        const why = isFree ? null : whyRefused(key, text, own, realPath);
+        if (why === null) layer.set(key, { text, origin: file.path });
+        else
+          refused.push(
+            `${at} is ignored: ${why}; to allow it, add "${folder}" to "${TRUST_KEY}" in ${userPath}`,
+          );
+      } else if (file.layer === 'project') {
+        refused.push(`${at} is ignored: a project cannot trust itself`);
+      }
+    }
+    return layer;
+  });
+  return { layers, problems, refused };
+}
+
+/** What is wrong with an entry wherever it stands; null when nothing is. */
+function problemOf(key: string, value: ConfigValue): string | null {
+  if (key === TRUST_KEY) return isPathList(value) ? null : ': it takes a list of folders';
+  if (!isName(key)) return ` is unknown: the keys are ${[...NAMES, TRUST_KEY].join(', ')}`;
+  const { type, takes, read } = DEFINITIONS[key];
+  const isAccepted = typeof value === type && read(String(value)) !== undefined;
+  return isAccepted ? null : `: ${JSON.stringify(value)}: it takes ${takes}`;
+}
+
+const trustedBy = (entries: readonly ConfigEntry[]) =>
+  entries.flatMap(({ key, value }) => (key === TRUST_KEY && isPathList(value) ? value : []));
+
+function readEntries({ path }: SettingsFile, text: string, problems: string[]): ConfigEntry[] {
+  try {
+    return parseConfigText(text);
+  } catch (error) {
+    if (!(error instanceof ConfigTextError)) throw error;
+    problems.push(`${path}:${error.place}: ${error.message}`);
+    return [];
+  }
+}
+
+/** Why a project may not say this: commands, and places outside itself. Null when it may. */
+function whyRefused(
+  name: Name,
+  text: string,
+  folder: string | null,
+  realPath: FileSources['realPath'],
+): string | null {
+  if (name === 'compiler') return 'a project may not say which compiler is run';
+  if (!DEFINITIONS[name].isPath || isStderr(name, text)) return null;
+  return !isServer(name, text) && isInside(realPath(text), folder) ? null : 'it lies outside the project';
+}
+
+const isStderr = (name: Name, text: string) => name === 'explain' && text === '-';
+const isServer = (name: Name, text: string) => name === 'db' && /^postgres(ql)?:/i.test(text);
+
+const textOf = (name: Name, text: string, folder: string, home: string) =>
+  DEFINITIONS[name].isPath && !isStderr(name, text) && !isServer(name, text)
+    ? placeOf(text, folder, home)
+    : text;
+
+/** No shell has replaced the `~` of a file. */
+const placeOf = (text: string, folder: string, home: string) =>
+  text === '~' || text.startsWith('~/') ? join(home, text.slice(1)) : resolve(folder, text);
+
+const isPathList = (value: ConfigValue): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== '');
+
+function isInside(path: string | null, folder: string | null): boolean {
+  if (path === null || folder === null) return false;
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith('../') && !isAbsolute(way);
+}

@@ -1,0 +1,25 @@
+// The settings of one run: flag before environment variable before the files of project, user and system.
+import { readSettingsFiles, realPath, type SettingsFile } from './files.ts';
+import { defaultCacheDirectory, defaultDatabasePath, homeDirectory } from './locations.ts';
+import { resolveSettings, type Resolution } from './resolve.ts';
+import type { Name } from './settings.ts';
+
+export { splitFlags } from './flags.ts';
+export { SettingsError, type Settings } from './settings.ts';
+export type { Name } from './settings.ts';
+
+/** What was found, and in which of the files that were looked for. Never throws. */
+export function readSettings(
+  env: Readonly<Record<string, string | undefined>>,
+  flags: ReadonlyMap<Name, string>,
+  flagPrefix = '--iree-tuned-',
+): Resolution & { readonly files: readonly SettingsFile[] } {
+  const { platform } = process;
+  const home = homeDirectory(env);
+  const files = readSettingsFiles(env, platform, home);
+  const defaults = {
+    database: defaultDatabasePath(env, platform, home),
+    cache: defaultCacheDirectory(env, platform, home),
+  };
+  return { ...resolveSettings({ env, flags, flagPrefix, files, home, defaults, realPath }), files };
+}

@@ -1,0 +1,79 @@
+// From all places where settings stand to the settings of one run, each with its origin. Pure.
+import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
+import { parseSizes } from '../workload/sizes.ts';
+import { DEFINITIONS, NAMES, variableOf, type Definition, type Name, type Settings } from './settings.ts';
+
+/** All places where settings stand. */
+export interface Sources extends FileSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Flags by the name of the setting. */
+  readonly flags: ReadonlyMap<Name, string>;
+  /** What the flags begin with, for messages: `--iree-tuned-`. */
+  readonly flagPrefix: string;
+  readonly defaults: Pick<Settings, 'database' | 'cache'>;
+}
+
+export interface Resolution {
+  /** With the default for what was not understood. */
+  readonly settings: Settings;
+  /** Every setting, in the order of `NAMES`. */
+  readonly origins: readonly {
+    readonly name: Name;
+    readonly value: string | number | boolean | undefined;
+    /** A flag, a variable, the path of a file, or `default`. */
+    readonly origin: string;
+  }[];
+  /** What was not understood: nothing is tuned until it is mended. */
+  readonly problems: readonly string[];
+  /** What a project's file may not say; it is ignored. */
+  readonly refused: readonly string[];
+}
+
+/** Settings: of a flag, else a variable, else the files in their order, else the default. */
+export function resolveSettings(sources: Sources): Resolution {
+  const { env, flags, flagPrefix, defaults } = sources;
+  const problems: string[] = [];
+  const variables = NAMES.flatMap((name): [Name, Placed][] => {
+    const text = env[variableOf(name)];
+    return text === undefined || text === '' ? [] : [[name, { text, origin: variableOf(name) }]];
+  });
+  const inFiles = readLayers(sources);
+  const layers: readonly Layer[] = [
+    new Map([...flags].map(([name, text]) => [name, { text, origin: flagPrefix + name }])),
+    new Map(variables),
+    ...inFiles.layers,
+  ];
+  const origins: Resolution['origins'][number][] = [];
+  const of = <T extends string | number | boolean, Fallback extends T | undefined>(
+    name: Name,
+    { read, takes }: Definition<T>,
+    fallback: Fallback,
+  ): T | Fallback => {
+    const found = layers.map((layer) => layer.get(name)).find((placed) => placed !== undefined);
+    const value = found && read(found.text);
+    if (found !== undefined && value === undefined)
+      problems.push(`${found.origin}=${found.text}: it takes ${takes}`);
+    origins.push({ name, value: value ?? fallback, origin: value === undefined ? 'default' : found!.origin });
+    return value ?? fallback;
+  };
+  const settings: Settings = {
+    database: of('db', DEFINITIONS.db, defaults.database),
+    compiler: of('compiler', DEFINITIONS.compiler, undefined),
+    onMiss: of('on-miss', DEFINITIONS['on-miss'], 'tune'),
+    budgetSeconds: of('budget', DEFINITIONS.budget, 60),
+    inject: of('inject', DEFINITIONS.inject, 'auto'),
+    sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? {},
+    device: of('device', DEFINITIONS.device, 'local-task'),
+    disabled: of('disable', DEFINITIONS.disable, false),
+    readonly: of('readonly', DEFINITIONS.readonly, false),
+    explain: of('explain', DEFINITIONS.explain, undefined),
+    log: of('log', DEFINITIONS.log, undefined),
+    cache: of('cache', DEFINITIONS.cache, defaults.cache),
+  };
+  return {
+    settings,
+    origins,
+    problems: [...inFiles.problems, ...problems],
+    refused: inFiles.refused,
+  };
+}

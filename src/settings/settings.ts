@@ -1,0 +1,109 @@
+// What can be set, what each setting takes, and what it is when nobody sets it.
+import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
+
+export interface Settings {
+  /** SQLite path or `postgres://` address of the tuning database. */
+  readonly database: string;
+  /** The real iree-compile; undefined means that it is searched for. */
+  readonly compiler: string | undefined;
+  readonly onMiss: OnMiss;
+  /** Seconds of tuning per compile. */
+  readonly budgetSeconds: number;
+  readonly inject: InjectRoute;
+  /** Where to tune contractions with dynamic dimensions. */
+  readonly sizes: TunedSizes;
+  /** Value of the runtime's `--device=` to measure on. */
+  readonly device: string;
+  readonly disabled: boolean;
+  readonly readonly: boolean;
+  /** Where the explain JSON goes: a path, `-` for stderr. */
+  readonly explain: string | undefined;
+  readonly log: string | undefined;
+  /** The folder of everything that can be made again. It need not exist. */
+  readonly cache: string;
+}
+
+export type OnMiss = 'tune' | 'default' | 'record';
+export type InjectRoute = 'auto' | 'spec' | 'preprocess' | 'inline';
+
+/** A setting cannot be understood; the message names it and says what it takes. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/** How one setting is written. */
+export interface Definition<T> {
+  /** Its type in a settings file. */
+  readonly type: 'string' | 'number' | 'boolean';
+  /** What it takes, for messages: `it takes ...`. */
+  readonly takes: string;
+  /** The value that a text stands for; undefined when the text is not accepted. */
+  readonly read: (text: string) => T | undefined;
+  /** The text is a place: relative to the folder of the settings file that it stands in. */
+  readonly isPath: boolean;
+}
+
+const text = (takes: string, isPath = false): Definition<string> => ({
+  type: 'string',
+  takes,
+  read: (value) => (value === '' ? undefined : value),
+  isPath,
+});
+const path = (takes: string) => text(takes, true);
+
+const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
+  type: 'string',
+  takes: choices.join(', '),
+  read: (value) => choices.find((choice) => choice === value),
+  isPath: false,
+});
+
+const onOrOff: Definition<boolean> = {
+  type: 'boolean',
+  takes: 'true or false',
+  // As a flag or variable whatever is not a "no" is a "yes".
+  read: (value) => !['', '0', 'false', 'no', 'off'].includes(value.toLowerCase()),
+  isPath: false,
+};
+
+const seconds: Definition<number> = {
+  type: 'number',
+  takes: 'a number of seconds, 0 for no tuning',
+  read: (value) => {
+    const number = Number(value);
+    return value.trim() !== '' && Number.isFinite(number) && number >= 0 ? number : undefined;
+  },
+  isPath: false,
+};
+
+const sizes: Definition<string> = {
+  type: 'string',
+  takes: 'sizes to tune at, such as m=1,16,128',
+  read: (value) => (parseSizes(value) === null ? undefined : value),
+  isPath: false,
+};
+
+/** Every setting under the name that it has as a flag and in settings files. */
+export const DEFINITIONS = {
+  db: path('the path of a SQLite file'),
+  compiler: path('the path of the real iree-compile'),
+  'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),
+  budget: seconds,
+  inject: oneOf<InjectRoute>('auto', 'spec', 'preprocess', 'inline'),
+  dim: sizes,
+  device: text('a device of the runtime, such as local-task'),
+  disable: onOrOff,
+  readonly: onOrOff,
+  explain: path('a path, or - for stderr'),
+  log: path('the path of a file'),
+  cache: path('the path of a folder'),
+};
+
+export type Name = keyof typeof DEFINITIONS;
+
+export const NAMES = Object.keys(DEFINITIONS) as readonly Name[];
+
+export const isName = (name: string): name is Name => Object.hasOwn(DEFINITIONS, name);
+
+/** The environment variable of a setting. */
+export const variableOf = (name: Name): string => `IREE_TUNED_${name.toUpperCase().replaceAll('-', '_')}`;

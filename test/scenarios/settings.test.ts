@@ -1,0 +1,233 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { compiler } from '../support/real-tools.ts';
+import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions } from './support.ts';
+
+/** Without the variables that would win over the files. */
+const BARE = {
+  IREE_TUNED_DB: undefined,
+  IREE_TUNED_BUDGET: undefined,
+  IREE_TUNED_DEVICE: undefined,
+} satisfies RunOptions['env'];
+
+const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+
+interface Config {
+  readonly settings: readonly { name: string; value: unknown; origin: string }[];
+  readonly files: readonly { layer: string; path: string; found: boolean }[];
+  readonly ignored: readonly string[];
+  readonly problems: readonly string[];
+}
+
+class Project extends Workplace {
+  constructor(text = oddMatmul) {
+    super();
+    this.write('in.mlir', text);
+  }
+
+  project(text: string): string {
+    this.write('.iree-tuned.json', text);
+    return this.path('.iree-tuned.json');
+  }
+
+  user(text: string): string {
+    const path = this.path('config/iree-tuned/config.json');
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  }
+
+  async config(options: readonly string[] = []): Promise<Config> {
+    const { stdout } = await this.tuned([...options, 'config', '--json'], { env: BARE });
+    return JSON.parse(stdout.toString()) as Config;
+  }
+
+  /** Compiles and tells why nothing was tuned, of the operation or of the whole. */
+  async reason(extra: readonly string[] = [], options: RunOptions = {}): Promise<string | null> {
+    const result = await this.explain([...argv, ...extra], { ...options, env: { ...BARE, ...options.env } });
+    expect({ code: result.code, stderr: result.stderr }).toEqual({ code: 0, stderr: '' });
+    return result.explanation.operations[0]?.reason ?? result.explanation.reason;
+  }
+
+  async expectStock() {
+    await this.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(this.read('out.vmfb').equals(this.read('stock.vmfb'))).toBe(true);
+  }
+}
+
+describe('settings files', () => {
+  test('hold for builds, below flags and variables', async () => {
+    const place = new Project();
+    place.user('{"db": "tuning.db", "on-miss": "record"}');
+    expect(await place.reason()).toBe('no record, and tuning is off (on-miss=record)');
+    expect(place.has('config/iree-tuned/tuning.db')).toBe(true);
+    place.project('{"on-miss": "default"} // no tuning here');
+    expect(await place.reason()).toBe('no record, and tuning is off (on-miss=default)');
+    const env = { IREE_TUNED_ON_MISS: 'tune', IREE_TUNED_BUDGET: '0' };
+    expect(await place.reason([], { env })).toBe('no record, and the tuning budget is 0');
+    expect(await place.reason(['--iree-tuned-on-miss=record'], { env })).toBe(
+      'no record, and tuning is off (on-miss=record)',
+    );
+  });
+
+  test('of a project hold in the folders below it, with paths relative to the file', async () => {
+    const place = new Project();
+    place.project('{"budget": 0, "db": "tuning/records.db", "cache": "tuning/cache"}');
+    mkdirSync(place.path('below'));
+    const { code } = await place.run(
+      'sh',
+      [
+        '-c',
+        'cd below && exec "$0" "$@"',
+        join(import.meta.dirname, '../../bin/iree-compile-tuned'),
+        ...argv.with(-3, '../in.mlir'),
+      ],
+      { env: { ...BARE, IREE_TUNED_CACHE: undefined } },
+    );
+    expect(code).toBe(0);
+    expect(place.has('below/out.vmfb')).toBe(true);
+    expect(place.has('tuning/records.db')).toBe(true);
+    expect(place.has('tuning/cache/counters.jsonl')).toBe(true);
+  });
+
+  test('can disable everything', async () => {
+    const place = new Project();
+    place.project('{"disable": true}');
+    expect((await place.compile(argv, { env: BARE })).code).toBe(0);
+    await place.expectStock();
+    expect(place.has('cache')).toBe(false);
+  });
+
+  test.each([
+    ['an unknown key', '{"budgte": 5}', /\.iree-tuned\.json:1:2: "budgte" is unknown: the keys are db, /],
+    ['a bad value', '{"budget": "long"}', /"budget": "long": it takes a number of seconds/],
+    ['text that is no JSON', 'budget = 5', /\.iree-tuned\.json:1:1: expected \{, found budget/],
+  ])('with %s are a build without tuning, and an error of iree-tuned', async (_, text, message) => {
+    const place = new Project();
+    place.project(text);
+    expect(await place.reason([], { env: { IREE_TUNED_LOG: 'log' } })).toMatch(message);
+    await place.expectStock();
+    expect(place.read('log').toString()).toMatch(message);
+    const records = await place.tuned(['records']);
+    expect(records.code).toBe(1);
+    expect(records.stderr).toMatch(message);
+  });
+
+  test('may say which compiler to run, also when tuning is disabled', async () => {
+    const place = new Project();
+    place.write('cc', `#!/bin/sh\necho ran >>ran\nexec '${compiler.executable}' "$@"\n`);
+    await place.run('chmod', ['+x', 'cc']);
+    place.user(`{"compiler": "${place.path('cc')}"}`);
+    const env = { ...BARE, IREE_TUNED_COMPILER: undefined };
+    for (const more of [{ IREE_TUNED_BUDGET: '0' }, { IREE_TUNED_DISABLE: '1' }]) {
+      place.write('ran', '');
+      expect((await place.compile(argv, { env: { ...env, ...more } })).code).toBe(0);
+      expect(place.read('ran').toString()).toMatch(/ran/);
+    }
+  });
+
+  test('are not needed: neither is a home directory', async () => {
+    const place = new Project();
+    const env = { HOME: undefined, XDG_CONFIG_HOME: undefined, IREE_TUNED_DB: 'tuning.db' };
+    expect(await place.reason(['--iree-tuned-budget=0'], { env })).toBe(
+      'no record, and the tuning budget is 0',
+    );
+    const nowhere = { HOME: '/dev/null/nobody', XDG_CONFIG_HOME: undefined, IREE_TUNED_CACHE: undefined };
+    expect(await place.reason([], { env: nowhere })).toMatch(/tuning database \/dev\/null\/nobody/);
+    await place.expectStock();
+  });
+});
+
+describe("a project's file", () => {
+  test('cannot lead outside the project, and the rest of it holds', async () => {
+    const place = new Project();
+    const outside = new Project();
+    const path = place.project(
+      `{"db": "${outside.path('stolen.db')}", "explain": "../explain.json", "compiler": "./cc", "budget": 0}`,
+    );
+    const userPath = place.user('{"db": "~/none.db"}');
+    const env = { HOME: place.folder, IREE_TUNED_LOG: 'log' };
+    expect(await place.reason([], { env })).toBe('no record, and the tuning budget is 0');
+    const log = place.read('log').toString();
+    for (const [column, key] of [
+      [2, 'db'],
+      [null, 'explain'],
+      [null, 'compiler'],
+    ] as const) {
+      expect(log).toContain(`"${key}" is ignored: `);
+      if (column !== null) expect(log).toContain(`${path}:1:${column}: "${key}"`);
+    }
+    expect(log).toContain(`to allow it, add "${place.folder}" to "trusted-projects" in ${userPath}`);
+    expect(outside.has('stolen.db')).toBe(false);
+    expect(place.has('none.db')).toBe(true);
+  });
+
+  test('may when the user trusts it', async () => {
+    const place = new Project();
+    const outside = new Project();
+    place.project(`{"db": "${outside.path('shared.db')}", "budget": 0}`);
+    place.user(`{"trusted-projects": ["${place.folder}"]}`);
+    expect(await place.reason()).toBe('no record, and the tuning budget is 0');
+    expect(outside.has('shared.db')).toBe(true);
+  });
+});
+
+describe('iree-tuned config', () => {
+  test('shows every value with its origin, the files, and what was not taken', async () => {
+    const place = new Project();
+    const projectPath = place.project('{"budget": 5, "compiler": "cc"}');
+    const userPath = place.user('{"device": "local-sync", "budget": 6, "colour": "red"}');
+    const config = await place.config(['--db', '/given.db']);
+    const of = (name: string) => config.settings.find((setting) => setting.name === name);
+    expect(of('db')).toEqual({ name: 'db', value: '/given.db', origin: '--db' });
+    expect(of('cache')).toMatchObject({ value: place.path('cache'), origin: 'IREE_TUNED_CACHE' });
+    expect(of('budget')).toMatchObject({ value: 5, origin: projectPath });
+    expect(of('device')).toMatchObject({ value: 'local-sync', origin: userPath });
+    expect(of('on-miss')).toMatchObject({ value: 'tune', origin: 'default' });
+    expect(of('compiler')).toMatchObject({ origin: 'IREE_TUNED_COMPILER' });
+    expect(config.files).toMatchObject([
+      { layer: 'project', path: projectPath, found: true },
+      { layer: 'user', path: userPath, found: true },
+      { layer: 'system', path: '/etc/iree-tuned/config.json' },
+    ]);
+    expect(config.ignored).toHaveLength(1);
+    expect(config.problems).toHaveLength(1);
+    expect(config.problems[0]).toContain('"colour" is unknown');
+  });
+
+  test('reads well, hides passwords, and finds misspelt variables', async () => {
+    const place = new Project();
+    const { code, stdout, stderr } = await place.tuned(['config'], {
+      env: { ...BARE, IREE_TUNED_DB: 'postgres://ada:secret@host/db', IREE_TUNED_BUGDET: '3' },
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const text = stdout.toString();
+    expect(text).toMatch(/^db +postgres:\/\/ada:\*\*\*@host\/db +IREE_TUNED_DB$/m);
+    expect(text).toMatch(/^budget +60 +default$/m);
+    expect(text).toMatch(/^project +\S+\.iree-tuned\.json +none there or above$/m);
+    expect(text).toMatch(/^ignored:\n {2}IREE_TUNED_BUGDET is no setting$/m);
+    expect(text).not.toContain('secret');
+  });
+});
+
+describe('an input with // iree-tuned: disable', () => {
+  const reason = 'a comment in the input disables tuning';
+  test('is passed on as it is, from a file and from stdin', async () => {
+    const text = `// A model.\n// iree-tuned: disable\n${oddMatmul}`;
+    const place = new Project(text);
+    expect(await place.reason()).toBe(reason);
+    await place.expectStock();
+    const result = await place.explain([...HOST, '-'], { stdin: text });
+    expect(result.explanation.reason).toBe(reason);
+    const stock = await place.stock([...HOST, '-'], { stdin: text });
+    expect(result.stdout.equals(stock.stdout)).toBe(true);
+    expect(place.has('data/tuning.db')).toBe(false);
+  });
+
+  test('is an error of iree-tuned tune', async () => {
+    const place = new Project(`// iree-tuned: disable\n${withoutMatmul}`);
+    const { code, stderr } = await place.tuned(['tune', 'in.mlir']);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `iree-tuned: in.mlir: ${reason}\n` });
+  });
+});

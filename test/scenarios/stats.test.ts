@@ -1,0 +1,74 @@
+import { chmodSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Statistics } from '../../src/report/statistics.ts';
+import { compiler } from '../support/real-tools.ts';
+import { HOST, matmulModule, oddMatmul, withoutMatmul, Workplace } from './support.ts';
+
+async function statistics(place: Workplace, options: readonly string[] = [], env = {}): Promise<Statistics> {
+  const { code, stdout } = await place.tuned(['stats', '--json', ...options], { env });
+  expect(code).toBe(0);
+  return JSON.parse(stdout.toString()) as Statistics;
+}
+
+test('stats tell what became of every compile and operation, and why', async () => {
+  const place = new Workplace();
+  const build = async (text: string, options: readonly string[] = [], env = {}) => {
+    place.write('in.mlir', text);
+    const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', ...options];
+    expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+  };
+  const { stdout } = await place.tuned(['stats']);
+  expect(stdout.toString()).toBe('Nothing has been compiled yet.\n');
+
+  await build(withoutMatmul);
+  await build(`// iree-tuned: disable\n${oddMatmul}`);
+  await build(oddMatmul, ['--compile-to=input']);
+  await build(matmulModule('?', 8, 8));
+  await build(oddMatmul, ['--iree-tuned-budget=0']);
+  await build(oddMatmul, ['--iree-tuned-budget=soon']);
+  await build(oddMatmul, ['--iree-tuned-inject=spec']);
+  await build(oddMatmul, ['--iree-tuned-inject=spec']);
+  // An older compiler in disguise: it fails on every tuning spec.
+  place.write(
+    'iree-compile',
+    `#!/bin/sh\ncase "$*" in *tuning-spec*) exit 1;; esac\nexec '${compiler.executable}' "$@"\n`,
+  );
+  chmodSync(place.path('iree-compile'), 0o755);
+  const refusing = { IREE_TUNED_COMPILER: place.path('iree-compile') };
+  await build(oddMatmul, ['--iree-tuned-inject=spec'], refusing);
+
+  // Only looked at: the numbers are still there afterwards.
+  await statistics(place, [], { IREE_TUNED_READONLY: '1' });
+  const { compiles, routes, operations, hitRate, reasons, seconds } = await statistics(place, ['--zero']);
+  expect(compiles).toEqual({ all: 9, tuned: 2, unchanged: 6, fallback: 1 });
+  expect(routes).toEqual({ spec: 2 });
+  expect(operations).toEqual({ hit: 2, tuned: 1, default: 1, skipped: 1, notApplied: 0 });
+  expect(hitRate).toBe(0.5);
+  expect(reasons).toEqual({
+    unchanged: {
+      'no contractions in the input': 1,
+      'a comment in the input disables tuning': 1,
+      '--compile-to': 1,
+      'nothing to tune in the input': 1,
+      'no operation has a configuration better than the default': 1,
+      'a setting is not understood': 1,
+    },
+    fallback: { 'the tuned compile failed': 1 },
+    default: { 'no record, and the tuning budget is 0': 1 },
+    skipped: { 'dynamic dimensions': 1 },
+  });
+  expect(seconds.tuning).toBeGreaterThan(0);
+  // What was saved is what was measured: the record says so too.
+  const records = JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as {
+    evidence: { defaultSeconds: number; seconds: number };
+  }[];
+  const { defaultSeconds, seconds: tuned } = records[0]!.evidence;
+  expect(seconds.perRun!.default / defaultSeconds).toBeCloseTo(1);
+  expect(seconds.perRun!.saved / (defaultSeconds - tuned)).toBeCloseTo(1);
+
+  expect((await statistics(place)).compiles.all).toBe(0);
+  await build(withoutMatmul);
+  const text = (await place.tuned(['stats'])).stdout.toString();
+  expect(text).toMatch(/^compiles +1$/m);
+  expect(text).toMatch(/^ {2}no contractions in the input +1$/m);
+}, 300_000);

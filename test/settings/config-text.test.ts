@@ -1,0 +1,66 @@
+import { describe, expect, it, test } from 'vitest';
+import { ConfigTextError, parseConfigText } from '../../src/settings/config-text.ts';
+
+const values = (text: string) =>
+  Object.fromEntries(parseConfigText(text).map(({ key, value }) => [key, value]));
+
+function problem(text: string): string {
+  try {
+    parseConfigText(text);
+  } catch (error) {
+    if (error instanceof ConfigTextError) return `${error.place}: ${error.message}`;
+    throw error;
+  }
+  throw new Error('it is accepted');
+}
+
+describe('a settings file', () => {
+  test.each<[string, object]>([
+    ['{}', {}],
+    [' { "a" : 1 , "b":"x" } \n', { a: 1, b: 'x' }],
+    [
+      '{"a": -2.5e3, "b": true, "c": false, "d": "\\u00e9 \\"q\\" \\\\"}',
+      { a: -2500, b: true, c: false, d: 'é "q" \\' },
+    ],
+    ['{"a": ["x", "y"], "b": []}', { a: ['x', 'y'], b: [] }],
+    ['\uFEFF{"a": 1}', { a: 1 }],
+  ])('%s is read', (text, expected) => {
+    expect(values(text)).toEqual(expected);
+  });
+
+  it('may have comments and a comma too many', () => {
+    expect(values('// first\n{ // second\n  "a": "// not one", // third\n}\n// last')).toEqual({
+      a: '// not one',
+    });
+  });
+
+  it('says where each key stands', () => {
+    expect(parseConfigText('{ "a": 1,\n  // note\n  "b": 2 }')).toEqual([
+      { key: 'a', value: 1, line: 1, column: 3 },
+      { key: 'b', value: 2, line: 3, column: 3 },
+    ]);
+  });
+
+  test.each([
+    ['', '1:1: expected {, found the end of the file'],
+    ['{', '1:2: expected a key in double quotes, found the end of the file'],
+    ['{"a": 1', '1:8: expected , or }, found the end of the file'],
+    ['{"a": tune}', '1:7: expected a value, found tune'],
+    ["{\n  'a': 1}", "2:3: expected a key in double quotes, found '"],
+    ['{a: 1}', '1:2: expected a key in double quotes, found a'],
+    ['{"a" 1}', '1:6: expected :, found 1'],
+    ['{"a": 1\n"b": 2}', '2:1: expected , or }, found "b"'],
+    ['{"a": {}}', '1:7: expected a value, found {'],
+    ['{"a": [[]]}', '1:8: expected a value, found ['],
+    ['{"a": null}', '1:7: expected a value, found null'],
+    ['{"a": 01}', '1:7: expected a value, found 01'],
+    ['{"a": "\\x"}', '1:7: expected a value, found "\\x"'],
+    ['{"a": "x\n"}', '1:7: expected a value, found "'],
+    ['{,}', '1:2: expected a key in double quotes, found ,'],
+    ['{} {}', '1:4: expected nothing more, found {'],
+    ['[]', '1:1: expected {, found ['],
+    ['# yaml\na: 1', '1:1: expected {, found #'],
+  ])('%j is refused with the place', (text, message) => {
+    expect(problem(text)).toBe(message);
+  });
+});

@@ -1,0 +1,81 @@
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { PROJECT_FILE, readSettingsFiles, realPath } from '../../src/settings/files.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const original = process.cwd();
+afterEach(() => {
+  process.chdir(original);
+});
+
+/** A folder to be in, without links in its path. */
+function project(): string {
+  const folder = realpathSync(temporaryDirectory());
+  mkdirSync(join(folder, 'a/b'), { recursive: true });
+  process.chdir(join(folder, 'a/b'));
+  return folder;
+}
+
+const read = (home = '/no/such/home') => readSettingsFiles({}, 'linux', home);
+
+describe("the project's file", () => {
+  it('is the nearest one above the working directory', () => {
+    const folder = project();
+    expect(read()[0]).toEqual({
+      layer: 'project',
+      path: join(folder, 'a/b', PROJECT_FILE),
+      text: null,
+      problem: null,
+    });
+    writeFileSync(join(folder, PROJECT_FILE), 'far');
+    expect(read()[0]).toMatchObject({ path: join(folder, PROJECT_FILE), text: 'far' });
+    writeFileSync(join(folder, 'a', PROJECT_FILE), 'near');
+    expect(read()[0]).toMatchObject({ path: join(folder, 'a', PROJECT_FILE), text: 'near' });
+  });
+
+  it('that is no file is named, and nothing above it is taken instead', () => {
+    const folder = project();
+    writeFileSync(join(folder, PROJECT_FILE), 'far');
+    mkdirSync(join(folder, 'a', PROJECT_FILE));
+    expect(read()[0]).toMatchObject({
+      path: join(folder, 'a', PROJECT_FILE),
+      text: null,
+      problem: 'it is not a file',
+    });
+  });
+
+  it('is not looked for where the working directory was removed', () => {
+    const folder = project();
+    rmSync(join(folder, 'a'), { recursive: true });
+    expect(read()[0]).toMatchObject({ layer: 'project', text: null });
+  });
+});
+
+describe("the user's file", () => {
+  it('is read from the home directory', () => {
+    const home = temporaryDirectory();
+    mkdirSync(join(home, '.config/iree-tuned'), { recursive: true });
+    const path = join(home, '.config/iree-tuned/config.json');
+    writeFileSync(path, '{}');
+    expect(read(home)[1]).toEqual({ layer: 'user', path, text: '{}', problem: null });
+  });
+
+  it('is not there in a home that is a file', () => {
+    const file = join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    expect(read(file)[1]).toMatchObject({ layer: 'user', text: null });
+  });
+});
+
+describe('a real path', () => {
+  it('is known for what is not there yet, and not for a link that leads nowhere', () => {
+    const folder = realpathSync(temporaryDirectory());
+    mkdirSync(join(folder, 'real'));
+    symlinkSync(join(folder, 'real'), join(folder, 'link'));
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'dangling'));
+    expect(realPath(join(folder, 'link/new/file'))).toBe(join(folder, 'real/new/file'));
+    expect(realPath(join(folder, 'dangling'))).toBeNull();
+    expect(realPath(join(folder, 'dangling/file'))).toBeNull();
+  });
+});

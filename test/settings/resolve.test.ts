@@ -1,0 +1,252 @@
+import { describe, expect, it, test } from 'vitest';
+import { splitFlags } from '../../src/settings/flags.ts';
+import type { FileLayer } from '../../src/settings/files.ts';
+import { resolveSettings } from '../../src/settings/resolve.ts';
+
+const PATHS: Record<FileLayer, string> = {
+  project: '/work/app/.iree-tuned.json',
+  user: '/home/ada/.config/iree-tuned/config.json',
+  system: '/etc/iree-tuned/config.json',
+};
+
+interface Given {
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly project?: string;
+  readonly user?: string;
+  readonly system?: string;
+  /** Links: real path by path. */
+  readonly links?: Readonly<Record<string, string | null>>;
+}
+
+function resolve(given: Given) {
+  return resolveSettings({
+    env: given.env ?? {},
+    flags: splitFlags(given.flags ?? []).given,
+    flagPrefix: '--iree-tuned-',
+    files: (['project', 'user', 'system'] as const).map((layer) => ({
+      layer,
+      path: PATHS[layer],
+      text: given[layer] ?? null,
+      problem: null,
+    })),
+    home: '/home/ada',
+    defaults: { database: '/default.db', cache: '/default-cache' },
+    realPath: (path) => (path in (given.links ?? {}) ? given.links![path]! : path),
+  });
+}
+
+const originOf = (given: Given, name: string) =>
+  resolve(given).origins.find((one) => one.name === name)?.origin;
+
+describe('settings', () => {
+  it('have defaults', () => {
+    const { settings, origins, problems, refused } = resolve({});
+    expect(settings).toEqual({
+      database: '/default.db',
+      compiler: undefined,
+      onMiss: 'tune',
+      budgetSeconds: 60,
+      inject: 'auto',
+      device: 'local-task',
+      disabled: false,
+      readonly: false,
+      explain: undefined,
+      log: undefined,
+      cache: '/default-cache',
+    });
+    expect(new Set(origins.map(({ origin }) => origin))).toEqual(new Set(['default']));
+    expect([...problems, ...refused]).toEqual([]);
+  });
+
+  it('are those of the first layer that has them', () => {
+    const layers: [keyof Given, unknown, string][] = [
+      ['flags', ['--iree-tuned-budget=1'], '--iree-tuned-budget'],
+      ['env', { IREE_TUNED_BUDGET: '2' }, 'IREE_TUNED_BUDGET'],
+      ['project', '{"budget": 3}', PATHS.project],
+      ['user', '{"budget": 4}', PATHS.user],
+      ['system', '{"budget": 5}', PATHS.system],
+    ];
+    for (const [i, [, , origin]] of layers.entries()) {
+      const given: Given = Object.fromEntries(layers.slice(i).map(([name, value]) => [name, value]));
+      expect(resolve(given).settings.budgetSeconds).toBe(i + 1);
+      expect(originOf(given, 'budget')).toBe(origin);
+    }
+  });
+
+  it('of one layer hold beside those of another', () => {
+    const { settings } = resolve({
+      env: { IREE_TUNED_ON_MISS: 'default' },
+      project: '{"budget": 3, "disable": false}',
+      user: '{"device": "local-sync", "disable": true}',
+    });
+    expect(settings).toMatchObject({
+      onMiss: 'default',
+      budgetSeconds: 3,
+      disabled: false,
+      device: 'local-sync',
+    });
+  });
+
+  it('can be switched off again', () => {
+    expect(resolve({ env: { IREE_TUNED_DISABLE: '0' } }).settings.disabled).toBe(false);
+    const given = { env: { IREE_TUNED_DISABLE: '1' }, flags: ['--iree-tuned-disable=0'] };
+    expect(resolve(given).settings.disabled).toBe(false);
+    expect(resolve({ flags: ['--iree-tuned-readonly'] }).settings.readonly).toBe(true);
+  });
+
+  test.each<[string, string, string]>([
+    ['IREE_TUNED_BUDGET', 'soon', 'IREE_TUNED_BUDGET=soon: it takes a number of seconds, 0 for no tuning'],
+    ['IREE_TUNED_BUDGET', '-1', 'IREE_TUNED_BUDGET=-1: it takes a number of seconds, 0 for no tuning'],
+    ['IREE_TUNED_ON_MISS', 'panic', 'IREE_TUNED_ON_MISS=panic: it takes tune, default, record'],
+    ['IREE_TUNED_INJECT', 'magic', 'IREE_TUNED_INJECT=magic: it takes auto, spec, preprocess, inline'],
+  ])('refuse %s=%s by name', (name, value, message) => {
+    expect(resolve({ env: { [name]: value } }).problems).toEqual([message]);
+  });
+
+  it('refuse an empty flag', () => {
+    expect(resolve({ flags: ['--iree-tuned-db='] }).problems).toEqual([
+      '--iree-tuned-db=: it takes the path of a SQLite file',
+    ]);
+  });
+
+  it('that are not understood leave the others as they are', () => {
+    const { settings, problems } = resolve({
+      env: { IREE_TUNED_BUDGET: 'soon', IREE_TUNED_LOG: '/log', IREE_TUNED_COMPILER: '/cc' },
+    });
+    expect(problems).toHaveLength(1);
+    expect(settings).toMatchObject({ budgetSeconds: 60, log: '/log', compiler: '/cc' });
+  });
+});
+
+describe('a settings file', () => {
+  test.each([
+    [
+      '{"budgte": 5}',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, device, disable, readonly, explain, log, cache, trusted-projects',
+    ],
+    ['{\n  "budget": "5"}', ':2:3: "budget": "5": it takes a number of seconds, 0 for no tuning'],
+    ['{"budget": -5}', ':1:2: "budget": -5: it takes a number of seconds, 0 for no tuning'],
+    ['{"disable": "no"}', ':1:2: "disable": "no": it takes true or false'],
+    ['{"on-miss": "fail"}', ':1:2: "on-miss": "fail": it takes tune, default, record'],
+    ['{"db": ["a"]}', ':1:2: "db": ["a"]: it takes the path of a SQLite file'],
+    ['{"trusted-projects": "/a"}', ':1:2: "trusted-projects": it takes a list of folders'],
+    ['{"budget": 5', ':1:13: expected , or }, found the end of the file'],
+  ])('%j is refused by file, place and key', (text, message) => {
+    expect(resolve({ user: text }).problems).toEqual([PATHS.user + message]);
+  });
+
+  it('has paths relative to its own folder, and ~ for the home directory', () => {
+    const { settings } = resolve({ user: '{"db": "x/tuning.db", "log": "~/log", "explain": "-"}' });
+    expect(settings).toMatchObject({
+      database: '/home/ada/.config/iree-tuned/x/tuning.db',
+      log: '/home/ada/log',
+      explain: '-',
+    });
+  });
+
+  it('may name a database on a server', () => {
+    expect(resolve({ system: '{"db": "postgres://host/db"}' }).settings.database).toBe('postgres://host/db');
+  });
+});
+
+describe("a project's file", () => {
+  it('may set what is no command and lies inside the project', () => {
+    const { settings, refused } = resolve({
+      project: '{"budget": 5, "db": "tuning/tuning.db", "log": "build/../log", "explain": "-", "cache": "."}',
+    });
+    expect(refused).toEqual([]);
+    expect(settings).toMatchObject({
+      budgetSeconds: 5,
+      database: '/work/app/tuning/tuning.db',
+      log: '/work/app/log',
+      explain: '-',
+      cache: '/work/app',
+    });
+  });
+
+  const outside = (column: number, key: string) =>
+    `${PATHS.project}:1:${column}: "${key}" is ignored: it lies outside the project; ` +
+    `to allow it, add "/work/app" to "trusted-projects" in ${PATHS.user}`;
+
+  test.each([
+    ['db', '../app.db'],
+    ['db', '/work/app2/tuning.db'],
+    ['db', '..'],
+    ['db', 'postgres://host/db'],
+    ['db', 'PostgreSQL://host/db'],
+    ['db', '-/../../x'],
+    ['explain', '/etc/cron.d/x'],
+    ['log', '~/.profile'],
+    ['cache', '/tmp'],
+  ])('may not set %s to %s', (key, value) => {
+    const { settings, refused, problems } = resolve({
+      project: `{"${key}": "${value}", "budget": 7}`,
+      user: '{"db": "/user.db"}',
+    });
+    expect(refused).toEqual([outside(2, key)]);
+    expect(problems).toEqual([]);
+    expect(settings).toMatchObject({
+      budgetSeconds: 7,
+      database: '/user.db',
+      explain: undefined,
+      log: undefined,
+      cache: '/default-cache',
+    });
+  });
+
+  it('may not lead outside by a link, nor by one whose end is not known', () => {
+    const links = { '/work/app/link/db': '/elsewhere/db', '/work/app/dangling': null };
+    const project = '{"db": "link/db", "log": "dangling"}';
+    expect(resolve({ project, links }).refused).toEqual([outside(2, 'db'), outside(19, 'log')]);
+  });
+
+  it('may lie behind a link itself', () => {
+    const links = { '/work/app': '/real/app', '/work/app/db': '/real/app/db' };
+    expect(resolve({ project: '{"db": "db"}', links }).refused).toEqual([]);
+  });
+
+  it('may never say which compiler runs, inside the project or not', () => {
+    for (const path of ['tools/iree-compile', '/usr/bin/iree-compile']) {
+      const { settings, refused } = resolve({ project: `{"compiler": "${path}"}` });
+      expect(settings.compiler).toBeUndefined();
+      expect(refused).toEqual([
+        `${PATHS.project}:1:2: "compiler" is ignored: a project may not say which compiler is run; ` +
+          `to allow it, add "/work/app" to "trusted-projects" in ${PATHS.user}`,
+      ]);
+    }
+  });
+
+  it('cannot trust itself', () => {
+    const { settings, refused } = resolve({
+      project: '{"trusted-projects": ["/work/app"], "compiler": "cc"}',
+    });
+    expect(settings.compiler).toBeUndefined();
+    expect(refused[0]).toBe(
+      `${PATHS.project}:1:2: "trusted-projects" is ignored: a project cannot trust itself`,
+    );
+    expect(refused).toHaveLength(2);
+  });
+
+  test.each([
+    ['the folder itself', { user: '{"trusted-projects": ["/work/app"]}' }],
+    ['a folder above it', { user: '{"trusted-projects": ["/other", "/work/"]}' }],
+    ['a link to it', { user: '{"trusted-projects": ["/link"]}', links: { '/link': '/work' } }],
+    ['all users', { system: '{"trusted-projects": ["/work/app"]}' }],
+  ])('may do all of that where the user trusts %s', (_, trust) => {
+    const { settings, refused } = resolve({
+      project: '{"compiler": "tools/iree-compile", "db": "/shared/tuning.db"}',
+      ...trust,
+    });
+    expect(refused).toEqual([]);
+    expect(settings).toMatchObject({
+      compiler: '/work/app/tools/iree-compile',
+      database: '/shared/tuning.db',
+    });
+  });
+
+  test.each(['/work/ap', '/work/app/below', '/work/application'])('is not trusted by %s', (path) => {
+    const given = { project: '{"compiler": "cc"}', user: `{"trusted-projects": ["${path}"]}` };
+    expect(resolve(given).settings.compiler).toBeUndefined();
+  });
+});
