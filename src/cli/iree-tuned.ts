@@ -5,6 +5,7 @@ import { UsageError } from './context.ts';
 import { doctor } from './doctor.ts';
 import { explainInput } from './explain.ts';
 import { listRecords, showRecord } from './records.ts';
+import { installShims } from './install-shim.ts';
 import { writeSpec } from './spec.ts';
 import { showStats } from './stats.ts';
 import { tuneInput } from './tune.ts';
@@ -72,6 +73,15 @@ program
   .option('--json', 'print as JSON')
   .action(doctor);
 program
+  .command('install-shim')
+  .description(
+    'write a folder that can stand where the folder of iree-compile stood: iree-compile and the tools beside it',
+  )
+  .argument('<dir>', 'folder to write them into; made when it is not there')
+  .option('--force', 'overwrite files of these names that are not ours')
+  .option('--json', 'print what was written as JSON')
+  .action(installShims);
+program
   .command('spec')
   .description(
     'write a tuning spec for an input from the records there are, for users of the compiler as a library',
@@ -95,5 +105,7 @@ try {
 
 /** Errors of ours carry a message for people; anything else is a bug and shows its stack. */
 function hasOwnName(error: Error): boolean {
-  return ['StoreError', 'SettingsError', 'CompilerNotFoundError', 'RecursionError'].includes(error.name);
+  return ['StoreError', 'SettingsError', 'CompilerNotFoundError', 'RecursionError', 'ShimError'].includes(
+    error.name,
+  );
 }

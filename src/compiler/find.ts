@@ -3,7 +3,6 @@
 // and the first bytes of one file.
 import { dirname, join, resolve } from 'node:path';
 import { cacheName, fileIdentity, readCached, writeCached } from './cache.ts';
-import { refuseRecursion } from './recursion.ts';
 import {
   askPython,
   isExecutableFile,
@@ -15,18 +14,16 @@ import {
   resolvePipScript,
   type PipTool,
 } from './pip.ts';
+import { isLauncher, refuseRecursion, shimVariable, splitPath } from './recursion.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** In the first 512 bytes of every launcher and shim, so that a copy of one is known wherever it lies. */
-export const launcherMarker = 'iree-compile-tuned launcher';
 
 export interface FoundCompiler {
   /** What to run: the ELF itself, in place, because `iree-lld` is looked for beside it. */
   readonly executable: string;
   /** What was found: for pip the Python script, otherwise the executable. */
   readonly invokedAs: string;
-  readonly origin: 'IREE_TUNED_COMPILER' | 'IREE_TOOL_PATH' | 'PATH' | 'local';
+  readonly origin: 'IREE_TUNED_COMPILER' | 'shim' | 'IREE_TOOL_PATH' | 'PATH' | 'local';
 }
 
 export interface FindOptions {
@@ -44,8 +41,8 @@ export class CompilerNotFoundError extends Error {
 }
 
 /**
- * Finds the real compiler: the explicit setting, the directories of `IREE_TOOL_PATH`, those of `PATH`, and the
- * package's own `.venv`. Throws {@link CompilerNotFoundError}, or a `RecursionError` when the wrapper was
+ * Finds the real compiler: the explicit setting, the one that the shim was installed for by which we were called, the
+ * directories of `IREE_TOOL_PATH`, those of `PATH`, and the package's own `.venv`. Throws {@link CompilerNotFoundError}, or a `RecursionError` when the wrapper was
  * started by itself.
  */
 export function findCompiler(env: Environment, options: FindOptions): FoundCompiler {
@@ -59,6 +56,13 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
     throw notFound([`IREE_TUNED_COMPILER: ${path} ${problem}`]);
   }
   report.push('IREE_TUNED_COMPILER: not set');
+  const shimmed = env[shimVariable];
+  if (shimmed) {
+    // A shim's folder stands for one installation: its other tools are of that one too.
+    const problem = whyNot(shimmed, options.root);
+    if (problem === null) return found(shimmed, 'shim', options.cacheDirectory);
+    report.push(`the shim was installed for ${shimmed}, which ${problem}`);
+  }
   for (const origin of ['IREE_TOOL_PATH', 'PATH'] as const) {
     const directories = splitPath(env[origin]);
     const refused: string[] = [];
@@ -110,8 +114,7 @@ function whyNot(path: string, root: string): string | null {
   const real = realpathOr(path);
   const own = ['bin', 'dist'].map((name) => realpathOr(join(root, name)) + '/');
   if (own.some((directory) => real.startsWith(directory))) return 'is iree-compile-tuned itself';
-  if (readHead(real, 512).includes(launcherMarker))
-    return 'is iree-compile-tuned itself (a copy of its launcher)';
+  if (isLauncher(real)) return 'is iree-compile-tuned itself (a copy of its launcher)';
   return null;
 }
 
@@ -148,11 +151,6 @@ function askOnce(script: string, python: string, tool: PipTool, cache: string | 
 
 function localTool(root: string, name: string): string {
   return join(root, '.venv', 'bin', name);
-}
-
-/** The directories of a search path; as in a shell, an empty one is the current directory. */
-function splitPath(value: string | undefined): string[] {
-  return value ? value.split(':').map((directory) => directory || '.') : [];
 }
 
 function notFound(places: readonly string[]): CompilerNotFoundError {

@@ -16,7 +16,6 @@ export {
   CompilerNotFoundError,
   findCompiler,
   findRuntimeTool,
-  launcherMarker,
   type FindOptions,
   type FoundCompiler,
 } from './find.ts';

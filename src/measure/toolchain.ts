@@ -1,5 +1,6 @@
 // What measuring needs of the outside world: the compiler, the runtime's tools, and how to run one of them.
 import { execa } from 'execa';
+import { childEnvironment } from '../compiler/recursion.ts';
 import type { Release } from '../space/render.ts';
 import type { Device } from '../target/device.ts';
 
@@ -55,7 +56,8 @@ export async function runTool(
     detached: true,
     maxBuffer: 64 * 1024 * 1024,
     // The compiler's diagnostics are read by us, not by a person.
-    env: { NO_COLOR: '1', ...env },
+    env: childEnvironment({ ...process.env, NO_COLOR: '1', ...env }),
+    extendEnv: false,
   });
   if (result.isCanceled) throw new StoppedError('measuring was stopped');
   const ending = result.timedOut

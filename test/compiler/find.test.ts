@@ -2,14 +2,9 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import {
-  CompilerNotFoundError,
-  findCompiler,
-  findRuntimeTool,
-  launcherMarker,
-} from '../../src/compiler/find.ts';
+import { CompilerNotFoundError, findCompiler, findRuntimeTool } from '../../src/compiler/find.ts';
 import { interpreterOf, isPipScript } from '../../src/compiler/pip.ts';
-import { RecursionError } from '../../src/compiler/recursion.ts';
+import { launcherMarker, RecursionError } from '../../src/compiler/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
@@ -39,6 +34,16 @@ describe('the order', () => {
       invokedAs: setting,
       origin: 'IREE_TUNED_COMPILER',
     });
+  });
+  it('goes on with what the shim was installed for, for as long as it is there', () => {
+    const installed = program(join(at.directory, 'installed/iree-compile'), '');
+    const shimmed = (path: string) => ({ ...env, IREE_TUNED_SHIM_FOR: path });
+    expect(findCompiler(shimmed(installed), { root: at.root })).toMatchObject({
+      executable: installed,
+      origin: 'shim',
+    });
+    expect(findCompiler(shimmed(installed), { root: at.root, compiler: setting }).executable).toBe(setting);
+    expect(findCompiler(shimmed('/nowhere/iree-compile'), { root: at.root }).origin).toBe('IREE_TOOL_PATH');
   });
   it('goes on with IREE_TOOL_PATH', () => {
     expect(findCompiler(env, { root: at.root })).toMatchObject({
@@ -129,6 +134,10 @@ describe('the message when there is none', () => {
     ]) {
       expect(find).toThrow(part);
     }
+  });
+  it('names what the shim was installed for', () => {
+    const find = () => findCompiler({ IREE_TUNED_SHIM_FOR: '/no/such' }, { root: '/nowhere' });
+    expect(find).toThrow('the shim was installed for /no/such, which is not there');
   });
   it('speaks of the setting only, when there is one', () => {
     const at = places();

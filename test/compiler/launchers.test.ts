@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { launcherMarker } from '../../src/compiler/find.ts';
 import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
+import { launcherMarker } from '../../src/compiler/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { fakePackage, fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
@@ -214,6 +214,55 @@ describe.each(shells)('under %s', (shell) => {
         expect(none).toMatchObject({ status: 127, stdout: '' });
         expect(none.stderr).toContain(`IREE_TUNED_COMPILER=${setting}`);
       }
+    });
+    it('what a shim was installed for goes before the search, and a setting before that', () => {
+      const got = (env: Record<string, string>) =>
+        run(wrapper(directory), ['m'], {
+          PATH: path,
+          IREE_TUNED_SHIM_FOR: `${at}/tools/iree-compile`,
+          ...env,
+        }).stdout;
+      expect(got({})).toBe('tools m\n');
+      expect(got({ IREE_TUNED_COMPILER: `${at}/setting/iree-compile` })).toBe('setting m\n');
+      expect(got({ IREE_TUNED_SHIM_FOR: `${at}/gone/iree-compile` })).toBe('first m\n');
+    });
+    it('the folders in which it would find us are taken out of its search paths', () => {
+      const places = temporaryDirectory();
+      const us = (name: string) =>
+        dirname(program(join(places, name, 'iree-compile'), `# ${launcherMarker}\nexit 9`));
+      const [shims, shared] = [us('shims'), us('shared')];
+      program(join(shims, 'iree-opt'), '');
+      program(join(shared, 'helper'), '');
+      const real = dirname(
+        program(
+          join(places, 'real/iree-compile'),
+          'echo "$PATH ${IREE_TOOL_PATH-unset} $IREE_TUNED_SHIM_FOR"',
+        ),
+      );
+      const seen = (env: Record<string, string>) =>
+        run(wrapper(directory), ['m'], env).stdout.replace('\n', '');
+      // A folder with other programs in it stays in PATH, where helpers are looked for.
+      expect(
+        seen({ PATH: `${shims}:${shared}:${real}:${tools}`, IREE_TOOL_PATH: `${shared}:/nowhere:${shims}` }),
+      ).toBe(`${shared}:${real}:${tools} /nowhere `);
+      expect(seen({ PATH: `${real}:${tools}`, IREE_TOOL_PATH: shims })).toBe(`${real}:${tools} unset `);
+      // Nothing to take out: as it was, to the byte.
+      expect(seen({ PATH: `:${real}::${tools}:`, IREE_TOOL_PATH: ':/a:' })).toBe(`:${real}::${tools}: :/a: `);
+    });
+    it("pip's script that has to be run itself does not come back to us", () => {
+      const venv = temporaryDirectory();
+      const shims = dirname(
+        program(join(venv, 'shims/iree-compile'), `# ${launcherMarker}\nexec "${wrapper(directory)}" "$@"`),
+      );
+      // As IREE's own script does, it prefers IREE_TOOL_PATH to the executable that it came with.
+      const python = program(
+        join(venv, 'bin/python3'),
+        'shift; tool=${IREE_TOOL_PATH:-none}/iree-compile; [ ! -x "$tool" ] || exec "$tool" "$@"; echo elf "$@"',
+      );
+      const script = write(join(venv, 'bin/iree-compile'), pipScript(python), 0o755);
+      const env = { PATH: tools, IREE_TOOL_PATH: shims, IREE_TUNED_COMPILER: script };
+      expect(run(wrapper(directory), ['m'], env)).toEqual(said('elf m\n'));
+      expect(run(join(shims, 'iree-compile'), ['m'], env)).toEqual(said('elf m\n'));
     });
     it('compilers that call us again are stopped', () => {
       const circle = temporaryDirectory();

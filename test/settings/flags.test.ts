@@ -32,4 +32,9 @@ describe('our own flags', () => {
     ]);
     expect(Object.fromEntries(given)).toEqual({ budget: '2', disable: '1' });
   });
+
+  it('give sizes of several kinds of dimensions one by one', () => {
+    const { given } = splitFlags(['--iree-tuned-dim=m=1,16', '--iree-tuned-dim', 'k=512']);
+    expect(given.get('dim')).toBe('m=1,16 k=512');
+  });
 });

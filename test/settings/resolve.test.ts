@@ -48,6 +48,7 @@ describe('settings', () => {
       onMiss: 'tune',
       budgetSeconds: 60,
       inject: 'auto',
+      sizes: {},
       device: 'local-task',
       disabled: false,
       readonly: false,
@@ -123,12 +124,13 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, device, disable, readonly, explain, log, cache, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, disable, readonly, explain, log, cache, trusted-projects',
     ],
     ['{\n  "budget": "5"}', ':2:3: "budget": "5": it takes a number of seconds, 0 for no tuning'],
     ['{"budget": -5}', ':1:2: "budget": -5: it takes a number of seconds, 0 for no tuning'],
     ['{"disable": "no"}', ':1:2: "disable": "no": it takes true or false'],
     ['{"on-miss": "fail"}', ':1:2: "on-miss": "fail": it takes tune, default, record'],
+    ['{"dim": "m"}', ':1:2: "dim": "m": it takes sizes to tune at, such as m=1,16,128'],
     ['{"db": ["a"]}', ':1:2: "db": ["a"]: it takes the path of a SQLite file'],
     ['{"trusted-projects": "/a"}', ':1:2: "trusted-projects": it takes a list of folders'],
     ['{"budget": 5', ':1:13: expected , or }, found the end of the file'],

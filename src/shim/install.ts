@@ -1,0 +1,107 @@
+// Writing a folder that can stand where the folder of an iree-compile stood.
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { FoundCompiler } from '../compiler/find.ts';
+import { isPipScript, readHead, realpathOr } from '../compiler/pip.ts';
+import { isLauncher } from '../compiler/recursion.ts';
+import { siblingsOf } from './siblings.ts';
+import { compilerShim, siblingShim } from './text.ts';
+
+export interface Installed {
+  /** Names of the files that were written, that were right already, and that an earlier installation had left. */
+  readonly written: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** The folder cannot be used; the message says why and what to do. */
+export class ShimError extends Error {
+  override readonly name = 'ShimError';
+}
+
+/**
+ * Writes shims of `compiler` and of the tools beside it into `directory` (an absolute path), which is made when it is not
+ * there, and removes shims of tools that there are no more.
+ * @throws ShimError when files of somebody else would be overwritten and `force` is not set, or when the folder is the
+ * compiler's own
+ */
+export function installShim(
+  directory: string,
+  launcher: string,
+  compiler: FoundCompiler,
+  force: boolean,
+): Installed {
+  const { executable } = compiler;
+  if (isPipScript(readHead(executable)))
+    throw new ShimError(
+      `the executable that ${executable} starts was not found; set IREE_TUNED_COMPILER to its path`,
+    );
+  for (const path of [executable, compiler.invokedAs])
+    if ([path, realpathOr(path)].some((file) => realpathOr(dirname(file)) === realpathOr(directory)))
+      throw new ShimError(`${directory} is where the real iree-compile lies; choose a folder of its own`);
+
+  const shims = new Map([['iree-compile', compilerShim(launcher, executable, directory)]]);
+  for (const [name, tool] of siblingsOf(compiler)) shims.set(name, siblingShim(name, tool, directory));
+
+  const there = namesIn(directory);
+  const foreign = there.filter((name) => shims.has(name) && !isLauncher(join(directory, name)));
+  const folders = foreign.filter((name) => lstatSync(join(directory, name)).isDirectory());
+  if (folders.length > 0 || (foreign.length > 0 && !force))
+    throw new ShimError(
+      `${directory} has ${(folders.length > 0 ? folders : foreign).join(', ')} already, not written by iree-tuned;` +
+        (folders.length > 0 ? ' choose another folder' : ' choose another folder, or overwrite with --force'),
+    );
+
+  const changed = [...shims].filter(([name, text]) => !isFileWith(join(directory, name), text));
+  const removed = there.filter((name) => !shims.has(name) && isShim(join(directory, name)));
+  try {
+    mkdirSync(directory, { recursive: true });
+    for (const [name, text] of changed) writeShim(join(directory, name), text);
+    for (const name of removed) rmSync(join(directory, name));
+  } catch (error) {
+    throw new ShimError(`${directory} cannot be written: ${(error as Error).message}`);
+  }
+  const written = changed.map(([name]) => name);
+  return { written, unchanged: [...shims.keys()].filter((name) => !written.includes(name)), removed };
+}
+
+/** In one step: a shell reads its script while it runs, and another build may be doing that. */
+function writeShim(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text);
+    // Whatever the umask: who may see the folder may compile.
+    chmodSync(temporary, 0o755);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new ShimError(`${directory} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+const isRealFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+function isFileWith(path: string, text: string): boolean {
+  return isRealFile(path) && (lstatSync(path).mode & 0o777) === 0o755 && readFileSync(path, 'utf8') === text;
+}
+
+const isShim = (path: string) =>
+  isRealFile(path) && isLauncher(path) && readHead(path, 512).includes('iree-tuned install-shim');

@@ -1,0 +1,45 @@
+// What a shim consists of. Real files that run as they lie, whatever they are called by: CMake resolves links, and a link
+// would have to ask who it is.
+import { launcherMarker, shimVariable } from '../compiler/recursion.ts';
+
+/** The shim that starts the launcher, and the real compiler where the launcher has gone. Paths are absolute. */
+export function compilerShim(launcher: string, compiler: string, directory: string): string {
+  return `#!/bin/sh
+# ${launcherMarker} (shim of iree-compile, written by \`iree-tuned install-shim\`)
+if [ -x ${quote(launcher)} ]; then
+  ${shimVariable}=${quote(compiler)}
+  export ${shimVariable}
+  exec ${quote(launcher)} "$@"
+fi
+if [ -x ${quote(compiler)} ]; then
+  [ ! -t 2 ] || printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} is gone: compiling without tuning`)} >&2
+  # Its settings are no flags of the compiler.
+  for my_argument do
+    shift
+    case $my_argument in --iree-tuned-* | -iree-tuned-*) ;; *) set -- "$@" "$my_argument" ;; esac
+  done
+  exec ${quote(compiler)} "$@"
+fi
+printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} and ${compiler} are gone.`)} \\
+  ${quote(reinstall(directory))} >&2
+exit 127
+`;
+}
+
+/** The shim that becomes another tool of the installation. */
+export function siblingShim(name: string, tool: string, directory: string): string {
+  return `#!/bin/sh
+# ${launcherMarker} (shim of ${name}, written by \`iree-tuned install-shim\`)
+if [ -x ${quote(tool)} ]; then exec ${quote(tool)} "$@"; fi
+printf '%s\\n' ${quote(`iree-compile-tuned: ${tool} is gone.`)} ${quote(reinstall(directory))} >&2
+exit 127
+`;
+}
+
+const reinstall = (directory: string) =>
+  `Run \`iree-tuned install-shim ${directory}\` again, or take ${directory} out of PATH and IREE_TOOL_PATH.`;
+
+/** One word for a shell, whatever is in it. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
