@@ -75,7 +75,10 @@ export async function surveyText(
   // What is not surveyed yet was read from the text.
   const found = operations.map(({ site }) => site.operation!);
   const identity = inputIdentity(command, digest);
-  const surveyed = await survey(bytes, found, identity, command, options, surroundings);
+  // Another build of the same input may have asked meanwhile.
+  const surveyed =
+    surveyMemory.recall(surroundings.cacheDirectory, identity)?.operations ??
+    (await survey(bytes, found, identity, command, options, surroundings));
   return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found)), surveyed: true };
 }
 

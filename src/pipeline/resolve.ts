@@ -41,17 +41,37 @@ export async function resolve(
   }
 
   const begun = performance.now();
-  const surveyed = await withSurvey(subjects, command, surroundings);
+  const seconds = () => (performance.now() - begun) / 1000;
+  const surveyed = await surveyInTurn(subjects, command, surroundings);
+  if (typeof surveyed === 'string')
+    return { subjects, decisions: decide(new Map(), surveyed), seconds: seconds() };
   if (surveyed !== subjects) lookup = lookUp(store, surveyed, settings);
   const { results, whyNot: untuned } =
     lookup.misses.length === 0
       ? { results: new Map<string, never>(), whyNot: '' }
-      : await tune(lookup.misses, store, surveyed, command, surroundings);
-  return {
-    subjects: surveyed,
-    decisions: decide(results, untuned),
-    seconds: (performance.now() - begun) / 1000,
-  };
+      : await tune(lookup.misses, store, surveyed, command, surroundings, settings.budgetSeconds - seconds());
+  return { subjects: surveyed, decisions: decide(results, untuned), seconds: seconds() };
+}
+
+/**
+ * A survey that waits, as long as the budget lasts, until nobody measures: the compiler at work would disturb that.
+ * @returns the reason as text when somebody measured all that time
+ */
+async function surveyInTurn(
+  subjects: Subjects,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Subjects | string> {
+  if (subjects.surveyed) return subjects;
+  const { cacheDirectory, settings } = surroundings;
+  const { acquireMeasuringLock, BUSY } = await import('../tuner/lock.ts');
+  const lock = await acquireMeasuringLock(cacheDirectory, settings.budgetSeconds);
+  if (lock === null) return BUSY;
+  try {
+    return await withSurvey(subjects, command, surroundings);
+  } finally {
+    lock.release();
+  }
 }
 
 /** Configurations that were found to make this very program worse are left out of it. */
@@ -85,6 +105,7 @@ async function tune(
   subjects: Subjects,
   command: Command,
   surroundings: Surroundings,
+  budgetSeconds: number,
 ): Promise<TuneOutcome> {
   const { settings } = surroundings;
   // Nothing of this is loaded on a hit.
@@ -104,7 +125,7 @@ async function tune(
   const display = progressDisplay();
   try {
     const outcome = await tuneMisses(misses, store, command, subjects, surroundings, {
-      budgetSeconds: settings.budgetSeconds,
+      budgetSeconds,
       signal: interrupted.signal,
       onProgress: (progress) => {
         display.show(progress);

@@ -35,6 +35,12 @@ const DEFAULT_SHARE = 0.08;
 /** Where the default is slow, what the candidates of the first batch may take: as much again if some hang, and the finals. */
 const FIRST_BATCH_SHARE = 0.3;
 
+/** A candidate that is so many times slower than the default need not be measured to its end. */
+const HOPELESS = 20;
+
+/** What loading a module may take on a busy machine. */
+const START_SECONDS = 5;
+
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
   readonly #toolchain: Toolchain;
@@ -129,9 +135,14 @@ export class Screener {
     timeoutSeconds: number,
     care: Care,
   ) {
+    const { repetitions, minSeconds } =
+      this.defaultSeconds > SLOW_DEFAULT_SECONDS && care === QUICK ? ONCE : care;
+    // One that hangs must not take the rest of the budget with it.
+    const longest = Math.max(10 * minSeconds, HOPELESS * this.defaultSeconds);
     return benchmark(this.#toolchain, module, names, {
-      ...(this.defaultSeconds > SLOW_DEFAULT_SECONDS && care === QUICK ? ONCE : care),
-      timeoutSeconds,
+      repetitions,
+      minSeconds,
+      timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + names.length * repetitions * longest),
       ...(only && { only }),
     });
   }

@@ -14,9 +14,9 @@ import {
   cacheName,
   fileIdentity,
   readCached,
-  shortHash,
   writeCached,
 } from '../../src/compiler/cache.ts';
+import { shortHash } from '../../src/compiler/hash.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { write } from './support.ts';
 
