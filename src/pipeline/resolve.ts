@@ -1,4 +1,5 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
+import { removeAbandoned } from '../compiler/scratch.ts';
 import { leaveOut, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { messageOf, tell } from '../report/tell.ts';
 import type { Store } from '../store/store.ts';
@@ -33,6 +34,8 @@ export async function resolve(
   const decide = (...known: Parameters<Lookup['decide']>) =>
     withoutSlower(lookup.decide(...known), subjects, command, surroundings);
   if (lookup.misses.length === 0) return { subjects, decisions: decide(new Map(), ''), seconds: 0 };
+  // A build that is no hit has the time to tidy up after those that were killed.
+  removeAbandoned(surroundings.cacheDirectory);
   const whyNot = whyNoStore ?? whyUntuned(store, subjects, surroundings);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
