@@ -2,7 +2,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
-import { runCompiler } from '../compiler/run.ts';
+import { askCompiler } from '../compiler/run.ts';
 import { describeDevice, deviceKey } from '../target/device.ts';
 import { HOST_FLAGS, probeTargets } from '../target/probe.ts';
 import type { Surroundings } from '../pipeline/inspect.ts';
@@ -83,9 +83,7 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
       );
       continue;
     }
-    const run = await runCompiler(path, ['--help'], { env, stdin: new Uint8Array(), capture: true }).catch(
-      () => null,
-    );
+    const run = await askCompiler(path, ['--help'], { env }).catch(() => null);
     findings.push(
       run === null || run.code !== 0
         ? bad('runtime', `${path} does not run`, 'install iree-base-runtime again')

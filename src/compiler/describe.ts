@@ -1,7 +1,8 @@
 // Which compiler this is. Records hold for one version and commit only, so this is part of every lookup; it
 // is asked once per compiler and then read from the cache.
-import { cacheName, fileIdentity, readCached, shortHash, writeCached } from './cache.ts';
-import { runCompiler } from './run.ts';
+import { cacheName, fileIdentity, readCached, writeCached } from './cache.ts';
+import { shortHash } from './hash.ts';
+import { askCompiler } from './run.ts';
 
 export interface CompilerDescription {
   /** As printed, `3.13.0rc20261016`; `unknown` when the output is not understood. */
@@ -25,11 +26,7 @@ export async function describeCompiler(
   if (cached?.identity === identity) return cached.description;
   let output: string;
   try {
-    const run = await runCompiler(executable, ['--version'], {
-      env: process.env,
-      stdin: new Uint8Array(),
-      capture: true,
-    });
+    const run = await askCompiler(executable, ['--version'], { env: process.env });
     output = run.stdout.toString();
   } catch {
     output = '';

@@ -10,7 +10,7 @@ export {
   type CompilerOutput,
   type Flag,
 } from './arguments.ts';
-export { makeScratchFolder, readCached, shortHash, writeCached } from './cache.ts';
+export { readCached, writeCached } from './cache.ts';
 export { describeCompiler, type CompilerDescription } from './describe.ts';
 export {
   CompilerNotFoundError,
@@ -19,9 +19,19 @@ export {
   type FindOptions,
   type FoundCompiler,
 } from './find.ts';
+export { startGuardian } from './guardian.ts';
+export { shortHash } from './hash.ts';
 export { loadOptionTable, type FlagKind, type OptionTable } from './options.ts';
 export { RecursionError } from './recursion.ts';
 export { readResponseFile } from './response-file.ts';
 export { expandResponseFiles, quoteArgument, type ExpandedArguments } from './response.ts';
-export { exitLike, replaceProcess, runCompiler, type RunOptions, type RunResult } from './run.ts';
+export {
+  askCompiler,
+  exitLike,
+  replaceProcess,
+  runCompiler,
+  type RunOptions,
+  type RunResult,
+} from './run.ts';
+export { makeScratchFolder, temporaryName } from './scratch.ts';
 export { STALL_SECONDS } from './stall.ts';

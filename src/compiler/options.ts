@@ -1,7 +1,7 @@
 // Which flags the compiler has, and which of them take the next argument as their value. Without that the
 // input cannot be told from a flag's value: in `--compile-to input model.mlir` only one of the two is a file.
 import { cacheName, fileIdentity, readCached, writeCached } from './cache.ts';
-import { runCompiler } from './run.ts';
+import { askCompiler } from './run.ts';
 
 /** `flag` never takes the next argument (a value, if any, follows `=`); `value` always does when there is no `=`. */
 export type FlagKind = 'flag' | 'value';
@@ -26,7 +26,7 @@ export async function loadOptionTable(executable: string, cacheDirectory: string
   if (cached?.identity === identity) return tableOf(cached.flags.split(' '), cached.values.split(' '));
   let asked: { flags: string[]; values: string[] };
   try {
-    asked = await askCompiler(executable);
+    asked = await askForFlags(executable);
   } catch {
     return tableOf([], []);
   }
@@ -105,16 +105,16 @@ export const informationalFlags: ReadonlySet<string> = new Set([
   'iree-llvmcpu-list-targets',
 ]);
 
-async function askCompiler(executable: string): Promise<{ flags: string[]; values: string[] }> {
-  const options = { env: process.env, stdin: new Uint8Array(), capture: true } as const;
-  const help = parseHelp((await runCompiler(executable, ['--help-hidden'], options)).stdout.toString());
+async function askForFlags(executable: string): Promise<{ flags: string[]; values: string[] }> {
+  const options = { env: process.env };
+  const help = parseHelp((await askCompiler(executable, ['--help-hidden'], options)).stdout.toString());
   const flags = [...help.flags];
   const values = [...help.values];
   const uncertain = [...help.uncertain];
   if (uncertain.length === 0) return { flags, values };
   // Each uncertain flag is followed by a flag that does not exist. The compiler complains about all of those that
   // no flag before them has taken, in one run of 15 ms, and ends before doing anything.
-  const probe = (await runCompiler(executable, probeArguments(uncertain), options)).stderr.toString();
+  const probe = (await askCompiler(executable, probeArguments(uncertain), options)).stderr.toString();
   const free = unclaimedProbes(probe);
   if (!free.has(uncertain.length)) return { flags, values }; // it ended early: nothing is learnt
   uncertain.forEach((name, index) => (free.has(index) ? flags : values).push(name));

@@ -4,9 +4,11 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { constants as system } from 'node:os';
+import { startGuardian } from './guardian.ts';
 import { isExecutableFile, readHead } from './pip.ts';
 import { childEnvironment } from './recursion.ts';
-import { killWhenStalled } from './stall.ts';
+import { removeScratchFolders } from './scratch.ts';
+import { killWhenStalled, STALL_SECONDS } from './stall.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -65,7 +67,9 @@ export function runCompiler(
     const stopForwarding = (): void => {
       for (const signal of forwardedSignals) process.off(signal, forward);
     };
+    const guardian = startGuardian();
     const fail = (error: unknown): void => {
+      guardian.dismiss();
       stopForwarding();
       reject(error instanceof Error ? error : new Error(String(error)));
     };
@@ -75,6 +79,7 @@ export function runCompiler(
       fail(error);
       return;
     }
+    if (child.pid !== undefined) guardian.watch(child.pid);
 
     let stalled = false;
     const onStall = () => {
@@ -96,6 +101,7 @@ export function runCompiler(
     child.on('error', fail);
     child.on('close', (code, signal) => {
       stopWatching?.();
+      guardian.dismiss();
       stopForwarding();
       const output = { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) };
       resolve({ code, signal, forwarded, stalled, ...output });
@@ -103,15 +109,41 @@ export function runCompiler(
   });
 }
 
+/**
+ * Asks the compiler something of our own: its output is kept, it has no input but `stdin`, and it is killed when it
+ * hangs. A signal that asks for an end meanwhile ends this process too.
+ */
+export async function askCompiler(
+  executable: string,
+  argv: readonly string[],
+  { env, stdin = new Uint8Array() }: Pick<RunOptions, 'env' | 'stdin'>,
+): Promise<RunResult> {
+  const options = { env, stdin, capture: true, stallSeconds: STALL_SECONDS };
+  const result = await runCompiler(executable, argv, options);
+  if (result.forwarded !== null) exitLike({ code: null, signal: result.forwarded, forwarded: null });
+  return result;
+}
+
 /** Ends this process the way the child ended: with its exit code, or by the same signal. */
 export function exitLike(result: Pick<RunResult, 'code' | 'signal' | 'forwarded'>): never {
+  removeScratchFolders();
   const signal = result.signal ?? result.forwarded;
   if (signal === null) process.exit(result.code ?? 1);
+  if (ignoredByNode.includes(signal)) stopIgnoring();
+  // Without listeners a signal does what it does by default.
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
   // Another thread may take the signal a moment later; one that never kills is told as shells tell it.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
   process.exit(128 + system.signals[signal]);
+}
+
+/** What Node sets to be ignored when it starts, which would be handed on to the compiler. */
+const ignoredByNode: readonly NodeJS.Signals[] = ['SIGPIPE', 'SIGXFSZ'];
+
+/** A signal with a listener is back to its default in the program that this process becomes. */
+function stopIgnoring(): void {
+  for (const signal of ignoredByNode) process.on(signal, () => undefined);
 }
 
 /**
@@ -127,6 +159,7 @@ export async function replaceProcess(
 ): Promise<never> {
   if (canBecome(executable, argv)) {
     const environment = Object.entries(childEnvironment(env)).filter((entry) => entry[1] !== undefined);
+    stopIgnoring();
     process.execve?.(executable, [executable, ...argv], Object.fromEntries(environment));
   }
   return exitLike(await runCompiler(executable, argv, { env, capture: false }));

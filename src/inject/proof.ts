@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, type Operation } from 'mlir-parser-ts';
-import { makeScratchFolder, runCompiler, STALL_SECONDS } from '../compiler/index.ts';
+import { askCompiler, makeScratchFolder } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { loweringConfig } from '../space/render.ts';
 import type { Workload } from '../workload/workload.ts';
@@ -54,7 +54,7 @@ export async function proveLanded(
     readonly cacheDirectory: string;
   },
 ): Promise<(boolean | null)[] | null> {
-  const folder = makeScratchFolder(options.cacheDirectory, 'proof-');
+  const folder = makeScratchFolder(options.cacheDirectory, 'proof');
   if (folder === null) return null;
   try {
     const flags = [
@@ -63,12 +63,7 @@ export async function proveLanded(
       '-o',
       join(folder, 'module.out'),
     ];
-    const result = await runCompiler(executable, withTrailingFlags(argv, flags), {
-      env: options.env,
-      stdin: options.stdin ?? new Uint8Array(),
-      capture: true,
-      stallSeconds: STALL_SECONDS,
-    });
+    const result = await askCompiler(executable, withTrailingFlags(argv, flags), options);
     if (result.code !== 0) return null;
     const dumps = readdirSync(folder)
       .filter((name) => name.endsWith('.mlir'))

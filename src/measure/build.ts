@@ -85,6 +85,8 @@ async function compileOnce(
     [...toolchain.flags, conversion, separate, ...evaluation, ...dataTiling, source, '-o', module],
     SECONDS_PER_CANDIDATE * (candidates.length + 1),
     toolchain.signal,
+    // What the compiler leaves when it is killed goes with our own folder.
+    { TMPDIR: toolchain.workDirectory },
   );
   // The compiler can exit with 0 after writing nothing but a crash reproducer.
   const written = result.ok && (await stat(module).catch(() => null)) !== null;

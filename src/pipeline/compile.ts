@@ -2,7 +2,14 @@
 import { mkdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
-import { exitLike, replaceProcess, runCompiler, STALL_SECONDS, type RunResult } from '../compiler/index.ts';
+import {
+  exitLike,
+  replaceProcess,
+  runCompiler,
+  STALL_SECONDS,
+  temporaryName,
+  type RunResult,
+} from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import type { Injection, Route } from '../inject/plan.ts';
@@ -118,19 +125,24 @@ export async function compileInjected(
     return exitLike(result);
   }
 
-  const result = await runCompiler(executable, argv, {
+  // The user's own flag comes later and wins.
+  const coloured = showsColours(env) ? ['--color', ...argv] : argv;
+  const result = await runCompiler(executable, coloured, {
     env,
     stdin,
     capture: true,
     stallSeconds: STALL_SECONDS,
   });
   if (succeeded(result, command) || result.forwarded !== null) {
-    show(result, mapMessages);
+    const isShown = show(result, mapMessages);
     if (result.forwarded !== null) return exitLike(result);
     const landed = await whatLanded(injected, command, decisions, surroundings);
     planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
     if (allLanded(landed) === false) await onLost();
     onEnd({ applied: allLanded(landed), landed, argv, fallback: null });
+    // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best.
+    if (!isShown && stdin === undefined) return replaceProcess(executable, argv, env);
+    if (!isShown) return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
     return exitLike(result);
   }
 
@@ -169,22 +181,31 @@ function succeeded(result: RunResult, command: Command): boolean {
   return output.kind === 'stdout' || statSync(output.path, { throwIfNoEntry: false }) !== undefined;
 }
 
-function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): void {
-  // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
-  writeAll(1, result.stdout);
-  writeAll(2, mapMessages === null ? result.stderr : Buffer.from(mapMessages(result.stderr.toString())));
+/** Colours in messages are for terminals; the compiler, which writes to us, is told what it would have found itself. */
+function showsColours({ TERM = '' }: Surroundings['env']): boolean {
+  const { isatty } = process.getBuiltinModule('node:tty');
+  return isatty(2) && /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
 }
 
-/** Writes all bytes, blocking; a reader that has gone away is no error of ours. */
-function writeAll(descriptor: number, bytes: Uint8Array): void {
+/** @returns whether the whole output could be written */
+function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): boolean {
+  // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
+  const isWritten = writeAll(1, result.stdout);
+  writeAll(2, mapMessages === null ? result.stderr : Buffer.from(mapMessages(result.stderr.toString())));
+  return isWritten;
+}
+
+/** Writes all bytes, blocking; false when they are not wanted or there is no room for them. */
+function writeAll(descriptor: number, bytes: Uint8Array): boolean {
   for (let offset = 0; offset < bytes.length;) {
     try {
       offset += writeSync(descriptor, bytes, offset);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return false;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
     }
   }
+  return true;
 }
 
 function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
@@ -197,7 +218,7 @@ function writeOnce(folder: string, slices: readonly Uint8Array[], digest: Digest
   const size = slices.reduce((sum, slice) => sum + slice.length, 0);
   if (statSync(path, { throwIfNoEntry: false })?.size === size) return path;
   mkdirSync(folder, { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = temporaryName(path);
   try {
     writeSlices(temporary, slices);
     renameSync(temporary, path);

@@ -179,6 +179,9 @@ function whyUntouched(args: CompilerArguments): string | null {
   if (args.informational) return 'only information is asked for';
   if (args.unclear !== null) return args.unclear;
   if (args.input === null) return 'no input file';
+  // A new plan's output is held back: by then such a name means something else.
+  if (args.output.kind === 'file' && /^\/(?:dev\/(?:std|fd)|proc\/)/.test(args.output.path))
+    return 'the output is a descriptor';
   const tuning = userTuningFlag(args.flags);
   if (tuning !== null) return `${tuning} is given`;
   const to = lastValue(args, 'compile-to');

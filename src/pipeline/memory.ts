@@ -1,6 +1,7 @@
 // What is remembered of inputs and plans between builds: one small file each, made again when lost.
 import { join } from 'node:path';
-import { readCached, shortHash, writeCached } from '../compiler/cache.ts';
+import { readCached, writeCached } from '../compiler/cache.ts';
+import { shortHash } from '../compiler/hash.ts';
 
 /** The identity is the whole text that the file's name is derived from, so that a collision of names is noticed. */
 interface Remembered {

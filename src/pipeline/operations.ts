@@ -77,9 +77,11 @@ export async function surveyText(
   // What is not surveyed yet was read from the text.
   const found = operations.map(({ site }) => site.operation!);
   const identity = inputIdentity(command, digest);
-  const surveyed = await survey(bytes, found, identity, command, options, surroundings);
-  const { sizes } = surroundings.settings;
-  return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found, sizes)), surveyed: true };
+  // Another build of the same input may have asked meanwhile.
+  const surveyed =
+    surveyMemory.recall(surroundings.cacheDirectory, identity)?.operations ??
+    (await survey(bytes, found, identity, command, options, surroundings));
+  return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found, surroundings.settings.sizes)), surveyed: true };
 }
 
 async function survey(

@@ -1,4 +1,5 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
+import { removeAbandoned } from '../compiler/scratch.ts';
 import { leaveOut, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { messageOf, tell } from '../report/tell.ts';
 import type { Store } from '../store/store.ts';
@@ -33,6 +34,8 @@ export async function resolve(
   const decide = (...known: Parameters<Lookup['decide']>) =>
     withoutSlower(lookup.decide(...known), subjects, command, surroundings);
   if (lookup.misses.length === 0) return { subjects, decisions: decide(new Map(), ''), seconds: 0 };
+  // A build that is no hit has the time to tidy up after those that were killed.
+  removeAbandoned(surroundings.cacheDirectory);
   const whyNot = whyNoStore ?? whyUntuned(store, subjects, surroundings);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
@@ -41,17 +44,37 @@ export async function resolve(
   }
 
   const begun = performance.now();
-  const surveyed = await withSurvey(subjects, command, surroundings);
+  const seconds = () => (performance.now() - begun) / 1000;
+  const surveyed = await surveyInTurn(subjects, command, surroundings);
+  if (typeof surveyed === 'string')
+    return { subjects, decisions: decide(new Map(), surveyed), seconds: seconds() };
   if (surveyed !== subjects) lookup = lookUp(store, surveyed, settings);
   const { results, whyNot: untuned } =
     lookup.misses.length === 0
       ? { results: new Map<string, never>(), whyNot: '' }
-      : await tune(lookup.misses, store, surveyed, command, surroundings);
-  return {
-    subjects: surveyed,
-    decisions: decide(results, untuned),
-    seconds: (performance.now() - begun) / 1000,
-  };
+      : await tune(lookup.misses, store, surveyed, command, surroundings, settings.budgetSeconds - seconds());
+  return { subjects: surveyed, decisions: decide(results, untuned), seconds: seconds() };
+}
+
+/**
+ * A survey that waits, as long as the budget lasts, until nobody measures: the compiler at work would disturb that.
+ * @returns the reason as text when somebody measured all that time
+ */
+async function surveyInTurn(
+  subjects: Subjects,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Subjects | string> {
+  if (subjects.surveyed) return subjects;
+  const { cacheDirectory, settings } = surroundings;
+  const { acquireMeasuringLock, BUSY } = await import('../tuner/lock.ts');
+  const lock = await acquireMeasuringLock(cacheDirectory, settings.budgetSeconds);
+  if (lock === null) return BUSY;
+  try {
+    return await withSurvey(subjects, command, surroundings);
+  } finally {
+    lock.release();
+  }
 }
 
 /** Configurations that were found to make this very program worse are left out of it. */
@@ -85,6 +108,7 @@ async function tune(
   subjects: Subjects,
   command: Command,
   surroundings: Surroundings,
+  budgetSeconds: number,
 ): Promise<TuneOutcome> {
   const { settings } = surroundings;
   // Nothing of this is loaded on a hit.
@@ -104,7 +128,7 @@ async function tune(
   const display = progressDisplay();
   try {
     const outcome = await tuneMisses(misses, store, command, subjects, surroundings, {
-      budgetSeconds: settings.budgetSeconds,
+      budgetSeconds,
       signal: interrupted.signal,
       onProgress: (progress) => {
         display.show(progress);

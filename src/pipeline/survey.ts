@@ -3,7 +3,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, type Operation } from 'mlir-parser-ts';
-import { makeScratchFolder, runCompiler } from '../compiler/index.ts';
+import { askCompiler, makeScratchFolder } from '../compiler/index.ts';
 import { matchKey } from '../inject/matcher.ts';
 import { annotationSpec, preprocessingFlags, writtenForm } from '../inject/preprocess.ts';
 import { withTrailingFlags } from '../inject/proof.ts';
@@ -60,15 +60,15 @@ export async function surveyInput(
   options: SurveyOptions,
   { env, cacheDirectory }: Surroundings,
 ): Promise<SurveyedOperation[] | null> {
-  const folder = makeScratchFolder(cacheDirectory, 'survey-');
+  const folder = makeScratchFolder(cacheDirectory, 'survey');
   if (folder === null) return null;
   const compileTo = async (phase: string, flags: readonly string[]): Promise<Uint8Array | null> => {
     const output = join(folder, `${phase}.mlir`);
     const all = [`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, ...flags, '-o', output];
-    const result = await runCompiler(
+    const result = await askCompiler(
       command.compiler.executable,
       withTrailingFlags(command.expanded, options.dataTiling ? [...all, ...NO_DATA_TILING] : all),
-      { env, stdin: options.stdin ?? new Uint8Array(), capture: true },
+      { env, stdin: options.stdin },
     );
     return result.code === 0 ? readFileSync(output) : null;
   };

@@ -1,7 +1,7 @@
 // A whole program, stock against tuned: equal results, and no loss of speed.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { findRuntimeTool, runCompiler } from '../compiler/index.ts';
+import { askCompiler, findRuntimeTool, makeScratchFolder } from '../compiler/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { planInjection } from '../inject/plan.ts';
 import { withTrailingFlags } from '../inject/proof.ts';
@@ -47,8 +47,8 @@ export async function verifyTuned(
   surroundings: Surroundings,
 ): Promise<ProgramVerdict> {
   const { cacheDirectory, env, root } = surroundings;
-  await mkdir(cacheDirectory, { recursive: true });
-  const folder = await mkdtemp(join(cacheDirectory, 'verify-'));
+  const folder = makeScratchFolder(cacheDirectory, 'verify');
+  if (folder === null) throw new Error(`nothing can be written to the cache folder ${cacheDirectory}`);
   const tool = (name: string) => {
     const path = findRuntimeTool(name, command.compiler, env, { root, cacheDirectory });
     if (path === undefined) throw new Error(`${name} is not found (pip install iree-base-runtime)`);
@@ -122,12 +122,8 @@ export async function verifyTuned(
     stdin: Uint8Array | undefined,
     output: string,
   ): Promise<string | null> {
-    const options = { env, stdin: stdin ?? new Uint8Array(), capture: true };
-    const result = await runCompiler(
-      command.compiler.executable,
-      withTrailingFlags(argv, ['-o', output]),
-      options,
-    );
+    const all = withTrailingFlags(argv, ['-o', output]);
+    const result = await askCompiler(command.compiler.executable, all, { env, stdin });
     return result.code === 0 ? null : result.stderr.toString();
   }
 }

@@ -1,5 +1,5 @@
 // Asks the compiler what the user's flags mean: the only one who knows what `host` is.
-import { runCompiler } from '../compiler/run.ts';
+import { askCompiler } from '../compiler/run.ts';
 import { cacheName, fileIdentity, readCached, writeCached } from '../compiler/cache.ts';
 import { readTargets, targetKey, type Target } from './target.ts';
 
@@ -38,10 +38,9 @@ export async function probeTargets(
   const name = cacheName('target', identity);
   const cached = readCached(cacheDirectory, name, isCached);
   if (cached?.identity === identity) return cached.probe;
-  const result = await runCompiler(compiler, [...flags, '--compile-to=preprocessing', '-'], {
+  const result = await askCompiler(compiler, [...flags, '--compile-to=preprocessing', '-'], {
     env: process.env,
     stdin: Buffer.from('module {}\n'),
-    capture: true,
   });
   if (result.code !== 0) {
     const lines = result.stderr.toString().trim().split('\n');

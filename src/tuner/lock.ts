@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 
+/** Why a build whose wait was in vain goes on without tuning. */
+export const BUSY = 'another process measured on this machine for the whole budget';
+
 /** A held lock; it ends with the process at the latest, however that ends. */
 export interface Lock {
   release(): void;
@@ -18,7 +21,7 @@ export interface Lock {
 export async function acquireMeasuringLock(
   cacheDirectory: string,
   timeoutSeconds: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Lock | null> {
   mkdirSync(cacheDirectory, { recursive: true });
   const database = new Database(join(cacheDirectory, 'measuring.lock'), { timeout: 0 });
@@ -34,12 +37,13 @@ export async function acquireMeasuringLock(
       };
     } catch (error) {
       const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
-      if (!isBusy || performance.now() >= end || signal.aborted) {
+      if (!isBusy || performance.now() >= end || signal?.aborted === true) {
         database.close();
         if (isBusy) return null;
         throw error;
       }
     }
-    await sleep(50, undefined, { signal }).catch(() => undefined);
+    // Many that wait must not disturb the one that measures, nor ask all at once.
+    await sleep(50 + 200 * Math.random(), undefined, signal && { signal }).catch(() => undefined);
   }
 }

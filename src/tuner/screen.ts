@@ -40,6 +40,11 @@ export interface ScreenedTrial extends Trial {
   /** Gain at the size of a dynamic dimension where it is least; null where there is one size only, or nothing was measured. */
   readonly leastRatio: number | null;
 }
+/** A candidate that is so many times slower than the default need not be measured to its end. */
+const HOPELESS = 20;
+
+/** What loading a module may take on a busy machine. */
+const START_SECONDS = 5;
 
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
@@ -151,9 +156,14 @@ export class Screener {
     timeoutSeconds: number,
     care: Care,
   ) {
+    const { repetitions, minSeconds } = this.#isSlow && care === QUICK ? ONCE : care;
+    // One that hangs must not take the rest of the budget with it.
+    const sizes = this.#defaults.length;
+    const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.defaultSeconds * this.runFactor);
     return timeCandidates(this.#toolchain, this.#workload, module, names, {
-      ...(this.#isSlow && care === QUICK ? ONCE : care),
-      timeoutSeconds,
+      repetitions,
+      minSeconds,
+      timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + names.length * repetitions * longest),
       ...(only && { only }),
     });
   }

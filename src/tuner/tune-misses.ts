@@ -1,7 +1,7 @@
 // Tuning on a miss: all missing workloads of one compile within one budget.
 import { rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { findRuntimeTool } from '../compiler/index.ts';
+import { findRuntimeTool, makeScratchFolder } from '../compiler/index.ts';
 import type { TunableOperation } from '../decision/decision.ts';
 import { chooseRecord } from '../decision/decision.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
@@ -12,7 +12,7 @@ import type { StrategyFactory } from '../search/strategy.ts';
 import { llvmCpuSpace } from '../space/llvm-cpu.ts';
 import type { Store } from '../store/store.ts';
 import { workloadFlops } from '../workload/workload.ts';
-import { acquireMeasuringLock } from './lock.ts';
+import { acquireMeasuringLock, BUSY } from './lock.ts';
 import {
   DEFAULT_EFFORT,
   tuneWorkload,
@@ -20,7 +20,6 @@ import {
   type TuningProgress,
   type TuningResult,
 } from './tune-workload.ts';
-import { makeWorkDirectory } from './work-directory.ts';
 
 export interface TuneOptions {
   readonly budgetSeconds: number;
@@ -71,10 +70,15 @@ export async function tuneMisses(
       whyNot: 'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
     };
 
+  // A user who gives less than that in all gets what can be had for it.
+  const least = Math.min(LEAST_SECONDS, surroundings.settings.budgetSeconds / 2);
   const lock = await acquireMeasuringLock(cacheDirectory, options.budgetSeconds, options.signal);
-  if (lock === null)
-    return { results, whyNot: 'another process measured on this machine for the whole budget' };
-  const workDirectory = makeWorkDirectory(cacheDirectory);
+  if (lock === null) return { results, whyNot: BUSY };
+  const workDirectory = makeScratchFolder(cacheDirectory, 'tuning');
+  if (workDirectory === null) {
+    lock.release();
+    return { results, whyNot: `nothing can be written to the cache folder ${cacheDirectory}` };
+  }
   let whyNot = 'the tuning budget is spent';
   try {
     const toolchain: Toolchain = {
@@ -100,7 +104,7 @@ export async function tuneMisses(
         }
       }
       const left = end - clock();
-      if ((i > 0 && left < LEAST_SECONDS) || options.finishEarly?.aborted === true) break;
+      if (left < least || options.finishEarly?.aborted === true) break;
       const result = await tuneWorkload(toolchain, store, {
         subject,
         space: llvmCpuSpace(miss.workload, {

@@ -9,7 +9,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { cacheName, fileIdentity, readCached, shortHash, writeCached } from '../../src/compiler/cache.ts';
+import { cacheName, fileIdentity, readCached, writeCached } from '../../src/compiler/cache.ts';
+import { shortHash } from '../../src/compiler/hash.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { write } from './support.ts';
 

@@ -1,5 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
@@ -68,7 +68,10 @@ describe('a captured run', () => {
 function inProcess(code: string, options: { env?: NodeJS.ProcessEnv; stdio?: 'pipe' } = {}) {
   const module = JSON.stringify(join(root, 'src/compiler/run.ts'));
   const file = join(directory, `main-${String(Math.random()).slice(2)}.mjs`);
-  writeFileSync(file, `import { exitLike, replaceProcess, runCompiler } from ${module};\n${code}`);
+  writeFileSync(
+    file,
+    `import { askCompiler, exitLike, replaceProcess, runCompiler } from ${module};\n${code}`,
+  );
   const args = ['--disable-warning=ExperimentalWarning', file];
   return {
     args,
@@ -77,13 +80,16 @@ function inProcess(code: string, options: { env?: NodeJS.ProcessEnv; stdio?: 'pi
 }
 
 describe('ending like the child', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'SIGABRT', 'SIGSEGV'])('by %s', (signal) => {
-    const script = sh(`ulimit -c 0; kill -${signal.slice(3)} $$`);
-    const { run } = inProcess(
-      `exitLike(await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: false }));`,
-    );
-    expect(run()).toMatchObject({ status: null, signal });
-  });
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGPIPE', 'SIGXFSZ'])(
+    'by %s',
+    (signal) => {
+      const script = sh(`ulimit -c 0; kill -${signal.slice(3)} $$`);
+      const { run } = inProcess(
+        `exitLike(await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: false }));`,
+      );
+      expect(run()).toMatchObject({ status: null, signal });
+    },
+  );
   test.each([0, 1, 74, 255])('with code %i', (code) => {
     const { run } = inProcess(
       `exitLike(await runCompiler(${JSON.stringify(sh(`exit ${code}`))}, [], { env: process.env, capture: false }));`,
@@ -115,6 +121,59 @@ describe('ending like the child', () => {
     },
   );
 });
+
+/** Whether a process is there and not only waits to be collected. */
+function isRunning(pid: number): boolean {
+  const run = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return run.stdout.trim() !== '' && !run.stdout.startsWith('Z');
+}
+
+/** What a script has written to the file, once it has. */
+async function contentOf(path: string): Promise<string> {
+  while (!existsSync(path) || !readFileSync(path, 'utf8').endsWith('\n')) await sleep(10);
+  return readFileSync(path, 'utf8').trim();
+}
+
+test('a child ends with us, even when we are killed', async () => {
+  const started = join(directory, 'started');
+  const script = sh(`echo $$ >'${started}'; exec sleep 600`);
+  const { args } = inProcess(
+    `await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: false });`,
+  );
+  const us = spawn(process.execPath, args, { stdio: 'ignore' });
+  const child = Number(await contentOf(started));
+  // The shell that watches is told right after the child's start.
+  await sleep(200);
+  us.kill('SIGKILL');
+  await expect.poll(() => isRunning(child), { timeout: 20_000 }).toBe(false);
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  '%s while the compiler is only asked something ends us, and takes our folders along',
+  async (signal) => {
+    const ready = join(directory, `asked-${signal}`);
+    const cache = join(directory, `cache-${signal}`);
+    const script = sh(`echo x >'${ready}'; exec sleep 600`);
+    const { args } = inProcess(
+      `const { makeScratchFolder } = await import(${JSON.stringify(join(root, 'src', 'compiler', 'scratch.ts'))});
+       makeScratchFolder(${JSON.stringify(cache)}, 'survey');
+       await askCompiler(${JSON.stringify(script)}, [], { env: process.env });
+       console.log('it went on');`,
+    );
+    mkdirSync(cache);
+    const us = spawn(process.execPath, args, { stdio: 'ignore' });
+    const ended = new Promise((resolve) =>
+      us.on('exit', (_, by) => {
+        resolve(by);
+      }),
+    );
+    await contentOf(ready);
+    expect(readdirSync(join(cache, 'work'))).toHaveLength(1);
+    us.kill(signal);
+    expect(await ended).toBe(signal);
+    expect(readdirSync(join(cache, 'work'))).toEqual([]);
+  },
+);
 
 describe('becoming the compiler', () => {
   const become = (executable: string, argv: string[], before = '') =>
@@ -163,6 +222,37 @@ describe('becoming the compiler', () => {
       const run = become(path, []).run();
       expect([run.signal, run.stderr.includes('Native stack trace')]).toEqual([null, false]);
     }
+  });
+  describe.runIf(process.platform === 'linux')('leaves the process as it was', () => {
+    // A user's own surroundings, different from the usual.
+    const within = ['-c', 'cd /; umask 027; ulimit -n 300; ulimit -c 0; exec nice -n 3 "$@"', 'sh'];
+    const lines = (run: SpawnSyncReturns<string>) => run.stdout.split('\n').filter((line) => line !== '');
+    const both = (executable: string, argv: string[]) => {
+      const direct = spawnSync('/bin/sh', [...within, executable, ...argv], { encoding: 'utf8' });
+      const { args } = become(executable, argv);
+      const ours = spawnSync('/bin/sh', [...within, process.execPath, ...args], { encoding: 'utf8' });
+      return { direct: lines(direct), ours: lines(ours) };
+    };
+    it('its signals and umask', () => {
+      const { direct, ours } = both('/bin/cat', ['/proc/self/status']);
+      const kept = (all: string[]) =>
+        all.filter((line) => /^(?:Sig(?:Ign|Blk|Cgt)|Umask|NoNewPrivs)/.test(line));
+      expect(kept(ours)).toEqual(kept(direct));
+      expect(kept(ours)).toContain('SigIgn:\t0000000000000000');
+    });
+    it('its limits and niceness', () => {
+      const limits = both('/bin/cat', ['/proc/self/limits']);
+      expect(limits.ours).toEqual(limits.direct);
+      const nice = (stat: string[]) => stat[0]!.split(') ')[1]!.split(' ')[16];
+      const stat = both('/bin/cat', ['/proc/self/stat']);
+      expect([nice(stat.ours), nice(stat.direct)]).toEqual(['3', '3']);
+    });
+    it('its working directory and its files', () => {
+      const folder = both('/bin/readlink', ['/proc/self/cwd']);
+      expect([folder.ours, folder.direct]).toEqual([['/'], ['/']]);
+      const files = both('/bin/ls', ['/proc/self/fd']);
+      expect(files.ours).toEqual(files.direct);
+    });
   });
   it('adds one to the depth of wrappers', () => {
     const run = inProcess(

@@ -154,6 +154,30 @@ export function matmulModule(m: number | '?', n: number, k: number, attributes =
 `;
 }
 
+/** Runs a compiled `matmulModule` on operands in which every element counts; its result is the output. */
+export function runMatmul(
+  place: Workplace,
+  module: string,
+  m: number,
+  n: number,
+  k: number,
+): Promise<Result> {
+  // Small whole numbers: the sums are exact in any order.
+  const values = (count: number, step: number) =>
+    Array.from({ length: count }, (_, i) => ((i * step) % 7) - 3).join(' ');
+  const inputs = [
+    `${m}x${k}xf32=${values(m * k, 5)}`,
+    `${k}x${n}xf32=${values(k * n, 3)}`,
+    `${m}x${n}xf32=1`,
+  ];
+  return place.run(runtimeTool('iree-run-module'), [
+    `--module=${module}`,
+    '--device=local-sync',
+    '--function=main',
+    ...inputs.map((input) => `--input=${input}`),
+  ]);
+}
+
 /** A matmul for which the default is so slow that tuning is sure to win: no tile divides its dimensions. */
 export const oddMatmul = matmulModule(61, 67, 71);
 

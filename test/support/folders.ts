@@ -1,13 +1,14 @@
-// Folders that are gone after the test file.
+// Folders that are gone after the test file, or after the script that uses them without vitest.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 
 const directories: string[] = [];
-afterAll(() => {
+const removeAll = () => {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-});
+};
+if (process.env['VITEST'] === undefined) process.on('exit', removeAll);
+else (await import('vitest')).afterAll(removeAll);
 
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'iree-tuned-test-'));

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { randomSearch } from '../../src/search/random.ts';
@@ -10,7 +9,6 @@ import type { Subject } from '../../src/store/store.ts';
 import { winner, type Finals } from '../../src/tuner/finals.ts';
 import { acquireMeasuringLock } from '../../src/tuner/lock.ts';
 import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuner/tune-workload.ts';
-import { makeWorkDirectory } from '../../src/tuner/work-directory.ts';
 import { workloadKey } from '../../src/workload/workload.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -201,16 +199,4 @@ describe('the measuring lock', () => {
     expect(after).not.toBeNull();
     after!.release();
   });
-});
-
-test('the work directory of a process that is gone is removed by the next', () => {
-  const folder = temporaryDirectory();
-  mkdirSync(join(folder, 'work', '999999999-x'), { recursive: true });
-  mkdirSync(join(folder, 'work', `${process.pid}-mine`));
-  const own = makeWorkDirectory(folder);
-  expect(
-    readdirSync(join(folder, 'work'))
-      .map((name) => join(folder, 'work', name))
-      .sort(),
-  ).toEqual([own, join(folder, 'work', `${process.pid}-mine`)].sort());
 });

@@ -1,0 +1,97 @@
+// Many builds of one input at once, none of which finds a record: `npm run test:cold -- [COUNT]`.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import type { Explanation } from '../../src/report/explain.ts';
+import { HOST, oddMatmul, runMatmul, Workplace } from '../scenarios/support.ts';
+import { root } from '../support/real-tools.ts';
+
+export interface ColdBuilds {
+  /** Searches that were begun and recorded something; each begins with a trial of the default. */
+  readonly searches: number;
+  readonly records: number;
+  /** Builds that ended as they should, with the right output. */
+  readonly good: number;
+  /** What each build's one operation got, with how often. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly problems: readonly string[];
+}
+
+/**
+ * Starts `count` builds at once.
+ * @param killFirst kills the one that tunes as soon as it has measured something; another has to take over
+ */
+export async function coldBuilds(
+  count: number,
+  { killFirst = false, budget = '60' }: { killFirst?: boolean; budget?: string } = {},
+): Promise<ColdBuilds> {
+  const place = new Workplace({ IREE_TUNED_BUDGET: budget });
+  place.write('in.mlir', oddMatmul);
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  const run = (module: string) => runMatmul(place, module, 61, 67, 71);
+  const right = (await run('stock.vmfb')).stdout;
+  const builds = Array.from({ length: count }, (_, i) =>
+    place.start(join(root, 'bin', 'iree-compile-tuned'), [...HOST, 'in.mlir', '-o', `${i}.vmfb`], {
+      env: { IREE_TUNED_EXPLAIN: `${i}.json` },
+    }),
+  );
+  if (killFirst) {
+    while (rowsOf(place.database).trials === 0) await sleep(100);
+    // Its scratch folder is named after it.
+    const pids = builds.map(({ child }) => child.pid);
+    const tuner = readdirSync(place.path('cache/work')).find((name) => name.startsWith('tuning-'));
+    const pid = Number(tuner?.split('-')[2]);
+    if (!pids.includes(pid)) throw new Error(`nobody tunes: ${String(tuner)}`);
+    process.kill(pid, 'SIGKILL');
+  }
+  const outcomes: Record<string, number> = {};
+  const problems: string[] = [];
+  let good = 0;
+  for (const [i, { ended }] of builds.entries()) {
+    const { code, signal, stdout, stderr } = await ended;
+    if (signal === 'SIGKILL' && killFirst) continue;
+    const result = code === 0 ? await run(`${i}.vmfb`) : null;
+    if (code === 0 && stdout.length === 0 && stderr === '' && result!.stdout.equals(right)) good++;
+    else problems.push(`build ${i} ended with ${code ?? signal ?? ''}: ${stderr}`);
+    const explanation = JSON.parse(readFileSync(place.path(`${i}.json`), 'utf8')) as Explanation;
+    const { outcome, reason } = explanation.operations[0]!;
+    const what = outcome === 'default' ? `${outcome}: ${reason}` : outcome;
+    outcomes[what] = (outcomes[what] ?? 0) + 1;
+  }
+  const { searches, records } = rowsOf(place.database);
+  return { searches, records, good, outcomes, problems };
+}
+
+function rowsOf(path: string): { trials: number; searches: number; records: number } {
+  try {
+    const database = new Database(path, { readonly: true });
+    try {
+      const count = (text: string) =>
+        database.prepare(`SELECT count(*) FROM ${text}`).pluck().get() as number;
+      return {
+        trials: count('trial'),
+        searches: count(`trial WHERE configuration ->> 'kind' = 'default'`),
+        records: count('record'),
+      };
+    } finally {
+      database.close();
+    }
+  } catch {
+    // Nobody has made it yet.
+    return { trials: 0, searches: 0, records: 0 };
+  }
+}
+
+if (import.meta.main) {
+  const count = Number(process.argv[2] ?? 32);
+  const begun = performance.now();
+  for (const killFirst of [false, true]) {
+    const result = await coldBuilds(count, { killFirst });
+    console.log(
+      JSON.stringify({ killFirst, ...result, seconds: Math.round((performance.now() - begun) / 1000) }),
+    );
+    const expected = killFirst ? count - 1 : count;
+    if (result.good !== expected || result.records !== 1) process.exitCode = 1;
+  }
+}

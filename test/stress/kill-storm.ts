@@ -1,0 +1,162 @@
+// Kills tuning builds at random moments and looks at what is left: `npm run test:kills -- [COUNT] [SEED]`.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { seededRandom } from '../../src/search/strategy.ts';
+import { HOST, matmulModule, runMatmul, Workplace } from '../scenarios/support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { root } from '../support/real-tools.ts';
+import { cachedCompiler } from './cached-compiler.ts';
+import { commandLinesWith, leftovers } from './leftovers.ts';
+
+export interface Storm {
+  /** Builds that were killed before they ended. */
+  readonly killed: number;
+  /** Builds that ended before their moment had come. */
+  readonly ended: number;
+  /** Records that were committed by builds which were killed later, or which ended. */
+  readonly records: number;
+  /** Kills after which something had to be tidied up by the next build: the storm was worth it. */
+  readonly untidy: number;
+  /** What did not hold; empty when all is well. */
+  readonly problems: readonly string[];
+}
+
+const SHAPES: readonly (readonly [m: number, n: number, k: number])[] = [
+  [61, 67, 71],
+  [32, 48, 40],
+  [3, 96, 64],
+  [45, 33, 27],
+];
+
+/** Long enough for a search to get to its end when its candidates are compiled already. */
+const LONGEST_SECONDS = 15;
+
+/**
+ * Starts a tuning build, kills it after a random time, checks the database, builds again without tuning, checks that
+ * output and that nothing is left; `count` times.
+ */
+export async function killStorm(count: number, seed: number, say: (line: string) => void): Promise<Storm> {
+  const random = seededRandom(seed);
+  const compiler = cachedCompiler(temporaryDirectory());
+  const problems: string[] = [];
+  let [killed, ended, records, untidy] = [0, 0, 0, 0];
+  let place: Workplace | null = null;
+  let longest = LONGEST_SECONDS;
+  for (let i = 0; i < count; i++) {
+    // A new place when everything is tuned in the old one.
+    if (place === null || untuned(place).length === 0) place = await preparePlace(compiler);
+    const left = untuned(place);
+    const shape = left[Math.floor(random() * left.length)]!;
+    const argv = [...HOST, `${shape}.mlir`, '-o', 'out.vmfb'];
+    const before = contentOf(place.database);
+    const begun = performance.now();
+    const build = place.start(join(root, 'bin', 'iree-compile-tuned'), argv, {
+      env: { IREE_TUNED_BUDGET: '5' },
+    });
+    const seconds = random() * longest;
+    await Promise.race([build.ended, sleep(seconds * 1000)]);
+    build.child.kill('SIGKILL');
+    const { signal } = await build.ended;
+    if (signal === 'SIGKILL') killed++;
+    else {
+      ended++;
+      // No kill is worth waiting for when the build has long ended.
+      longest = Math.min(LONGEST_SECONDS, ((performance.now() - begun) / 1000) * 1.1);
+    }
+
+    const after = contentOf(place.database);
+    records += after.records.length - before.records.length;
+    const problem = (what: string) =>
+      problems.push(`kill ${i} of ${shape} after ${seconds.toFixed(2)} s: ${what}`);
+    if (after.integrity !== 'ok') problem(`the database is damaged: ${after.integrity}`);
+    const lost = before.records.filter((record) => !after.records.includes(record));
+    if (lost.length > 0) problem(`records are lost: ${lost.join('; ')}`);
+    if (after.trials < before.trials) problem('trials are lost');
+    if (leftovers(place.folder).length > 0) untidy++;
+
+    const next = await place.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
+    if (next.code !== 0 || next.stderr !== '' || next.stdout.length > 0)
+      problem(`the next build ended with ${next.code}: ${next.stderr}`);
+    else if (!(await isRight(place, shape))) problem('the output of the next build is wrong');
+    const files = leftovers(place.folder);
+    if (files.length > 0) problem(`left behind: ${files.join(', ')}`);
+    const running = commandLinesWith(place.folder);
+    if (running.length > 0) problem(`still running: ${running.join('; ')}`);
+    if ((i + 1) % 10 === 0)
+      say(`${i + 1}: ${killed} killed, ${ended} ended, ${records} records, ${problems.length} problems`);
+  }
+  return { killed, ended, records, untidy, problems };
+}
+
+const shapeName = (shape: readonly number[]) => shape.join('x');
+
+/** A new workplace with the inputs and the stock compiler's outputs. */
+async function preparePlace(compiler: string): Promise<Workplace> {
+  const place = new Workplace({ IREE_TUNED_COMPILER: compiler });
+  for (const shape of SHAPES) {
+    const name = shapeName(shape);
+    place.write(`${name}.mlir`, matmulModule(...shape));
+    await place.stock([...HOST, `${name}.mlir`, '-o', `${name}.vmfb`]);
+  }
+  return place;
+}
+
+/** Shapes without a record. */
+function untuned(place: Workplace): string[] {
+  const { records } = contentOf(place.database);
+  return SHAPES.filter(([m, n, k]) => !records.some((record) => record.includes(`m=${m} n=${n} k=${k}`))).map(
+    shapeName,
+  );
+}
+
+interface Content {
+  readonly integrity: string;
+  /** Workload, configuration and time of each. */
+  readonly records: readonly string[];
+  readonly trials: number;
+}
+
+function contentOf(path: string): Content {
+  const empty = { integrity: 'ok', records: [], trials: 0 };
+  if (!existsSync(path)) return empty;
+  const database = new Database(path);
+  try {
+    const rows = database.pragma('integrity_check') as { integrity_check: string }[];
+    const integrity = rows.map(({ integrity_check }) => integrity_check).join('; ');
+    const hasTables =
+      database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'record'").get() !== undefined;
+    if (!hasTables) return { ...empty, integrity };
+    const records = database
+      .prepare(
+        `SELECT workload.key || ' ' || record.configuration || ' ' || record.created_at AS text
+         FROM record JOIN subject ON subject.id = record.subject JOIN workload ON workload.id = subject.workload`,
+      )
+      .pluck()
+      .all() as string[];
+    const trials = database.prepare('SELECT count(*) FROM trial').pluck().get() as number;
+    return { integrity, records, trials };
+  } finally {
+    database.close();
+  }
+}
+
+/** The stock compiler's bytes, or with a configuration injected, the stock program's results. */
+async function isRight(place: Workplace, shape: string): Promise<boolean> {
+  if (place.read('out.vmfb').equals(place.read(`${shape}.vmfb`))) return true;
+  const [m, n, k] = shape.split('x').map(Number) as [number, number, number];
+  const [mine, stock] = [
+    await runMatmul(place, 'out.vmfb', m, n, k),
+    await runMatmul(place, `${shape}.vmfb`, m, n, k),
+  ];
+  return mine.code === 0 && mine.stdout.length > 0 && mine.stdout.equals(stock.stdout);
+}
+
+if (import.meta.main) {
+  const [count = 200, seed = 1] = process.argv.slice(2).map(Number);
+  const storm = await killStorm(count, seed, console.log);
+  for (const problem of storm.problems) console.log(problem);
+  console.log(JSON.stringify({ ...storm, problems: storm.problems.length, seed }));
+  if (storm.problems.length > 0 || storm.killed === 0) process.exitCode = 1;
+}
