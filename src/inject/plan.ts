@@ -5,18 +5,26 @@ import { isBefore, type Release } from '../space/render.ts';
 import { ownConfiguration } from '../workload/from-operation.ts';
 import { injectedAttribute } from './attribute.ts';
 import { matchKey, type SpecForm } from './matcher.ts';
+import { packedSpec } from './packed.ts';
 import { preprocessingSpec, writtenForm } from './preprocess.ts';
 import { tuningSpec } from './spec.ts';
 
 /**
  * - `spec`: matched in every executable, just before its configuration is chosen
- * - `preprocess`: matched in the program as it is written, with data tiling where `dataTiling` says so
+ * - `preprocess`: matched in the program as it is written, with data tiling where `dataTiling` says so, and a tuning
+ *   spec for the packed operations that it leads to
  * - `inline`: written into a copy of the input
  */
 export type Injection =
   | { readonly route: 'none'; readonly reason: string }
   | { readonly route: 'spec'; readonly text: string }
-  | { readonly route: 'preprocess'; readonly text: string; readonly dataTiling: boolean }
+  | {
+      readonly route: 'preprocess';
+      readonly text: string;
+      readonly dataTiling: boolean;
+      /** A tuning spec for what data tiling makes; null where the compiler decides about that. */
+      readonly packed: string | null;
+    }
   | { readonly route: 'inline'; readonly insertions: readonly Insertion[] };
 
 export type Route = Exclude<Injection['route'], 'none'>;
@@ -75,7 +83,14 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
         configuration,
       }));
       const text = preprocessingSpec(entries, release, { dataTileOnlyWhereAsked: dataTiling });
-      return { route, text, dataTiling };
+      const packed = options.ownPipeline
+        ? []
+        : injected.flatMap(({ tunable, configuration }) =>
+            configuration.kind === 'data-tile' && configuration.packed !== undefined
+              ? [{ workload: tunable.workload, packed: configuration.packed }]
+              : [],
+          );
+      return { route, text, dataTiling, packed: packed.length === 0 ? null : packedSpec(packed) };
     }
     case 'inline': {
       const insertions = injected.map(({ site, tunable, configuration }) =>

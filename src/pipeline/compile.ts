@@ -5,10 +5,9 @@ import { applyInsertions } from 'mlir-parser-ts';
 import { exitLike, replaceProcess, runCompiler, STALL_SECONDS, type RunResult } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
+import { specFlags } from '../inject/flags.ts';
 import type { Injection, Route } from '../inject/plan.ts';
-import { preprocessingFlags } from '../inject/preprocess.ts';
 import { proveLanded } from '../inject/proof.ts';
-import { tuningSpecFlags } from '../inject/spec.ts';
 import { writeSlices } from './bytes.ts';
 import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
@@ -65,9 +64,8 @@ export function injectedCommand(
   const input = command.arguments.input!;
   const stdin = input.kind === 'stdin' ? subjects.bytes : undefined;
   if (injection.route !== 'inline') {
-    const path = writeOnce(join(cacheDirectory, 'specs'), [Buffer.from(injection.text)], digest);
-    const flags =
-      injection.route === 'spec' ? tuningSpecFlags(path) : preprocessingFlags(path, injection.dataTiling);
+    const write = (text: string) => writeOnce(join(cacheDirectory, 'specs'), [Buffer.from(text)], digest);
+    const flags = specFlags(injection, write);
     // Inserted first, so that a flag of the user's own would win.
     return { argv: [...flags, ...command.argv], route: injection.route, stdin, mapMessages: null };
   }

@@ -1,8 +1,8 @@
 // Finals: the few best configurations against the default, verified, and measured in several processes.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loweringAttribute } from '../inject/attribute.ts';
 import { benchmark } from '../measure/benchmark.ts';
 import { buildCandidates } from '../measure/build.ts';
+import { candidateOf } from '../measure/candidate-module.ts';
 import { largestDeviation, median, noiseFloor, ratioInterval, type Interval } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../measure/verify.ts';
@@ -88,10 +88,9 @@ export async function runFinals(
   isTimeLeft: () => boolean,
 ): Promise<Finals | null> {
   const stock = { name: DEFAULT_NAME, attribute: null };
-  const candidates = configurations.map((configuration, i) => ({
-    name: `f${i}`,
-    attribute: loweringAttribute(configuration, workload, toolchain.release),
-  }));
+  const candidates = configurations.map((configuration, i) =>
+    candidateOf(`f${i}`, configuration, workload, toolchain.release),
+  );
   const isAgain = runsOfDefault(expected.defaultSeconds) > 1;
   const defaults = isAgain ? [stock, { ...stock, name: AGAIN_NAME }] : [stock];
   const build = await buildCandidates(toolchain, workload, [...defaults, ...candidates], 'finals');

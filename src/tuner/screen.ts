@@ -1,8 +1,8 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loweringAttribute } from '../inject/attribute.ts';
 import { benchmark } from '../measure/benchmark.ts';
 import { buildCandidates } from '../measure/build.ts';
+import { candidateOf } from '../measure/candidate-module.ts';
 import { median } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../space/configuration.ts';
@@ -61,10 +61,9 @@ export class Screener {
     care: Care = QUICK,
   ): Promise<Trial[]> {
     const batch = `batch${this.#batches++}`;
-    const candidates = configurations.map((configuration, i) => ({
-      name: `c${i}`,
-      attribute: loweringAttribute(configuration, this.#workload, this.#toolchain.release),
-    }));
+    const candidates = configurations.map((configuration, i) =>
+      candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
+    );
     const withDefault = !(this.defaultSeconds > SLOW_DEFAULT_SECONDS);
     const all = withDefault ? [{ name: DEFAULT_NAME, attribute: null }, ...candidates] : candidates;
     const build = await buildCandidates(this.#toolchain, this.#workload, all, batch);
