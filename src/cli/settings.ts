@@ -91,17 +91,12 @@ export function readSettings(env: Environment, given: ReadonlyMap<Name, string>)
     if (found.text.trim() !== '' && Number.isFinite(number) && number >= 0) return number;
     throw new SettingsError(`${found.from}=${found.text}: it takes a number of seconds, 0 for no tuning`);
   };
-  const inject = choice('inject', ['auto', 'spec', 'preprocess', 'inline', 'substitute']);
-  if (inject === 'substitute')
-    throw new SettingsError(
-      'the substitute route is not available in this version: use auto, spec, preprocess or inline',
-    );
   return {
     database: value('db')?.text ?? defaultDatabasePath(env, process.platform, homedir()),
     compiler: value('compiler')?.text,
     onMiss: choice('on-miss', ['tune', 'default', 'record']),
     budgetSeconds: seconds('budget', 60),
-    inject,
+    inject: choice('inject', ['auto', 'spec', 'preprocess', 'inline', 'substitute']),
     device: value('device')?.text ?? 'local-task',
     disabled: isOn('disable'),
     readonly: isOn('readonly'),

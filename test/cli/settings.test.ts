@@ -30,7 +30,6 @@ describe('settings', () => {
     ['IREE_TUNED_BUDGET', ' ', /number of seconds/],
     ['IREE_TUNED_ON_MISS', 'panic', /IREE_TUNED_ON_MISS=panic: it takes tune, default, record/],
     ['IREE_TUNED_INJECT', 'magic', /auto, spec, preprocess, inline/],
-    ['IREE_TUNED_INJECT', 'substitute', /not available/],
   ])('refuse %s=%s by name', (name, value, message) => {
     expect(() => read({ [name]: value })).toThrow(SettingsError);
     expect(() => read({ [name]: value })).toThrow(message);

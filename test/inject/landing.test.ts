@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { describeCompiler, readArguments } from '../../src/compiler/index.ts';
 import { classify, isDecision, type Decision } from '../../src/decision/decision.ts';
 import { planInjection, type Route } from '../../src/inject/plan.ts';
+import { makeSubstitutes } from '../../src/inject/substitute.ts';
+import { substituteFlag } from '../../src/inject/substitute-flags.ts';
 import { specFlags } from '../../src/inject/flags.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
 import {
@@ -136,20 +138,27 @@ async function land(text: string, wanted: Route, flags: readonly string[] = [], 
   const source = join(folder, 'in.mlir');
   writeFileSync(source, injection.route === 'inline' ? applyInsertions(input, injection.insertions) : input);
   let specs = 0;
-  const write = (spec: string) => {
+  const write = (spec: string | Uint8Array) => {
     const path = join(folder, `spec${specs++}.mlir`);
     writeFileSync(path, spec);
     return path;
   };
-  const own = injection.route === 'inline' ? [] : specFlags(injection, write);
-  return proveLanded(compiler.executable, [...own, ...HOST_FLAGS, ...flags, source], decisions, wanted, {
+  const command = [...HOST_FLAGS, ...flags, source];
+  const flagsOf = async () => {
+    if (injection.route === 'inline') return [];
+    if (injection.route !== 'substitute') return specFlags(injection, write);
+    const options = { release, env: process.env, stdin: undefined, cacheDirectory: folder };
+    const made = await makeSubstitutes(compiler.executable, command, injection.entries, options);
+    return made!.map(({ name, source: edited }) => substituteFlag(name, write(edited)));
+  };
+  return proveLanded(compiler.executable, [...(await flagsOf()), ...command], decisions, wanted, {
     env: process.env,
     stdin: undefined,
     cacheDirectory: folder,
   });
 }
 
-describe.each(['spec', 'preprocess', 'inline'] as const)('by %s', (route) => {
+describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', (route) => {
   test.each(forms)('%s', async (_, text) => {
     expect(await land(text, route)).toEqual([true]);
   });
