@@ -1,11 +1,12 @@
 // `iree-tuned explain`: what a build of this input gets, operation by operation, and whether it lands.
 import type { Command as Program } from 'commander';
 import { isBytecode } from 'mlir-parser-ts';
-import { planInjection, type Injection } from '../inject/plan.ts';
+import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../pipeline/compile.ts';
-import { injectionOptions, lookUp } from '../pipeline/decide.ts';
+import { lookUp } from '../pipeline/decide.ts';
 import { createDigest } from '../pipeline/digest.ts';
+import { planCompile } from '../pipeline/plan.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import { configurationKey } from '../space/configuration.ts';
 import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
@@ -23,13 +24,16 @@ export async function explainInput(
   const why = subjects.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const decisions = lookUp(store, subjects, settings).decide(new Map(), why);
   store.close();
-  const injection = planInjection(decisions, injectionOptions(subjects, settings.inject));
+  const injection = planCompile(decisions, subjects, command, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none') {
     const digest = await createDigest();
-    const { argv, route, stdin } = injectedCommand(injection, command, subjects, cacheDirectory, digest);
-    const surrounding = { env, stdin, cacheDirectory };
-    landed = await proveLanded(command.compiler.executable, argv, decisions, route, surrounding);
+    const injected = await injectedCommand(injection, command, subjects, decisions, surroundings, digest);
+    if (injected !== null) {
+      const { argv, route, stdin } = injected;
+      const surrounding = { env, stdin, cacheDirectory };
+      landed = await proveLanded(command.compiler.executable, argv, decisions, route, surrounding);
+    }
   }
   const operations = explainOperations(subjects.bytes, input, decisions, landed);
   if (options.json === true) {
@@ -76,6 +80,8 @@ function describeRoute(injection: Injection): string {
       return `Injected by a preprocessing spec${injection.dataTiling ? ', with data tiling where it says so' : ''}; the input is not touched.`;
     case 'inline':
       return 'Injected by attributes in a copy of the input.';
+    case 'substitute':
+      return 'Injected by attributes in copies of the executables; the input is not touched.';
   }
 }
 

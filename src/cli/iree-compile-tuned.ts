@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { locate } from 'mlir-parser-ts';
 import { findCompiler, replaceProcess } from '../compiler/index.ts';
 import { isInjected, type Decision, type Site } from '../decision/decision.ts';
-import { matchesGenerated, planInjection } from '../inject/plan.ts';
+import { matchesGenerated } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
-import { injectionOptions, subjectOf } from '../pipeline/decide.ts';
+import { subjectOf } from '../pipeline/decide.ts';
 import { createDigest } from '../pipeline/digest.ts';
 import {
   inspect,
@@ -16,6 +16,8 @@ import {
   type Subjects,
   type Surroundings,
 } from '../pipeline/inspect.ts';
+import { planIdentity, planMemory } from '../pipeline/plan-memory.ts';
+import { planCompile } from '../pipeline/plan.ts';
 import { reportCompile, reportPass } from '../pipeline/report.ts';
 import { resolve, withSurvey } from '../pipeline/resolve.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
@@ -76,14 +78,14 @@ async function compileTuned(
   const { store, problem } = await openDatabase(settings);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
   let resolved = await resolve(inspected, store, problem, command, surroundings);
-  let injection = planInjection(resolved.decisions, injectionOptions(resolved.subjects, settings.inject));
+  let injection = planCompile(resolved.decisions, resolved.subjects, command, surroundings);
   let tuning = resolved.seconds;
   if (!matchesGenerated(injection.route)) {
     // What an operation is written as is not always what was measured.
     const surveyed = await withSurvey(resolved.subjects, command, surroundings);
     if (surveyed !== resolved.subjects) {
       resolved = await resolve(surveyed, store, problem, command, surroundings);
-      injection = planInjection(resolved.decisions, injectionOptions(surveyed, settings.inject));
+      injection = planCompile(resolved.decisions, surveyed, command, surroundings);
       tuning += resolved.seconds;
     }
   }
@@ -98,7 +100,15 @@ async function compileTuned(
     return;
   }
   const digest = await createDigest();
-  const injected = injectedCommand(injection, command, subjects, cacheDirectory, digest);
+  const injected = await injectedCommand(injection, command, subjects, decisions, surroundings, digest);
+  if (injected === null) {
+    const identity = planIdentity(command, subjects.digest, decisions, injection.route);
+    const landed = decisions.map((decision) => (isInjected(decision) ? false : null));
+    planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
+    store?.close();
+    report({ applied: false, landed, argv: command.argv, fallback: 'no executable can be substituted' });
+    return;
+  }
   const onLost = async () => {
     // The next build decides about what the compiler really makes of this input.
     await withSurvey(subjects, command, surroundings);

@@ -5,19 +5,29 @@ import { isBefore, type Release } from '../space/render.ts';
 import { ownConfiguration } from '../workload/from-operation.ts';
 import { injectedAttribute } from './attribute.ts';
 import { matchKey, type SpecForm } from './matcher.ts';
+import { packedSpec } from './packed.ts';
 import { preprocessingSpec, writtenForm } from './preprocess.ts';
-import { tuningSpec } from './spec.ts';
+import { tuningSpec, type SpecEntry } from './spec.ts';
 
 /**
  * - `spec`: matched in every executable, just before its configuration is chosen
- * - `preprocess`: matched in the program as it is written, with data tiling where `dataTiling` says so
+ * - `preprocess`: matched in the program as it is written, with data tiling where `dataTiling` says so, and a tuning
+ *   spec for the packed operations that it leads to
  * - `inline`: written into a copy of the input
+ * - `substitute`: written into copies of the executables
  */
 export type Injection =
   | { readonly route: 'none'; readonly reason: string }
   | { readonly route: 'spec'; readonly text: string }
-  | { readonly route: 'preprocess'; readonly text: string; readonly dataTiling: boolean }
-  | { readonly route: 'inline'; readonly insertions: readonly Insertion[] };
+  | {
+      readonly route: 'preprocess';
+      readonly text: string;
+      readonly dataTiling: boolean;
+      /** A tuning spec for what data tiling makes; null where the compiler decides about that. */
+      readonly packed: string | null;
+    }
+  | { readonly route: 'inline'; readonly insertions: readonly Insertion[] }
+  | { readonly route: 'substitute'; readonly entries: readonly SpecEntry[] };
 
 export type Route = Exclude<Injection['route'], 'none'>;
 
@@ -30,7 +40,12 @@ export interface InjectionOptions {
   readonly ownPreprocessing: boolean;
   /** The same of a preprocessing pipeline, without which a tuning spec can hang the compiler. */
   readonly ownPipeline: boolean;
+  /** Routes by which not everything landed before: `auto` tries the others. */
+  readonly lost?: readonly Route[];
 }
+
+/** The sooner, the less of the compile is touched. */
+const AUTOMATIC: readonly Route[] = ['spec', 'preprocess', 'inline', 'substitute'];
 
 /** Chooses the route and renders it. Pure. */
 export function planInjection(decisions: readonly Decision[], options: InjectionOptions): Injection {
@@ -45,18 +60,23 @@ export function planInjection(decisions: readonly Decision[], options: Injection
       : injected.some(({ configuration }) => configuration.kind === 'data-tile')
         ? 'inline edits cannot keep data tiling from the other operations'
         : null,
+    substitute: generatedProblem(decisions, options),
   };
   const order: readonly Route[] =
-    options.wanted === 'auto' ? ['spec', 'preprocess', 'inline'] : [options.wanted];
+    options.wanted === 'auto'
+      ? AUTOMATIC.filter((one) => options.lost?.includes(one) !== true)
+      : [options.wanted];
   const route = order.find((candidate) => problems[candidate] === null);
   if (route === undefined) {
     // Better some configurations than none.
     const others = decisions.map((decision) =>
       decision.configuration?.kind === 'data-tile' ? { ...decision, configuration: null } : decision,
     );
-    return others.some(isInjected) && others.some((decision, i) => decision !== decisions[i])
+    return options.lost === undefined &&
+      others.some(isInjected) &&
+      others.some((decision, i) => decision !== decisions[i])
       ? planInjection(others, options)
-      : { route: 'none', reason: problems[order[0]!]! };
+      : { route: 'none', reason: order[0] === undefined ? 'every route was tried' : problems[order[0]]! };
   }
   return render(route, injected, options);
 }
@@ -64,10 +84,10 @@ export function planInjection(decisions: readonly Decision[], options: Injection
 function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Injection {
   const { release } = options;
   switch (route) {
-    case 'spec': {
-      const entries = injected.map(({ tunable, configuration }) => ({ ...formOf(tunable), configuration }));
-      return { route, text: tuningSpec(entries, release) };
-    }
+    case 'spec':
+      return { route, text: tuningSpec(generatedEntries(injected), release) };
+    case 'substitute':
+      return { route, entries: generatedEntries(injected) };
     case 'preprocess': {
       const dataTiling = injected.some(({ configuration }) => configuration.kind === 'data-tile');
       const entries = injected.map(({ tunable, configuration }) => ({
@@ -75,7 +95,14 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
         configuration,
       }));
       const text = preprocessingSpec(entries, release, { dataTileOnlyWhereAsked: dataTiling });
-      return { route, text, dataTiling };
+      const packed = options.ownPipeline
+        ? []
+        : injected.flatMap(({ tunable, configuration }) =>
+            configuration.kind === 'data-tile' && configuration.packed !== undefined
+              ? [{ workload: tunable.workload, packed: configuration.packed }]
+              : [],
+          );
+      return { route, text, dataTiling, packed: packed.length === 0 ? null : packedSpec(packed) };
     }
     case 'inline': {
       const insertions = injected.map(({ site, tunable, configuration }) =>
@@ -86,12 +113,16 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
   }
 }
 
+const generatedEntries = (injected: readonly Injected[]): SpecEntry[] =>
+  injected.map(({ tunable, configuration }) => ({ ...formOf(tunable), configuration }));
+
 /** Whether a route finds operations by what code is generated for, so that nothing else gets their configurations. */
-export const matchesGenerated = (route: Injection['route']): boolean => route === 'spec' || route === 'none';
+export const matchesGenerated = (route: Injection['route']): boolean =>
+  route !== 'preprocess' && route !== 'inline';
 
 /** For each loop of the operation that gets the configuration by this route, the index of the workload's dimension. */
 export function injectedLoops(route: Route, tunable: TunableOperation): readonly number[] {
-  return route === 'spec' ? tunable.loops : (tunable.written?.loops ?? tunable.loops);
+  return matchesGenerated(route) ? tunable.loops : (tunable.written?.loops ?? tunable.loops);
 }
 
 const formOf = ({ workload, loops }: TunableOperation): SpecForm => ({ workload, loops });
@@ -100,9 +131,15 @@ function specProblem(decisions: readonly Decision[], options: InjectionOptions):
   if (isBefore(options.release, 3, 11)) return 'tuning specs need IREE 3.11';
   if (options.dataTiling) return 'a tuning spec and data tiling together break the compile';
   if (options.ownPipeline) return 'the command has a preprocessing pipeline of its own';
+  return ownProblem(decisions) ?? generatedProblem(decisions, options);
+}
+
+/** Why operations cannot be found by what code is generated for. */
+function generatedProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
+  if (options.dataTiling) return 'the command has data tiling, which hides what code is generated for';
   if (decisions.some(({ configuration }) => configuration?.kind === 'data-tile'))
     return 'data tiling is asked for before code generation begins';
-  return ownProblem(decisions) ?? conflict(decisions, formOf);
+  return conflict(decisions, formOf);
 }
 
 function preprocessProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { askCompiler, makeScratchFolder } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import { loweringConfig } from '../space/render.ts';
+import type { DataTileConfiguration } from '../space/configuration.ts';
+import { loweringConfig, packedLowering } from '../space/render.ts';
 import type { Workload } from '../workload/workload.ts';
 import { injectedLoops, type Route } from './plan.ts';
 
@@ -29,6 +30,13 @@ function packs(operation: Operation, { dimensions }: Workload): boolean {
     fits('k', lhs[1]!, lhs[3]!) &&
     ((fits('m', ...rows) && fits('n', ...columns)) || (fits('n', ...rows) && fits('m', ...columns)))
   );
+}
+
+/** What the dumps must hold of the tiles of a packed operation. A constant is packed when the module is compiled. */
+function packedLandings({ packed }: DataTileConfiguration): string[] {
+  if (packed === undefined) return [];
+  const { multiply, pack } = packedLowering(packed);
+  return [multiply, pack].filter((text) => text !== null);
 }
 
 /** Flags that belong to the end of a command, but before `--`, behind which everything is positional. */
@@ -79,7 +87,10 @@ export async function proveLanded(
           return dumps.some((dump) => dump.includes(text));
         }
         case 'data-tile':
-          return packed.some((operation) => packs(operation, tunable.workload));
+          return (
+            packed.some((operation) => packs(operation, tunable.workload)) &&
+            packedLandings(configuration).every((text) => dumps.some((dump) => dump.includes(text)))
+          );
       }
     });
   } catch {

@@ -2,7 +2,7 @@
 // executable before it chooses configurations.
 import type { Configuration } from '../space/configuration.ts';
 import { compilationInfo, type Release } from '../space/render.ts';
-import { annotating, rulesOf, type Annotation, type SpecForm } from './matcher.ts';
+import { annotating, rulesOf, type Annotation, type Rule, type SpecForm } from './matcher.ts';
 
 /** A sequence that does nothing: see `tuningSpecFlags`. */
 const NOTHING = 'iree_tuned_nothing';
@@ -35,7 +35,12 @@ export function tuningSpec(entries: readonly SpecEntry[], release: Release): str
     const value = compilationInfo(configuration, form.loops, release);
     return [{ form, attribute: 'compilation_info', value }];
   });
-  const { sequences, pairs } = annotating(rulesOf(annotations));
+  return specModule(rulesOf(annotations));
+}
+
+/** Text of a spec that applies rules, the first that matches, to the operations of every executable. */
+export function specModule(rules: readonly Rule[]): string {
+  const { sequences, pairs } = annotating(rules);
   return `module @iree_tuned_spec attributes {transform.with_named_sequence, iree_codegen.tuning_spec_with_default_entrypoint} {
 ${sequences}
   transform.named_sequence @${NOTHING}(%root: !transform.any_op {transform.readonly}) {

@@ -1,10 +1,10 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DATA_TILING_HINT, preprocessingFlags, preprocessingSpec } from '../inject/preprocess.ts';
 import type { Workload } from '../workload/workload.ts';
 import { candidateAtLine, candidateModule, type Candidate } from './candidate-module.ts';
-import { runTool, type Toolchain } from './toolchain.ts';
+import { dataTilingFlags, ON_FROM_PACKED, UP_TO_PACKED, withPackedTiles } from './packed.ts';
+import { runTool, type ToolResult, type Toolchain } from './toolchain.ts';
 
 export interface Build {
   /** The compiled module; null when no candidate was left. */
@@ -54,20 +54,13 @@ export async function buildCandidates(
   return { module: null, built: [], refused };
 }
 
-/** Hints for the candidates that ask for data tiling; for the others the flag must change nothing. */
-async function writeHints({ workDirectory, release }: Toolchain): Promise<string> {
-  const path = join(workDirectory, 'hints.mlir');
-  await writeFile(path, preprocessingSpec([], release, { dataTileOnlyWhereAsked: true }));
-  return path;
-}
-
 async function compileOnce(
   toolchain: Toolchain,
   workload: Workload,
   candidates: readonly Candidate[],
   name: string,
 ): Promise<{ module: string | null; blamed: Map<string, string> }> {
-  const text = candidateModule(workload, candidates);
+  let text = candidateModule(workload, candidates);
   const source = join(toolchain.workDirectory, `${name}.mlir`);
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
   await writeFile(source, text);
@@ -77,17 +70,27 @@ async function compileOnce(
   const separate = '--iree-hal-link-executables=false';
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = workload.constantRhs ? ['--iree-opt-const-eval=false'] : [];
-  const dataTiling = candidates.some(({ attribute }) => attribute === DATA_TILING_HINT)
-    ? preprocessingFlags(await writeHints(toolchain), true)
-    : [];
-  const result = await runTool(
-    toolchain.compiler,
-    [...toolchain.flags, conversion, separate, ...evaluation, ...dataTiling, source, '-o', module],
-    SECONDS_PER_CANDIDATE * (candidates.length + 1),
-    toolchain.signal,
-    // What the compiler leaves when it is killed goes with our own folder.
-    { TMPDIR: toolchain.workDirectory },
-  );
+  const dataTiling = await dataTilingFlags(toolchain, candidates);
+  const flags = [...toolchain.flags, conversion, separate, ...evaluation, ...dataTiling];
+  const compile = (...argv: string[]) =>
+    runTool(
+      toolchain.compiler,
+      [...flags, ...argv],
+      SECONDS_PER_CANDIDATE * (candidates.length + 1),
+      toolchain.signal,
+      // What the compiler leaves when it is killed goes with our own folder.
+      { TMPDIR: toolchain.workDirectory },
+    );
+  let result: ToolResult;
+  if (candidates.some(({ packed }) => packed !== undefined)) {
+    const optimised = join(toolchain.workDirectory, `${name}.optimised.mlir`);
+    result = await compile(UP_TO_PACKED, source, '-o', optimised);
+    if (result.ok) {
+      text = withPackedTiles(await readFile(optimised, 'utf8'), candidates);
+      await writeFile(optimised, text);
+      result = await compile(ON_FROM_PACKED, optimised, '-o', module);
+    }
+  } else result = await compile(source, '-o', module);
   // The compiler can exit with 0 after writing nothing but a crash reproducer.
   const written = result.ok && (await stat(module).catch(() => null)) !== null;
   if (written) return { module, blamed: new Map() };

@@ -1,5 +1,8 @@
 // One module with many candidates: each is a function without arguments, or several of different sizes, so that one
 // benchmark process times them all interleaved on the same operands.
+import { loweringAttribute } from '../inject/attribute.ts';
+import type { Configuration, PackedTiles } from '../space/configuration.ts';
+import type { Release } from '../space/render.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { isDynamic, staticForms, type Workload } from '../workload/workload.ts';
 import { declaration, emptyResult, initializer, load, operandsOf } from './candidate-operands.ts';
@@ -10,6 +13,19 @@ export interface Candidate {
   readonly name: string;
   /** `name = value` on the operation; null leaves it to the compiler. */
   readonly attribute: string | null;
+  /** Tiles of what data tiling makes of the operation. */
+  readonly packed?: PackedTiles;
+}
+
+export function candidateOf(
+  name: string,
+  configuration: Configuration,
+  workload: Workload,
+  release: Release,
+): Candidate {
+  const attribute = loweringAttribute(configuration, workload, release);
+  const packed = configuration.kind === 'data-tile' ? configuration.packed : undefined;
+  return { name, attribute, ...(packed && { packed }) };
 }
 
 /** Functions of a candidate: one, or one for each combination of sizes that a workload with dynamic dimensions is tuned at. */
@@ -46,12 +62,16 @@ ${functions.join('\n')}
 `;
 }
 
+/** Name of the function that begins on a line of the module, as it is written or as the compiler prints it. */
+export const functionAt = (line: string): string | null =>
+  /^\s*(?:func\.func|util\.func public) @(\w+?)(?:_at\d+)?\(/.exec(line)?.[1] ?? null;
+
 /** Name of the candidate whose function holds a 1-based line of the module's text; null for the common part. */
 export function candidateAtLine(moduleText: string, line: number): string | null {
   const lines = moduleText.split('\n');
   for (let i = Math.min(line, lines.length) - 1; i >= 0; i--) {
-    const name = /^func\.func @(\w+?)(?:_at\d+)?\(/.exec(lines[i]!)?.[1];
-    if (name !== undefined) return name;
+    const name = functionAt(lines[i]!);
+    if (name !== null) return name;
   }
   return null;
 }

@@ -12,14 +12,15 @@ import {
 } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
+import { specFlags } from '../inject/flags.ts';
 import type { Injection, Route } from '../inject/plan.ts';
-import { preprocessingFlags } from '../inject/preprocess.ts';
 import { proveLanded } from '../inject/proof.ts';
-import { tuningSpecFlags } from '../inject/spec.ts';
+import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
 import { writeSlices } from './bytes.ts';
 import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
+import { substituteFiles } from './substitutes.ts';
 
 /** A command as it is really run. */
 export interface InjectedCommand {
@@ -61,22 +62,38 @@ export async function runOriginal(
   return exitLike(await runCompiler(executable, command.argv, { env, stdin, capture: false }));
 }
 
-/** Writes what the injection needs into the cache directory, under names made from the content. */
-export function injectedCommand(
+/**
+ * Writes what the injection needs into the cache directory, under names made from the content.
+ * @returns null when executables were to be substituted and none can be
+ */
+export async function injectedCommand(
   injection: Exclude<Injection, { route: 'none' }>,
   command: Command,
   subjects: Subjects,
-  cacheDirectory: string,
+  decisions: readonly Decision[],
+  surroundings: Surroundings,
   digest: Digest,
-): InjectedCommand {
+): Promise<InjectedCommand | null> {
   const input = command.arguments.input!;
   const stdin = input.kind === 'stdin' ? subjects.bytes : undefined;
+  const write = (text: Uint8Array) => writeOnce(join(surroundings.cacheDirectory, 'specs'), [text], digest);
+  // Inserted first, so that a flag of the user's own would win.
+  const withFlags = (flags: readonly string[]) => [...flags, ...command.argv];
+  if (injection.route === 'substitute') {
+    const { entries } = injection;
+    const files = await substituteFiles(entries, command, subjects, decisions, surroundings, write);
+    if (files === null) return null;
+    const paths = files.map(({ path }) => path);
+    return {
+      argv: withFlags(files.map(({ name, path }) => substituteFlag(name, path))),
+      route: injection.route,
+      stdin,
+      mapMessages: (messages) => withoutNotes(messages, paths),
+    };
+  }
   if (injection.route !== 'inline') {
-    const path = writeOnce(join(cacheDirectory, 'specs'), [Buffer.from(injection.text)], digest);
-    const flags =
-      injection.route === 'spec' ? tuningSpecFlags(path) : preprocessingFlags(path, injection.dataTiling);
-    // Inserted first, so that a flag of the user's own would win.
-    return { argv: [...flags, ...command.argv], route: injection.route, stdin, mapMessages: null };
+    const flags = specFlags(injection, (text) => write(Buffer.from(text)));
+    return { argv: withFlags(flags), route: injection.route, stdin, mapMessages: null };
   }
   // Through stdin, because a name of ours would be found in the output, which must not depend on our folders.
   const { insertions } = injection;
@@ -118,8 +135,8 @@ export async function compileInjected(
   }
   if (known !== null) {
     onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null });
-    if (stdin === undefined) return replaceProcess(executable, argv, env);
     const capture = mapMessages !== null;
+    if (stdin === undefined && !capture) return replaceProcess(executable, argv, env);
     const result = await runCompiler(executable, argv, { env, stdin, capture });
     if (capture) show(result, mapMessages);
     return exitLike(result);

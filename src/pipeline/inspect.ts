@@ -174,6 +174,10 @@ export const canDataTile = ({ reading, description, target }: Subjects, { inject
   target.target.backend === 'llvm-cpu' &&
   !isBefore(description.release, 3, 11);
 
+/** Whether a tuning spec can say how packed operations are tiled: see `tuningSpecFlags` about pipelines. */
+export const canTilePacked = ({ reading, description }: Subjects): boolean =>
+  !reading.ownPipeline && !isBefore(description.release, 3, 12);
+
 /** Commands that do not compile one input to the end, or that the user tunes. */
 function whyUntouched(args: CompilerArguments): string | null {
   if (args.informational) return 'only information is asked for';

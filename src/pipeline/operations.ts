@@ -81,7 +81,12 @@ export async function surveyText(
   const surveyed =
     surveyMemory.recall(surroundings.cacheDirectory, identity)?.operations ??
     (await survey(bytes, found, identity, command, options, surroundings));
-  return surveyed && { operations: surveyed.map((one) => fromSurvey(one, found, surroundings.settings.sizes)), surveyed: true };
+  return (
+    surveyed && {
+      operations: surveyed.map((one) => fromSurvey(one, found, surroundings.settings.sizes)),
+      surveyed: true,
+    }
+  );
 }
 
 async function survey(

@@ -78,17 +78,17 @@ export async function verifyTuned(
     let functions: FunctionVerdict[] = [];
     const digest = await createDigest();
     const scoreOf = async (keys: readonly string[]): Promise<number> => {
-      const injection = planInjection(
-        leaveOut(
-          decisions,
-          all.filter((key) => !keys.includes(key)),
-          'left out',
-        ),
-        injectionOptions(subjects, surroundings.settings.inject),
+      const kept = leaveOut(
+        decisions,
+        all.filter((key) => !keys.includes(key)),
+        'left out',
       );
+      const injection = planInjection(kept, injectionOptions(subjects, surroundings.settings.inject));
       if (injection.route === 'none') return 1;
       const tuned = join(folder, 'tuned.vmfb');
-      const { argv, stdin } = injectedCommand(injection, command, subjects, cacheDirectory, digest);
+      const injected = await injectedCommand(injection, command, subjects, kept, surroundings, digest);
+      if (injected === null) return 1;
+      const { argv, stdin } = injected;
       if ((await compile(argv, stdin, tuned)) !== null) return 0;
       functions = [];
       for (const contest of contests)

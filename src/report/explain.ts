@@ -1,6 +1,7 @@
 // The explain JSON: every decision of one compile and why.
 import { locate } from 'mlir-parser-ts';
 import type { Decision, Outcome, Site } from '../decision/decision.ts';
+import type { Injection } from '../inject/plan.ts';
 import type { Configuration } from '../space/configuration.ts';
 
 export interface Explanation {
@@ -8,7 +9,7 @@ export interface Explanation {
   readonly compiler: unknown;
   readonly target: unknown;
   readonly device: unknown;
-  readonly route: 'spec' | 'preprocess' | 'inline' | 'none';
+  readonly route: Injection['route'];
   /** Whether every injected configuration was seen in the executables; null when nobody looked. */
   readonly applied: boolean | null;
   /** The real compiler's command line as it was run. */

@@ -24,7 +24,7 @@ export interface Settings {
 }
 
 export type OnMiss = 'tune' | 'default' | 'record';
-export type InjectRoute = 'auto' | 'spec' | 'preprocess' | 'inline';
+export type InjectRoute = 'auto' | 'spec' | 'preprocess' | 'inline' | 'substitute';
 
 /** A setting cannot be understood; the message names it and says what it takes. */
 export class SettingsError extends Error {
@@ -89,7 +89,7 @@ export const DEFINITIONS = {
   compiler: path('the path of the real iree-compile'),
   'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),
   budget: seconds,
-  inject: oneOf<InjectRoute>('auto', 'spec', 'preprocess', 'inline'),
+  inject: oneOf<InjectRoute>('auto', 'spec', 'preprocess', 'inline', 'substitute'),
   dim: sizes,
   device: text('a device of the runtime, such as local-task'),
   disable: onOrOff,

@@ -28,6 +28,24 @@ export interface TileConfiguration {
 export interface DataTileConfiguration {
   readonly version: 1;
   readonly kind: 'data-tile';
+  /** How the packed operation and the packing itself are tiled; left out, the compiler decides. */
+  readonly packed?: PackedTiles;
+}
+
+/** The form that the compiler packs an operation into: a fact about the compiler, not a choice. */
+export interface PackedForm {
+  /** Elements of one packed tile along the rows of the first and of the second operand, and along k. */
+  readonly inner: readonly [first: number, second: number, depth: number];
+  /** The first packed operand is the rhs: the compiler swaps the sides where that uses vectors better. */
+  readonly swapped: boolean;
+}
+
+/** Tiles of a packed operation, counted in packed tiles of its form. An absent level is left to the compiler. */
+export interface PackedTiles extends PackedForm {
+  /** What one workgroup multiplies, along the first and the second operand. */
+  readonly distribution?: readonly [first: number, second: number];
+  /** What one workgroup packs of either operand, along its rows and along k. */
+  readonly packing?: readonly [rows: number, depth: number];
 }
 
 export type Configuration = DefaultConfiguration | TileConfiguration | DataTileConfiguration;
@@ -35,15 +53,25 @@ export type Configuration = DefaultConfiguration | TileConfiguration | DataTileC
 export const DEFAULT_CONFIGURATION: DefaultConfiguration = { version: 1, kind: 'default' };
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
+const level = (name: string, tiles: readonly number[] | undefined) =>
+  tiles === undefined ? '' : ` ${name}=${tiles.join(',')}`;
+
 /** Stable text of a configuration: equal configurations give equal text. */
 export function configurationKey(configuration: Configuration): string {
   switch (configuration.kind) {
     case 'default':
-    case 'data-tile':
       return configuration.kind;
-    case 'tile': {
-      const level = (name: string, tiles: readonly number[] | undefined) =>
-        tiles === undefined ? '' : ` ${name}=${tiles.join(',')}`;
+    case 'data-tile': {
+      const { packed } = configuration;
+      return (
+        'data-tile' +
+        level('inner', packed?.inner) +
+        (packed?.swapped === true ? ' swapped' : '') +
+        level('dist', packed?.distribution) +
+        level('pack', packed?.packing)
+      );
+    }
+    case 'tile':
       return (
         'tile' +
         level('dist', configuration.distribution) +
@@ -54,6 +82,5 @@ export function configurationKey(configuration: Configuration): string {
         level('vip', configuration.vectorInnerParallel) +
         (configuration.peeling ? ' peel' : '')
       );
-    }
   }
 }

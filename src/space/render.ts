@@ -1,5 +1,5 @@
 // Configurations as MLIR attributes, per compiler version: the syntax moves between releases.
-import type { TileConfiguration } from './configuration.ts';
+import type { PackedTiles, TileConfiguration } from './configuration.ts';
 
 /** Release of the compiler, such as [3, 13, 0]; [0, 0, 0] when it is not known, which is taken as the newest. */
 export type Release = readonly [major: number, minor: number, patch: number];
@@ -38,4 +38,39 @@ export function loweringConfig(c: TileConfiguration, loops: readonly number[]): 
     tiles === undefined ? [] : [`${name} = [${loops.map((d) => tiles[d]!).join(', ')}]`],
   );
   return `#iree_cpu.lowering_config<${rendered.join(', ')}>`;
+}
+
+/** What a packed operation and the packing of its operands get; null for what is left to the compiler. */
+export function packedLowering({ inner, distribution, packing }: PackedTiles): {
+  readonly multiply: string | null;
+  readonly pack: string | null;
+} {
+  const [first, second, depth] = inner;
+  return {
+    multiply:
+      distribution === undefined
+        ? null
+        : `#iree_cpu.lowering_config<distribution = [${distribution.join(', ')}, 0, 0, 0, 0], ` +
+          `vector_common_parallel = [1, 1, 0, ${first}, ${second}, 0], vector_reduction = [0, 0, 1, 0, 0, ${depth}]>`,
+    pack:
+      packing === undefined
+        ? null
+        : `#iree_cpu.lowering_config<distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]>`,
+  };
+}
+
+/** Packed tiles along k that are moved at once: what the compiler itself takes for most operands. */
+const PACKED_AT_ONCE = 16;
+
+/** The same as values of `compilation_info`, in the spelling of IREE 3.12 and newer. */
+export function packedInfo(tiles: PackedTiles): {
+  readonly multiply: string | null;
+  readonly pack: string | null;
+} {
+  const { multiply, pack } = packedLowering(tiles);
+  const info = (lowering: string | null, pipeline: string) =>
+    lowering &&
+    `#iree_codegen.compilation_info<lowering_config = ${lowering}, ` +
+      `translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<${pipeline}>>>`;
+  return { multiply: info(multiply, 'Mmt4dTilingExpert'), pack: info(pack, 'DataTiling') };
 }

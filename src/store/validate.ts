@@ -26,8 +26,12 @@ export function isConfiguration(value: unknown, rank?: number): value is Configu
   if (!isObject(value) || value['version'] !== 1) return false;
   switch (value['kind']) {
     case 'default':
-    case 'data-tile':
       return hasKeys(value, ['version', 'kind']);
+    case 'data-tile':
+      return (
+        hasKeys(value, ['version', 'kind'], ['packed']) &&
+        (!('packed' in value) || arePackedTiles(value['packed'], rank))
+      );
     case 'tile':
       return (
         hasKeys(value, ['version', 'kind', 'peeling', ...REQUIRED_LEVELS], OPTIONAL_LEVELS) &&
@@ -51,6 +55,21 @@ function areLevels(tile: Record<string, unknown>, rank: number | undefined): boo
       level.length === length &&
       level.length > 0 &&
       level.every((size) => isIntegerWithin(size, 0, LARGEST_TILE)),
+  );
+}
+
+/** Only workloads of one m, one n and one k have packed tiles. */
+function arePackedTiles(value: unknown, rank: number | undefined): boolean {
+  if (!isObject(value) || !hasKeys(value, ['inner', 'swapped'], ['distribution', 'packing'])) return false;
+  const areTiles = (tiles: unknown, length: number) =>
+    Array.isArray(tiles) &&
+    tiles.length === length &&
+    tiles.every((size) => isIntegerWithin(size, 1, LARGEST_TILE));
+  return (
+    (rank ?? 3) === 3 &&
+    typeof value['swapped'] === 'boolean' &&
+    areTiles(value['inner'], 3) &&
+    ['distribution', 'packing'].every((level) => !(level in value) || areTiles(value[level], 2))
   );
 }
 

@@ -1,8 +1,7 @@
 // Finals: the few best configurations against the default, verified, and measured in several processes.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loweringAttribute } from '../inject/attribute.ts';
 import { buildCandidates } from '../measure/build.ts';
-import { functionNames } from '../measure/candidate-module.ts';
+import { candidateOf, functionNames } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
 import {
   geometricMean,
@@ -102,10 +101,9 @@ export async function runFinals(
   isTimeLeft: () => boolean,
 ): Promise<Finals | null> {
   const stock = { name: DEFAULT_NAME, attribute: null };
-  const candidates = configurations.map((configuration, i) => ({
-    name: `f${i}`,
-    attribute: loweringAttribute(configuration, workload, toolchain.release),
-  }));
+  const candidates = configurations.map((configuration, i) =>
+    candidateOf(`f${i}`, configuration, workload, toolchain.release),
+  );
   const isAgain = runsOfDefault(expected.defaultSeconds) > 1;
   const defaults = isAgain ? [stock, { ...stock, name: AGAIN_NAME }] : [stock];
   const build = await buildCandidates(toolchain, workload, [...defaults, ...candidates], 'finals');

@@ -1,7 +1,7 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loweringAttribute } from '../inject/attribute.ts';
 import { buildCandidates } from '../measure/build.ts';
+import { candidateOf } from '../measure/candidate-module.ts';
 import { gainOver, timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
@@ -83,10 +83,9 @@ export class Screener {
     care: Care = QUICK,
   ): Promise<ScreenedTrial[]> {
     const batch = `batch${this.#batches++}`;
-    const candidates = configurations.map((configuration, i) => ({
-      name: `c${i}`,
-      attribute: loweringAttribute(configuration, this.#workload, this.#toolchain.release),
-    }));
+    const candidates = configurations.map((configuration, i) =>
+      candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
+    );
     const withDefault = !this.#isSlow;
     const all = withDefault ? [{ name: DEFAULT_NAME, attribute: null }, ...candidates] : candidates;
     const build = await buildCandidates(this.#toolchain, this.#workload, all, batch);

@@ -6,7 +6,13 @@ import type { TunableOperation } from '../decision/decision.ts';
 import { chooseRecord } from '../decision/decision.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import { subjectOf } from '../pipeline/decide.ts';
-import { canDataTile, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
+import {
+  canDataTile,
+  canTilePacked,
+  type Command,
+  type Subjects,
+  type Surroundings,
+} from '../pipeline/inspect.ts';
 import { coordinateDescent } from '../search/descent.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import { llvmCpuSpace } from '../space/llvm-cpu.ts';
@@ -112,6 +118,7 @@ export async function tuneMisses(
           threads: subjects.device.threads,
           dataTiling: canDataTile(subjects, surroundings.settings),
         }),
+        packedTiles: canTilePacked(subjects),
         strategy: options.strategy ?? coordinateDescent,
         effort: options.effort ?? DEFAULT_EFFORT,
         budgetSeconds: Math.min(left, Math.max(FAIR_SECONDS, left / (order.length - i))),

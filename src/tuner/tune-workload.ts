@@ -7,6 +7,7 @@ import type { SearchSpace } from '../space/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
 import { finalsSeconds, LONGEST_SEMIFINAL_SECONDS, runFinals, winner, type Finals } from './finals.ts';
+import { packedFollowUps } from './packed-follow-ups.ts';
 import { CAREFUL, defaultTrial, Screener, type ScreenedTrial } from './screen.ts';
 
 /** How far a search goes when the budget does not end it first. */
@@ -37,6 +38,8 @@ export interface TuningJob {
   readonly strategy: StrategyFactory;
   readonly effort: Effort;
   readonly budgetSeconds: number;
+  /** Whether what data tiling makes of the workload may be given tiles of its own. */
+  readonly packedTiles?: boolean;
   /** Ends the search early but still decides; the toolchain's own signal ends everything. */
   readonly finishEarly?: AbortSignal;
   readonly onProgress?: (progress: TuningProgress) => void;
@@ -97,6 +100,7 @@ export async function tuneWorkload(
 
   report('search');
   let slowestBatch = 0;
+  let others = space.alternatives;
   while (trials < effort.maxTrials && idle < effort.patience) {
     // Without finals nothing can be decided, so their time is kept: measuring, and compiling about as much as a batch.
     // A batch that would run into it is not begun.
@@ -110,7 +114,6 @@ export async function tuneWorkload(
     }
     const points = strategy.propose(Math.min(effort.trialsPerBatch, effort.maxTrials - trials));
     if (points.length === 0) break;
-    const others = trials === 0 ? space.alternatives : [];
     const configurations = [...points.map((point) => space.configurationAt(point)!), ...others];
     const begun = clock();
     const batch = await screener.screen(configurations, Math.max(5, left));
@@ -130,6 +133,10 @@ export async function tuneWorkload(
       (trial) => trial.seconds !== null && (trial.leastRatio ?? 1) >= LEAST_AT_A_SIZE,
     );
     measured.push(...good);
+    others =
+      trials === batch.length && job.packedTiles === true
+        ? await packedFollowUps(toolchain, subject.workloadForm, good)
+        : [];
     const batchBest = Math.min(...good.map((trial) => trial.seconds!));
     idle = batchBest < best * (1 - PATIENCE_GAIN) ? 0 : idle + 1;
     best = Math.min(best, batchBest);

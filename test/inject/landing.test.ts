@@ -6,10 +6,15 @@ import { describe, expect, test } from 'vitest';
 import { describeCompiler, readArguments } from '../../src/compiler/index.ts';
 import { classify, isDecision, type Decision } from '../../src/decision/decision.ts';
 import { planInjection, type Route } from '../../src/inject/plan.ts';
-import { preprocessingFlags } from '../../src/inject/preprocess.ts';
-import { tuningSpecFlags } from '../../src/inject/spec.ts';
+import { makeSubstitutes } from '../../src/inject/substitute.ts';
+import { substituteFlag } from '../../src/inject/substitute-flags.ts';
+import { specFlags } from '../../src/inject/flags.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
-import { DATA_TILE_CONFIGURATION, DEFAULT_CONFIGURATION } from '../../src/space/configuration.ts';
+import {
+  DATA_TILE_CONFIGURATION,
+  DEFAULT_CONFIGURATION,
+  type DataTileConfiguration,
+} from '../../src/space/configuration.ts';
 import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
 import { HOST_FLAGS } from '../../src/target/probe.ts';
 import { elementTypeConversion } from '../../src/workload/conversion.ts';
@@ -148,23 +153,29 @@ async function land(text: string, wanted: Route, flags: readonly string[] = [], 
   });
   if (injection.route === 'none') throw new Error(injection.reason);
   const source = join(folder, 'in.mlir');
-  const spec = join(folder, 'spec.mlir');
   writeFileSync(source, injection.route === 'inline' ? applyInsertions(input, injection.insertions) : input);
-  if (injection.route !== 'inline') writeFileSync(spec, injection.text);
-  const own =
-    injection.route === 'spec'
-      ? tuningSpecFlags(spec)
-      : injection.route === 'preprocess'
-        ? preprocessingFlags(spec, injection.dataTiling)
-        : [];
-  return proveLanded(compiler.executable, [...own, ...HOST_FLAGS, ...flags, source], decisions, wanted, {
+  let specs = 0;
+  const write = (spec: string | Uint8Array) => {
+    const path = join(folder, `spec${specs++}.mlir`);
+    writeFileSync(path, spec);
+    return path;
+  };
+  const command = [...HOST_FLAGS, ...flags, source];
+  const flagsOf = async () => {
+    if (injection.route === 'inline') return [];
+    if (injection.route !== 'substitute') return specFlags(injection, write);
+    const options = { release, env: process.env, stdin: undefined, cacheDirectory: folder };
+    const made = await makeSubstitutes(compiler.executable, command, injection.entries, options);
+    return made!.map(({ name, source: edited }) => substituteFlag(name, write(edited)));
+  };
+  return proveLanded(compiler.executable, [...(await flagsOf()), ...command], decisions, wanted, {
     env: process.env,
     stdin: undefined,
     cacheDirectory: folder,
   });
 }
 
-describe.each(['spec', 'preprocess', 'inline'] as const)('by %s', (route) => {
+describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', (route) => {
   test.each(forms)('%s', async (_, text) => {
     expect(await land(text, route)).toEqual([true]);
   });
@@ -211,6 +222,35 @@ describe('data tiling', () => {
     const wanted = (input: Uint8Array) =>
       decideFor(input).map((decision): Decision => ({ ...decision, configuration: DATA_TILE_CONFIGURATION }));
     expect(await land(both, 'preprocess', [], wanted)).toEqual([true, true]);
+  });
+});
+
+describe('tiles of packed operations', () => {
+  const packed = (distribution: [number, number]): DataTileConfiguration => ({
+    version: 1,
+    kind: 'data-tile',
+    // Every target packs this f32 operation by rows and columns of its own; these are AVX-512's.
+    packed: { inner: [16, 16, 1], swapped: false, distribution, packing: [3, 32] },
+  });
+  const type = (rows: number, columns: number) => `tensor<${rows}x${columns}xf32>`;
+  const program = fn(
+    `%a: ${type(100, 61)}, %b: ${type(61, 200)}, %c: ${type(100, 200)}, %x: ${type(48, 32)}, %y: ${type(32, 64)}, %z: ${type(48, 64)}`,
+    `(${type(100, 200)}, ${type(48, 64)})`,
+    `%p = linalg.matmul ins(%a, %b : ${type(100, 61)}, ${type(61, 200)}) outs(%c : ${type(100, 200)}) -> ${type(100, 200)}
+  %q = linalg.matmul ins(%x, %y : ${type(48, 32)}, ${type(32, 64)}) outs(%z : ${type(48, 64)}) -> ${type(48, 64)}`,
+  ).replace(/return .*/, `return %p, %q : ${type(100, 200)}, ${type(48, 64)}`);
+  const target = ['--iree-llvmcpu-target-cpu=znver4'];
+  const decide = (configuration: DataTileConfiguration) => (input: Uint8Array) =>
+    decisionsFor(input).map((decision, i) => (i === 0 ? { ...decision, configuration } : decision));
+
+  test('land beside an operation on direct tiles', async () => {
+    expect(await land(program, 'preprocess', target, decide(packed([2, 5])))).toEqual([true, true]);
+  });
+
+  test('are missed where the compiler packs in another form, and the rest lands', async () => {
+    const avx2 = ['--iree-llvmcpu-target-cpu=haswell'];
+    expect(await land(program, 'preprocess', avx2, decide(packed([2, 5])))).toEqual([false, true]);
+    expect(await land(program, 'preprocess', avx2, decide(DATA_TILE_CONFIGURATION))).toEqual([true, true]);
   });
 });
 

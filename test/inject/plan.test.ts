@@ -110,6 +110,21 @@ describe('the route', () => {
     expect(without).toMatchObject({ route: 'preprocess', dataTiling: false });
     expect('text' in without && without.text).not.toContain('util.return');
   });
+  test('brings the tiles of packed operations in a tuning spec of their own, unless the user has a pipeline', () => {
+    const packed = { inner: [16, 16, 1], swapped: false, distribution: [1, 1] } as const;
+    const decisions = decide(operation() + operation(), [
+      { version: 1, kind: 'data-tile', packed },
+      { version: 1, kind: 'data-tile', packed },
+    ]);
+    const text = (ownPipeline: boolean) => {
+      const injection = planInjection(decisions, { ...options, ownPipeline });
+      return injection.route === 'preprocess' ? injection.packed : undefined;
+    };
+    expect(text(false)?.match(/named_sequence @match_/g)).toHaveLength(1);
+    expect(text(false)).toContain('%first = tensor<1x4x16x1xf32>');
+    expect(text(true)).toBeNull();
+    expect(planInjection(decide(operation(), [dataTile]), options)).toMatchObject({ packed: null });
+  });
   test('says the pipeline in the words of the compiler', () => {
     const text = (release: readonly [number, number, number]) => {
       const injection = planInjection(decide(operation(), [tile]), { ...options, release });

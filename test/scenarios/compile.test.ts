@@ -77,7 +77,7 @@ describe('a miss and then a hit', () => {
     expect(place.read('in.mlir').toString()).toBe(oddMatmul);
   });
 
-  test.each(['spec', 'preprocess', 'inline'])(
+  test.each(['spec', 'preprocess', 'inline', 'substitute'])(
     'the output by %s does not depend on where the caches and temporary files are',
     async (route) => {
       const [one, two] = [new Workplace(), new Workplace()];
@@ -92,6 +92,34 @@ describe('a miss and then a hit', () => {
       expect(one.read('out.vmfb').equals(two.read('out.vmfb'))).toBe(true);
     },
   );
+
+  test('substitution compiles to what inline edits do, quietly, and makes its files once', async () => {
+    const place = new Workplace();
+    const tools = place.watchedTools();
+    const env = { IREE_TUNED_COMPILER: tools.compiler };
+    place.write('in.mlir', oddMatmul);
+    const build = (route: string, output: string) =>
+      place.explain([...HOST, 'in.mlir', '-o', output, `--iree-tuned-inject=${route}`], { env });
+    await build('inline', 'inline.vmfb');
+    const [first, second] = [await build('substitute', 'a.vmfb'), await build('substitute', 'b.vmfb')];
+    for (const { code, stderr, explanation } of [first, second]) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(explanation).toMatchObject({ route: 'substitute', applied: true });
+    }
+    tools.ran();
+    await build('substitute', 'b.vmfb');
+    const ran = tools.ran();
+    expect(ran).toHaveLength(1);
+    expect(ran[0]).toMatch(/^iree-compile --iree-hal-substitute-executable-source=main_dispatch_0=/);
+    expect(place.read('b.vmfb').equals(place.read('a.vmfb'))).toBe(true);
+    const outputOf = async (module: string) => {
+      const inputs = ['61x71xf32=1', '71x67xf32=2', '61x67xf32=3'].map((input) => `--input=${input}`);
+      const argv = [`--module=${module}`, '--device=local-sync', '--function=main', ...inputs];
+      return (await place.run(runtimeTool('iree-run-module'), argv)).stdout.toString();
+    };
+    expect(await outputOf('a.vmfb')).toContain('61x67xf32');
+    expect(await outputOf('a.vmfb')).toBe(await outputOf('inline.vmfb'));
+  });
 
   test('with data tiling on, which breaks tuning specs, preprocessing is the route', async () => {
     const place = new Workplace();

@@ -100,7 +100,11 @@ describe('settings', () => {
     ['IREE_TUNED_BUDGET', 'soon', 'IREE_TUNED_BUDGET=soon: it takes a number of seconds, 0 for no tuning'],
     ['IREE_TUNED_BUDGET', '-1', 'IREE_TUNED_BUDGET=-1: it takes a number of seconds, 0 for no tuning'],
     ['IREE_TUNED_ON_MISS', 'panic', 'IREE_TUNED_ON_MISS=panic: it takes tune, default, record'],
-    ['IREE_TUNED_INJECT', 'magic', 'IREE_TUNED_INJECT=magic: it takes auto, spec, preprocess, inline'],
+    [
+      'IREE_TUNED_INJECT',
+      'magic',
+      'IREE_TUNED_INJECT=magic: it takes auto, spec, preprocess, inline, substitute',
+    ],
   ])('refuse %s=%s by name', (name, value, message) => {
     expect(resolve({ env: { [name]: value } }).problems).toEqual([message]);
   });

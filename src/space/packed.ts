@@ -1,0 +1,70 @@
+// Data tiling beyond yes or no: what the compiler packs an operation into it also tiles, and not always well. Its rule
+// knows neither the cache nor a dimension that is prime.
+import type { Workload } from '../workload/workload.ts';
+import type { DataTileConfiguration, PackedForm, PackedTiles } from './configuration.ts';
+
+/** Shapes of the two operands of a packed operation: rows and k in tiles, then the size of one tile. */
+export type PackedShapes = readonly [first: readonly number[], second: readonly number[]];
+
+/** What the operands of a workload are packed into; null for workloads other than of one m, one n and one k. */
+export function packedShapes({ dimensions }: Workload, { inner, swapped }: PackedForm): PackedShapes | null {
+  if (dimensions.map(({ kind }) => kind).join() !== 'm,n,k') return null;
+  const [m, n, k] = dimensions.map(({ size }) => size) as [number, number, number];
+  const operand = (rows: number, tile: number) => [
+    Math.ceil(rows / tile),
+    Math.ceil(k / inner[2]),
+    tile,
+    inner[2],
+  ];
+  return [operand(swapped ? n : m, inner[0]), operand(swapped ? m : n, inner[1])];
+}
+
+/** The form that gives a workload operands of these shapes; null when none does. */
+export function packedFormOf(workload: Workload, [first, second]: PackedShapes): PackedForm | null {
+  if (first.length !== 4 || second.length !== 4 || first[3] !== second[3]) return null;
+  const inner = [first[2]!, second[2]!, first[3]!] as const;
+  const forms = [false, true].map((swapped): PackedForm => ({ inner, swapped }));
+  return (
+    forms.find((form) => {
+      const shapes = packedShapes(workload, form);
+      return shapes !== null && shapes[0].join() === first.join() && shapes[1].join() === second.join();
+    }) ?? null
+  );
+}
+
+/** Blocks that keep one side's packed rows in a cache while the other side's stream by. */
+const DISTRIBUTIONS = [
+  [4, 8],
+  [8, 8],
+  [16, 8],
+  [32, 8],
+] as const;
+
+/** Long runs to write, whatever divides the dimensions. */
+const PACKING = [16, 64] as const;
+
+/**
+ * Configurations worth trying where data tiling is among the best: few, because each is compiled for its own.
+ * @param threads that the program will run on: a distribution leaves work for all of them
+ */
+export function packedConfigurations(
+  workload: Workload,
+  form: PackedForm,
+  threads: number,
+): DataTileConfiguration[] {
+  const shapes = packedShapes(workload, form);
+  if (shapes === null) return [];
+  const [rows, columns] = [shapes[0][0]!, shapes[1][0]!];
+  const distributions = DISTRIBUTIONS.map(
+    ([first, second]) => [Math.min(first, rows), Math.min(second, columns)] as const,
+  ).filter(([first, second]) => Math.ceil(rows / first) * Math.ceil(columns / second) >= threads);
+  const packed: PackedTiles[] = [
+    { ...form, packing: PACKING },
+    ...distributions.flatMap((distribution) => [
+      { ...form, distribution },
+      { ...form, distribution, packing: PACKING },
+    ]),
+  ];
+  const distinct = new Map(packed.map((tiles) => [JSON.stringify(tiles), tiles]));
+  return [...distinct.values()].map((tiles) => ({ version: 1, kind: 'data-tile', packed: tiles }));
+}

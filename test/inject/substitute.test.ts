@@ -1,0 +1,54 @@
+import { parse } from 'mlir-parser-ts';
+import { expect, test } from 'vitest';
+import { editedExecutable } from '../../src/inject/substitute.ts';
+import { substituteFlag, withoutNotes } from '../../src/inject/substitute-flags.ts';
+import type { TileConfiguration } from '../../src/space/configuration.ts';
+import { matmul } from '../support/workloads.ts';
+
+const tile: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [4, 8, 0],
+  vectorCommonParallel: [4, 8, 0],
+  vectorReduction: [0, 0, 2],
+  peeling: false,
+};
+const entry = { workload: matmul(4, 8, 2), loops: [0, 1, 2], configuration: tile };
+const operation = (attributes = '') =>
+  `        %r = linalg.matmul ${attributes} ins(%x, %y : tensor<4x2xf32>, tensor<2x8xf32>) outs(%z : tensor<4x8xf32>) -> tensor<4x8xf32>\n`;
+const executable = (operations: string) =>
+  Buffer.from(`hal.executable public @f$async_dispatch_0 {
+  hal.executable.variant public @embedded_elf_x86_64 target(<"llvm-cpu", "embedded-elf-x86_64">) {
+    builtin.module {
+      func.func @f_matmul() {
+${operations}        return
+      }
+    }
+  }
+}
+`);
+
+test('an executable that holds the operation gets its configuration, and keeps its name', () => {
+  const edited = editedExecutable(executable(operation()), [entry], [3, 13, 0]);
+  expect(edited?.name).toBe('f$async_dispatch_0');
+  const [found] = parse(edited!.source).operations;
+  expect(found?.attributes.map(({ name }) => name)).toEqual(['compilation_info']);
+});
+
+test.each([
+  ['another shape', operation().replaceAll('x8x', 'x9x')],
+  ['a configuration of the user', operation('{compilation_info = #a.b<c>}')],
+  ['two operations that it would go to', operation() + operation().replace('%r', '%s')],
+  ['nothing', ''],
+])('an executable with %s is left alone', (_, operations) => {
+  expect(editedExecutable(executable(operations), [entry], [3, 13, 0])).toBeNull();
+});
+
+test('notes about substitutes of ours are taken out of what the compiler says, and nothing else', () => {
+  const note = (path: string) => `NOTE: hal.executable \`f\` substituted with MLIR source at \`${path}\`\n`;
+  const messages = `a.mlir:1:1: warning: x\n${note('/c/ours.mlir')}${note('/their.mlir')}NOTE: more\n`;
+  expect(withoutNotes(messages, ['/c/ours.mlir'])).toBe(
+    `a.mlir:1:1: warning: x\n${note('/their.mlir')}NOTE: more\n`,
+  );
+  expect(substituteFlag('f', '/c/ours.mlir')).toBe('--iree-hal-substitute-executable-source=f=/c/ours.mlir');
+});
