@@ -1,0 +1,96 @@
+// A compile that came to a clear end is done again without looking at anything twice: as long as the command, the
+// settings, the input, the compiler and the database are what they were, so is what is to be run.
+import { statSync } from 'node:fs';
+import { fileIdentity } from '../compiler/cache.ts';
+import { deviceKey, describeDevice } from '../target/device.ts';
+import { readBytes } from './bytes.ts';
+import { createDigest } from './digest.ts';
+import type { Surroundings } from './inspect.ts';
+import { memoryOf } from './memory.ts';
+
+/** What to run, and what to count. */
+export interface Outcome {
+  /** The real compiler's arguments. */
+  readonly argv: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+interface Replay extends Outcome {
+  readonly identity: string;
+  readonly input: string;
+  readonly digest: string;
+  /** What each file was that the outcome depends on; null for one that was not there. */
+  readonly files: readonly (readonly [path: string, identity: string | null])[];
+}
+
+const memory = memoryOf('replay', isReplay);
+
+/** What a command came to when it was last compiled; null when that is not known, or may be different now. */
+export async function recallOutcome(
+  argv: readonly string[],
+  executable: string,
+  surroundings: Surroundings,
+): Promise<Outcome | null> {
+  if (!isReplayable(surroundings)) return null;
+  const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
+  if (replay === null || replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
+  try {
+    return (await createDigest())([readBytes(replay.input)]) === replay.digest ? replay : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Remembers what a command came to.
+ * @param input path and digest of its input
+ * @param files what else decided about it
+ */
+export function rememberOutcome(
+  outcome: Outcome,
+  argv: readonly string[],
+  executable: string,
+  input: { readonly path: string; readonly digest: string },
+  files: readonly string[],
+  surroundings: Surroundings,
+): void {
+  if (!isReplayable(surroundings)) return;
+  const { settings, cacheDirectory } = surroundings;
+  const all = [executable, settings.database, `${settings.database}-wal`, ...files];
+  memory.remember(cacheDirectory, {
+    ...outcome,
+    identity: identityOf(argv, executable, surroundings),
+    input: input.path,
+    digest: input.digest,
+    files: all.map((path) => [path, contentIdentity(path)]),
+  });
+}
+
+/** Who wants to know about decisions gets them from the decisions; a database elsewhere does not tell when it changes. */
+const isReplayable = ({ settings }: Surroundings): boolean =>
+  settings.explain === undefined && settings.log === undefined && !/^postgres/i.test(settings.database);
+
+const identityOf = (argv: readonly string[], executable: string, { settings }: Surroundings): string =>
+  JSON.stringify([process.cwd(), argv, executable, settings, deviceKey(describeDevice(settings.device))]);
+
+/** An empty file is as good as none: so is the log that a database leaves behind. */
+function contentIdentity(path: string): string | null {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0 ? null : fileIdentity(path);
+}
+
+function isReplay(value: unknown): value is Replay {
+  const { identity, input, digest, files, argv, counts } = (value ?? {}) as Partial<Record<keyof Replay, unknown>>;
+  return (
+    [identity, input, digest].every((text) => typeof text === 'string') &&
+    Array.isArray(argv) &&
+    argv.every((argument) => typeof argument === 'string') &&
+    Array.isArray(files) &&
+    files.every(
+      (file: unknown) =>
+        Array.isArray(file) && typeof file[0] === 'string' && (file[1] === null || typeof file[1] === 'string'),
+    ) &&
+    typeof counts === 'object' &&
+    counts !== null &&
+    Object.values(counts).every((count) => typeof count === 'number')
+  );
+}
