@@ -33,8 +33,9 @@ export class Workplace {
   constructor(env: Readonly<Record<string, string>> = {}) {
     this.#env = {
       ...process.env,
-      // No settings file of whoever runs the tests.
+      // No settings file and no database of whoever runs the tests.
       XDG_CONFIG_HOME: join(this.folder, 'config'),
+      XDG_DATA_HOME: join(this.folder, 'data-home'),
       IREE_TUNED_COMPILER: compiler.executable,
       IREE_TUNED_DB: this.database,
       IREE_TUNED_CACHE: join(this.folder, 'cache'),
