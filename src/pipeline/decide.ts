@@ -55,7 +55,7 @@ export function lookUp(store: Store | null, subjects: Subjects, settings: Settin
 
 /** What decides about the route, as far as the command does. */
 export const injectionOptions = (
-  { description, reading }: Subjects,
+  { description, reading }: Pick<Subjects, 'description' | 'reading'>,
   wanted: InjectionOptions['wanted'],
 ): InjectionOptions => ({
   wanted,

@@ -1,4 +1,5 @@
 // The injection of one compile: the best route that is not known to lose anything.
+import type { Settings } from '../cli/settings.ts';
 import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type Route } from '../inject/plan.ts';
 import { injectionOptions } from './decide.ts';
@@ -11,9 +12,12 @@ import { planIdentity, planMemory } from './plan-memory.ts';
  */
 export function planCompile(
   decisions: readonly Decision[],
-  subjects: Subjects,
+  subjects: Pick<Subjects, 'digest' | 'description' | 'reading'>,
   command: Command,
-  { settings, cacheDirectory }: Surroundings,
+  {
+    settings,
+    cacheDirectory,
+  }: Pick<Surroundings, 'cacheDirectory'> & { readonly settings: Pick<Settings, 'inject'> },
 ): Injection {
   const options = injectionOptions(subjects, settings.inject);
   const first = planInjection(decisions, options);

@@ -112,7 +112,9 @@ export async function tuneWorkload(
       complete = false;
       break;
     }
-    const points = strategy.propose(Math.min(effort.trialsPerBatch, effort.maxTrials - trials));
+    // What comes after the first batch takes places of the second one.
+    const room = Math.max(1, effort.trialsPerBatch - (trials === 0 ? 0 : others.length));
+    const points = strategy.propose(Math.min(room, effort.maxTrials - trials));
     if (points.length === 0) break;
     const configurations = [...points.map((point) => space.configurationAt(point)!), ...others];
     const begun = clock();
