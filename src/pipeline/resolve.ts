@@ -1,4 +1,5 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
+import { whenOrphaned } from '../compiler/parent.ts';
 import { removeAbandoned } from '../compiler/scratch.ts';
 import { leaveOut, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { messageOf, tell } from '../report/tell.ts';
@@ -100,7 +101,8 @@ export async function withSurvey(
 }
 
 /**
- * Tunes. A signal that asks for an end ends this process by that signal, when everything that was measured is kept.
+ * Tunes. A signal that asks for an end ends this process by that signal, when everything that was measured is kept. When
+ * the caller has gone, nobody waits for a good result: what is left is the compile that would have gone on without us too.
  */
 async function tune(
   misses: readonly TunableOperation[],
@@ -125,6 +127,9 @@ async function tune(
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, interrupt);
+  const stopWatching = whenOrphaned(() => {
+    interrupted.abort();
+  });
   const display = progressDisplay();
   try {
     const outcome = await tuneMisses(misses, store, command, subjects, surroundings, {
@@ -147,6 +152,7 @@ async function tune(
     return { results: new Map(), whyNot: `tuning failed: ${messageOf(error)}` };
   } finally {
     display.clear();
+    stopWatching();
     for (const name of signals) process.off(name, interrupt);
   }
 }

@@ -1,0 +1,192 @@
+// Clients in Python: IREE's own binding, and programs that run iree-compile as a command.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { compiler, runtimeTool } from '../support/real-tools.ts';
+import { byPath, byToolPath, python, shimmedWorkplace } from './clients-support.ts';
+import { HOST, matmulModule, oddMatmul, type Workplace } from './support.ts';
+
+const noPython = 'the compiler found is not one of pip: no Python has iree.compiler';
+
+/** Calls the binding as its users do, and prints what came out. */
+const binding = `
+import hashlib, json
+import iree.compiler.tools as tools
+
+flags = dict(target_backends=["llvm-cpu"], extra_args=["--iree-llvmcpu-target-cpu=host"])
+digest = lambda binary: hashlib.sha256(binary).hexdigest()
+
+def diagnostics():
+    try:
+        tools.compile_str("func.func @f() { this is no operation }", **flags)
+    except tools.CompilerToolError as error:
+        return str(error).split("Diagnostics:")[1].split("Invoked with:")[0]
+
+written = tools.compile_file("in.mlir", output_file="out.vmfb", **flags)
+print(json.dumps(dict(
+    targets=tools.query_available_targets(),
+    file=digest(tools.compile_file("in.mlir", **flags)),
+    output=[written, digest(open("out.vmfb", "rb").read())],
+    string=digest(tools.compile_str(open("in.mlir").read(), **flags)),
+    diagnostics=diagnostics(),
+)))
+`;
+
+describe('the Python binding, with IREE_TOOL_PATH at the shims', () => {
+  const call = async (place: Workplace, env: Readonly<Record<string, string | undefined>>) => {
+    const { code, stdout, stderr } = await place.run(python!, ['-c', binding], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return JSON.parse(stdout.toString()) as Record<string, unknown>;
+  };
+
+  test('gives what it gives without them, without a budget', async ({ skip }) => {
+    skip(python === null, noPython);
+    const { place, shims } = await shimmedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    place.write('in.mlir', oddMatmul);
+    const stock = await call(place, { IREE_TOOL_PATH: undefined });
+    expect(stock).toMatchObject({
+      targets: expect.arrayContaining(['llvm-cpu']) as string[],
+      diagnostics: expect.stringContaining("custom op 'this' is unknown") as string,
+    });
+    expect(await call(place, byToolPath(shims))).toEqual(stock);
+  });
+
+  test('gets what was tuned, from files and from strings', { timeout: 240_000 }, async ({ skip }) => {
+    skip(python === null, noPython);
+    const { place, shims } = await shimmedWorkplace({});
+    place.write('in.mlir', oddMatmul);
+    const stock = await call(place, { IREE_TOOL_PATH: undefined });
+    await call(place, byToolPath(shims));
+    const tuned = await call(place, { ...byToolPath(shims), IREE_TUNED_BUDGET: '0' });
+    expect(tuned).toMatchObject({ targets: stock['targets'], diagnostics: stock['diagnostics'] });
+    for (const form of ['file', 'output', 'string']) expect(tuned[form]).not.toEqual(stock[form]);
+  });
+
+  test("pip's own iree-compile gets it too, and the two do not call each other for ever", async ({
+    skip,
+  }) => {
+    skip(python === null, noPython);
+    const { place, shims } = await shimmedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    place.write('in.mlir', oddMatmul);
+    for (const setting of [undefined, compiler.invokedAs]) {
+      const env = {
+        ...byToolPath(shims),
+        IREE_TUNED_COMPILER: setting,
+        IREE_TUNED_EXPLAIN: `${String(setting === undefined)}.json`,
+      };
+      const result = await place.run('iree-compile', [...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
+      expect({ code: result.code, stderr: result.stderr }).toEqual({ code: 0, stderr: '' });
+      expect(place.has(env.IREE_TUNED_EXPLAIN)).toBe(true);
+    }
+  });
+});
+
+describe('a test suite that runs commands as strings, with the shims first in PATH', () => {
+  // The form of iree-test-suites' onnx_ops.
+  const suite = `
+import subprocess, sys
+compile = subprocess.list2cmdline(["iree-compile", "model.mlir", *sys.argv[1:], "-o", "model_cpu.vmfb"])
+run = subprocess.list2cmdline(["iree-run-module", "--module=model_cpu.vmfb", "--device=local-task", "--flagfile=io.txt"])
+for command in [compile, run]:
+    process = subprocess.run(command, shell=True, capture_output=True, cwd=".")
+    assert process.returncode == 0, process.stderr
+    if command is compile:
+        assert (process.stdout, process.stderr) == (b"", b""), process
+    else:
+        assert b"[SUCCESS]" in process.stdout, process
+`;
+  const model = `func.func @main(%a: !torch.vtensor<[2,3],f32>, %b: !torch.vtensor<[3,1],f32>) -> !torch.vtensor<[2,1],f32> attributes {torch.onnx_meta.ir_version = 7 : si64, torch.onnx_meta.opset_version = 17 : si64} {
+  %r = torch.operator "onnx.MatMul"(%a, %b) : (!torch.vtensor<[2,3],f32>, !torch.vtensor<[3,1],f32>) -> !torch.vtensor<[2,1],f32>
+  return %r : !torch.vtensor<[2,1],f32>
+}
+`;
+  const io = `--function=main
+--input=2x3xf32=1 2 3 4 5 6
+--input=3x1xf32=1 10 100
+--expected_output=2x1xf32=321 654
+`;
+
+  test('compiles and runs', { timeout: 240_000 }, async ({ skip }) => {
+    skip(python === null, noPython);
+    const { place, shims } = await shimmedWorkplace({ IREE_TUNED_BUDGET: '2' });
+    place.write('model.mlir', model);
+    place.write('io.txt', io);
+    const env = { ...byPath(shims), IREE_TUNED_EXPLAIN: place.path('explain.json') };
+    const { code, stderr } = await place.run(python!, ['-c', suite, ...HOST], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(place.has('explain.json')).toBe(true);
+  });
+});
+
+describe('a client that gives the compile ten seconds', () => {
+  // iree-turbine's BOO gives a string. Where the shell does not become its only command, the client kills the shell alone.
+  const boo = `
+import shlex, subprocess, sys
+form, *flags = sys.argv[1:]
+command = ["iree-compile", *flags, "in.mlir", "-o", "out.vmfb"]
+if form == "string":
+    command = shlex.join(command)
+try:
+    process = subprocess.run(command, capture_output=True, shell=form == "string", timeout=10)
+    print(process.returncode, process.stderr)
+except subprocess.TimeoutExpired:
+    print("timed out")
+`;
+  /** Each of the four takes more than two and a half seconds to tune. */
+  const input = [
+    [61, 67, 71],
+    [97, 101, 103],
+    [113, 89, 131],
+    [139, 149, 79],
+  ]
+    .map(([m, n, k], i) => matmulModule(m!, n!, k!).replace('@main', `@main${i}`))
+    .join('');
+
+  test.skipIf(process.platform !== 'linux').for(['string', 'list'])(
+    'as a %s: leaves nothing running when it gives up, and its next build works',
+    { timeout: 240_000 },
+    async (form, { skip }) => {
+      skip(python === null, noPython);
+      const { place, shims } = await shimmedWorkplace({ IREE_TUNED_BUDGET: '60' });
+      place.write('in.mlir', input);
+      const temporary = place.path('tmp');
+      mkdirSync(temporary);
+      const explain = place.path('explain.json');
+      const env = { ...byPath(shims), TMPDIR: temporary, IREE_TUNED_EXPLAIN: explain };
+      const { stdout } = await place.run(python!, ['-c', boo, form, ...HOST], { env });
+      expect(stdout.toString()).toBe('timed out\n');
+      // Tools that measure may come to their end first.
+      while (processesOf(place).length > 0) await sleep(100);
+      // Killed, or left alone by a shell that was killed: then the compile was finished without the rest of the tuning.
+      if (form === 'list') expect(place.has('explain.json')).toBe(false);
+      if (place.has('explain.json'))
+        expect(place.read('explain.json').toString()).toContain('tuning was interrupted');
+
+      rmSync(place.path('out.vmfb'), { force: true });
+      const next = { ...env, IREE_TUNED_BUDGET: '1' };
+      const { code, stderr } = await place.run('iree-compile', [...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+        env: next,
+      });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const dump = await place.run(runtimeTool('iree-dump-module'), ['out.vmfb']);
+      expect(dump.stdout.toString()).toContain('main3');
+      const cache = readdirSync(place.path('cache'), { recursive: true }) as string[];
+      expect([...readdirSync(temporary), ...cache.filter((name) => /^work\/|\.tmp$/.test(name))]).toEqual([]);
+    },
+  );
+});
+
+/** Command lines of all processes that have this place's settings. */
+function processesOf(place: Workplace): string[] {
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .flatMap((pid) => {
+      try {
+        if (!readFileSync(`/proc/${pid}/environ`).includes(place.folder)) return [];
+        return [readFileSync(`/proc/${pid}/cmdline`, 'latin1')];
+      } catch {
+        // It has ended, or is somebody else's.
+        return [];
+      }
+    });
+}

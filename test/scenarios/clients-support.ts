@@ -1,0 +1,44 @@
+// A folder of shims in a user's working folder, and the clients that get to see nothing else of us.
+import { spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { interpreterOf, readHead } from '../../src/compiler/pip.ts';
+import { compiler } from '../support/real-tools.ts';
+import { Workplace } from './support.ts';
+
+/** Where pip's scripts are. */
+export const pipFolder = dirname(compiler.invokedAs);
+
+/** A Python that has IREE's binding; null when the compiler was not installed by pip. */
+export const python: string | null = (() => {
+  const candidates = [interpreterOf(readHead(compiler.invokedAs)), join(pipFolder, 'python3')];
+  const works = (path: string | null) =>
+    path !== null && spawnSync(path, ['-c', 'import iree.compiler.tools']).status === 0;
+  return candidates.find(works) ?? null;
+})();
+
+export const isInstalled = (name: string): boolean => spawnSync(name, ['--version']).status === 0;
+
+/** A working folder with `iree-tuned install-shim` done; only what the shims know leads to the compiler. */
+export async function shimmedWorkplace(env: Readonly<Record<string, string>>): Promise<{
+  place: Workplace;
+  shims: string;
+}> {
+  const place = new Workplace(env);
+  const shims = place.path('shims');
+  const { code, stderr } = await place.tuned(['install-shim', shims], {
+    env: { IREE_TUNED_COMPILER: compiler.invokedAs },
+  });
+  if (code !== 0) throw new Error(stderr);
+  return { place, shims };
+}
+
+/** What a client's environment adds, for each way to use the folder. */
+export const byPath = (shims: string) => ({
+  IREE_TUNED_COMPILER: undefined,
+  PATH: `${shims}:${process.env['PATH'] ?? ''}`,
+});
+export const byToolPath = (shims: string) => ({
+  IREE_TUNED_COMPILER: undefined,
+  IREE_TOOL_PATH: shims,
+  PATH: `${pipFolder}:${process.env['PATH'] ?? ''}`,
+});
