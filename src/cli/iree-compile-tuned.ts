@@ -2,7 +2,12 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { locate } from 'mlir-parser-ts';
-import { cacheDirectory as cacheDirectoryOf, findCompiler, replaceProcess } from '../compiler/index.ts';
+import {
+  cacheDirectory as cacheDirectoryOf,
+  findCompiler,
+  readProcess,
+  replaceProcess,
+} from '../compiler/index.ts';
 import { isInjected, type Decision, type Site } from '../decision/decision.ts';
 import { matchesGenerated, planInjection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
@@ -16,12 +21,12 @@ import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { readSettings, SettingsError, splitSettings, type Settings } from './settings.ts';
 
-const env = process.env;
+const { argv: wholeArgv, env } = readProcess();
 const root = join(import.meta.dirname, import.meta.dirname.endsWith('dist') ? '..' : '../..');
 const cacheDirectory = cacheDirectoryOf(env);
 
 async function main(): Promise<never> {
-  const { given, rest: argv } = splitSettings(process.argv.slice(2));
+  const { given, rest: argv } = splitSettings(wholeArgv);
   const untouched = (compiler: string | undefined) =>
     replaceProcess(findCompiler(env, { compiler, root, cacheDirectory }).executable, argv, env);
   let settings: Settings;

@@ -26,3 +26,4 @@ export { readResponseFile } from './response-file.ts';
 export { expandResponseFiles, quoteArgument, type ExpandedArguments } from './response.ts';
 export { exitLike, replaceProcess, runCompiler, type RunOptions, type RunResult } from './run.ts';
 export { STALL_SECONDS } from './stall.ts';
+export { isText, readProcess } from './undecoded.ts';
