@@ -33,7 +33,10 @@ export type CompareModules = (
 const CALL_SECONDS = 60;
 
 /** Runs on one thread. @throws BenchError when the runtime's tools are not installed */
-export async function moduleComparison({ compiler, cacheDirectory }: Workplace): Promise<CompareModules> {
+export async function moduleComparison({
+  compiler,
+  cacheDirectory,
+}: Pick<Workplace, 'compiler' | 'cacheDirectory'>): Promise<CompareModules> {
   const tool = (name: string) => {
     const path = findRuntimeTool(name, compiler, process.env, { root, cacheDirectory });
     if (path === undefined) throw new BenchError(`there is no ${name}: pip install iree-base-runtime`);
