@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { locate } from 'mlir-parser-ts';
-import { findCompiler, replaceProcess } from '../compiler/index.ts';
+import { findCompiler, readProcess, replaceProcess } from '../compiler/index.ts';
 import { isInjected, type Decision, type Site } from '../decision/decision.ts';
 import { matchesGenerated } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
@@ -25,11 +25,11 @@ import { readSettings, splitFlags, type Settings } from '../settings/index.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
-const env = process.env;
+const { argv: wholeArgv, env } = readProcess();
 const root = join(import.meta.dirname, import.meta.dirname.endsWith('dist') ? '..' : '../..');
 
 async function main(): Promise<never> {
-  const { given, rest: argv } = splitFlags(process.argv.slice(2));
+  const { given, rest: argv } = splitFlags(wholeArgv);
   const { settings, problems, refused } = readSettings(env, given);
   const cacheDirectory = settings.cache;
   if (settings.disabled) {

@@ -37,9 +37,7 @@ export function readArguments(argv: readonly string[], table: OptionTable): Comp
   for (let index = 0; index < argv.length; index++) {
     const text = argv[index]!;
     if (text === '--') {
-      positionals.push(
-        ...argv.slice(index + 1).map((rest, offset) => ({ text: rest, index: index + 1 + offset })),
-      );
+      while (++index < argv.length) positionals.push({ text: argv[index]!, index });
       break;
     }
     if (!text.startsWith('-') || text === '-') {

@@ -35,3 +35,4 @@ export {
 } from './run.ts';
 export { makeScratchFolder, temporaryName } from './scratch.ts';
 export { STALL_SECONDS } from './stall.ts';
+export { isText, readProcess } from './undecoded.ts';

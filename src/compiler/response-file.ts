@@ -1,4 +1,5 @@
 // The files behind `@file` arguments, as the compiler decodes them.
+import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ResponseFile } from './response.ts';
@@ -12,18 +13,21 @@ export function readResponseFile(path: string, directory = process.cwd()): Respo
     // A pipe gives its bytes once, and they belong to the compiler.
     if (!stat.isFile()) return { kind: 'unreadable', reason: 'is not a regular file' };
     const bytes = readFileSync(full);
-    return { kind: 'text', text: decode(bytes), id: `${stat.dev}:${stat.ino}` };
+    const text = decode(bytes);
+    if (text === null) return { kind: 'unreadable', reason: 'is not UTF-8' };
+    return { kind: 'text', text, id: `${stat.dev}:${stat.ino}` };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { kind: 'missing' };
     return { kind: 'unreadable', reason: error instanceof Error ? error.message : 'cannot be read' };
   }
 }
 
-function decode(bytes: Buffer): string {
+/** Null for bytes that the compiler takes as they are, and no text of ours could hold. */
+function decode(bytes: Buffer): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.toString('utf16le');
   if (bytes[0] === 0xfe && bytes[1] === 0xff)
     return Buffer.from(bytes.subarray(0, bytes.length & ~1))
       .swap16()
       .toString('utf16le');
-  return bytes.toString('utf8');
+  return isUtf8(bytes) ? bytes.toString('utf8') : null;
 }

@@ -9,6 +9,7 @@ import { isExecutableFile, readHead } from './pip.ts';
 import { childEnvironment } from './recursion.ts';
 import { removeScratchFolders } from './scratch.ts';
 import { killWhenStalled, STALL_SECONDS } from './stall.ts';
+import { startable } from './undecoded.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,8 +19,6 @@ export interface RunOptions {
   readonly stdin?: Uint8Array | undefined;
   /** Keep stdout and stderr instead of passing them on. */
   readonly capture: boolean;
-  /** What the child believes it was called; usage errors print it. The executable when absent. */
-  readonly argv0?: string | undefined;
   /** Kills it when it has done nothing for so long. */
   readonly stallSeconds?: number;
 }
@@ -50,9 +49,9 @@ export function runCompiler(
 ): Promise<RunResult> {
   const { spawn } = process.getBuiltinModule('node:child_process');
   const output = options.capture ? 'pipe' : 'inherit';
+  const start = startable(executable, argv, childEnvironment(options.env));
   const settings: SpawnOptions = {
-    env: childEnvironment(options.env),
-    argv0: options.argv0 ?? executable,
+    env: start.env,
     stdio: [options.stdin === undefined ? 'inherit' : 'pipe', output, output],
   };
   return new Promise((resolve, reject) => {
@@ -74,7 +73,7 @@ export function runCompiler(
       reject(error instanceof Error ? error : new Error(String(error)));
     };
     try {
-      child = spawn(executable, argv, settings);
+      child = spawn(start.executable, start.argv, settings);
     } catch (error) {
       fail(error);
       return;
@@ -157,10 +156,10 @@ export async function replaceProcess(
   argv: readonly string[],
   env: Environment,
 ): Promise<never> {
-  if (canBecome(executable, argv)) {
-    const environment = Object.entries(childEnvironment(env)).filter((entry) => entry[1] !== undefined);
+  const start = startable(executable, argv, childEnvironment(env));
+  if (canBecome(start.executable, start.argv)) {
     stopIgnoring();
-    process.execve?.(executable, [executable, ...argv], Object.fromEntries(environment));
+    process.execve?.(start.executable, [start.executable, ...start.argv], start.env);
   }
   return exitLike(await runCompiler(executable, argv, { env, capture: false }));
 }

@@ -6,6 +6,7 @@ import {
   expandResponseFiles,
   findCompiler,
   hasFlag,
+  isText,
   lastValue,
   loadOptionTable,
   readArguments,
@@ -86,7 +87,10 @@ export async function readCommand(
     compiler,
     argv,
     expanded: expansion.argv,
-    arguments: { ...args, unclear: expansion.problem ?? args.unclear },
+    arguments: {
+      ...args,
+      unclear: argv.every(isText) ? (expansion.problem ?? args.unclear) : 'an argument is not UTF-8',
+    },
   };
 }
 

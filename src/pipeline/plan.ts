@@ -1,5 +1,5 @@
 // The injection of one compile: the best route that is not known to lose anything.
-import type { Settings } from '../cli/settings.ts';
+import type { Settings } from '../settings/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type Route } from '../inject/plan.ts';
 import { injectionOptions } from './decide.ts';

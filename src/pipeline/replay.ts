@@ -33,7 +33,8 @@ export async function recallOutcome(
 ): Promise<Outcome | null> {
   if (!isReplayable(surroundings)) return null;
   const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
-  if (replay === null || replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
+  if (replay === null || replay.files.some(([path, identity]) => contentIdentity(path) !== identity))
+    return null;
   try {
     return (await createDigest())([readBytes(replay.input)]) === replay.digest ? replay : null;
   } catch {
@@ -79,7 +80,9 @@ function contentIdentity(path: string): string | null {
 }
 
 function isReplay(value: unknown): value is Replay {
-  const { identity, input, digest, files, argv, counts } = (value ?? {}) as Partial<Record<keyof Replay, unknown>>;
+  const { identity, input, digest, files, argv, counts } = (value ?? {}) as Partial<
+    Record<keyof Replay, unknown>
+  >;
   return (
     [identity, input, digest].every((text) => typeof text === 'string') &&
     Array.isArray(argv) &&
@@ -87,7 +90,9 @@ function isReplay(value: unknown): value is Replay {
     Array.isArray(files) &&
     files.every(
       (file: unknown) =>
-        Array.isArray(file) && typeof file[0] === 'string' && (file[1] === null || typeof file[1] === 'string'),
+        Array.isArray(file) &&
+        typeof file[0] === 'string' &&
+        (file[1] === null || typeof file[1] === 'string'),
     ) &&
     typeof counts === 'object' &&
     counts !== null &&

@@ -179,6 +179,20 @@ describe.each(shells)('under %s', (shell) => {
       const flag = `--iree-tuned-compiler=${at}/setting/iree-compile`;
       expect(run(wrapper(directory), [flag, 'm'], { PATH: path }).stdout).toBe('setting m\n');
     });
+    it('nor are their values, and the compiler that they name is run', () => {
+      const settings = ['--iree-tuned-budget', '3', '-iree-tuned-disable', '--iree-tuned-compiler'];
+      const rest = ['m', '--', '--iree-tuned-log', ''];
+      const named = `${at}/setting/iree-compile`;
+      const said = 'setting m -- --iree-tuned-log \n';
+      expect(run(wrapper(directory), [...settings, named, ...rest], { PATH: path }).stdout).toBe(said);
+      const joined = [...settings.slice(0, -1), `--iree-tuned-compiler=${named}`, ...rest];
+      expect(run(wrapper(directory), joined, { PATH: path }).stdout).toBe(said);
+    });
+    it('thousands of arguments take no time worth speaking of', () => {
+      // Taken one by one they took a minute.
+      const many = Array.from({ length: 5000 }, (_, i) => `--flag-with-a-name=${i}`);
+      expect(run(wrapper(directory), many, { PATH: path }).stdout).toBe(`first ${many.join(' ')}\n`);
+    });
     it('it is never ourselves, by link, copy or shim', () => {
       const us = temporaryDirectory();
       for (const name of ['link', 'copy', 'shim']) mkdirSync(join(us, name));
@@ -331,6 +345,11 @@ describe.each(shells)('under %s', (shell) => {
         expect(run(wrapper(ready), ['m'], { ...disabled, ...own })).toEqual(said('original m\n'));
       });
     });
+  });
+
+  it('the bundle takes our settings out, also when it is to be the compiler', () => {
+    const got = run(wrapper(ready), ['m', '--iree-tuned-budget', '3'], { IREE_TUNED_DISABLE: '1' });
+    expect(got).toEqual(said('iree-compile-tuned m --iree-tuned-budget 3\n'));
   });
 
   describe("pip's script", () => {

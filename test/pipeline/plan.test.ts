@@ -34,7 +34,7 @@ const tile: Configuration = {
 const operation = (m: number) =>
   `%r = linalg.matmul ins(%x, %y : tensor<${m}x4xf32>, tensor<4x16xf32>) outs(%z : tensor<${m}x16xf32>) -> tensor<${m}x16xf32>\n`;
 const decide = (configurations: readonly Configuration[]): Decision[] =>
-  classify(parse(Buffer.from(configurations.map((_, i) => operation(8 + i)).join(''))).operations).map(
+  classify(parse(Buffer.from(configurations.map((_, i) => operation(8 + i)).join(''))).operations, {}).map(
     (tunable, i) => {
       if (isDecision(tunable)) throw new Error('a matmul can be tuned');
       const configuration = configurations[i]!;

@@ -117,7 +117,7 @@ const many = sum(
   counts({
     decisions: [hit, tuned],
     tuningSeconds: 90.25,
-    injection: { ...spec, route: 'preprocess', dataTiling: true },
+    injection: { ...spec, route: 'preprocess', dataTiling: true, packed: null },
   }),
   counts({ decisions: [hit], landed: [false] }),
   counts({

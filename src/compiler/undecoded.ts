@@ -1,0 +1,115 @@
+// Arguments and environment variables are bytes. Node takes them for UTF-8 and loses those that are not, and it can
+// start nothing with such bytes either. Here a byte that is not UTF-8 is the lone surrogate U+DC80 to U+DCFF, which no
+// decoded text holds, and a shell makes the byte of it again when the compiler is started.
+import { isUtf8 } from 'node:buffer';
+import { readFileSync } from 'node:fs';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The replacement character: Node puts it where it has lost something, and a user may have typed it. */
+const LOST = '\ufffd';
+
+/**
+ * The arguments of this process after the program's name, and its environment, with nothing lost. Where the system does not
+ * give the bytes (anything but Linux), they are as Node has decoded them.
+ */
+export function readProcess(): { readonly argv: readonly string[]; readonly env: Environment } {
+  const argv = process.argv.slice(2);
+  const { env } = process;
+  const isWhole = (texts: readonly (string | undefined)[]) => texts.every((text) => !text?.includes(LOST));
+  if (isWhole(argv) && isWhole(Object.values(env))) return { argv, env };
+  try {
+    const texts = (name: string) => splitAtZeros(readFileSync(`/proc/self/${name}`)).map(decode);
+    const variables = texts('environ').flatMap((text): [string, string][] => {
+      const equals = text.indexOf('=');
+      return equals < 0 ? [] : [[text.slice(0, equals), text.slice(equals + 1)]];
+    });
+    return {
+      argv: argv.length === 0 ? [] : texts('cmdline').slice(-argv.length),
+      env: Object.fromEntries(variables),
+    };
+  } catch {
+    return { argv, env };
+  }
+}
+
+/** Whether a text is one that Node can hand over: nothing in it stands for a byte. */
+export const isText = (text: string): boolean => text.isWellFormed();
+
+/** What to start for a command with such texts in it; the command itself when there are none. */
+export function startable(
+  executable: string,
+  argv: readonly string[],
+  env: Environment,
+): { readonly executable: string; readonly argv: readonly string[]; readonly env: Record<string, string> } {
+  const variables = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const bytes = variables.filter(([name, value]) => !isText(value) && /^[A-Za-z_]\w*$/.test(name));
+  const plain = Object.fromEntries(variables);
+  if (bytes.length === 0 && argv.every(isText)) return { executable, argv, env: plain };
+  const pairs = bytes.flatMap(([name, value]) => [name, printfFormat(value)]);
+  // What looks like a mark is marked too.
+  const marked = argv.map((text) =>
+    isText(text) && !text.startsWith(MARK) ? text : `${MARK}${printfFormat(text)}`,
+  );
+  return {
+    executable: '/bin/sh',
+    argv: ['-c', SCRIPT, executable, ...pairs, '.', ...marked],
+    env: plain,
+  };
+}
+
+const MARK = 'printf:';
+
+/**
+ * Takes pairs of a variable's name and value up to `.`, then the arguments. A command substitution would lose a newline
+ * at the end, so there is a point behind it.
+ */
+const SCRIPT = `
+while [ "$1" != . ]; do
+  my_text=$(printf -- "$2.")
+  export "$1=\${my_text%.}"
+  shift 2
+done
+shift
+for my_text do
+  shift
+  case $my_text in
+    ${MARK}*) my_text=$(printf -- "\${my_text#${MARK}}."); my_text=\${my_text%.} ;;
+  esac
+  set -- "$@" "$my_text"
+done
+unset my_text
+exec "$0" "$@"`;
+
+/** A format of printf's that prints this text, with the bytes that it stands for. */
+function printfFormat(text: string): string {
+  return text
+    .replace(/[\\%]/g, (special) => special + special)
+    .replace(/[\udc80-\udcff]/gu, (byte) => `\\${(byte.charCodeAt(0) - 0xdc00).toString(8)}`);
+}
+
+function splitAtZeros(bytes: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(0, start);
+    parts.push(bytes.subarray(start, end < 0 ? bytes.length : end));
+    start = end < 0 ? bytes.length : end + 1;
+  }
+  return parts;
+}
+
+function decode(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString();
+  let text = '';
+  for (let at = 0; at < bytes.length;) {
+    const length = [1, 2, 3, 4].find(
+      (count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)),
+    );
+    text +=
+      length === undefined
+        ? String.fromCharCode(0xdc00 + bytes[at]!)
+        : bytes.toString('utf8', at, at + length);
+    at += length ?? 1;
+  }
+  return text;
+}

@@ -1,0 +1,119 @@
+// One file in one shape: stock once, the wrapper in every mode, and what is to be made of it where they differ.
+import { describeDifference, differing, isSame, type Aspect } from './compare.ts';
+import type { Mode } from './modes.ts';
+import { compileIn, TOO_LONG, TooLargeError, type Outcome } from './outcome.ts';
+import type { CompareModules, ModuleVerdict } from './programs.ts';
+import type { Shape } from './shapes.ts';
+
+/** `unstable`: stock differs from itself as well, so nobody can tell. */
+export type State = 'same' | 'different' | 'unstable' | 'other code';
+
+export interface Comparison {
+  readonly file: string;
+  readonly shape: string;
+  readonly mode: string;
+  readonly state: State;
+  /** For all but `same`: a line for each aspect. */
+  readonly notes: readonly string[];
+  /** How stock ended. */
+  readonly ending: string;
+  /** Of code that differs, what running it has shown. */
+  readonly verdict: ModuleVerdict | null;
+}
+
+/** Nothing could be compared. */
+export interface NoComparison {
+  readonly file: string;
+  readonly shape: string;
+  readonly reason: string;
+  /** Whether stock itself is why: it takes too long to be waited for, or makes too much to be read. */
+  readonly excused: boolean;
+}
+
+export interface Compilers {
+  /** Path of the real compiler. */
+  readonly stock: string;
+  /** Path of the launcher. */
+  readonly wrapper: string;
+  environment(mode: Mode): NodeJS.ProcessEnv;
+  /** Null when no mode tunes. */
+  readonly compareModules: CompareModules | null;
+}
+
+/** How long stock may take. */
+const STOCK_SECONDS = 60;
+
+/** How often stock is run again to see whether it differs from itself: what threads do in turns shows up soon. */
+const RERUNS = 4;
+
+/** Compares one file in one shape in several modes. Files are written below `folder`, which nobody else uses. */
+export async function compareFile(
+  file: string,
+  shape: Shape,
+  modes: readonly Mode[],
+  compilers: Compilers,
+  folder: string,
+): Promise<Comparison[] | NoComparison> {
+  const where = { file, shape: shape.name };
+  const code = shape.output === 'stdout' ? 'stdout' : 'output';
+  const run = (executable: string, env: NodeJS.ProcessEnv, timeoutSeconds: number) =>
+    compileIn(shape, file, { executable, env, folder, timeoutSeconds });
+  const runStock = () => run(compilers.stock, process.env, STOCK_SECONDS);
+  let first: Outcome;
+  try {
+    first = await runStock();
+  } catch (error) {
+    if (!(error instanceof TooLargeError)) throw error;
+    return { ...where, reason: error.message, excused: true };
+  }
+  if (first.ending === TOO_LONG)
+    return { ...where, reason: `stock takes more than ${STOCK_SECONDS} s`, excused: true };
+  const stock = [first];
+
+  const comparisons: Comparison[] = [];
+  for (const mode of modes) {
+    const runWrapper = () =>
+      run(compilers.wrapper, compilers.environment(mode), STOCK_SECONDS + mode.extraSeconds);
+    const wrapper = [await runWrapper()];
+    const [seen] = wrapper as [Outcome];
+    const differences = differing(first, seen);
+    const codes = mode.tunes && differences.includes(code) ? modulesOf(first, seen, code) : null;
+    const open = () =>
+      differences.filter(
+        (aspect) => !(codes !== null && aspect === code) && !isUnstable(stock, wrapper, aspect),
+      );
+    for (let rerun = 0; rerun < RERUNS && open().length > 0; rerun++) {
+      stock.push(await runStock());
+      wrapper.push(await runWrapper());
+    }
+    const notes = differences.map((aspect) => `${aspect}: ${describeDifference(first, seen, aspect)}`);
+    const about = { ...where, mode: mode.name, ending: first.ending, notes, verdict: null };
+    if (open().length > 0) comparisons.push({ ...about, state: 'different' });
+    else if (codes !== null) {
+      const verdict = await compilers.compareModules!(file, shape.argv(file), codes, folder);
+      comparisons.push({ ...about, state: verdict.equal === false ? 'different' : 'other code', verdict });
+    } else comparisons.push({ ...about, state: differences.length === 0 ? 'same' : 'unstable' });
+  }
+  return comparisons;
+}
+
+/**
+ * Whether stock differs from itself in an aspect. Threads that crash race each other, and some endings are rare: there it
+ * is enough that the wrapper has ended as stock once.
+ */
+function isUnstable(stock: readonly Outcome[], wrapper: readonly Outcome[], aspect: Aspect): boolean {
+  const [first] = stock as [Outcome];
+  if (stock.some((other) => !isSame(first, other, aspect))) return true;
+  return first.ending.startsWith('signal') && wrapper.some((other) => isSame(first, other, aspect));
+}
+
+/** What both compiled; null when one of them has nothing to run. */
+function modulesOf(
+  stock: Outcome,
+  wrapper: Outcome,
+  code: 'stdout' | 'output',
+): readonly [Buffer, Buffer] | null {
+  if (stock.ending !== 'exit code 0' || wrapper.ending !== stock.ending) return null;
+  const [a, b] = [stock[code], wrapper[code]];
+  return a === null || b === null ? null : [a, b];
+}

@@ -1,0 +1,10 @@
+func.func @first(%lhs: tensor<8x8xf32>, %rhs: tensor<8x8xf32>, %init: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %result = linalg.matmul ins(%lhs, %rhs : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %result : tensor<8x8xf32>
+}
+
+// -----
+
+func.func @second(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %y : tensor<4xf32>
+}

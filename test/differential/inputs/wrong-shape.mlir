@@ -1,0 +1,4 @@
+func.func @main(%lhs: tensor<8x8xf32>, %rhs: tensor<9x8xf32>, %init: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %result = linalg.matmul ins(%lhs, %rhs : tensor<8x8xf32>, tensor<9x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %result : tensor<8x8xf32>
+}

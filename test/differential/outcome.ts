@@ -1,0 +1,100 @@
+// Everything that one run of a compiler leaves behind.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OUTPUT, RESPONSE_FILE, type Shape } from './shapes.ts';
+
+export interface Outcome {
+  /** `exit code 1`, `signal SIGSEGV`, `too long`. */
+  readonly ending: string;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+  /** The output file; null when it is gone. */
+  readonly output: Buffer | null;
+  /** Names of all other files in the working folder. */
+  readonly left: readonly string[];
+}
+
+export interface Run {
+  readonly executable: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** The working folder: emptied first, and the same for every run that is compared. */
+  readonly folder: string;
+  readonly timeoutSeconds: number;
+}
+
+export const TOO_LONG = 'too long';
+
+/** What a run leaves is more than can be looked at. */
+export class TooLargeError extends Error {
+  override readonly name = 'TooLargeError';
+}
+
+/** Largest output that is read. */
+const MOST_BYTES = 2 ** 30;
+
+/** What a build finds in place of its output when it starts: a failing compile has to remove it. */
+const EARLIER = 'the output of an earlier build';
+
+/**
+ * Runs a compiler on a file in one shape.
+ * @throws TooLargeError
+ * @throws the error of the system when it cannot be started
+ */
+export async function compileIn(shape: Shape, input: string, run: Run): Promise<Outcome> {
+  const { folder } = run;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, OUTPUT), EARLIER);
+  if (shape.response !== undefined) writeFileSync(join(folder, RESPONSE_FILE), shape.response(input));
+  const stdin = shape.stdin ? readFileSync(input) : null;
+  const ended = await ending(run, shape.argv(input), stdin);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return {
+    ...ended,
+    output: names.includes(OUTPUT) ? readOutput(join(folder, OUTPUT)) : null,
+    left: names.filter((name) => name !== OUTPUT).sort(),
+  };
+}
+
+function readOutput(path: string): Buffer {
+  const { size } = statSync(path);
+  if (size <= MOST_BYTES) return readFileSync(path);
+  // The next run comes too late to make room.
+  rmSync(path);
+  throw new TooLargeError(`the output has ${(size / 2 ** 30).toFixed(1)} GiB`);
+}
+
+function ending(
+  { executable, env, folder, timeoutSeconds }: Run,
+  argv: readonly string[],
+  stdin: Buffer | null,
+): Promise<Pick<Outcome, 'ending' | 'stdout' | 'stderr'>> {
+  return new Promise((resolve, reject) => {
+    // A group of its own, so that whatever it has started ends with it.
+    const child = spawn(executable, argv, { cwd: folder, env, detached: true, stdio: 'pipe' });
+    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    // One that rejects its arguments never reads its input.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(stdin ?? '');
+    let isTooLong = false;
+    const timer = setTimeout(() => {
+      isTooLong = true;
+      process.kill(-child.pid!, 'SIGKILL');
+    }, timeoutSeconds * 1000);
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({
+        ending: isTooLong ? TOO_LONG : signal === null ? `exit code ${code}` : `signal ${signal}`,
+        stdout: Buffer.concat(stdout),
+        stderr: Buffer.concat(stderr),
+      });
+    });
+  });
+}

@@ -1,0 +1,81 @@
+// Two modules made from one input, run on the same made-up inputs.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findRuntimeTool, loadOptionTable, readArguments } from '../../src/compiler/index.ts';
+import { functionsOf } from '../../src/program/functions.ts';
+import { writeInputs } from '../../src/program/inputs.ts';
+import { verifyProgram } from '../../src/program/verify.ts';
+import { describeDevice } from '../../src/target/device.ts';
+import { elementTypeConversion } from '../../src/workload/conversion.ts';
+import { BenchError } from '../../bench/shared/arguments.ts';
+import { root, type Workplace } from '../../bench/shared/workplace.ts';
+
+export interface ModuleVerdict {
+  /** Whether all results that could be compared are equal; null when there were none. */
+  readonly equal: boolean | null;
+  /** Functions whose results were compared. */
+  readonly compared: number;
+  /** Largest absolute difference of two elements. */
+  readonly maxError: number;
+  /** What is different, or why a function was not run. */
+  readonly reasons: readonly string[];
+}
+
+/** Compares what two modules compute: stock's first. `argv` is what both were compiled with. */
+export type CompareModules = (
+  file: string,
+  argv: readonly string[],
+  modules: readonly [stock: Buffer, wrapper: Buffer],
+  folder: string,
+) => Promise<ModuleVerdict>;
+
+/** Longest call of a function. */
+const CALL_SECONDS = 60;
+
+/** Runs on one thread. @throws BenchError when the runtime's tools are not installed */
+export async function moduleComparison({
+  compiler,
+  cacheDirectory,
+}: Pick<Workplace, 'compiler' | 'cacheDirectory'>): Promise<CompareModules> {
+  const tool = (name: string) => {
+    const path = findRuntimeTool(name, compiler, process.env, { root, cacheDirectory });
+    if (path === undefined) throw new BenchError(`there is no ${name}: pip install iree-base-runtime`);
+    return path;
+  };
+  const tools = { runModule: tool('iree-run-module'), benchmarkModule: tool('iree-benchmark-module') };
+  const dumpModule = tool('iree-dump-module');
+  const table = await loadOptionTable(compiler.executable, cacheDirectory);
+  const device = describeDevice('local-sync');
+
+  return async (file, argv, modules, folder) => {
+    const [stock, tuned] = ['stock.vmfb', 'tuned.vmfb'].map((name) => join(folder, name)) as [string, string];
+    writeFileSync(stock, modules[0]);
+    writeFileSync(tuned, modules[1]);
+    const convert = elementTypeConversion(readArguments(argv, table));
+    const functions = await functionsOf(readFileSync(file), convert, { module: stock, dumpModule });
+    const reasons = functions.length === 0 ? ['no public function was found'] : [];
+    let [compared, maxError, isDifferent] = [0, 0, false];
+    for (const [i, called] of functions.entries()) {
+      if (called.unsupported !== null) {
+        reasons.push(called.unsupported);
+        continue;
+      }
+      const own = join(folder, `inputs${i}`);
+      mkdirSync(own);
+      const verdict = await verifyProgram({
+        ...{ stock, tuned, device, tools, folder },
+        function: called,
+        inputs: await writeInputs(called, own, i),
+        rounds: 0,
+        budgetSeconds: CALL_SECONDS,
+      });
+      // Nothing is timed here, and that is the reason of equal ones.
+      if (verdict.equal !== true) reasons.push(`${called.name}: ${verdict.reason ?? 'not compared'}`);
+      if (verdict.equal === null) continue;
+      compared++;
+      maxError = Math.max(maxError, verdict.maxError);
+      isDifferent ||= !verdict.equal;
+    }
+    return { equal: compared === 0 ? null : !isDifferent, compared, maxError, reasons };
+  };
+}
