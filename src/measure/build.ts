@@ -35,6 +35,12 @@ export async function buildCandidates(
         refused.set(left[0]!.name, blamed.get('') ?? 'the compiler failed without naming a location');
         break;
       }
+      // When even the default fails by itself, it is no candidate's fault: a full disk, say.
+      const stock = left.filter(({ attribute }) => attribute === null).slice(0, 1);
+      if (stock.length > 0 && (await compileOnce(toolchain, workload, stock, name)).module === null) {
+        for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the default too');
+        break;
+      }
       const half = left.length >> 1;
       for (const [i, part] of [left.slice(0, half), left.slice(half)].entries()) {
         const build = await buildCandidates(toolchain, workload, part, `${name}_${i}`);

@@ -142,6 +142,7 @@ export async function compileInjected(
     return exitLike(result);
   }
 
+  const before = outputState(command);
   // The user's own flag comes later and wins.
   const coloured = showsColours(env) ? ['--color', ...argv] : argv;
   const result = await runCompiler(executable, coloured, {
@@ -150,7 +151,7 @@ export async function compileInjected(
     capture: true,
     stallSeconds: STALL_SECONDS,
   });
-  if (succeeded(result, command) || result.forwarded !== null) {
+  if (succeeded(result, command, before) || result.forwarded !== null) {
     const isShown = show(result, mapMessages);
     if (result.forwarded !== null) return exitLike(result);
     const landed = await whatLanded(injected, command, decisions, surroundings);
@@ -191,11 +192,23 @@ function whatLanded(
   return proveLanded(command.compiler.executable, argv, decisions, route, { env, stdin, cacheDirectory });
 }
 
-/** The compiler can exit with 0 and leave nothing but a crash reproducer. */
-function succeeded(result: RunResult, command: Command): boolean {
+/**
+ * The compiler can exit with 0 and leave nothing but a crash reproducer: then there is no output, or still an old one.
+ * @param before the output's state before the compile
+ */
+function succeeded(result: RunResult, command: Command, before: string): boolean {
   if (result.code !== 0) return false;
-  const { output } = command.arguments;
-  return output.kind === 'stdout' || statSync(output.path, { throwIfNoEntry: false }) !== undefined;
+  return command.arguments.output.kind === 'stdout' || outputState(command) !== before;
+}
+
+/** A text that is another one when the output has been written; for a device, which does not tell, always another. */
+function outputState({ arguments: { output } }: Command): string {
+  if (output.kind === 'stdout') return '';
+  const status = statSync(output.path, { bigint: true, throwIfNoEntry: false });
+  if (status === undefined) return 'missing';
+  return status.isFile()
+    ? `${status.ino} ${status.mtimeNs} ${status.ctimeNs}`
+    : `device ${performance.now()}`;
 }
 
 /** Colours in messages are for terminals; the compiler, which writes to us, is told what it would have found itself. */

@@ -59,7 +59,7 @@ export async function resolve(
 
 /**
  * A survey that waits, as long as the budget lasts, until nobody measures: the compiler at work would disturb that.
- * @returns the reason as text when somebody measured all that time
+ * @returns the reason as text when there is no turn: somebody measured all that time, or nothing can be written
  */
 async function surveyInTurn(
   subjects: Subjects,
@@ -68,13 +68,17 @@ async function surveyInTurn(
 ): Promise<Subjects | string> {
   if (subjects.surveyed) return subjects;
   const { cacheDirectory, settings } = surroundings;
-  const { acquireMeasuringLock, BUSY } = await import('../tuner/lock.ts');
-  const lock = await acquireMeasuringLock(cacheDirectory, settings.budgetSeconds);
-  if (lock === null) return BUSY;
   try {
-    return await withSurvey(subjects, command, surroundings);
-  } finally {
-    lock.release();
+    const { acquireMeasuringLock, BUSY } = await import('../tuner/lock.ts');
+    const lock = await acquireMeasuringLock(cacheDirectory, settings.budgetSeconds);
+    if (lock === null) return BUSY;
+    try {
+      return await withSurvey(subjects, command, surroundings);
+    } finally {
+      lock.release();
+    }
+  } catch (error) {
+    return `tuning failed: ${messageOf(error)}`;
   }
 }
 

@@ -22,6 +22,10 @@ export interface Result {
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Whom to run as; takes root. */
+  readonly uid?: number | undefined;
+  /** A shell command that is run before, such as `ulimit -f 40`. */
+  readonly limits?: string | undefined;
 }
 
 /** A user's working folder: inputs, outputs, database, caches. */
@@ -96,8 +100,12 @@ export class Workplace {
 
   /** Starts without waiting. */
   start(file: string, argv: readonly string[], options: RunOptions = {}) {
-    const child = spawn(file, argv, {
+    const { limits, uid } = options;
+    const [program, all] =
+      limits === undefined ? [file, argv] : ['/bin/sh', ['-c', `${limits}; exec "$@"`, 'sh', file, ...argv]];
+    const child = spawn(program, all, {
       cwd: this.folder,
+      ...(uid !== undefined && { uid }),
       env: { ...this.#env, ...options.env },
       stdio: 'pipe',
     });

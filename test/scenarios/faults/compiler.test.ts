@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  argv,
+  counters,
+  expectStockBuild,
+  misbehavingCompiler,
+  recordedWorkplace,
+  workplace,
+} from './support.ts';
+
+describe('the compiler', () => {
+  test('that cannot be found is a clear error', async () => {
+    const place = workplace();
+    const result = await place.compile(argv, {
+      env: { IREE_TUNED_COMPILER: join(place.folder, 'nowhere'), IREE_TOOL_PATH: undefined },
+    });
+    expect(result.code).not.toBe(0);
+    expect(result.stderr).toMatch(/IREE_TUNED_COMPILER.*nowhere/s);
+    expect(result.stdout.length).toBe(0);
+  });
+});
+
+describe('a compiler that misbehaves with what we inject', () => {
+  const isInjected = '*--iree-codegen-tuning-spec-path=*';
+  test.concurrent.each([
+    ['crashes', 'kill -SEGV $$'],
+    ['fails', "echo 'error: no such thing' >&2; exit 1"],
+    ['ends well without an output', 'exit 0'],
+    // It uses no processor time, so it takes half a minute to be known as hanging.
+    ['hangs', 'exec sleep 600'],
+  ])(
+    'and %s is run again without it, and not tempted a second time',
+    { timeout: 180_000 },
+    async (what, deed) => {
+      const place = await recordedWorkplace();
+      const env = misbehavingCompiler(place, isInjected, `echo x >>tempted; ${deed}`);
+      const explanation = await expectStockBuild(place, env);
+      expect(explanation).toMatchObject({
+        route: 'none',
+        applied: false,
+        reason: 'the tuned compile failed',
+      });
+      const records = JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as {
+        failure: string;
+      }[];
+      expect(records[0]!.failure).toMatch(what === 'fails' ? /no such thing/ : /compile failed/);
+      expect(await counters(place)).toMatchObject({ 'fallback: the tuned compile failed': 1 });
+      await expectStockBuild(place, { ...env, IREE_TUNED_BUDGET: '0' });
+      expect(place.read('tempted').toString()).toBe('x\n');
+    },
+  );
+});
+
+describe('a compiler that misbehaves by itself', () => {
+  test.each([
+    ['crashes', 'kill -SEGV $$'],
+    ['fails', "echo 'error: no such thing' >&2; exit 3"],
+    ['ends well without an output', 'exit 0'],
+  ])('and %s does so with us as without us', async (_, deed) => {
+    const place = workplace();
+    const env = misbehavingCompiler(place, '*', `ulimit -c 0; ${deed}`);
+    const ours = await place.compile(argv, { env });
+    const direct = await place.run(place.path('iree-compile'), argv);
+    expect(ours).toEqual(direct);
+    expect(place.has('out.vmfb')).toBe(false);
+  });
+});

@@ -1,0 +1,169 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { root } from '../../support/real-tools.ts';
+import type { Workplace } from '../support.ts';
+import { argv, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
+
+/** Nobody on Unix; root may write everywhere. */
+const UNPRIVILEGED = process.getuid?.() === 0 ? 65534 : undefined;
+
+/** Whether what we run can be read by whom we run it as. */
+function isUsable(): boolean {
+  if (UNPRIVILEGED === undefined) return process.getuid !== undefined;
+  const launcher = join(root, 'bin', 'iree-compile-tuned');
+  return spawnSync(launcher, ['--version'], { uid: UNPRIVILEGED, cwd: '/' }).status === 0;
+}
+
+describe('a database that cannot be used is a build without tuning', () => {
+  test.each<[string, (place: Workplace) => void, RegExp]>([
+    [
+      'garbage',
+      (place) => {
+        writeFileSync(place.database, 'this is not a database, whatever its name says'.repeat(100));
+      },
+      /damaged/,
+    ],
+    [
+      'from the future',
+      (place) => {
+        const database = new Database(place.database);
+        database.pragma('application_id = 1230128500');
+        database.pragma('user_version = 999');
+        database.close();
+      },
+      /newer|foreign|not a tuning database/,
+    ],
+    [
+      'a folder',
+      (place) => {
+        mkdirSync(place.database);
+      },
+      /is not a file/,
+    ],
+    [
+      "somebody else's",
+      (place) => {
+        const database = new Database(place.database);
+        database.exec('CREATE TABLE songs (title TEXT)');
+        database.close();
+      },
+      /not|other|foreign/,
+    ],
+  ])('%s', async (_, damage, reason) => {
+    const place = workplace();
+    mkdirSync(join(place.folder, 'data'));
+    damage(place);
+    const explanation = await expectStockBuild(place);
+    expect(explanation.operations[0]!.reason).toMatch(reason);
+  });
+
+  test('one whose folder cannot be made', async () => {
+    const place = workplace();
+    place.write('file', '');
+    const explanation = await expectStockBuild(place, {
+      IREE_TUNED_DB: join(place.folder, 'file', 'tuning.db'),
+    });
+    expect(explanation.operations[0]!.outcome).toBe('default');
+  });
+});
+
+describe('a database with a record', () => {
+  test('that was cut off is a build without tuning, and stays as it is', async () => {
+    const place = await recordedWorkplace();
+    truncateSync(place.database, 20_000);
+    const before = readFileSync(place.database);
+    const explanation = await expectStockBuild(place);
+    expect(explanation.operations[0]!.reason).toMatch(/damaged/);
+    expect(readFileSync(place.database).equals(before)).toBe(true);
+  });
+
+  test('that another process keeps locked is a build without tuning', async () => {
+    const place = await recordedWorkplace();
+    const holder = new Database(place.database);
+    onTestFinished(() => {
+      holder.close();
+    });
+    holder.pragma('locking_mode = EXCLUSIVE');
+    holder.exec('BEGIN EXCLUSIVE');
+    const explanation = await expectStockBuild(place);
+    expect(explanation.operations[0]!.reason).toMatch(/locked by another process/);
+  });
+
+  test.runIf(isUsable())('in a folder that may only be read is a build without tuning', async () => {
+    const place = await recordedWorkplace();
+    chmodSync(place.folder, 0o777);
+    // Root's, from the build before.
+    rmSync(place.path('out.vmfb'));
+    chmodSync(join(place.folder, 'data'), 0o555);
+    onTestFinished(() => {
+      chmodSync(join(place.folder, 'data'), 0o755);
+    });
+    const env = { IREE_TUNED_CACHE: join(place.folder, 'own-cache') };
+    const explanation = await expectStockBuild(place, env, { uid: UNPRIVILEGED });
+    expect(explanation.operations[0]!.reason).toMatch(/cannot be written/);
+    // The way out that the message names.
+    const told = await place.explain(argv, {
+      uid: UNPRIVILEGED,
+      env: { ...env, IREE_TUNED_READONLY: '1', IREE_TUNED_BUDGET: '0' },
+    });
+    expect(told.explanation.operations[0]!.outcome).toBe('hit');
+  });
+
+  test('that is missing or empty is made', async () => {
+    const place = workplace({ IREE_TUNED_BUDGET: '0' });
+    await expectStockBuild(place);
+    expect(existsSync(place.database)).toBe(true);
+    const empty = workplace({ IREE_TUNED_BUDGET: '0' });
+    mkdirSync(join(empty.folder, 'data'));
+    writeFileSync(empty.database, '');
+    await expectStockBuild(empty);
+    expect(readFileSync(empty.database).length).toBeGreaterThan(0);
+  });
+});
+
+describe('a disk that is full', () => {
+  test('for a new database is a stock build', async () => {
+    const place = workplace();
+    // In blocks of 512 bytes or 1 KiB: the program fits, a new database does not.
+    const explanation = await expectStockBuild(place, {}, { limits: 'ulimit -f 64' });
+    expect(explanation.operations[0]!.reason).toMatch(/cannot be written/);
+  });
+
+  test(
+    'while tuning is a stock build, and what was committed is still there',
+    { timeout: 180_000 },
+    async ({ skip }) => {
+      const place = await recordedWorkplace();
+      const full = place.path('full');
+      mkdirSync(full);
+      const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300k', 'none', full]).status === 0;
+      if (!isMounted) skip('a small disk takes a system that lets us mount one');
+      onTestFinished(() => {
+        spawnSync('umount', [full]);
+      });
+      copyFileSync(place.database, join(full, 'tuning.db'));
+      writeFileSync(join(full, 'rest'), Buffer.alloc(64 * 1024));
+      while (spawnSync('sh', ['-c', `head -c 4096 /dev/zero >>'${full}/rest'`]).status === 0);
+      place.write('in.mlir', place.read('in.mlir').toString().replaceAll('71', '73'));
+      const env = { IREE_TUNED_DB: join(full, 'tuning.db'), IREE_TUNED_CACHE: join(full, 'cache') };
+      await expectStockBuild(place, env);
+      rmSync(join(full, 'rest'));
+      const database = new Database(join(full, 'tuning.db'));
+      expect(database.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+      expect(database.prepare('SELECT count(*) FROM record').pluck().get()).toBe(1);
+      database.close();
+    },
+  );
+});

@@ -1,0 +1,102 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { compiler, root } from '../../support/real-tools.ts';
+import { HOST } from '../support.ts';
+import { argv, misbehavingCompiler, recordedWorkplace, recordMisses, workplace } from './support.ts';
+
+const launcher = join(root, 'bin', 'iree-compile-tuned');
+const toStdout = [...HOST, 'in.mlir'];
+
+describe('a new plan, whose output is held back until it has worked', () => {
+  test.runIf(process.platform === 'linux')(
+    'ends as stock does when its output cannot be written',
+    async () => {
+      const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+      const limits = 'exec >/dev/full';
+      const stock = await place.stock(toStdout, { limits });
+      const { explanation, ...ours } = await place.explain(toStdout, { limits });
+      expect(explanation.route).toBe('spec');
+      expect(ours).toEqual(stock);
+      expect(ours.code).not.toBe(0);
+    },
+  );
+
+  test('ends as stock does when nobody reads its output', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const code = async (file: string) => {
+      const script = '("$0" "$@"; echo $? >code) | :';
+      await place.run('/bin/sh', [
+        '-c',
+        `${script}; while [ ! -s code ]; do sleep 0.1; done`,
+        file,
+        ...toStdout,
+      ]);
+      const said = place.read('code').toString();
+      place.write('code', '');
+      return said;
+    };
+    expect(await code(launcher)).toBe(await code(compiler.executable));
+  });
+
+  const hasScript = spawnSync('script', ['--version']).status === 0;
+  test.runIf(hasScript && process.platform === 'linux')('has the colours that a terminal gets', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    // Without a CPU the compiler warns, and compiles.
+    const flags = ['--iree-hal-target-backends=llvm-cpu', 'in.mlir', '-o', 'out.vmfb'];
+    await place.compile(flags, { env: { IREE_TUNED_ON_MISS: 'record' } });
+    recordMisses(place);
+    const onTerminal = async (file: string, TERM: string) => {
+      const command = [file, ...flags].join(' ');
+      const { stdout } = await place.run('script', ['-qec', command, '/dev/null'], { env: { TERM } });
+      return stdout.toString();
+    };
+    for (const term of ['xterm-256color', 'dumb']) {
+      const stock = await onTerminal(compiler.executable, term);
+      expect(stock).toContain('Defaulting to targeting a generic CPU');
+      expect(stock.includes('\u001b[')).toBe(term !== 'dumb');
+      expect(await onTerminal(launcher, term)).toBe(stock);
+      rmSync(place.path('cache/plans'), { recursive: true });
+    }
+  });
+});
+
+describe.runIf(process.platform === 'linux')('descriptors of the caller', () => {
+  test.each([
+    ['for the input', 'exec 5<in.mlir', [...HOST, '/dev/fd/5', '-o', 'out.vmfb'], 'out.vmfb'],
+    ['for the output', 'exec 5>out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/fd/5'], 'out.vmfb'],
+    ['by the name of stdout', 'exec >out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/stdout'], 'out.vmfb'],
+  ])('%s are theirs', async (_, limits, flags, output) => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const bytes = async (run: Promise<unknown>) => {
+      const result = await run;
+      expect(result).toMatchObject({ code: 0, stderr: '' });
+      return place.read(output);
+    };
+    const stock = await bytes(place.stock(flags, { limits }));
+    expect((await bytes(place.compile(flags, { limits }))).equals(stock)).toBe(true);
+  });
+});
+
+test("the caller's pipes are closed when the compile has ended", async () => {
+  const place = workplace({ IREE_TUNED_BUDGET: '0' });
+  // What we start for ourselves would keep `cat` waiting if it had the pipe.
+  const run = await place.run('/bin/sh', ['-c', '"$0" "$@" 2>&1 | cat; echo ended', launcher, ...argv]);
+  expect(run).toMatchObject({ code: 0, stdout: Buffer.from('ended\n') });
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a new plan that is ended by %s ends by it, and so does its compiler',
+  async (signal) => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    // As LLVM does: it cleans up and dies of the signal.
+    const deed = `trap 'echo cleaned >cleaned; trap - ${signal.slice(3)}; kill -${signal.slice(3)} $$' ${signal.slice(3)}; echo x >compiling; while :; do sleep 0.05; done`;
+    const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
+    const { child, ended } = place.start(launcher, argv, { env });
+    await expect.poll(() => place.has('compiling'), { timeout: 50_000 }).toBe(true);
+    child.kill(signal);
+    expect(await ended).toMatchObject({ code: null, signal, stderr: '' });
+    expect(place.has('cleaned')).toBe(true);
+  },
+);

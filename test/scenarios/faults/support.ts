@@ -1,0 +1,72 @@
+// Builds in which something is broken, and what they have to come to all the same.
+import { chmodSync } from 'node:fs';
+import { expect } from 'vitest';
+import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import type { Explanation } from '../../../src/report/explain.ts';
+import { DECISION } from '../../store/samples.ts';
+import { compiler } from '../../support/real-tools.ts';
+import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
+
+export const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+
+/** A workplace with an input whose matmul has no record. */
+export function workplace(env: Record<string, string> = {}): Workplace {
+  const place = new Workplace(env);
+  place.write('in.mlir', oddMatmul);
+  return place;
+}
+
+/** A workplace whose database has a record for the input's matmul, without anything having been tuned. */
+export async function recordedWorkplace(env: Record<string, string> = {}): Promise<Workplace> {
+  const place = workplace(env);
+  await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } });
+  recordMisses(place);
+  return place;
+}
+
+/** Gives every workload that was missed a record. */
+export function recordMisses(place: Workplace): void {
+  const store = openSqliteStore(place.database);
+  for (const miss of store.misses()) store.putRecord(store.subject(miss)!, DECISION);
+  store.close();
+}
+
+/** The build must be the stock one, to the byte. */
+export async function expectStockBuild(
+  place: Workplace,
+  env: Record<string, string | undefined> = {},
+  options: Pick<RunOptions, 'uid' | 'limits'> = {},
+): Promise<Explanation> {
+  const result = await place.explain(argv, { ...options, env });
+  await expectStock(place, result);
+  return result.explanation;
+}
+
+export async function expectStock(
+  place: Workplace,
+  result: { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string },
+): Promise<void> {
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  const { code, stdout, stderr } = result;
+  expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+}
+
+/**
+ * A compiler that does as the real one, except where its command line has the pattern of a shell's `case`.
+ * @returns the setting for it
+ */
+export function misbehavingCompiler(place: Workplace, pattern: string, deed: string) {
+  place.write(
+    'iree-compile',
+    `#!/bin/sh\ncase "$*" in ${pattern}) ${deed};; esac\nexec '${compiler.executable}' "$@"\n`,
+  );
+  chmodSync(place.path('iree-compile'), 0o755);
+  return { IREE_TUNED_COMPILER: place.path('iree-compile') };
+}
+
+/** The counters as `iree-tuned stats` tells them. */
+export async function counters(place: Workplace): Promise<Record<string, number>> {
+  const { stdout } = await place.tuned(['stats', '--json']);
+  return (JSON.parse(stdout.toString()) as { counters: Record<string, number> }).counters;
+}
