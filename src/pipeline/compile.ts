@@ -26,6 +26,8 @@ import { substituteFiles } from './substitutes.ts';
 export interface InjectedCommand {
   readonly argv: readonly string[];
   readonly route: Route;
+  /** What was written for it into the cache directory. */
+  readonly files: readonly string[];
   /** The input, when it has to be fed through stdin. */
   readonly stdin: Uint8Array | undefined;
   /** Says about the user's input what the compiler says about an edited copy; null when it reads the input itself. */
@@ -39,6 +41,10 @@ export interface Ending {
   readonly argv: readonly string[];
   /** Set when the compile was done without the injection after all. */
   readonly fallback: string | null;
+  /**
+   * The files of ours that were used, when the same command is sure to be run in the same way again; null otherwise.
+   */
+  readonly files: readonly string[] | null;
 }
 
 /** What happens in a compile with an injection. */
@@ -76,24 +82,30 @@ export async function injectedCommand(
 ): Promise<InjectedCommand | null> {
   const input = command.arguments.input!;
   const stdin = input.kind === 'stdin' ? subjects.bytes : undefined;
-  const write = (text: Uint8Array) => writeOnce(join(surroundings.cacheDirectory, 'specs'), [text], digest);
+  const files: string[] = [];
+  const write = (text: Uint8Array) => {
+    const path = writeOnce(join(surroundings.cacheDirectory, 'specs'), [text], digest);
+    files.push(path);
+    return path;
+  };
   // Inserted first, so that a flag of the user's own would win.
   const withFlags = (flags: readonly string[]) => [...flags, ...command.argv];
   if (injection.route === 'substitute') {
     const { entries } = injection;
-    const files = await substituteFiles(entries, command, subjects, decisions, surroundings, write);
-    if (files === null) return null;
-    const paths = files.map(({ path }) => path);
+    const substitutes = await substituteFiles(entries, command, subjects, decisions, surroundings, write);
+    if (substitutes === null) return null;
+    const paths = substitutes.map(({ path }) => path);
     return {
-      argv: withFlags(files.map(({ name, path }) => substituteFlag(name, path))),
+      argv: withFlags(substitutes.map(({ name, path }) => substituteFlag(name, path))),
       route: injection.route,
+      files: paths,
       stdin,
       mapMessages: (messages) => withoutNotes(messages, paths),
     };
   }
   if (injection.route !== 'inline') {
     const flags = specFlags(injection, (text) => write(Buffer.from(text)));
-    return { argv: withFlags(flags), route: injection.route, stdin, mapMessages: null };
+    return { argv: withFlags(flags), route: injection.route, files, stdin, mapMessages: null };
   }
   // Through stdin, because a name of ours would be found in the output, which must not depend on our folders.
   const { insertions } = injection;
@@ -101,6 +113,7 @@ export async function injectedCommand(
   return {
     argv: input.kind === 'stdin' ? command.argv : command.expanded.with(input.index, '-'),
     route: injection.route,
+    files,
     stdin: applyInsertions(subjects.bytes, insertions),
     mapMessages: (messages) => mapDiagnostics(messages, subjects.bytes, insertions, name),
   };
@@ -130,12 +143,14 @@ export async function compileInjected(
       landed: null,
       argv: command.argv,
       fallback: 'these configurations broke this compile before',
+      files: null,
     });
     return runOriginal(command, ownStdin, env);
   }
   if (known !== null) {
-    onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null });
     const capture = mapMessages !== null;
+    const files = stdin === undefined && !capture ? injected.files : null;
+    onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files });
     if (stdin === undefined && !capture) return replaceProcess(executable, argv, env);
     const result = await runCompiler(executable, argv, { env, stdin, capture });
     if (capture) show(result, mapMessages);
@@ -157,7 +172,9 @@ export async function compileInjected(
     const landed = await whatLanded(injected, command, decisions, surroundings);
     planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
     if (allLanded(landed) === false) await onLost();
-    onEnd({ applied: allLanded(landed), landed, argv, fallback: null });
+    const isSettled = stdin === undefined && mapMessages === null && allLanded(landed) !== false;
+    const files = isSettled ? injected.files : null;
+    onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files });
     // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best.
     if (!isShown && stdin === undefined) return replaceProcess(executable, argv, env);
     if (!isShown) return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
@@ -176,7 +193,7 @@ export async function compileInjected(
   }
   const ours = result.stalled ? 'the tuned compile hung' : 'the tuned compile failed';
   const fallback = isOurFault ? ours : 'the input does not compile';
-  onEnd({ applied: false, landed: null, argv: command.argv, fallback });
+  onEnd({ applied: false, landed: null, argv: command.argv, fallback, files: null });
   return exitLike(original);
 }
 

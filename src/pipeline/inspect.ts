@@ -71,6 +71,8 @@ export interface PassThrough {
   /** Operations that were seen before it was clear that nothing can be done. */
   readonly decisions: readonly Decision[];
   readonly input: Uint8Array | undefined;
+  /** Whether the same input would be passed on for the same reason again. */
+  readonly lasting: boolean;
   /** The input again, when it came from stdin and is used up now. */
   readonly stdin: Uint8Array | undefined;
 }
@@ -94,25 +96,34 @@ export async function readCommand(
   };
 }
 
+/** A command that is passed on before its input is read. */
+export const unread = (pass: string, stdin?: Uint8Array): PassThrough => ({
+  pass,
+  decisions: [],
+  input: undefined,
+  lasting: false,
+  stdin,
+});
+
 /** Reads the input and finds out what is to be looked up, or why the command is to be passed on. */
 export async function inspect(command: Command, surroundings: Surroundings): Promise<Subjects | PassThrough> {
   const { arguments: args, compiler } = command;
   const reason = whyUntouched(args);
-  if (reason !== null) return { pass: reason, decisions: [], input: undefined, stdin: undefined };
+  if (reason !== null) return unread(reason);
   const fromStdin = args.input!.kind === 'stdin';
   // What is read from a pipe is gone for the compiler.
   if (
     args.input!.kind === 'file' &&
     statSync(args.input!.path, { throwIfNoEntry: false })?.isFile() === false
   )
-    return { pass: 'the input is not a plain file', decisions: [], input: undefined, stdin: undefined };
+    return unread('the input is not a plain file');
   const bytes = readInput(args);
-  if (bytes === null)
-    return { pass: 'the input cannot be read', decisions: [], input: undefined, stdin: undefined };
+  if (bytes === null) return unread('the input cannot be read');
   const pass = (why: string, decisions: readonly Decision[] = []): PassThrough => ({
     pass: why,
     decisions,
     input: bytes,
+    lasting: true,
     stdin: fromStdin ? bytes : undefined,
   });
   if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass('a comment in the input disables tuning');
@@ -121,7 +132,7 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
   let known: string | undefined;
   const digest = async () => (known ??= (await createDigest())([bytes]));
   const input = await operationsOf(bytes, digest, command, reading, surroundings);
-  if (typeof input === 'string') return pass(input);
+  if (typeof input === 'string') return { ...pass(input), lasting: false };
   const { operations } = input;
   if (operations.every(isDecision))
     return pass(
@@ -138,7 +149,8 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     probeTargets(executable, of, own, device.model, cacheDirectory);
   const { targets, problem } = await probe(flags, codegenFlags(args.flags));
   const target = targets[0];
-  if (target === undefined) return pass(`the target is not known: ${problem ?? 'the compiler names none'}`);
+  if (target === undefined)
+    return { ...pass(`the target is not known: ${problem ?? 'the compiler names none'}`), lasting: false };
   if (targets.length > 1) return pass('several target devices');
 
   const host = (await probe(HOST_FLAGS, [])).targets[0]?.target ?? null;

@@ -12,6 +12,8 @@ export interface Memory<T extends Remembered> {
   /** What is known of this identity; null when nothing is. */
   recall(cacheDirectory: string, identity: string): T | null;
   remember(cacheDirectory: string, value: T): void;
+  /** The file that this is kept in. */
+  pathOf(cacheDirectory: string, identity: string): string;
 }
 
 /** @param kind in the singular: names the files, and in the plural their folder */
@@ -22,6 +24,7 @@ export function memoryOf<T extends Remembered>(
   const folder = (cacheDirectory: string) => join(cacheDirectory, `${kind}s`);
   const fileName = (identity: string) => `${kind}-${shortHash(identity)}.json`;
   return {
+    pathOf: (cacheDirectory, identity) => join(folder(cacheDirectory), fileName(identity)),
     recall(cacheDirectory, identity) {
       const value = readCached(folder(cacheDirectory), fileName(identity), isValid);
       return value?.identity === identity ? value : null;

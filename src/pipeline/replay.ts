@@ -5,7 +5,7 @@ import { fileIdentity } from '../compiler/cache.ts';
 import { deviceKey, describeDevice } from '../target/device.ts';
 import { readBytes } from './bytes.ts';
 import { createDigest } from './digest.ts';
-import type { Surroundings } from './inspect.ts';
+import type { Command, Surroundings } from './inspect.ts';
 import { memoryOf } from './memory.ts';
 
 /** What to run, and what to count. */
@@ -49,8 +49,7 @@ export async function recallOutcome(
  */
 export function rememberOutcome(
   outcome: Outcome,
-  argv: readonly string[],
-  executable: string,
+  { argv, compiler: { executable } }: Command,
   input: { readonly path: string; readonly digest: string },
   files: readonly string[],
   surroundings: Surroundings,

@@ -2,18 +2,20 @@
 import { writeFileSync, writeSync } from 'node:fs';
 import type { Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
-import { noteCounts } from '../report/counting.ts';
+import { noteCounts, type Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
 import { explainOperations, type Explanation } from '../report/explain.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
 import type { Ending } from './compile.ts';
 import type { Command, PassThrough, Subjects, Surroundings } from './inspect.ts';
 
-/** Milliseconds on Node's clock at which this process began to be ours. */
-const started = performance.now();
-const seconds = (until = performance.now()) => (until - started) / 1000;
+/** Since this process was started. */
+const seconds = (until = performance.now()) => until / 1000;
 
-/** A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced. */
+/**
+ * A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced.
+ * @returns what was counted
+ */
 export function reportCompile(
   ending: Ending,
   subjects: Subjects,
@@ -22,10 +24,10 @@ export function reportCompile(
   injection: Injection,
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
-): void {
+): Counts {
   const { landed, fallback } = ending;
-  const counted = { decisions, injection, landed, fallback, tuningSeconds: times.tuning };
-  noteCounts(surroundings.cacheDirectory, countsOf(counted));
+  const counts = countsOf({ decisions, injection, landed, fallback, tuningSeconds: times.tuning });
+  noteCounts(surroundings.cacheDirectory, counts);
 
   explain(surroundings, () => ({
     version: 1,
@@ -43,12 +45,17 @@ export function reportCompile(
       overhead: seconds(times.handedOver) - times.tuning,
     },
   }));
+  return counts;
 }
 
-/** A compile that is passed on as it is. */
-export function reportPass(pass: PassThrough, command: Command, surroundings: Surroundings): void {
-  noteCounts(surroundings.cacheDirectory, countsOfPass(pass.pass, pass.decisions));
-  if (command.arguments.informational) return;
+/**
+ * A compile that is passed on as it is.
+ * @returns what was counted
+ */
+export function reportPass(pass: PassThrough, command: Command, surroundings: Surroundings): Counts {
+  const counts = countsOfPass(pass.pass, pass.decisions);
+  noteCounts(surroundings.cacheDirectory, counts);
+  if (command.arguments.informational) return counts;
   explain(surroundings, () => ({
     version: 1,
     compiler: { executable: command.compiler.executable },
@@ -61,6 +68,7 @@ export function reportPass(pass: PassThrough, command: Command, surroundings: Su
     operations: explainOperations(pass.input ?? new Uint8Array(), inputName(command), pass.decisions, null),
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   }));
+  return counts;
 }
 
 const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');

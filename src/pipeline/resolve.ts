@@ -17,6 +17,8 @@ export interface Resolved {
   readonly decisions: readonly Decision[];
   /** Seconds spent on tuning. */
   readonly seconds: number;
+  /** Whether the same database would lead to the same decisions: nothing is still to be tuned or noted. */
+  readonly settled: boolean;
 }
 
 /**
@@ -34,27 +36,30 @@ export async function resolve(
   let lookup = lookUp(store, subjects, settings);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     withoutSlower(lookup.decide(...known), subjects, command, surroundings);
-  if (lookup.misses.length === 0) return { subjects, decisions: decide(new Map(), ''), seconds: 0 };
+  if (lookup.misses.length === 0)
+    return { subjects, decisions: decide(new Map(), ''), seconds: 0, settled: true };
   // A build that is no hit has the time to tidy up after those that were killed.
   removeAbandoned(surroundings.cacheDirectory);
   const whyNot = whyNoStore ?? whyUntuned(store, subjects, surroundings);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
       for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, subjects));
-    return { subjects, decisions: decide(new Map(), whyNot ?? ''), seconds: 0 };
+    const settled = store !== null && settings.onMiss !== 'record';
+    return { subjects, decisions: decide(new Map(), whyNot ?? ''), seconds: 0, settled };
   }
 
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
   const surveyed = await surveyInTurn(subjects, command, surroundings);
   if (typeof surveyed === 'string')
-    return { subjects, decisions: decide(new Map(), surveyed), seconds: seconds() };
+    return { subjects, decisions: decide(new Map(), surveyed), seconds: seconds(), settled: false };
   if (surveyed !== subjects) lookup = lookUp(store, surveyed, settings);
   const { results, whyNot: untuned } =
     lookup.misses.length === 0
       ? { results: new Map<string, never>(), whyNot: '' }
       : await tune(lookup.misses, store, surveyed, command, surroundings, settings.budgetSeconds - seconds());
-  return { subjects: surveyed, decisions: decide(results, untuned), seconds: seconds() };
+  const settled = lookup.misses.every(({ key }) => results.has(key));
+  return { subjects: surveyed, decisions: decide(results, untuned), seconds: seconds(), settled };
 }
 
 /**

@@ -1,0 +1,115 @@
+// A compile that came to a clear end is done again without looking at anything twice, until something changes.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
+
+/** A workplace in which `in.mlir` was tuned, and compiled once more at no budget. */
+async function tunedPlace(): Promise<Workplace> {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  const argv = [...HOST, 'in.mlir', '-o', 'tuned.vmfb'];
+  expect((await place.compile(argv)).code).toBe(0);
+  await build(place, 'again');
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
+  expect(place.read('stock.vmfb').equals(place.read('tuned.vmfb'))).toBe(false);
+  return place;
+}
+
+const env = { IREE_TUNED_BUDGET: '0' };
+
+async function build(place: Workplace, name: string): Promise<Buffer> {
+  const result = await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env });
+  expect({ ...result, stdout: result.stdout.toString() }).toEqual({
+    code: 0,
+    signal: null,
+    stdout: '',
+    stderr: '',
+  });
+  renameSync(place.path('out.vmfb'), place.path(`${name}.vmfb`));
+  return place.read(`${name}.vmfb`);
+}
+
+/** Other content that looks the same to who does not read it. */
+function disguise(path: string, size: number): void {
+  writeFileSync(`${path}.new`, Buffer.alloc(size, 'x'));
+  execFileSync('touch', ['-r', path, `${path}.new`]);
+  renameSync(`${path}.new`, path);
+}
+
+describe('a tuned compile', () => {
+  let place: Workplace;
+  beforeAll(async () => {
+    place = await tunedPlace();
+  }, 120_000);
+
+  test('does not read the database again', async () => {
+    const intact = place.read('data/tuning.db');
+    disguise(place.database, intact.length);
+    expect((await build(place, 'replayed')).equals(place.read('tuned.vmfb'))).toBe(true);
+    writeFileSync(place.database, intact);
+    expect((await build(place, 'looked-up')).equals(place.read('tuned.vmfb'))).toBe(true);
+  });
+
+  test('is looked at again with another input', async () => {
+    place.write('in.mlir', withoutMatmul);
+    await place.stock([...HOST, 'in.mlir', '-o', 'other.vmfb']);
+    expect((await build(place, 'changed')).equals(place.read('other.vmfb'))).toBe(true);
+    place.write('in.mlir', oddMatmul);
+    expect((await build(place, 'back')).equals(place.read('tuned.vmfb'))).toBe(true);
+  });
+
+  test('is looked at again when what we had written for it is gone', async () => {
+    for (const name of ['specs', 'plans']) {
+      rmSync(place.path(`cache/${name}`), { recursive: true });
+      expect((await build(place, name)).equals(place.read('tuned.vmfb'))).toBe(true);
+    }
+  });
+
+  test('survives a damaged memory', async () => {
+    for (const name of readdirSync(place.path('cache/replays')))
+      place.write(`cache/replays/${name}`, '{"identity":');
+    expect((await build(place, 'damaged')).equals(place.read('tuned.vmfb'))).toBe(true);
+  });
+
+  test('is counted every time', async () => {
+    const before = await hits(place);
+    await build(place, 'first');
+    await build(place, 'second');
+    expect(await hits(place)).toBe(before + 2);
+  });
+
+  test('still says why when it is asked', async () => {
+    const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+    const { explanation } = await place.explain(argv, { env });
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+  });
+
+  test('has nothing to say any more without its database', async () => {
+    for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
+    expect((await build(place, 'forgotten')).equals(place.read('stock.vmfb'))).toBe(true);
+  });
+});
+
+async function hits(place: Workplace): Promise<number> {
+  const { operations } = JSON.parse((await place.tuned(['stats', '--json'])).stdout.toString()) as {
+    operations: { hit: number };
+  };
+  return operations.hit;
+}
+
+test('a miss is not done again as a miss when it may be tuned', async () => {
+  const place = new Workplace({ IREE_TUNED_ON_MISS: 'default' });
+  place.write('in.mlir', oddMatmul);
+  const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+  for (let i = 0; i < 2; i++) expect((await place.compile(argv)).code).toBe(0);
+  const stock = place.read('out.vmfb');
+  const env = { IREE_TUNED_ON_MISS: 'tune' };
+  expect((await place.compile(argv, { env })).code).toBe(0);
+  const tuned = place.read('out.vmfb');
+  expect(tuned.equals(stock)).toBe(false);
+  // The same command as in the beginning, and now there is a record.
+  expect((await place.compile(argv)).code).toBe(0);
+  expect(place.read('out.vmfb').equals(tuned)).toBe(true);
+}, 120_000);
