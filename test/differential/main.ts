@@ -30,7 +30,7 @@ const USAGE = `usage: npm run test:differential -- FILE_OR_FOLDER... [--shapes $
   --shapes        forms of the command line (default: all)
   --modes         what the wrapper is: off, with an empty database and no budget, or tuning (default: disabled,cold)
   --limit         compile no more than N files, taken evenly from all
-  --jobs          compile N files at a time (default: one per processor)
+  --jobs          compile N files at a time (default: one per processor; one when the wrapper tunes)
   --json          also write the report to FILE, anew after each file
 
 Exit code 1 says that something is different without us.`;
@@ -41,7 +41,10 @@ async function main(): Promise<void> {
   const shapes = chosen(args, 'shapes', SHAPES, names(SHAPES));
   const modes = chosen(args, 'modes', MODES, 'disabled,cold');
   const limit = args.options['limit'] === undefined ? Infinity : wholeNumber(args, 'limit', 1);
-  const jobs = wholeNumber(args, 'jobs', availableParallelism());
+  const tunes = modes.some((mode) => mode.tunes);
+  const jobs = wholeNumber(args, 'jobs', tunes ? 1 : availableParallelism());
+  if (tunes && jobs > 1)
+    throw new UsageError('--jobs: only one build can measure at a time, the others would not be tuned');
   const files = inputs(args.positionals, limit);
 
   const place = await openWorkplace();
@@ -58,7 +61,7 @@ async function main(): Promise<void> {
     stock: place.compiler.executable,
     wrapper: place.wrapper,
     environment,
-    compareModules: modes.some(({ tunes }) => tunes) ? await moduleComparison(place) : null,
+    compareModules: tunes ? await moduleComparison(place) : null,
   };
   let shown = 0;
   const plan = { files, shapes, modes, jobs, folder: join(place.folder, 'work') };
