@@ -4,7 +4,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse } from 'mlir-parser-ts';
-import { makeScratchFolder, runCompiler, STALL_SECONDS } from '../compiler/index.ts';
+import { askCompiler, makeScratchFolder } from '../compiler/index.ts';
 import type { Release } from '../space/render.ts';
 import { workloadOf } from '../workload/from-operation.ts';
 import { injectedAttribute } from './attribute.ts';
@@ -55,7 +55,7 @@ export async function makeSubstitutes(
     readonly cacheDirectory: string;
   },
 ): Promise<Substitute[] | null> {
-  const folder = makeScratchFolder(options.cacheDirectory, 'sources-');
+  const folder = makeScratchFolder(options.cacheDirectory, 'sources');
   if (folder === null) return null;
   try {
     const sources = join(folder, 'sources');
@@ -68,12 +68,8 @@ export async function makeSubstitutes(
       '-o',
       join(folder, 'module.out'),
     ];
-    const { code } = await runCompiler(executable, withTrailingFlags(argv, flags), {
-      env: options.env,
-      stdin: options.stdin ?? new Uint8Array(),
-      capture: true,
-      stallSeconds: STALL_SECONDS,
-    });
+    const { env, stdin } = options;
+    const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), { env, stdin });
     if (code !== 0) return null;
     return readdirSync(sources).flatMap((file) => {
       const source = readFileSync(join(sources, file));
