@@ -4,7 +4,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { constants as system } from 'node:os';
-import { startGuardian } from './guardian.ts';
+import { dismissAtExit, watched } from './guardian.ts';
 import { isExecutableFile, readHead } from './pip.ts';
 import { childEnvironment } from './recursion.ts';
 import { removeScratchFolders } from './scratch.ts';
@@ -18,8 +18,6 @@ export interface RunOptions {
   readonly stdin?: Uint8Array | undefined;
   /** Keep stdout and stderr instead of passing them on. */
   readonly capture: boolean;
-  /** What the child believes it was called; usage errors print it. The executable when absent. */
-  readonly argv0?: string | undefined;
   /** Kills it when it has done nothing for so long. */
   readonly stallSeconds?: number;
 }
@@ -50,8 +48,7 @@ export function runCompiler(
   const output = options.capture ? 'pipe' : 'inherit';
   const settings: SpawnOptions = {
     env: childEnvironment(options.env),
-    argv0: options.argv0 ?? executable,
-    stdio: [options.stdin === undefined ? 'inherit' : 'pipe', output, output],
+    stdio: [options.stdin === undefined ? 'inherit' : 'pipe', output, output, 'pipe'],
   };
   return new Promise((resolve, reject) => {
     // Before the child exists: a signal that comes while it starts must not end us and leave it behind.
@@ -65,19 +62,21 @@ export function runCompiler(
     const stopForwarding = (): void => {
       for (const signal of forwardedSignals) process.off(signal, forward);
     };
-    const guardian = startGuardian();
     const fail = (error: unknown): void => {
-      guardian.dismiss();
       stopForwarding();
       reject(error instanceof Error ? error : new Error(String(error)));
     };
     try {
-      child = spawn(executable, argv, settings);
+      // The shell that becomes it would only say so on stderr.
+      accessSync(executable, constants.X_OK);
+      const command = watched(executable, argv, false);
+      child = spawn(command.file, command.argv, settings);
+      child.on('error', fail);
+      dismissAtExit(child);
     } catch (error) {
       fail(error);
       return;
     }
-    if (child.pid !== undefined) guardian.watch(child.pid);
 
     const stopWatching =
       options.stallSeconds === undefined ? undefined : killWhenStalled(child, options.stallSeconds);
@@ -92,10 +91,8 @@ export function runCompiler(
       child.stdin?.write(options.stdin!.subarray(start, start + 2 ** 30));
     child.stdin?.end();
 
-    child.on('error', fail);
     child.on('close', (code, signal) => {
       stopWatching?.();
-      guardian.dismiss();
       stopForwarding();
       resolve({ code, signal, forwarded, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) });
     });
