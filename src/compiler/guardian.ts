@@ -1,37 +1,31 @@
-// Nothing that we start outlives us. SIGKILL leaves a process no time to end its children, so a shell waits for that:
-// it reads from a pipe that only we hold, and the end of the pipe is our end.
+// Nothing that we start outlives us. SIGKILL leaves a process no time to end its children, so each of them is watched by
+// a shell that reads from a pipe which only we hold: the end of that pipe is our end.
+import type { ChildProcess } from 'node:child_process';
+import type { Duplex } from 'node:stream';
 
-export interface Guardian {
-  /** Kills this process, or the group of it when negative, should we end before it. */
-  watch(child: number): void;
-  /** It has ended by itself. */
-  dismiss(): void;
+/**
+ * The watcher is there before the program is, so there is no moment at which the program could be left behind. It is
+ * no child of the program's, ends with a line that it reads, and keeps no file of the caller's open.
+ */
+const SCRIPT =
+  '( { read -r dismissed || kill -KILL "$0$$"; } <&3 3<&- >/dev/null 2>&1 & ); exec 3<&-; exec "$@"';
+
+/** What to spawn instead of a program so that it is watched, with a pipe as its fourth file. */
+export interface Watched {
+  readonly file: string;
+  readonly argv: readonly string[];
 }
 
-const SCRIPT = 'read -r child && { read -r dismissed || kill -KILL "$child"; }';
+/** @param whole kills the group that the program leads, instead of the program alone */
+export function watched(file: string, argv: readonly string[], whole: boolean): Watched {
+  return { file: '/bin/sh', argv: ['-c', SCRIPT, whole ? '-' : '', file, ...argv] };
+}
 
-/** To be called just before a child is started: then hardly anything lies between its start and `watch`. */
-export function startGuardian(): Guardian {
-  const { spawn } = process.getBuiltinModule('node:child_process');
-  const shell = spawn('/bin/sh', ['-c', SCRIPT], {
-    // A session of its own: what is sent to our group must not end it before it has done its work.
-    detached: true,
-    // Nothing of the caller's is kept open.
-    stdio: ['pipe', 'ignore', 'ignore'],
-    cwd: '/',
-    env: {},
-  });
-  // Without a shell nobody watches, and everything else goes on.
-  shell.on('error', () => undefined);
-  const pipe = shell.stdin;
+/** Lets the watcher go when the program has ended by itself; only then `child` closes. */
+export function dismissAtExit(child: ChildProcess): void {
+  const pipe = child.stdio[3] as Duplex;
+  // It is gone already when the whole group was killed.
   pipe.on('error', () => undefined);
-  shell.unref();
-  return {
-    watch(child) {
-      pipe.write(`${child}\n`);
-    },
-    dismiss() {
-      pipe.end('\n');
-    },
-  };
+  pipe.resume();
+  child.once('exit', () => pipe.end('\n'));
 }

@@ -19,7 +19,6 @@ export {
   type FindOptions,
   type FoundCompiler,
 } from './find.ts';
-export { startGuardian } from './guardian.ts';
 export { shortHash } from './hash.ts';
 export { loadOptionTable, type FlagKind, type OptionTable } from './options.ts';
 export { RecursionError } from './recursion.ts';

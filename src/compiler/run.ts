@@ -4,7 +4,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { constants as system } from 'node:os';
-import { startGuardian } from './guardian.ts';
+import { dismissAtExit, watched } from './guardian.ts';
 import { isExecutableFile, readHead } from './pip.ts';
 import { childEnvironment } from './recursion.ts';
 import { removeScratchFolders } from './scratch.ts';
@@ -52,7 +52,7 @@ export function runCompiler(
   const start = startable(executable, argv, childEnvironment(options.env));
   const settings: SpawnOptions = {
     env: start.env,
-    stdio: [options.stdin === undefined ? 'inherit' : 'pipe', output, output],
+    stdio: [options.stdin === undefined ? 'inherit' : 'pipe', output, output, 'pipe'],
   };
   return new Promise((resolve, reject) => {
     // Before the child exists: a signal that comes while it starts must not end us and leave it behind.
@@ -66,19 +66,21 @@ export function runCompiler(
     const stopForwarding = (): void => {
       for (const signal of forwardedSignals) process.off(signal, forward);
     };
-    const guardian = startGuardian();
     const fail = (error: unknown): void => {
-      guardian.dismiss();
       stopForwarding();
       reject(error instanceof Error ? error : new Error(String(error)));
     };
     try {
-      child = spawn(start.executable, start.argv, settings);
+      // The shell that becomes it would only say so on stderr.
+      accessSync(executable, constants.X_OK);
+      const command = watched(start.executable, start.argv, false);
+      child = spawn(command.file, command.argv, settings);
+      child.on('error', fail);
+      dismissAtExit(child);
     } catch (error) {
       fail(error);
       return;
     }
-    if (child.pid !== undefined) guardian.watch(child.pid);
 
     let stalled = false;
     const onStall = () => {
@@ -97,10 +99,8 @@ export function runCompiler(
       child.stdin?.write(options.stdin!.subarray(start, start + 2 ** 30));
     child.stdin?.end();
 
-    child.on('error', fail);
     child.on('close', (code, signal) => {
       stopWatching?.();
-      guardian.dismiss();
       stopForwarding();
       const output = { stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) };
       resolve({ code, signal, forwarded, stalled, ...output });

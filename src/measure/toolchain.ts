@@ -1,7 +1,8 @@
 // What measuring needs of the outside world: the compiler, the runtime's tools, and how to run one of them.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { totalmem } from 'node:os';
-import { execa } from 'execa';
-import { startGuardian } from '../compiler/guardian.ts';
+import { dismissAtExit, watched } from '../compiler/guardian.ts';
 import { childEnvironment } from '../compiler/recursion.ts';
 import type { Release } from '../space/render.ts';
 import type { Device } from '../target/device.ts';
@@ -56,19 +57,22 @@ export async function runTool(
   signal: AbortSignal,
   env: Readonly<Record<string, string>> = {},
 ): Promise<ToolResult> {
-  const guardian = startGuardian();
-  const child = execa('/bin/sh', ['-c', LIMITED, String(MEMORY_KIB), file, ...argv], {
-    reject: false,
-    stdin: 'ignore',
+  const command = watched('/bin/sh', ['-c', LIMITED, String(MEMORY_KIB), file, ...argv], true);
+  const child = spawn(command.file, command.argv, {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     // A group of its own: Ctrl-C reaches us alone, and we decide what it means. Otherwise a compile that it kills would
     // pass for a configuration that does not compile.
     detached: true,
-    maxBuffer: 64 * 1024 * 1024,
     // The compiler's diagnostics are read by us, not by a person.
     env: childEnvironment({ ...process.env, NO_COLOR: '1', ...env }),
-    extendEnv: false,
   });
-  if (child.pid !== undefined) guardian.watch(-child.pid);
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  // It is waited for below, unless it could not be started at all.
+  closed.catch(() => undefined);
+  dismissAtExit(child);
+  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+  child.stdout!.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr!.on('data', (chunk: Buffer) => stderr.push(chunk));
   const cut = { late: false, stopped: false };
   const timer = setTimeout(() => {
     cut.late = true;
@@ -80,21 +84,20 @@ export async function runTool(
   };
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
-  const result = await child;
+  const [code, endedBy] = await closed;
   clearTimeout(timer);
   signal.removeEventListener('abort', stop);
-  guardian.dismiss();
   if (cut.stopped) throw new StoppedError('measuring was stopped');
   const ending = cut.late
     ? `took longer than ${timeoutSeconds.toFixed(1)} s`
-    : result.signal !== undefined
-      ? `ended by ${result.signal}`
-      : `exit code ${result.exitCode ?? 'unknown'}`;
+    : endedBy !== null
+      ? `ended by ${endedBy}`
+      : `exit code ${code ?? 'unknown'}`;
   return {
-    ok: result.exitCode === 0,
+    ok: code === 0,
     timedOut: cut.late,
-    stdout: result.stdout,
-    stderr: result.stderr,
+    stdout: Buffer.concat(stdout).toString(),
+    stderr: Buffer.concat(stderr).toString(),
     ending,
   };
 }

@@ -142,8 +142,6 @@ test('a child ends with us, even when we are killed', async () => {
   );
   const us = spawn(process.execPath, args, { stdio: 'ignore' });
   const child = Number(await contentOf(started));
-  // The shell that watches is told right after the child's start.
-  await sleep(200);
   us.kill('SIGKILL');
   await expect.poll(() => isRunning(child), { timeout: 20_000 }).toBe(false);
 });

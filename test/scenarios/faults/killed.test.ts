@@ -15,6 +15,7 @@ const compiler = cachedCompiler(temporaryDirectory());
 describe('a wrapper that is killed while it tunes', () => {
   test.each(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'by %s loses no trial, and the next build works',
+    { timeout: 300_000 },
     async (signal) => {
       const place = workplace({ IREE_TUNED_BUDGET: '30', IREE_TUNED_COMPILER: compiler });
       const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);

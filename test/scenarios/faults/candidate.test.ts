@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { coordinateDescent } from '../../../src/search/descent.ts';
+import { llvmCpuSpace } from '../../../src/space/llvm-cpu.ts';
+import { openSqliteStore } from '../../../src/store/sqlite.ts';
+import { DEFAULT_EFFORT, tuneWorkload } from '../../../src/tuner/tune-workload.ts';
+import { subjectOf } from '../../store/samples.ts';
+import { temporaryDirectory } from '../../support/folders.ts';
+import { toolchain } from '../../support/real-tools.ts';
+import { matmul } from '../../support/workloads.ts';
+
+// Wrong numbers are in test/tuner, memory is in test/measure: both end like these.
+test.each([
+  ['hangs', 'exec sleep 600', 'timeout', /^took longer than/],
+  ['crashes by SIGSEGV', 'ulimit -c 0; kill -SEGV $$', 'run-error', /^ended by SIGSEGV$/],
+  ['crashes by SIGILL', 'ulimit -c 0; kill -ILL $$', 'run-error', /^ended by SIGILL$/],
+])(
+  'a candidate that %s is told apart from the others, and decides nothing',
+  { timeout: 300_000 },
+  async (_, deed, outcome, message) => {
+    const folder = temporaryDirectory();
+    const real = await toolchain(folder);
+    // Whatever runs the second candidate: a process for all of them, or one for it alone.
+    const benchmarkModule = join(folder, 'benchmark');
+    writeFileSync(
+      benchmarkModule,
+      `#!/bin/sh
+case "$*" in *--benchmark_filter=BM_\\(c1\\)*) ${deed} ;; *--benchmark_filter=*) ;; *) ${deed} ;; esac
+exec '${real.benchmarkModule}' "$@"
+`,
+      { mode: 0o755 },
+    );
+    const form = matmul(61, 67, 71);
+    const subject = subjectOf(61, { workloadForm: form });
+    const store = openSqliteStore(join(folder, 'tuning.db'));
+    const result = await tuneWorkload({ ...real, benchmarkModule }, store, {
+      subject,
+      space: llvmCpuSpace(form, { nativeVectorBytes: 16, threads: 1, dataTiling: false }),
+      strategy: coordinateDescent,
+      effort: { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 },
+      budgetSeconds: 120,
+      clock: () => performance.now() / 1000,
+      createdBy: 'test',
+    });
+    const [stock, first, second, ...others] = store.trials(subject);
+    expect(second).toMatchObject({ outcome, message: expect.stringMatching(message) as string });
+    expect([stock, first, ...others].map((trial) => trial?.outcome)).toContain('measured');
+    expect(stock).toMatchObject({ configuration: { kind: 'default' }, outcome: 'measured' });
+    expect(result!.configuration).not.toEqual(second!.configuration);
+    store.close();
+  },
+);
