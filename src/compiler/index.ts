@@ -33,5 +33,5 @@ export {
   type RunOptions,
   type RunResult,
 } from './run.ts';
-export { makeScratchFolder, temporaryName } from './scratch.ts';
+export { makeScratchFolder, removeAbandoned, temporaryName } from './scratch.ts';
 export { STALL_SECONDS } from './stall.ts';
