@@ -32,6 +32,6 @@ export {
   type RunOptions,
   type RunResult,
 } from './run.ts';
-export { makeScratchFolder, temporaryName } from './scratch.ts';
+export { makeScratchFolder, removeAbandoned, temporaryName } from './scratch.ts';
 export { STALL_SECONDS } from './stall.ts';
 export { isText, readProcess } from './undecoded.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
 import {
   exitLike,
+  removeAbandoned,
   replaceProcess,
   runCompiler,
   STALL_SECONDS,
@@ -157,6 +158,8 @@ export async function compileInjected(
     return exitLike(result);
   }
 
+  // Whoever was killed while proving it left a folder.
+  removeAbandoned(cacheDirectory);
   const before = outputState(command);
   // The user's own flag comes later and wins.
   const coloured = showsColours(env) ? ['--color', ...argv] : argv;

@@ -1,6 +1,6 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
+import { removeAbandoned } from '../compiler/index.ts';
 import { whenOrphaned } from '../compiler/parent.ts';
-import { removeAbandoned } from '../compiler/scratch.ts';
 import { leaveOut, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { messageOf, tell } from '../report/tell.ts';
 import type { Store } from '../store/store.ts';

@@ -58,6 +58,9 @@ function finalsEffort(secondsOfAll: number): FinalsEffort {
   return { processes: 5, moreProcesses: 8, repetitions: 5 };
 }
 
+/** Processes that an interval takes; what the budget pays for decides about more. */
+const LEAST_PROCESSES = 3;
+
 /** Least time spent in one repetition, in seconds. */
 const MIN_SECONDS = 0.02;
 
@@ -91,7 +94,7 @@ export function finalsSeconds(defaultSeconds: number, finalists: readonly number
  * times all of them in several processes, each of them interleaved, with operands placed apart and packed in turn: what
  * is good in one placement only has a wide interval, and so a low place.
  * @param expected screened seconds of the default and of the finalists, at every size, from which repetitions are chosen
- * @param isTimeLeft whether more processes than the least may be spent on a close decision
+ * @param isTimeLeft whether more processes than the least may be spent
  */
 export async function runFinals(
   toolchain: Toolchain,
@@ -162,7 +165,8 @@ export async function runFinals(
 
   await sleep(50);
   for (let run = 0; run < effort.processes + effort.moreProcesses; run++) {
-    if (run >= effort.processes && (isNarrow(ranking()[0]) || !isTimeLeft())) break;
+    if (run >= LEAST_PROCESSES && !isTimeLeft()) break;
+    if (run >= effort.processes && isNarrow(ranking()[0])) break;
     const placement = run % 2 === 0 ? 'apart' : 'packed';
     const options = { repetitions, minSeconds: MIN_SECONDS, timeoutSeconds, only: names, placement } as const;
     const { seconds } = await timeCandidates(toolchain, workload, module, names, options);

@@ -31,7 +31,8 @@ const job = (change: Partial<TuningJob> = {}): TuningJob => ({
   space: llvmCpuSpace(shape, { nativeVectorBytes: 16, threads: 1, dataTiling: false }),
   strategy: coordinateDescent,
   effort: { ...DEFAULT_EFFORT, trialsPerBatch: 6, maxTrials: 12 },
-  budgetSeconds: 20,
+  // The number of trials ends the search, on a busy machine too.
+  budgetSeconds: 120,
   clock: () => performance.now() / 1000,
   createdBy: 'test',
   ...change,
