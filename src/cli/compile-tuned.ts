@@ -1,7 +1,7 @@
 // A compile that is looked at: from the command line to the real compiler in our place.
 import { locate } from 'mlir-parser-ts';
 import { isInjected, type Decision, type Site } from '../decision/decision.ts';
-import { matchesGenerated } from '../inject/plan.ts';
+import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
 import { subjectOf } from '../pipeline/decide.ts';
 import { createDigest } from '../pipeline/digest.ts';
@@ -22,6 +22,7 @@ import { reportCompile, reportPass } from '../pipeline/report.ts';
 import { resolve, withSurvey } from '../pipeline/resolve.ts';
 import { surveyMemory } from '../pipeline/survey-memory.ts';
 import type { Counts } from '../report/counting.ts';
+import { countsOf } from '../report/counts.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
 import type { Settings } from '../settings/index.ts';
 import { openStore } from '../store/open.ts';
@@ -91,7 +92,7 @@ async function compileTuned(
   const handedOver = performance.now();
   const report = (ending: Ending) => {
     const times = { tuning, handedOver };
-    const counts = reportCompile(ending, subjects, command, decisions, injection, times, surroundings);
+    reportCompile(ending, subjects, command, decisions, injection, times, surroundings);
     if (!resolved.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
     const input = { path: command.arguments.input.path, digest: subjects.digest };
     const memories = [
@@ -101,7 +102,7 @@ async function compileTuned(
         planMemory.pathOf(cacheDirectory, planIdentity(command, subjects.digest, decisions, route)),
       ),
     ];
-    const outcome = { argv: ending.argv, counts };
+    const outcome = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
     rememberOutcome(outcome, command, input, [...memories, ...ending.files], surroundings);
   };
   if (injection.route === 'none') {
@@ -135,6 +136,18 @@ async function compileTuned(
     onLost,
     onFailure,
   });
+}
+
+/** What the same compile will be counted as next time: nothing is tuned twice. */
+function countsOfRepeat(
+  decisions: readonly Decision[],
+  injection: Injection,
+  { landed, fallback }: Ending,
+): Counts {
+  const again = decisions.map((decision): Decision =>
+    decision.outcome === 'tuned' ? { ...decision, outcome: 'hit' } : decision,
+  );
+  return countsOf({ decisions: again, injection, landed, fallback, tuningSeconds: 0 });
 }
 
 /** An input that is read and passed on is passed on again, as long as it is the same. */

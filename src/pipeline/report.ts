@@ -12,10 +12,7 @@ import type { Command, PassThrough, Subjects, Surroundings } from './inspect.ts'
 /** Since this process was started. */
 const seconds = (until = performance.now()) => until / 1000;
 
-/**
- * A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced.
- * @returns what was counted
- */
+/** A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced. */
 export function reportCompile(
   ending: Ending,
   subjects: Subjects,
@@ -24,10 +21,10 @@ export function reportCompile(
   injection: Injection,
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
-): Counts {
+): void {
   const { landed, fallback } = ending;
-  const counts = countsOf({ decisions, injection, landed, fallback, tuningSeconds: times.tuning });
-  noteCounts(surroundings.cacheDirectory, counts);
+  const counted = { decisions, injection, landed, fallback, tuningSeconds: times.tuning };
+  noteCounts(surroundings.cacheDirectory, countsOf(counted));
 
   explain(surroundings, () => ({
     version: 1,
@@ -45,7 +42,6 @@ export function reportCompile(
       overhead: seconds(times.handedOver) - times.tuning,
     },
   }));
-  return counts;
 }
 
 /**

@@ -47,6 +47,15 @@ export interface TuneOutcome {
 /** A workload whose tuning cannot have a meaningful budget any more is left for the next build. */
 const LEAST_SECONDS = 4;
 
+/** Node's timers hold no more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Seconds after the end of the budget at which everything is stopped: what is planned to end in time takes many times
+ * as long on a machine that is busy with other things.
+ */
+const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
+
 /** What each workload gets where there is so much: a few that are tuned well beat many that are tuned badly. */
 const FAIR_SECONDS = 10;
 
@@ -86,6 +95,8 @@ export async function tuneMisses(
     return { results, whyNot: `nothing can be written to the cache folder ${cacheDirectory}` };
   }
   let whyNot = 'the tuning budget is spent';
+  const overdueMs = 1000 * (end - clock() + graceSeconds(options.budgetSeconds));
+  const overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
   try {
     const toolchain: Toolchain = {
       compiler: command.compiler.executable,
@@ -95,7 +106,7 @@ export async function tuneMisses(
       runModule,
       device: subjects.device,
       workDirectory,
-      signal: options.signal,
+      signal: AbortSignal.any([options.signal, overdue]),
     };
     const order = misses.toSorted((a, b) => workloadFlops(b.workload) - workloadFlops(a.workload));
     for (const [i, miss] of order.entries()) {
@@ -132,7 +143,9 @@ export async function tuneMisses(
     }
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
-    whyNot = 'tuning was interrupted';
+    whyNot = overdue.aborted
+      ? 'tuning took much longer than its budget: the machine is busy'
+      : 'tuning was interrupted';
   } finally {
     rmSync(workDirectory, { recursive: true, force: true });
     lock.release();

@@ -31,13 +31,13 @@ export function atSizes(workload: Workload, wanted: TunedSizes): Workload | { re
   if (missing.length > 0) {
     const example = missing.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
     return {
-      skipped: `dynamic dimensions, and no sizes to tune them at (such as --iree-tuned-dim="${example}")`,
+      skipped: `dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="${example}"`,
     };
   }
   const combinations = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
   if (combinations > MOST_COMBINATIONS)
     return {
-      skipped: `dynamic dimensions with ${combinations} combinations of sizes; ${MOST_COMBINATIONS} are tuned at most`,
+      skipped: `dynamic dimensions with too many sizes: ${combinations} combinations, of ${MOST_COMBINATIONS} at most`,
     };
   return {
     ...workload,

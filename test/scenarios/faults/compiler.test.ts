@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   argv,
-  counters,
   expectStockBuild,
   misbehavingCompiler,
   recordedWorkplace,
+  statistics,
   workplace,
 } from './support.ts';
 
@@ -33,19 +33,20 @@ describe('a compiler that misbehaves with what we inject', () => {
     'and %s is run again without it, and not tempted a second time',
     { timeout: 180_000 },
     async (what, deed) => {
+      const reason = what === 'hangs' ? 'the tuned compile hung' : 'the tuned compile failed';
       const place = await recordedWorkplace();
       const env = misbehavingCompiler(place, isInjected, `echo x >>tempted; ${deed}`);
       const explanation = await expectStockBuild(place, env);
       expect(explanation).toMatchObject({
         route: 'none',
         applied: false,
-        reason: 'the tuned compile failed',
+        reason,
       });
       const records = JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as {
         failure: string;
       }[];
       expect(records[0]!.failure).toMatch(what === 'fails' ? /no such thing/ : /compile failed/);
-      expect(await counters(place)).toMatchObject({ 'fallback: the tuned compile failed': 1 });
+      expect((await statistics(place)).reasons.fallback).toEqual({ [reason]: 1 });
       await expectStockBuild(place, { ...env, IREE_TUNED_BUDGET: '0' });
       expect(place.read('tempted').toString()).toBe('x\n');
     },

@@ -133,11 +133,28 @@ describe('a database with a record', () => {
   });
 });
 
+/** A disk of 300 KiB, gone after the test. */
+function mountSmallDisk(place: Workplace, skip: (why: string) => void): string {
+  const folder = place.path('full');
+  mkdirSync(folder);
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300k', 'none', folder]).status === 0;
+  if (!isMounted) skip('a small disk takes a system that lets us mount one');
+  onTestFinished(() => {
+    spawnSync('umount', [folder]);
+  });
+  return folder;
+}
+
+function fill(folder: string): void {
+  while (spawnSync('sh', ['-c', `head -c 4096 /dev/zero >>'${folder}/rest'`]).status === 0);
+}
+
 describe('a disk that is full', () => {
-  test('for a new database is a stock build', async () => {
+  test('for a new database is a stock build', async ({ skip }) => {
     const place = workplace();
-    // In blocks of 512 bytes or 1 KiB: the program fits, a new database does not.
-    const explanation = await expectStockBuild(place, {}, { limits: 'ulimit -f 64' });
+    const full = mountSmallDisk(place, skip);
+    fill(full);
+    const explanation = await expectStockBuild(place, { IREE_TUNED_DB: join(full, 'tuning.db') });
     expect(explanation.operations[0]!.reason).toMatch(/cannot be written/);
   });
 
@@ -146,16 +163,9 @@ describe('a disk that is full', () => {
     { timeout: 180_000 },
     async ({ skip }) => {
       const place = await recordedWorkplace();
-      const full = place.path('full');
-      mkdirSync(full);
-      const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300k', 'none', full]).status === 0;
-      if (!isMounted) skip('a small disk takes a system that lets us mount one');
-      onTestFinished(() => {
-        spawnSync('umount', [full]);
-      });
+      const full = mountSmallDisk(place, skip);
       copyFileSync(place.database, join(full, 'tuning.db'));
-      writeFileSync(join(full, 'rest'), Buffer.alloc(64 * 1024));
-      while (spawnSync('sh', ['-c', `head -c 4096 /dev/zero >>'${full}/rest'`]).status === 0);
+      fill(full);
       place.write('in.mlir', place.read('in.mlir').toString().replaceAll('71', '73'));
       const env = { IREE_TUNED_DB: join(full, 'tuning.db'), IREE_TUNED_CACHE: join(full, 'cache') };
       await expectStockBuild(place, env);

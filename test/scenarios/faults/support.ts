@@ -3,6 +3,7 @@ import { chmodSync } from 'node:fs';
 import { expect } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite.ts';
 import type { Explanation } from '../../../src/report/explain.ts';
+import type { Statistics } from '../../../src/report/statistics.ts';
 import { DECISION } from '../../store/samples.ts';
 import { compiler } from '../../support/real-tools.ts';
 import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
@@ -65,8 +66,8 @@ export function misbehavingCompiler(place: Workplace, pattern: string, deed: str
   return { IREE_TUNED_COMPILER: place.path('iree-compile') };
 }
 
-/** The counters as `iree-tuned stats` tells them. */
-export async function counters(place: Workplace): Promise<Record<string, number>> {
+/** What `iree-tuned stats` tells. */
+export async function statistics(place: Workplace): Promise<Statistics> {
   const { stdout } = await place.tuned(['stats', '--json']);
-  return (JSON.parse(stdout.toString()) as { counters: Record<string, number> }).counters;
+  return JSON.parse(stdout.toString()) as Statistics;
 }
