@@ -25,17 +25,19 @@ interface Replay extends Outcome {
 
 const memory = memoryOf('replay', isReplay);
 
-/** What a command came to when it was last compiled; null when that is not known, or may be different now. */
+/** What a command came to when it was last compiled; null when that is not known, or may be different now. Never throws. */
 export async function recallOutcome(
   argv: readonly string[],
   executable: string,
   surroundings: Surroundings,
 ): Promise<Outcome | null> {
-  if (!isReplayable(surroundings)) return null;
-  const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
-  if (replay === null || replay.files.some(([path, identity]) => contentIdentity(path) !== identity))
-    return null;
+  if (!isReplayable(argv, surroundings)) return null;
   try {
+    const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
+    if (replay === null || replay.files.some(([path, identity]) => contentIdentity(path) !== identity))
+      return null;
+    // What is read from a pipe is gone for the compiler.
+    if (!statSync(replay.input).isFile()) return null;
     return (await createDigest())([readBytes(replay.input)]) === replay.digest ? replay : null;
   } catch {
     return null;
@@ -43,7 +45,7 @@ export async function recallOutcome(
 }
 
 /**
- * Remembers what a command came to.
+ * Remembers what a command came to. Never throws.
  * @param input path and digest of its input
  * @param files what else decided about it
  */
@@ -54,24 +56,42 @@ export function rememberOutcome(
   files: readonly string[],
   surroundings: Surroundings,
 ): void {
-  if (!isReplayable(surroundings)) return;
+  if (!isReplayable(argv, surroundings)) return;
   const { settings, cacheDirectory } = surroundings;
   const all = [executable, settings.database, `${settings.database}-wal`, ...files];
-  memory.remember(cacheDirectory, {
-    ...outcome,
-    identity: identityOf(argv, executable, surroundings),
-    input: input.path,
-    digest: input.digest,
-    files: all.map((path) => [path, contentIdentity(path)]),
-  });
+  try {
+    memory.remember(cacheDirectory, {
+      ...outcome,
+      identity: identityOf(argv, executable, surroundings),
+      input: input.path,
+      digest: input.digest,
+      files: all.map((path) => [path, contentIdentity(path)]),
+    });
+  } catch {
+    // A working directory that is gone, say. Then it is looked at again.
+  }
 }
 
-/** Who wants to know about decisions gets them from the decisions; a database elsewhere does not tell when it changes. */
-const isReplayable = ({ settings }: Surroundings): boolean =>
-  settings.explain === undefined && settings.log === undefined && !/^postgres/i.test(settings.database);
+/**
+ * Who wants to know about decisions gets them from the decisions; a database elsewhere does not tell when it changes;
+ * what a response file says may change.
+ */
+const isReplayable = (argv: readonly string[], { settings }: Surroundings): boolean =>
+  settings.explain === undefined &&
+  settings.log === undefined &&
+  !/^postgres/i.test(settings.database) &&
+  !argv.some((argument) => argument.startsWith('@'));
 
+/** Another build of this program may decide otherwise. */
 const identityOf = (argv: readonly string[], executable: string, { settings }: Surroundings): string =>
-  JSON.stringify([process.cwd(), argv, executable, settings, deviceKey(describeDevice(settings.device))]);
+  JSON.stringify([
+    fileIdentity(process.argv[1] ?? ''),
+    process.cwd(),
+    argv,
+    executable,
+    settings,
+    deviceKey(describeDevice(settings.device)),
+  ]);
 
 /** An empty file is as good as none: so is the log that a database leaves behind. */
 function contentIdentity(path: string): string | null {

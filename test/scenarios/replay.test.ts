@@ -1,7 +1,9 @@
 // A compile that came to a clear end is done again without looking at anything twice, until something changes.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { root } from '../support/real-tools.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
 /** A workplace in which `in.mlir` was tuned, and compiled once more at no budget. */
@@ -113,3 +115,32 @@ test('a miss is not done again as a miss when it may be tuned', async () => {
   expect((await place.compile(argv)).code).toBe(0);
   expect(place.read('out.vmfb').equals(tuned)).toBe(true);
 }, 120_000);
+
+test('what a response file says is read every time', async () => {
+  const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
+  place.write('with.mlir', oddMatmul);
+  place.write('without.mlir', withoutMatmul);
+  for (const input of ['with', 'without', 'with']) {
+    place.write('arguments', [...HOST, `${input}.mlir`, '-o', `${input}.vmfb`].join(' '));
+    expect((await place.compile(['@arguments'])).code).toBe(0);
+    expect(place.has(`${input}.vmfb`)).toBe(true);
+    rmSync(place.path(`${input}.vmfb`));
+  }
+});
+
+test('a working directory that is gone is no reason to fail', async () => {
+  const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
+  place.write('in.mlir', oddMatmul);
+  const input = place.path('in.mlir');
+  const gone = (tool: string) =>
+    place.run('/bin/sh', [
+      '-c',
+      `mkdir gone; cd gone; rmdir ../gone; exec '${tool}' ${HOST.join(' ')} '${input}' -o '${place.path('out.vmfb')}'`,
+    ]);
+  // The shell that launches us may say what it thinks of it.
+  for (let i = 0; i < 3; i++) {
+    expect(await gone(join(root, 'bin', 'iree-compile-tuned'))).toMatchObject({ code: 0 });
+    expect(place.has('out.vmfb')).toBe(true);
+    rmSync(place.path('out.vmfb'));
+  }
+});
