@@ -1,5 +1,6 @@
 // A compile that is looked at: from the command line to the real compiler in our place.
 import { locate } from 'mlir-parser-ts';
+import type { FoundCompiler } from '../compiler/index.ts';
 import { isInjected, type Decision, type Site } from '../decision/decision.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
@@ -17,12 +18,12 @@ import {
 import { inputIdentity, planIdentity, planMemory, programIdentity } from '../pipeline/plan-memory.ts';
 import { planCompile } from '../pipeline/plan.ts';
 import { programMemory } from '../pipeline/program-memory.ts';
-import { rememberOutcome } from '../pipeline/replay.ts';
+import { rememberRun } from '../pipeline/replay.ts';
 import { reportCompile, reportPass } from '../pipeline/report.ts';
 import { resolve, withSurvey } from '../pipeline/resolve.ts';
 import { surveyMemory } from '../pipeline/survey-memory.ts';
 import type { Counts } from '../report/counting.ts';
-import { countsOf } from '../report/counts.ts';
+import { countsOf, countsOfPass } from '../report/counts.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
 import type { Settings } from '../settings/index.ts';
 import { openStore } from '../store/open.ts';
@@ -34,19 +35,20 @@ import type { Store } from '../store/store.ts';
  */
 export async function compile(
   argv: readonly string[],
+  compiler: FoundCompiler,
   problems: readonly string[],
   surroundings: Surroundings,
 ): Promise<never> {
   const { env, settings } = surroundings;
-  const command = await readCommand(argv, surroundings);
+  const command = await readCommand(argv, compiler, surroundings);
   let stdin: Uint8Array | undefined;
   try {
     const inspected =
       problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
     if ('pass' in inspected) {
       stdin = inspected.stdin;
-      const counts = reportPass(inspected, command, surroundings);
-      await rememberPass(inspected, counts, command, surroundings);
+      reportPass(inspected, command, surroundings);
+      await rememberPass(inspected, command, surroundings);
     } else {
       if (command.arguments.input?.kind === 'stdin') stdin = inspected.bytes;
       await compileTuned(inspected, command, surroundings);
@@ -98,12 +100,10 @@ async function compileTuned(
     const memories = [
       programMemory.pathOf(cacheDirectory, programIdentity(command, subjects.digest)),
       surveyMemory.pathOf(cacheDirectory, inputIdentity(command, subjects.digest)),
-      ...(['spec', 'preprocess', 'inline', 'substitute'] as const).map((route) =>
-        planMemory.pathOf(cacheDirectory, planIdentity(command, subjects.digest, decisions, route)),
-      ),
+      planMemory.pathOf(cacheDirectory, planIdentity(command, subjects.digest, decisions, injection.route)),
     ];
-    const outcome = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
-    rememberOutcome(outcome, command, input, [...memories, ...ending.files], surroundings);
+    const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
+    rememberRun(run, command, input, [...memories, ...ending.files], surroundings);
   };
   if (injection.route === 'none') {
     store?.close();
@@ -152,15 +152,15 @@ function countsOfRepeat(
 
 /** An input that is read and passed on is passed on again, as long as it is the same. */
 async function rememberPass(
-  { input, lasting }: PassThrough,
-  counts: Counts,
+  { pass, decisions, input, lasting }: PassThrough,
   command: Command,
   surroundings: Surroundings,
 ): Promise<void> {
   if (!lasting || input === undefined || command.arguments.input?.kind !== 'file') return;
   const { path } = command.arguments.input;
   const digest = (await createDigest())([input]);
-  rememberOutcome({ argv: command.argv, counts }, command, { path, digest }, [], surroundings);
+  const run = { argv: command.argv, counts: countsOfPass(pass, decisions) };
+  rememberRun(run, command, { path, digest }, [], surroundings);
 }
 
 /** A database that cannot be used is a build without tuning, and a message for who looks. */

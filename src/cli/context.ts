@@ -1,19 +1,17 @@
 // What all commands of iree-tuned begin with: settings, folders, compiler, database.
-import { join } from 'node:path';
 import type { Command as Program } from 'commander';
+import { findCompiler } from '../compiler/index.ts';
 import { inspect, readCommand, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
 import { withSurvey } from '../pipeline/resolve.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { packageRoot } from './package-root.ts';
 
 /** The user asked for something that cannot be done; the message says what and how to do it right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
-
-/** Folder of the installed package: the bundles lie one level below it, the sources two. */
-export const packageRoot = join(import.meta.dirname, import.meta.dirname.endsWith('dist') ? '..' : '../..');
 
 /** What all commands take before their name. */
 interface GlobalOptions {
@@ -68,7 +66,9 @@ export async function inspectInput(
   const own = flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
     ? flags
     : [...HOST_DEFAULTS, ...flags];
-  const command = await readCommand([input, ...own], surroundings);
+  const { env, settings, root, cacheDirectory } = surroundings;
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const command = await readCommand([input, ...own], compiler, surroundings);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected) throw new UsageError(`${input}: ${inspected.pass}`);
   return { command, subjects: await withSurvey(inspected, command, surroundings) };

@@ -4,7 +4,8 @@ import type { Command as Program } from 'commander';
 import { findCompiler } from '../compiler/index.ts';
 import { installShim } from '../shim/install.ts';
 import { quote } from '../shim/text.ts';
-import { packageRoot, surroundingsOf } from './context.ts';
+import { surroundingsOf } from './context.ts';
+import { packageRoot } from './package-root.ts';
 
 export function installShims(
   folder: string,

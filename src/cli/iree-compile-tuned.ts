@@ -1,31 +1,31 @@
 // The drop-in: iree-compile's own command line in, the real compiler's behaviour out. What was compiled before is done
 // again here; everything else is loaded only where it is needed.
 import { writeSync } from 'node:fs';
-import { join } from 'node:path';
 import { findCompiler, readProcess, replaceProcess } from '../compiler/index.ts';
-import { recallOutcome } from '../pipeline/replay.ts';
+import { recallRun } from '../pipeline/replay.ts';
 import { noteCounts } from '../report/counting.ts';
 import { messageOf, tell } from '../report/tell.ts';
 import { readSettings, splitFlags } from '../settings/index.ts';
+import { packageRoot as root } from './package-root.ts';
 
 async function main(): Promise<never> {
   const { argv: wholeArgv, env } = readProcess();
-  const root = join(import.meta.dirname, import.meta.dirname.endsWith('dist') ? '..' : '../..');
   const { given, rest: argv } = splitFlags(wholeArgv);
   const { settings, problems, refused } = readSettings(env, given);
   const cacheDirectory = settings.cache;
-  const { executable } = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const { executable } = compiler;
   if (settings.disabled) return replaceProcess(executable, argv, env);
   for (const message of refused) tell(message, settings.log);
 
   const surroundings = { env, settings, root, cacheDirectory };
-  const outcome = problems.length > 0 ? null : await recallOutcome(argv, executable, surroundings);
-  if (outcome !== null) {
-    noteCounts(cacheDirectory, outcome.counts);
-    return replaceProcess(executable, outcome.argv, env);
+  const known = problems.length > 0 ? null : await recallRun(argv, executable, surroundings);
+  if (known !== null) {
+    noteCounts(cacheDirectory, known.counts);
+    return replaceProcess(executable, known.argv, env);
   }
   const { compile } = await import('#compile-tuned');
-  return compile(argv, problems, surroundings);
+  return compile(argv, compiler, problems, surroundings);
 }
 
 try {

@@ -1,6 +1,6 @@
 // `iree-tuned stats`.
 import type { Command as Program } from 'commander';
-import { collectCounts, pendingCounts, type Counts } from '../report/counting.ts';
+import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/statistics.ts';
 import { formatDuration, formatSeconds } from '../report/format.ts';
 import { openDatabase, surroundingsOf } from './context.ts';
@@ -16,15 +16,12 @@ export async function showStats(
   // Read and zeroed in one step: what another process adds meanwhile is counted before or after, never lost.
   const stored = options.zero === true ? store.zeroCounters() : store.counters();
   store.close();
-  const statistics = statisticsOf(settings.readonly ? sum(stored, pendingCounts(cacheDirectory)) : stored);
+  const statistics = statisticsOf(
+    settings.readonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored,
+  );
   if (options.json === true) console.log(JSON.stringify(statistics, null, 2));
   else if (statistics.compiles.all === 0) console.log('Nothing has been compiled yet.');
   else console.log(describeStatistics(statistics));
-}
-
-function sum(a: Counts, b: Counts): Counts {
-  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return Object.fromEntries([...names].map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
 }
 
 /** A label, a value, and what is to be said about it. */

@@ -4,7 +4,6 @@ import { isBytecode } from 'mlir-parser-ts';
 import {
   describeCompiler,
   expandResponseFiles,
-  findCompiler,
   hasFlag,
   isText,
   lastValue,
@@ -79,9 +78,9 @@ export interface PassThrough {
 
 export async function readCommand(
   argv: readonly string[],
-  { env, settings, root, cacheDirectory }: Surroundings,
+  compiler: FoundCompiler,
+  { cacheDirectory }: Surroundings,
 ): Promise<Command> {
-  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const expansion = expandResponseFiles(argv, readResponseFile);
   const table = await loadOptionTable(compiler.executable, cacheDirectory);
   const args = readArguments(expansion.argv, table);

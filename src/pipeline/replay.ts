@@ -9,28 +9,28 @@ import type { Command, Surroundings } from './inspect.ts';
 import { memoryOf } from './memory.ts';
 
 /** What to run, and what to count. */
-export interface Outcome {
+export interface Run {
   /** The real compiler's arguments. */
   readonly argv: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
 }
 
-interface Replay extends Outcome {
+interface Replay extends Run {
   readonly identity: string;
   readonly input: string;
   readonly digest: string;
-  /** What each file was that the outcome depends on; null for one that was not there. */
+  /** What each file was that the run depends on; null for one that was not there. */
   readonly files: readonly (readonly [path: string, identity: string | null])[];
 }
 
 const memory = memoryOf('replay', isReplay);
 
 /** What a command came to when it was last compiled; null when that is not known, or may be different now. Never throws. */
-export async function recallOutcome(
+export async function recallRun(
   argv: readonly string[],
   executable: string,
   surroundings: Surroundings,
-): Promise<Outcome | null> {
+): Promise<Run | null> {
   if (!isReplayable(argv, surroundings)) return null;
   try {
     const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
@@ -49,8 +49,8 @@ export async function recallOutcome(
  * @param input path and digest of its input
  * @param files what else decided about it
  */
-export function rememberOutcome(
-  outcome: Outcome,
+export function rememberRun(
+  run: Run,
   { argv, compiler: { executable } }: Command,
   input: { readonly path: string; readonly digest: string },
   files: readonly string[],
@@ -61,7 +61,7 @@ export function rememberOutcome(
   const all = [executable, settings.database, `${settings.database}-wal`, ...files];
   try {
     memory.remember(cacheDirectory, {
-      ...outcome,
+      ...run,
       identity: identityOf(argv, executable, surroundings),
       input: input.path,
       digest: input.digest,

@@ -2,7 +2,7 @@
 import { writeFileSync, writeSync } from 'node:fs';
 import type { Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
-import { noteCounts, type Counts } from '../report/counting.ts';
+import { noteCounts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
 import { explainOperations, type Explanation } from '../report/explain.ts';
 import { messageOf, tell, writeLog } from '../report/tell.ts';
@@ -44,14 +44,10 @@ export function reportCompile(
   }));
 }
 
-/**
- * A compile that is passed on as it is.
- * @returns what was counted
- */
-export function reportPass(pass: PassThrough, command: Command, surroundings: Surroundings): Counts {
-  const counts = countsOfPass(pass.pass, pass.decisions);
-  noteCounts(surroundings.cacheDirectory, counts);
-  if (command.arguments.informational) return counts;
+/** A compile that is passed on as it is. */
+export function reportPass(pass: PassThrough, command: Command, surroundings: Surroundings): void {
+  noteCounts(surroundings.cacheDirectory, countsOfPass(pass.pass, pass.decisions));
+  if (command.arguments.informational) return;
   explain(surroundings, () => ({
     version: 1,
     compiler: { executable: command.compiler.executable },
@@ -64,7 +60,6 @@ export function reportPass(pass: PassThrough, command: Command, surroundings: Su
     operations: explainOperations(pass.input ?? new Uint8Array(), inputName(command), pass.decisions, null),
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   }));
-  return counts;
 }
 
 const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { compareModules, type ModuleComparison, type ModuleRun } from '../measure/compare-modules.ts';
 import { runTool } from '../measure/toolchain.ts';
 import { compareOutputs, type Comparison } from '../measure/verify.ts';
+import { messageOf } from '../report/tell.ts';
 import { deviceFlags, type Device } from '../target/device.ts';
 import type { ProgramFunction } from './signature.ts';
 
@@ -148,5 +149,3 @@ async function time(
     return { reason: messageOf(error), timing: null };
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -33,7 +33,7 @@ export function noteCounts(cacheDirectory: string, counts: Counts): void {
   try {
     if (append(cacheDirectory, counts) <= LARGEST_BYTES) return;
     for (const path of take(cacheDirectory)) {
-      append(cacheDirectory, sumOf(path));
+      append(cacheDirectory, sumIn(path));
       rmSync(path);
     }
   } catch {
@@ -47,14 +47,14 @@ export function noteCounts(cacheDirectory: string, counts: Counts): void {
  */
 export function collectCounts(cacheDirectory: string, store: Store): void {
   for (const path of take(cacheDirectory)) {
-    store.count(sumOf(path));
+    store.count(sumIn(path));
     rmSync(path, { force: true });
   }
 }
 
 /** What is noted and not yet in the database. */
 export function pendingCounts(cacheDirectory: string): Counts {
-  return sumOf(join(cacheDirectory, FILE));
+  return sumIn(join(cacheDirectory, FILE));
 }
 
 /** Appends one line in one write, which the system keeps whole. Returns the size of the file in bytes. */
@@ -113,12 +113,15 @@ function abandoned(cacheDirectory: string): string[] {
   }
 }
 
-function sumOf(path: string): Counts {
+/** All of them together. */
+export function sumOf(all: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};
-  for (const line of readText(path).split('\n'))
-    for (const [name, value] of Object.entries(parseLine(line))) sums[name] = (sums[name] ?? 0) + value;
+  for (const counts of all)
+    for (const [name, value] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + value;
   return sums;
 }
+
+const sumIn = (path: string): Counts => sumOf(readText(path).split('\n').map(parseLine));
 
 function readText(path: string): string {
   try {

@@ -1,4 +1,5 @@
 // What can be set, what each setting takes, and what it is when nobody sets it.
+import type { InjectionOptions } from '../inject/plan.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 
 export interface Settings {
@@ -24,7 +25,7 @@ export interface Settings {
 }
 
 export type OnMiss = 'tune' | 'default' | 'record';
-export type InjectRoute = 'auto' | 'spec' | 'preprocess' | 'inline' | 'substitute';
+export type InjectRoute = InjectionOptions['wanted'];
 
 /** A setting cannot be understood; the message names it and says what it takes. */
 export class SettingsError extends Error {

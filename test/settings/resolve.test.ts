@@ -4,7 +4,7 @@ import type { FileLayer } from '../../src/settings/files.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
 
 const PATHS: Record<FileLayer, string> = {
-  project: '/work/app/.iree-tuned.json',
+  project: '/projects/app/.iree-tuned.json',
   user: '/home/ada/.config/iree-tuned/config.json',
   system: '/etc/iree-tuned/config.json',
 };
@@ -164,20 +164,20 @@ describe("a project's file", () => {
     expect(refused).toEqual([]);
     expect(settings).toMatchObject({
       budgetSeconds: 5,
-      database: '/work/app/tuning/tuning.db',
-      log: '/work/app/log',
+      database: '/projects/app/tuning/tuning.db',
+      log: '/projects/app/log',
       explain: '-',
-      cache: '/work/app',
+      cache: '/projects/app',
     });
   });
 
   const outside = (column: number, key: string) =>
     `${PATHS.project}:1:${column}: "${key}" is ignored: it lies outside the project; ` +
-    `to allow it, add "/work/app" to "trusted-projects" in ${PATHS.user}`;
+    `to allow it, add "/projects/app" to "trusted-projects" in ${PATHS.user}`;
 
   test.each([
     ['db', '../app.db'],
-    ['db', '/work/app2/tuning.db'],
+    ['db', '/projects/app2/tuning.db'],
     ['db', '..'],
     ['db', 'postgres://host/db'],
     ['db', 'PostgreSQL://host/db'],
@@ -202,13 +202,13 @@ describe("a project's file", () => {
   });
 
   it('may not lead outside by a link, nor by one whose end is not known', () => {
-    const links = { '/work/app/link/db': '/elsewhere/db', '/work/app/dangling': null };
+    const links = { '/projects/app/link/db': '/elsewhere/db', '/projects/app/dangling': null };
     const project = '{"db": "link/db", "log": "dangling"}';
     expect(resolve({ project, links }).refused).toEqual([outside(2, 'db'), outside(19, 'log')]);
   });
 
   it('may lie behind a link itself', () => {
-    const links = { '/work/app': '/real/app', '/work/app/db': '/real/app/db' };
+    const links = { '/projects/app': '/real/app', '/projects/app/db': '/real/app/db' };
     expect(resolve({ project: '{"db": "db"}', links }).refused).toEqual([]);
   });
 
@@ -218,14 +218,14 @@ describe("a project's file", () => {
       expect(settings.compiler).toBeUndefined();
       expect(refused).toEqual([
         `${PATHS.project}:1:2: "compiler" is ignored: a project may not say which compiler is run; ` +
-          `to allow it, add "/work/app" to "trusted-projects" in ${PATHS.user}`,
+          `to allow it, add "/projects/app" to "trusted-projects" in ${PATHS.user}`,
       ]);
     }
   });
 
   it('cannot trust itself', () => {
     const { settings, refused } = resolve({
-      project: '{"trusted-projects": ["/work/app"], "compiler": "cc"}',
+      project: '{"trusted-projects": ["/projects/app"], "compiler": "cc"}',
     });
     expect(settings.compiler).toBeUndefined();
     expect(refused[0]).toBe(
@@ -235,10 +235,10 @@ describe("a project's file", () => {
   });
 
   test.each([
-    ['the folder itself', { user: '{"trusted-projects": ["/work/app"]}' }],
-    ['a folder above it', { user: '{"trusted-projects": ["/other", "/work/"]}' }],
-    ['a link to it', { user: '{"trusted-projects": ["/link"]}', links: { '/link': '/work' } }],
-    ['all users', { system: '{"trusted-projects": ["/work/app"]}' }],
+    ['the folder itself', { user: '{"trusted-projects": ["/projects/app"]}' }],
+    ['a folder above it', { user: '{"trusted-projects": ["/other", "/projects/"]}' }],
+    ['a link to it', { user: '{"trusted-projects": ["/link"]}', links: { '/link': '/projects' } }],
+    ['all users', { system: '{"trusted-projects": ["/projects/app"]}' }],
   ])('may do all of that where the user trusts %s', (_, trust) => {
     const { settings, refused } = resolve({
       project: '{"compiler": "tools/iree-compile", "db": "/shared/tuning.db"}',
@@ -246,13 +246,16 @@ describe("a project's file", () => {
     });
     expect(refused).toEqual([]);
     expect(settings).toMatchObject({
-      compiler: '/work/app/tools/iree-compile',
+      compiler: '/projects/app/tools/iree-compile',
       database: '/shared/tuning.db',
     });
   });
 
-  test.each(['/work/ap', '/work/app/below', '/work/application'])('is not trusted by %s', (path) => {
-    const given = { project: '{"compiler": "cc"}', user: `{"trusted-projects": ["${path}"]}` };
-    expect(resolve(given).settings.compiler).toBeUndefined();
-  });
+  test.each(['/projects/ap', '/projects/app/below', '/projects/application'])(
+    'is not trusted by %s',
+    (path) => {
+      const given = { project: '{"compiler": "cc"}', user: `{"trusted-projects": ["${path}"]}` };
+      expect(resolve(given).settings.compiler).toBeUndefined();
+    },
+  );
 });
