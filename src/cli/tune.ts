@@ -1,5 +1,6 @@
 // `iree-tuned tune`: tuning ahead of the build.
 import type { Command as Program } from 'commander';
+import type { Decision } from '../decision/decision.ts';
 import { lookUp } from '../pipeline/decide.ts';
 import { tunables } from '../pipeline/inspect.ts';
 import { programIdentity } from '../pipeline/plan-memory.ts';
@@ -48,11 +49,12 @@ export async function tuneInput(
   if (subjects.whyNotHere !== null) throw new UsageError(`${input}: ${subjects.whyNotHere}`);
   const store = await openDatabase(surroundings);
   const lookup = lookUp(store, subjects, surroundings.settings);
-  const keys = new Set<string>();
-  const wanted =
-    options.again === true
-      ? tunables(subjects).filter(({ key }) => !keys.has(key) && keys.add(key))
-      : lookup.misses;
+  const again = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
+  const known = new Set(lookup.misses.map(({ key }) => key));
+  const wanted = [
+    ...lookup.misses,
+    ...tunables(subjects).filter(({ key }) => again.has(key) && !known.has(key) && known.add(key)),
+  ];
 
   // The first Ctrl-C ends the search and decides with what is known; the second ends everything. Trials are kept.
   const [finishEarly, abort] = [new AbortController(), new AbortController()];
@@ -67,7 +69,7 @@ export async function tuneInput(
     finishEarly: finishEarly.signal,
     strategy,
     effort: { ...DEFAULT_EFFORT, maxTrials: trials },
-    ...(options.again === true && { again: true }),
+    again,
     onProgress: (progress) => {
       display.show(progress);
     },
@@ -103,6 +105,15 @@ export async function tuneInput(
     if (verdict !== null) console.log(`\n${describeVerdict(verdict)}`);
   }
   if (wanted.some(({ key }) => !results.has(key))) process.exitCode = 1;
+}
+
+/** Keys of records that are tuned anew: all on demand, else those of searches that found nothing and did not end. */
+function keysToTuneAgain(decisions: readonly Decision[], all: boolean): Set<string> {
+  const again = decisions.filter(
+    ({ configuration, evidence }) =>
+      all || (configuration?.kind === 'default' && evidence?.complete === false),
+  );
+  return new Set(again.flatMap(({ tunable }) => tunable?.key ?? []));
 }
 
 /** What became of the program as a whole. */

@@ -138,7 +138,9 @@ export function decided(
   const where = record.device === device ? '' : `, measured on ${record.device}`;
   const what =
     configuration.kind === 'default'
-      ? 'the default is best'
+      ? evidence.complete
+        ? 'the default is best'
+        : 'nothing faster than the default was found so far'
       : `${evidence.ratio.toFixed(2)}x faster than the default`;
   return { site: tunable.site, tunable, outcome, reason: what + where, configuration, evidence };
 }

@@ -1,18 +1,26 @@
 // What the compiler says about an edited copy of the input, said about the input itself.
-import { originalPosition, type Insertion } from 'mlir-parser-ts';
+import { applyInsertions, originalPosition, type Insertion } from 'mlir-parser-ts';
 
-/** Where a message points, and what of it is still to come. */
-interface Place {
-  readonly line: number;
+/** A message whose line of source, and the caret below it, are still to come. */
+interface Message {
+  /** The line that the compiler shows, and the one that the user has written. */
+  readonly edited: string;
+  readonly written: string;
+  /** Column of the caret in the written one. */
   readonly column: number;
   readonly expected: 'source' | 'caret';
 }
+
+/** What on a terminal begins a line, and ends the colour of the one before. */
+const COLOUR = String.raw`(?:\u001b\[[\d;]*m)*`;
+
+const COLOURED = new RegExp(`^(${COLOUR})(.*)$`, 's');
 
 /** The name that the compiler gives to text from stdin. */
 const STDIN = '<stdin>';
 
 /**
- * The compiler's messages with the user's file, line and column. The line of source that follows a message is the
+ * The compiler's messages with the user's file, line and column. The line of source that comes with a message is the
  * user's too, with the caret below the same place.
  * @param name what the user calls the input
  */
@@ -24,26 +32,40 @@ export function mapDiagnostics(
 ): string {
   if (!messages.includes(STDIN)) return messages;
   const mapped: string[] = [];
-  // The place of the message before, while its line of source and its caret are to come.
-  let place: Place | null = null;
+  let message: Message | null = null;
   for (const text of messages.split('\n')) {
     const found = /^(.*?)<stdin>:(\d+):(\d+):/.exec(text);
     if (found !== null) {
       const position = positionOf(input, insertions, Number(found[2]), Number(found[3]));
       mapped.push(text.replace(found[0], `${found[1]!}${name}:${position.line}:${position.column}:`));
-      place = { ...position, expected: 'source' };
-    } else if (place?.expected === 'source' && text !== '') {
-      mapped.push(lineOf(input, place.line) ?? text);
-      place = { line: place.line, column: place.column, expected: 'caret' };
-    } else if (place?.expected === 'caret' && /^\s*\^/.test(text)) {
-      mapped.push(`${' '.repeat(place.column - 1)}${text.trimStart()}`);
-      place = null;
+      const lines = linesAt(input, insertions, position.line);
+      message = lines && { ...lines, column: position.column, expected: 'source' };
+      continue;
+    }
+    const [, colour, rest] = COLOURED.exec(text) as unknown as [string, string, string];
+    // A message may have several lines before its line of source.
+    if (message?.expected === 'source' && rest === withoutTabs(message.edited)) {
+      mapped.push(colour + withoutTabs(message.written));
+      message = { ...message, expected: 'caret' };
+    } else if (message?.expected === 'caret') {
+      const before = withoutTabs(message.written.slice(0, message.column - 1));
+      mapped.push(/^ *\^/.test(rest) ? rest.replace(/^ */, colour + ' '.repeat(before.length)) : text);
+      message = null;
     } else {
       mapped.push(text.replaceAll(STDIN, name));
-      place = null;
     }
   }
   return mapped.join('\n');
+}
+
+/** As the compiler shows a line: tabs reach to the next multiple of eight columns. */
+function withoutTabs(line: string): string {
+  let shown = '';
+  for (const [i, part] of line.split('\t').entries()) {
+    if (i > 0) shown += ' '.repeat(8 - (shown.length % 8));
+    shown += part;
+  }
+  return shown;
 }
 
 function positionOf(input: Uint8Array, insertions: readonly Insertion[], line: number, column: number) {
@@ -55,12 +77,24 @@ function positionOf(input: Uint8Array, insertions: readonly Insertion[], line: n
   }
 }
 
-function lineOf(input: Uint8Array, line: number): string | null {
+/** One line as the user has written it, and with what was inserted; null when there is no such line. */
+function linesAt(
+  input: Uint8Array,
+  insertions: readonly Insertion[],
+  line: number,
+): Pick<Message, 'edited' | 'written'> | null {
   let start = 0;
   for (let passed = 1; passed < line; passed++) {
     start = input.indexOf(0x0a, start) + 1;
     if (start === 0) return null;
   }
-  const end = input.indexOf(0x0a, start);
-  return new TextDecoder().decode(input.subarray(start, end < 0 ? input.length : end));
+  const next = input.indexOf(0x0a, start);
+  const end = next < 0 ? input.length : next;
+  const text = input.subarray(start, end);
+  const inside = insertions
+    .filter(({ offset }) => offset >= start && offset <= end)
+    .map((insertion) => ({ ...insertion, offset: insertion.offset - start }));
+  return { written: decode(text), edited: decode(applyInsertions(text, inside)) };
 }
+
+const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

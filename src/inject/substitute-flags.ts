@@ -7,6 +7,8 @@ export const substituteFlag = (name: string, path: string): string =>
 /** What the compiler says on stderr, without its notes about substitutes of ours. */
 export const withoutNotes = (messages: string, paths: readonly string[]): string =>
   messages.replace(
-    /^NOTE: hal\.executable `[^`\n]*` substituted with [^`\n]*`([^`\n]*)`\n/gm,
-    (note, path) => (paths.includes(path as string) ? '' : note),
+    // The message before may end its colour where the note begins.
+    // eslint-disable-next-line no-control-regex -- colours are made of them
+    /^((?:\u001b\[[\d;]*m)*)NOTE: hal\.executable `[^`\n]*` substituted with [^`\n]*`([^`\n]*)`\n/gm,
+    (note, colour: string, path: string) => (paths.includes(path) ? colour : note),
   );

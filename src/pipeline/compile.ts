@@ -153,7 +153,8 @@ export async function compileInjected(
     const files = stdin === undefined && !capture ? injected.files : null;
     onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files });
     if (stdin === undefined && !capture) return replaceProcess(executable, argv, env);
-    const result = await runCompiler(executable, argv, { env, stdin, capture });
+    const shown = capture ? withColours(argv, env) : argv;
+    const result = await runCompiler(executable, shown, { env, stdin, capture });
     if (capture) show(result, mapMessages);
     return exitLike(result);
   }
@@ -161,9 +162,7 @@ export async function compileInjected(
   // Whoever was killed while proving it left a folder.
   removeAbandoned(cacheDirectory);
   const before = outputState(command);
-  // The user's own flag comes later and wins.
-  const coloured = showsColours(env) ? ['--color', ...argv] : argv;
-  const result = await runCompiler(executable, coloured, {
+  const result = await runCompiler(executable, withColours(argv, env), {
     env,
     stdin,
     capture: true,
@@ -231,10 +230,14 @@ function outputState({ arguments: { output } }: Command): string {
     : `device ${performance.now()}`;
 }
 
-/** Colours in messages are for terminals; the compiler, which writes to us, is told what it would have found itself. */
-function showsColours({ TERM = '' }: Surroundings['env']): boolean {
+/**
+ * Colours in messages are for terminals; the compiler, which writes to us, is told what it would have found itself. A
+ * flag of the user's own comes later and wins.
+ */
+function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']): readonly string[] {
   const { isatty } = process.getBuiltinModule('node:tty');
-  return isatty(2) && /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
+  const hasColours = isatty(2) && /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
+  return hasColours ? ['--color', ...argv] : argv;
 }
 
 /** @returns whether the whole output could be written */

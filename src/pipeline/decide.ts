@@ -10,17 +10,15 @@ import {
 } from '../decision/decision.ts';
 import type { InjectionOptions } from '../inject/plan.ts';
 import type { Store, Subject, TuningRecord } from '../store/store.ts';
+import type { TuneOutcome } from '../tuner/tune-misses.ts';
 import { tunables, type Subjects } from './inspect.ts';
 
 /** Decisions of one compile, with what is still to be tuned. */
 export interface Lookup {
   /** Canonical keys without a usable record, each once, in the order of the input. */
   readonly misses: readonly TunableOperation[];
-  /** The decisions as things stand, given what was tuned since. */
-  decide(
-    tuned: ReadonlyMap<string, Pick<TuningRecord, 'configuration' | 'evidence'>>,
-    whyNot: string,
-  ): Decision[];
+  /** The decisions as things stand, given what was tuned or found since. */
+  decide(results: TuneOutcome['results'], whyNot: string): Decision[];
 }
 
 /** Looks all operations up at once. */
@@ -39,14 +37,19 @@ export function lookUp(store: Store | null, subjects: Subjects, settings: Settin
   const missing = new Set(keys.filter((key) => !chosen.has(key)));
   return {
     misses: wanted.filter(({ key }) => missing.delete(key)),
-    decide(tuned, whyNot) {
+    decide(results, whyNot) {
       return subjects.operations.map((operation) => {
         if (isDecision(operation)) return operation;
         const record = chosen.get(operation.key);
         if (record !== undefined) return decided(operation, record, 'hit', subjects.deviceKey);
-        const fresh = tuned.get(operation.key);
-        if (fresh !== undefined)
-          return decided(operation, { ...fresh, device: subjects.deviceKey }, 'tuned', subjects.deviceKey);
+        const known = results.get(operation.key);
+        if (known !== undefined)
+          return decided(
+            operation,
+            { ...known, device: subjects.deviceKey },
+            known.outcome,
+            subjects.deviceKey,
+          );
         return passedOver(operation.site, operation, 'default', whyNot);
       });
     },

@@ -75,7 +75,12 @@ async function surveyInTurn(
   const { cacheDirectory, settings } = surroundings;
   try {
     const { acquireMeasuringLock, BUSY } = await import('../tuner/lock.ts');
-    const lock = await acquireMeasuringLock(cacheDirectory, settings.budgetSeconds);
+    const orphaned = new AbortController();
+    const stopWatching = whenOrphaned(() => {
+      orphaned.abort();
+    });
+    const lock = await acquireMeasuringLock(cacheDirectory, settings.budgetSeconds, orphaned.signal);
+    stopWatching();
     if (lock === null) return BUSY;
     try {
       return await withSurvey(subjects, command, surroundings);

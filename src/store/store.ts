@@ -38,7 +38,10 @@ export interface Evidence {
   readonly maxError: number;
   readonly trials: number;
   readonly tuningSeconds: number;
-  /** False when the budget ended or the user interrupted before the search was done. */
+  /**
+   * False when the budget ended or the user interrupted before the search was done, or when the machine was too noisy to
+   * tell whether anything is faster than the default.
+   */
   readonly complete: boolean;
 }
 

@@ -225,3 +225,15 @@ export function winner(finals: Finals): Finalist | null {
   const least = 1 + margin;
   return best !== undefined && best.low > 1 && best.ratio > least ? best : null;
 }
+
+/** A gain that a search should not miss. */
+const WORTHWHILE_GAIN = 0.05;
+
+/**
+ * Whether a worthwhile gain may be hidden in the noise: finals without a winner then say little about the default. What
+ * loses at one size of a dynamic dimension is known well enough.
+ */
+export const isLostInNoise = ({ finalists }: Finals): boolean =>
+  finalists.some(
+    ({ low, high, leastLow }) => high > 1 + WORTHWHILE_GAIN && leastLow >= Math.min(low, 1 - WORTHWHILE_GAIN),
+  );

@@ -33,13 +33,18 @@ export interface TuneOptions {
   readonly finishEarly?: AbortSignal;
   readonly strategy?: StrategyFactory;
   readonly effort?: Effort;
-  /** Tune again even where another process has just written a record. */
-  readonly again?: boolean;
+  /** Keys to tune even where there is a record. */
+  readonly again?: ReadonlySet<string>;
   readonly onProgress?: (progress: TuningProgress) => void;
 }
 
+/** What is known of a workload in the end, and whether it was tuned here or found. */
+export interface Known extends TuningResult {
+  readonly outcome: 'hit' | 'tuned';
+}
+
 export interface TuneOutcome {
-  readonly results: ReadonlyMap<string, TuningResult>;
+  readonly results: ReadonlyMap<string, Known>;
   /** Why the others have none. */
   readonly whyNot: string;
 }
@@ -72,7 +77,7 @@ export async function tuneMisses(
   surroundings: Surroundings,
   options: TuneOptions,
 ): Promise<TuneOutcome> {
-  const results = new Map<string, TuningResult>();
+  const results = new Map<string, Known>();
   const clock = () => performance.now() / 1000;
   const end = clock() + options.budgetSeconds;
   const { env, root, cacheDirectory } = surroundings;
@@ -111,12 +116,12 @@ export async function tuneMisses(
     const order = misses.toSorted((a, b) => workloadFlops(b.workload) - workloadFlops(a.workload));
     for (const [i, miss] of order.entries()) {
       const subject = subjectOf(miss, subjects);
-      if (options.again !== true) {
+      if (options.again?.has(miss.key) !== true) {
         // While we waited for the lock, its holder may have tuned the same.
         const records = store.findRecords([miss.key], subject.target, subject.compiler);
         const found = chooseRecord(records, subject.device, true);
         if (found !== null) {
-          results.set(miss.key, found);
+          results.set(miss.key, { ...found, outcome: 'hit' });
           continue;
         }
       }
@@ -139,7 +144,7 @@ export async function tuneMisses(
         ...(options.onProgress && { onProgress: options.onProgress }),
       });
       if (result === null) whyNot = 'the default could not be compiled and measured within the budget';
-      else results.set(miss.key, result);
+      else results.set(miss.key, { ...result, outcome: 'tuned' });
     }
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;

@@ -6,7 +6,14 @@ import { configurationKey, DEFAULT_CONFIGURATION, type Configuration } from '../
 import type { SearchSpace } from '../space/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
-import { finalsSeconds, LONGEST_SEMIFINAL_SECONDS, runFinals, winner, type Finals } from './finals.ts';
+import {
+  finalsSeconds,
+  isLostInNoise,
+  LONGEST_SEMIFINAL_SECONDS,
+  runFinals,
+  winner,
+  type Finals,
+} from './finals.ts';
 import { packedFollowUps } from './packed-follow-ups.ts';
 import { CAREFUL, defaultTrial, Screener, type ScreenedTrial } from './screen.ts';
 
@@ -221,7 +228,8 @@ function decide(
   const common = { defaultSeconds, processes, repetitions, noiseFloor, ...search };
   if (best === null) {
     const own = { ratio: 1, low: 1, high: 1, seconds: defaultSeconds, maxError: 0 };
-    return { configuration: DEFAULT_CONFIGURATION, evidence: { ...common, ...own } };
+    const complete = search.complete && !isLostInNoise(finals);
+    return { configuration: DEFAULT_CONFIGURATION, evidence: { ...common, ...own, complete } };
   }
   const { configuration, ratio, low, high, seconds, maxError } = best;
   return { configuration, evidence: { ...common, ratio, low, high, seconds, maxError } };

@@ -73,4 +73,8 @@ test('a decision says what was gained and where it was measured', () => {
   if (tunable === undefined || isDecision(tunable)) throw new Error('a matmul can be tuned');
   expect(decided(tunable, record(), 'hit', 'here').reason).toBe('2.00x faster than the default');
   expect(decided(tunable, record({ device: 'there' }), 'hit', 'here').reason).toMatch(/measured on there$/);
+  const none = { ...record(), configuration: { version: 1, kind: 'default' } } as const;
+  expect(decided(tunable, none, 'hit', 'here').reason).toBe('the default is best');
+  const unfinished = { ...none, evidence: { ...evidence, complete: false } };
+  expect(decided(tunable, unfinished, 'hit', 'here').reason).toMatch(/found so far$/);
 });

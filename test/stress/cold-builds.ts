@@ -92,6 +92,7 @@ if (import.meta.main) {
       JSON.stringify({ killFirst, ...result, seconds: Math.round((performance.now() - begun) / 1000) }),
     );
     const expected = killFirst ? count - 1 : count;
-    if (result.good !== expected || result.records !== 1) process.exitCode = 1;
+    if (result.good !== expected || result.records !== 1 || result.outcomes['tuned'] !== 1)
+      process.exitCode = 1;
   }
 }

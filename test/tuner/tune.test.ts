@@ -6,7 +6,7 @@ import { randomSearch } from '../../src/search/random.ts';
 import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import type { Subject } from '../../src/store/store.ts';
-import { winner, type Finals } from '../../src/tuner/finals.ts';
+import { isLostInNoise, winner, type Finals } from '../../src/tuner/finals.ts';
 import { acquireMeasuringLock } from '../../src/tuner/lock.ts';
 import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuner/tune-workload.ts';
 import { workloadKey } from '../../src/workload/workload.ts';
@@ -166,6 +166,13 @@ describe('the winner of the finals', () => {
   });
   test('is nobody when nobody was verified', () => {
     expect(winner(finals(0.01))).toBeNull();
+  });
+  test('may be lost in noise, and then nothing is settled', () => {
+    expect(isLostInNoise(finals(0.01, finalist(1.01, 0.99, 1.03)))).toBe(false);
+    expect(isLostInNoise(finals(0.01, finalist(1.01, 0.9, 1.13)))).toBe(true);
+    expect(isLostInNoise(finals(0.2, finalist(1.15, 1.1, 1.2)))).toBe(true);
+    expect(isLostInNoise(finals(0.01, { ...finalist(1.5, 1.4, 1.6), leastLow: 0.9 }))).toBe(false);
+    expect(isLostInNoise(finals(0.01))).toBe(false);
   });
 });
 

@@ -64,9 +64,13 @@ test(
   'eight cold builds at once tune once, also when the first that tunes is killed',
   { timeout: 600_000 },
   async () => {
-    const { good, records, searches, problems } = await coldBuilds(8, { killFirst: true, budget: '120' });
+    const { good, records, searches, outcomes, problems } = await coldBuilds(8, {
+      killFirst: true,
+      budget: '120',
+    });
     expect({ good, records, problems }).toEqual({ good: 7, records: 1, problems: [] });
     // The one that was killed, and the one that took over.
     expect(searches).toBe(2);
+    expect(outcomes).toEqual({ tuned: 1, hit: 6 });
   },
 );

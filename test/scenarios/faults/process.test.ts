@@ -56,7 +56,11 @@ describe('a new plan, whose output is held back until it has worked', () => {
       const stock = await onTerminal(compiler.executable, term);
       expect(stock).toContain('Defaulting to targeting a generic CPU');
       expect(stock.includes('\u001b[')).toBe(term !== 'dumb');
-      expect(await onTerminal(launcher, term)).toBe(stock);
+      for (const route of ['preprocess', 'inline']) {
+        // A new plan, and one that is known.
+        expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${launcher}`, term)).toBe(stock);
+        expect(await onTerminal(`env IREE_TUNED_INJECT=${route} ${launcher}`, term)).toBe(stock);
+      }
       rmSync(place.path('cache/plans'), { recursive: true });
     }
   });
