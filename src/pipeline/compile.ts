@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
 import {
   exitLike,
-  removeAbandoned,
   replaceProcess,
   runCompiler,
   STALL_SECONDS,
@@ -22,6 +21,7 @@ import type { Digest } from './digest.ts';
 import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { substituteFiles } from './substitutes.ts';
+import { isFresh, tidyUp } from './tidy.ts';
 
 /** A command as it is really run. */
 export interface InjectedCommand {
@@ -160,7 +160,7 @@ export async function compileInjected(
   }
 
   // Whoever was killed while proving it left a folder.
-  removeAbandoned(cacheDirectory);
+  tidyUp(cacheDirectory);
   const before = outputState(command);
   const result = await runCompiler(executable, withColours(argv, env), {
     env,
@@ -265,11 +265,12 @@ function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
   return landed === null ? null : landed.every((item) => item !== false);
 }
 
-/** Writes a file named by its content in one step; one that is there already with this size is left alone. */
+/** Writes a file named by its content in one step; one that is there already with this size is left alone for a time. */
 function writeOnce(folder: string, slices: readonly Uint8Array[], digest: Digest): string {
   const path = join(folder, `${digest(slices)}.mlir`);
   const size = slices.reduce((sum, slice) => sum + slice.length, 0);
-  if (statSync(path, { throwIfNoEntry: false })?.size === size) return path;
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there?.size === size && isFresh(there.mtimeMs)) return path;
   mkdirSync(folder, { recursive: true });
   const temporary = temporaryName(path);
   try {

@@ -1,5 +1,4 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
-import { removeAbandoned } from '../compiler/index.ts';
 import { whenOrphaned } from '../compiler/parent.ts';
 import { leaveOut, type Decision, type TunableOperation } from '../decision/decision.ts';
 import { messageOf, tell } from '../report/tell.ts';
@@ -10,6 +9,7 @@ import type { Command, Subjects, Surroundings } from './inspect.ts';
 import { surveyText } from './operations.ts';
 import { programIdentity } from './plan-memory.ts';
 import { programMemory } from './program-memory.ts';
+import { tidyUp } from './tidy.ts';
 
 export interface Resolved {
   /** What was inspected, surveyed by now where anything was tuned. */
@@ -39,7 +39,7 @@ export async function resolve(
   if (lookup.misses.length === 0)
     return { subjects, decisions: decide(new Map(), ''), seconds: 0, settled: true };
   // A build that is no hit has the time to tidy up after those that were killed.
-  removeAbandoned(surroundings.cacheDirectory);
+  tidyUp(surroundings.cacheDirectory);
   const whyNot = whyNoStore ?? whyUntuned(store, subjects, surroundings);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)

@@ -16,6 +16,7 @@ import { openWorkplace, root, wrapperEnvironment } from '../../bench/shared/work
 import type { Compilers } from './comparison.ts';
 import { listInputs } from './files.ts';
 import { MODES, type Mode } from './modes.ts';
+import { killRunning } from './outcome.ts';
 import { moduleComparison } from './programs.ts';
 import { describe, type Report } from './report.ts';
 import { compareAll } from './run.ts';
@@ -47,6 +48,8 @@ async function main(): Promise<void> {
     throw new UsageError('--jobs: only one build can measure at a time, the others would not be tuned');
   const files = inputs(args.positionals, limit);
 
+  // Before the folder in which they work is removed.
+  process.on('exit', killRunning);
   const place = await openWorkplace();
   const environment = ({ name, settings }: Mode) =>
     wrapperEnvironment(place, {

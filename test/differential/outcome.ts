@@ -1,5 +1,5 @@
 // Everything that one run of a compiler leaves behind.
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OUTPUT, RESPONSE_FILE, type Shape } from './shapes.ts';
@@ -24,6 +24,18 @@ export interface Run {
 }
 
 export const TOO_LONG = 'too long';
+
+const running = new Set<ChildProcess>();
+
+/** Kills whatever runs, with all that it has started: groups of their own do not get a signal that is meant for ours. */
+export function killRunning(): void {
+  for (const { pid } of running)
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+}
 
 /** What a run leaves is more than can be looked at. */
 export class TooLargeError extends Error {
@@ -73,6 +85,7 @@ function ending(
   return new Promise((resolve, reject) => {
     // A group of its own, so that whatever it has started ends with it.
     const child = spawn(executable, argv, { cwd: folder, env, detached: true, stdio: 'pipe' });
+    running.add(child);
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
@@ -86,10 +99,12 @@ function ending(
     }, timeoutSeconds * 1000);
     child.on('error', (error) => {
       clearTimeout(timer);
+      running.delete(child);
       reject(error);
     });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
+      running.delete(child);
       resolve({
         ending: isTooLong ? TOO_LONG : signal === null ? `exit code ${code}` : `signal ${signal}`,
         stdout: Buffer.concat(stdout),
