@@ -15,7 +15,7 @@ import {
 import { openWorkplace, root, wrapperEnvironment } from '../../bench/shared/workplace.ts';
 import type { Compilers } from './comparison.ts';
 import { listInputs } from './files.ts';
-import { MODES, type Mode } from './modes.ts';
+import { BUDGET_SECONDS, MODES, withBudget, type Mode } from './modes.ts';
 import { killRunning } from './outcome.ts';
 import { moduleComparison } from './programs.ts';
 import { describe, type Report } from './report.ts';
@@ -25,11 +25,13 @@ import { SHAPES } from './shapes.ts';
 const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name).join(',');
 
 const USAGE = `usage: npm run test:differential -- FILE_OR_FOLDER... [--shapes ${names(SHAPES)}]
-                                [--modes ${names(MODES)}] [--limit N] [--jobs N] [--json FILE]
+                                [--modes ${names(MODES)}] [--budget N]
+                                [--limit N] [--jobs N] [--json FILE]
 
   FILE_OR_FOLDER  .mlir and .mlirbc files, and folders with such files at any depth
   --shapes        forms of the command line (default: all)
   --modes         what the wrapper is: off, with an empty database and no budget, or tuning (default: disabled,cold)
+  --budget        seconds of tuning per compile, where it tunes (default: ${BUDGET_SECONDS})
   --limit         compile no more than N files, taken evenly from all
   --jobs          compile N files at a time (default: one per processor; one when the wrapper tunes)
   --json          also write the report to FILE, anew after each file
@@ -37,10 +39,11 @@ const USAGE = `usage: npm run test:differential -- FILE_OR_FOLDER... [--shapes $
 Exit code 1 says that something is different without us.`;
 
 async function main(): Promise<void> {
-  const args = readArguments(['shapes', 'modes', 'limit', 'jobs', 'json'], USAGE);
+  const args = readArguments(['shapes', 'modes', 'budget', 'limit', 'jobs', 'json'], USAGE);
   const json = jsonFile(args);
   const shapes = chosen(args, 'shapes', SHAPES, names(SHAPES));
-  const modes = chosen(args, 'modes', MODES, 'disabled,cold');
+  const budget = wholeNumber(args, 'budget', BUDGET_SECONDS);
+  const modes = chosen(args, 'modes', MODES, 'disabled,cold').map((mode) => withBudget(mode, budget));
   const limit = args.options['limit'] === undefined ? Infinity : wholeNumber(args, 'limit', 1);
   const tunes = modes.some((mode) => mode.tunes);
   const jobs = wholeNumber(args, 'jobs', tunes ? 1 : availableParallelism());

@@ -11,10 +11,20 @@ export interface Mode {
 }
 
 /** Seconds of tuning per compile: enough for small contractions, and for a try at others. */
-const BUDGET_SECONDS = 4;
+export const BUDGET_SECONDS = 4;
 
 export const MODES: readonly Mode[] = [
   { name: 'disabled', settings: { DISABLE: '1' }, tunes: false, extraSeconds: 10 },
   { name: 'cold', settings: { BUDGET: '0' }, tunes: false, extraSeconds: 60 },
   { name: 'full', settings: { BUDGET: String(BUDGET_SECONDS) }, tunes: true, extraSeconds: 240 },
 ];
+
+/** The same with another time for tuning, where it tunes. */
+export const withBudget = (mode: Mode, seconds: number): Mode =>
+  mode.tunes
+    ? {
+        ...mode,
+        settings: { ...mode.settings, BUDGET: String(seconds) },
+        extraSeconds: mode.extraSeconds + 3 * seconds,
+      }
+    : mode;
