@@ -8,12 +8,15 @@ export interface SpecForm {
   readonly loops: readonly number[];
 }
 
-/** Sizes of all dimensions of one kind, in the order in which the operation's loops run over them; -1 for dynamic ones. */
+/** The compiler's number for a dynamic size. (A matcher takes -1 for any size, static ones included.) */
+const DYNAMIC = '-9223372036854775808';
+
+/** Sizes of all dimensions of one kind, in the order in which the operation's loops run over them. */
 function sizes(entry: SpecForm, kind: 'batch' | 'm' | 'n' | 'k'): string {
   const dimensions = entry.loops.map((d) => entry.workload.dimensions[d]!);
   return dimensions
     .filter((d) => d.kind === kind)
-    .map(({ size, sizes }) => (sizes === undefined ? size : -1))
+    .map(({ size, sizes }) => (sizes === undefined ? size : DYNAMIC))
     .join(', ');
 }
 

@@ -180,6 +180,27 @@ describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', 
     expect(await land(text, route)).toEqual([true]);
   });
 
+  test('what is meant for dynamic dimensions stays away from static ones', async () => {
+    const matmul = (rows: string) =>
+      `ins(%x, %y : tensor<${rows}x32xf32>, tensor<32x64xf32>) outs(%z : tensor<${rows}x64xf32>) -> tensor<${rows}x64xf32>`;
+    const called = (name: string, rows: string) =>
+      `func.func @${name}(%x: tensor<${rows}x32xf32>, %y: tensor<32x64xf32>, %z: tensor<${rows}x64xf32>) -> tensor<${rows}x64xf32> {
+  %r = linalg.matmul ${matmul(rows)}
+  return %r : tensor<${rows}x64xf32>
+}
+`;
+    const own = (input: Uint8Array) =>
+      decisionsFor(input).map((decision, i) => {
+        const space = llvmCpuSpace(decision.tunable!.workload, {
+          nativeVectorBytes: 16,
+          threads: 1,
+          dataTiling: false,
+        });
+        return { ...decision, configuration: space.configurationAt(space.starts[i]!) };
+      });
+    expect(await land(called('any', '?') + called('eight', '8'), route, [], own)).toEqual([true, true]);
+  });
+
   test('a configuration that the compiler drops is noticed', async () => {
     // At O2 unit dimensions fold away, and with them whatever was said about the matmul.
     const unit = fn(
