@@ -16,13 +16,23 @@ export interface Memory<T extends Remembered> {
   pathOf(cacheDirectory: string, identity: string): string;
 }
 
-/** @param kind in the singular: names the files, and in the plural their folder */
+/** Names this build of the program; see scripts/build.mjs. Without a value where the source is run as it is. */
+declare const IREE_TUNED_BUILD: string | undefined;
+
+/**
+ * @param kind in the singular: names the files, and in the plural their folder
+ * @param options.outlivesBuild other builds of this program may use it too; what one of them knows of its specs, say, does
+ * not hold for those that another one writes
+ */
 export function memoryOf<T extends Remembered>(
   kind: string,
   isValid: (value: unknown) => value is T,
+  options: { readonly outlivesBuild: boolean } = { outlivesBuild: false },
 ): Memory<T> {
+  const isOwn = !options.outlivesBuild && typeof IREE_TUNED_BUILD !== 'undefined';
+  const build = isOwn ? IREE_TUNED_BUILD : '';
   const folder = (cacheDirectory: string) => join(cacheDirectory, `${kind}s`);
-  const fileName = (identity: string) => `${kind}-${shortHash(identity)}.json`;
+  const fileName = (identity: string) => `${kind}-${shortHash(build + identity)}.json`;
   return {
     pathOf: (cacheDirectory, identity) => join(folder(cacheDirectory), fileName(identity)),
     recall(cacheDirectory, identity) {

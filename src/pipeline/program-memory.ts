@@ -7,7 +7,7 @@ interface ProgramMemory {
   readonly leftOut: readonly string[];
 }
 
-export const programMemory = memoryOf('program', isProgramMemory);
+export const programMemory = memoryOf('program', isProgramMemory, { outlivesBuild: true });
 
 function isProgramMemory(value: unknown): value is ProgramMemory {
   const { identity, leftOut } = (value ?? {}) as Partial<Record<keyof ProgramMemory, unknown>>;

@@ -82,16 +82,8 @@ const isReplayable = (argv: readonly string[], { settings }: Surroundings): bool
   !/^postgres/i.test(settings.database) &&
   !argv.some((argument) => argument.startsWith('@'));
 
-/** Another build of this program may decide otherwise. */
 const identityOf = (argv: readonly string[], executable: string, { settings }: Surroundings): string =>
-  JSON.stringify([
-    fileIdentity(process.argv[1] ?? ''),
-    process.cwd(),
-    argv,
-    executable,
-    settings,
-    deviceKey(describeDevice(settings.device)),
-  ]);
+  JSON.stringify([process.cwd(), argv, executable, settings, deviceKey(describeDevice(settings.device))]);
 
 /** An empty file is as good as none: so is the log that a database leaves behind. */
 function contentIdentity(path: string): string | null {

@@ -8,7 +8,7 @@ import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
 /** A workplace in which `in.mlir` was tuned, and compiled once more at no budget. */
 async function tunedPlace(): Promise<Workplace> {
-  const place = new Workplace();
+  const place = new Workplace({ IREE_TUNED_BUDGET: '24' });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'tuned.vmfb'];
   expect((await place.compile(argv)).code).toBe(0);
@@ -102,7 +102,7 @@ async function hits(place: Workplace): Promise<number> {
 }
 
 test('a miss is not done again as a miss when it may be tuned', async () => {
-  const place = new Workplace({ IREE_TUNED_ON_MISS: 'default' });
+  const place = new Workplace({ IREE_TUNED_ON_MISS: 'default', IREE_TUNED_BUDGET: '24' });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
   for (let i = 0; i < 2; i++) expect((await place.compile(argv)).code).toBe(0);
