@@ -6,6 +6,7 @@ import { askCompiler } from '../compiler/run.ts';
 import { describeDevice, deviceKey } from '../target/device.ts';
 import { HOST_FLAGS, probeTargets } from '../target/probe.ts';
 import type { Surroundings } from '../pipeline/inspect.ts';
+import { messageOf } from '../report/tell.ts';
 import { openDatabase, surroundingsOf } from './context.ts';
 
 interface Finding {
@@ -18,7 +19,6 @@ interface Finding {
 
 const good = (what: string, found: string): Finding => ({ what, ok: true, found, remedy: null });
 const bad = (what: string, found: string, remedy: string): Finding => ({ what, ok: false, found, remedy });
-const message = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 export async function doctor(options: { json?: boolean }, program: Program): Promise<void> {
   const surroundings = surroundingsOf(program);
@@ -31,8 +31,9 @@ export async function doctor(options: { json?: boolean }, program: Program): Pro
   if (options.json === true) console.log(JSON.stringify(findings, null, 2));
   else
     for (const { what, ok, found, remedy } of findings) {
-      console.log(`${ok ? 'ok  ' : 'BAD '} ${what.padEnd(10)} ${found}`);
-      if (remedy !== null) console.log(`${' '.repeat(16)}-> ${remedy}`);
+      const indent = `\n${' '.repeat(16)}`;
+      console.log(`${ok ? 'ok  ' : 'BAD '} ${what.padEnd(10)} ${found.replaceAll('\n', indent)}`);
+      if (remedy !== null) console.log(`${indent.slice(1)}-> ${remedy}`);
     }
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
 }
@@ -50,7 +51,11 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
   try {
     compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   } catch (error) {
-    return [bad('compiler', message(error), 'pip install iree-base-compiler, or set IREE_TUNED_COMPILER')];
+    // Its last line says how to mend it.
+    const lines = messageOf(error)
+      .replace(/^iree-compile-tuned: /, '')
+      .split('\n');
+    return [bad('compiler', lines.slice(0, -1).join('\n'), lines.at(-1)!)];
   }
   const description = await describeCompiler(compiler.executable, cacheDirectory);
   const name = `${description.version}, ${compiler.executable} (by ${compiler.origin})`;
@@ -101,7 +106,7 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding> {
     store.close();
     return good('database', `${database}, ${count} record${count === 1 ? '' : 's'}`);
   } catch (error) {
-    return bad('database', database, message(error));
+    return bad('database', database, messageOf(error));
   }
 }
 
@@ -111,6 +116,6 @@ function checkCache({ cacheDirectory }: Surroundings): Finding {
     accessSync(cacheDirectory, constants.W_OK);
     return good('cache', cacheDirectory);
   } catch (error) {
-    return bad('cache', message(error), 'set IREE_TUNED_CACHE to a folder that can be written');
+    return bad('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');
   }
 }

@@ -7,11 +7,13 @@ import { explainInput } from './explain.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { writeSpec } from './spec.ts';
+import { packageVersion } from './package-root.ts';
 import { showStats } from './stats.ts';
 import { tuneInput } from './tune.ts';
 
 const program = new Program('iree-tuned')
   .description('Tunes matmuls for iree-compile-tuned and looks after the tuning database.')
+  .version(packageVersion(), '--version')
   .showHelpAfterError('(iree-tuned --help lists the commands)')
   .exitOverride()
   .option('--db <path>', 'tuning database (default: IREE_TUNED_DB, else the user data directory)')

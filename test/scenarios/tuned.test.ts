@@ -1,0 +1,77 @@
+// `iree-tuned` as it is typed.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { root } from '../support/real-tools.ts';
+import { oddMatmul, Workplace } from './support.ts';
+
+const say = async (place: Workplace, argv: readonly string[], env = {}) => {
+  const { code, stdout, stderr } = await place.tuned(argv, { env });
+  return { code, stdout: stdout.toString(), stderr };
+};
+
+test('says its version', async () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  expect(await say(new Workplace(), ['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('says what was wrong with what was typed, and what would be right', async () => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  for (const [argv, message] of [
+    [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/],
+    [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes a number of seconds/],
+    [['tune', 'in.mlir', '--strategy', 'luck'], /--strategy luck: it takes descent, random, grid/],
+    [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read/],
+    [['show', 'm=9999'], /no record for "m=9999"; iree-tuned records lists them/],
+  ] as const) {
+    const { code, stdout, stderr } = await say(place, argv);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+  }
+});
+
+test('the doctor finds everything, and says how to mend what is missing', async () => {
+  const place = new Workplace();
+  const well = await say(place, ['doctor']);
+  expect(well).toMatchObject({ code: 0, stderr: '' });
+  expect(well.stdout.trim().split('\n')).toHaveLength(8);
+  expect(well.stdout).not.toContain('BAD');
+  const ill = await say(place, ['doctor'], { IREE_TUNED_COMPILER: '/nowhere/iree-compile' });
+  expect(ill.code).toBe(1);
+  expect(ill.stdout).toMatch(/^BAD {2}compiler {3}cannot find the real iree-compile\.\n {16}Looked at:/m);
+  expect(ill.stdout).toMatch(/^ {16}-> .*pip install iree-base-compiler.*IREE_TUNED_COMPILER/m);
+});
+
+describe('tune', () => {
+  test(
+    'takes up a search that found nothing and did not end, and no other',
+    { timeout: 120_000 },
+    async () => {
+      const place = new Workplace();
+      place.write('in.mlir', oddMatmul);
+      const tune = async () => {
+        const { code, stderr } = await say(place, ['tune', 'in.mlir', '--trials', '2', '--budget', '40']);
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        const database = new Database(place.database);
+        const { trials } = database.prepare('SELECT count(*) AS trials FROM trial').get() as {
+          trials: number;
+        };
+        return { database, trials };
+      };
+      const first = await tune();
+      first.database.exec(
+        `UPDATE record SET complete = 0, ratio = 1, low = 1, high = 1, configuration = '{"version":1,"kind":"default"}'`,
+      );
+      first.database.close();
+      const second = await tune();
+      expect(second.trials).toBeGreaterThan(first.trials);
+      second.database.exec('UPDATE record SET complete = 1');
+      second.database.close();
+      const third = await tune();
+      expect(third.trials).toBe(second.trials);
+      third.database.close();
+    },
+  );
+});
