@@ -18,11 +18,11 @@ export async function explainInput(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
-  const { settings, cacheDirectory, env } = surroundings;
+  const { cacheDirectory, env } = surroundings;
   const { command, subjects } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
   const why = subjects.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
-  const decisions = lookUp(store, subjects, settings).decide(new Map(), why);
+  const decisions = lookUp(store, subjects).decide(new Map(), why);
   store.close();
   const injection = planCompile(decisions, subjects, command, surroundings);
   let landed: (boolean | null)[] | null = null;

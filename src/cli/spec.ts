@@ -16,10 +16,7 @@ export async function writeSpec(
   const surroundings = surroundingsOf(program, { budget: '0' });
   const { subjects } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
-  const decisions = lookUp(store, subjects, surroundings.settings).decide(
-    new Map(),
-    'no record: run iree-tuned tune first',
-  );
+  const decisions = lookUp(store, subjects).decide(new Map(), 'no record: run iree-tuned tune first');
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify(explainOperations(subjects.bytes, input, decisions, null), null, 2));

@@ -48,7 +48,7 @@ export async function tuneInput(
   const { command, subjects } = await inspectInput(input, flags, surroundings);
   if (subjects.whyNotHere !== null) throw new UsageError(`${input}: ${subjects.whyNotHere}`);
   const store = await openDatabase(surroundings);
-  const lookup = lookUp(store, subjects, surroundings.settings);
+  const lookup = lookUp(store, subjects);
   const again = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
   const known = new Set(lookup.misses.map(({ key }) => key));
   const wanted = [
@@ -77,7 +77,7 @@ export async function tuneInput(
   display.clear();
   process.off('SIGINT', interrupt);
   // Looked up again, so that what is shown is what the next build will get.
-  const decisions = lookUp(store, subjects, surroundings.settings).decide(new Map(), whyNot);
+  const decisions = lookUp(store, subjects).decide(new Map(), whyNot);
   store.close();
   let verdict: ProgramVerdict | null = null;
   if (options.verifyProgram === true) {

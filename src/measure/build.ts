@@ -41,14 +41,15 @@ export async function buildCandidates(
         for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the default too');
         break;
       }
-      const half = left.length >> 1;
+      const before = left.length;
+      const half = before >> 1;
       for (const [i, part] of [left.slice(0, half), left.slice(half)].entries()) {
         const build = await buildCandidates(toolchain, workload, part, `${name}_${i}`);
         for (const [candidate, reason] of build.refused) refused.set(candidate, reason);
       }
       left = left.filter((candidate) => !refused.has(candidate.name));
       // Each half compiled on its own, so together they fail for a reason that is nobody's: give up on this batch.
-      if (left.length === candidates.length) {
+      if (left.length === before) {
         for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the whole batch');
         break;
       }

@@ -43,6 +43,9 @@ export class StoppedError extends Error {
  */
 const MEMORY_KIB = Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2 / 1024);
 
+/** Node's timers hold no more. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Becomes the tool. Where there is no such limit, or a lower one, it is left as it is. */
 const LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
 
@@ -74,10 +77,13 @@ export async function runTool(
   child.stdout!.on('data', (chunk: Buffer) => stdout.push(chunk));
   child.stderr!.on('data', (chunk: Buffer) => stderr.push(chunk));
   const cut = { late: false, stopped: false };
-  const timer = setTimeout(() => {
-    cut.late = true;
-    killGroup(child.pid);
-  }, timeoutSeconds * 1000);
+  const timer = setTimeout(
+    () => {
+      cut.late = true;
+      killGroup(child.pid);
+    },
+    Math.min(LONGEST_TIMER_MS, timeoutSeconds * 1000),
+  );
   const stop = () => {
     cut.stopped = true;
     killGroup(child.pid);

@@ -1,5 +1,4 @@
 // Looking up every operation: a record, or a reason why there is none.
-import type { Settings } from '../settings/index.ts';
 import {
   chooseRecord,
   decided,
@@ -22,12 +21,13 @@ export interface Lookup {
 }
 
 /** Looks all operations up at once. */
-export function lookUp(store: Store | null, subjects: Subjects, settings: Settings): Lookup {
+export function lookUp(store: Store | null, subjects: Subjects): Lookup {
   const wanted = tunables(subjects);
   const keys = [...new Set(wanted.map(({ key }) => key))];
   const records =
     store === null ? [] : store.findRecords(keys, subjects.target.key, subjects.description.key);
-  const canTune = subjects.whyNotHere === null && settings.onMiss === 'tune' && settings.budgetSeconds > 0;
+  // Whether anybody wants to tune does not matter: what is best on another device can be worse than the default here.
+  const canTune = subjects.whyNotHere === null;
   const chosen = new Map<string, TuningRecord>();
   for (const key of keys) {
     const own = records.filter(({ workload }) => workload === key);

@@ -33,7 +33,7 @@ export async function resolve(
   surroundings: Surroundings,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  let lookup = lookUp(store, subjects, settings);
+  let lookup = lookUp(store, subjects);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     withoutSlower(lookup.decide(...known), subjects, command, surroundings);
   if (lookup.misses.length === 0)
@@ -51,9 +51,12 @@ export async function resolve(
   const begun = performance.now();
   const seconds = () => (performance.now() - begun) / 1000;
   const surveyed = await surveyInTurn(subjects, command, surroundings);
-  if (typeof surveyed === 'string')
+  if (typeof surveyed === 'string') {
+    // Whoever measured all that time may have tuned the same.
+    lookup = lookUp(store, subjects);
     return { subjects, decisions: decide(new Map(), surveyed), seconds: seconds(), settled: false };
-  if (surveyed !== subjects) lookup = lookUp(store, surveyed, settings);
+  }
+  if (surveyed !== subjects) lookup = lookUp(store, surveyed);
   const { results, whyNot: untuned } =
     lookup.misses.length === 0
       ? { results: new Map<string, never>(), whyNot: '' }

@@ -27,12 +27,20 @@ export function progressDisplay(): ProgressDisplay {
   return {
     show(progress) {
       const line = progressLine(progress);
-      writeSync(2, `\r\u001b[2K${line.slice(0, Math.max(20, terminalColumns() - 1))}`);
+      write(`\r\u001b[2K${line.slice(0, Math.max(20, terminalColumns() - 1))}`);
     },
     clear() {
-      writeSync(2, '\r\u001b[2K');
+      write('\r\u001b[2K');
     },
   };
+}
+
+function write(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // A terminal that was closed meanwhile.
+  }
 }
 
 function terminalColumns(): number {

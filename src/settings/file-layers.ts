@@ -99,6 +99,7 @@ function whyRefused(
   realPath: FileSources['realPath'],
 ): string | null {
   if (name === 'compiler') return 'a project may not say which compiler is run';
+  if (name === 'cache') return 'builds trust what is in it, down to the command that is run';
   if (!DEFINITIONS[name].isPath || isStderr(name, text)) return null;
   return !isServer(name, text) && isInside(realPath(text), folder) ? null : 'it lies outside the project';
 }

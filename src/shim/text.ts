@@ -1,6 +1,12 @@
 // What a shim consists of. Real files that run as they lie, whatever they are called by: CMake resolves links, and a link
 // would have to ask who it is.
 import { launcherMarker, shimVariable } from '../compiler/recursion.ts';
+import { DEFINITIONS, NAMES } from '../settings/settings.ts';
+
+/** A pattern of the shell: our flags whose value may be the next argument. */
+const TAKES_VALUE = NAMES.filter((name) => DEFINITIONS[name].type !== 'boolean')
+  .map((name) => `flag:--iree-tuned-${name} | flag:-iree-tuned-${name}`)
+  .join(' | ');
 
 /** The shim that starts the launcher, and the real compiler where the launcher has gone. Paths are absolute. */
 export function compilerShim(launcher: string, compiler: string, directory: string): string {
@@ -14,9 +20,18 @@ fi
 if [ -x ${quote(compiler)} ]; then
   [ ! -t 2 ] || printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} is gone: compiling without tuning`)} >&2
   # Its settings are no flags of the compiler.
+  my_next=flag
   for my_argument do
     shift
-    case $my_argument in --iree-tuned-* | -iree-tuned-*) ;; *) set -- "$@" "$my_argument" ;; esac
+    case $my_next:$my_argument in
+      value:*) my_next=flag ;;
+      ${TAKES_VALUE}) my_next=value ;;
+      flag:--iree-tuned-* | flag:-iree-tuned-*) ;;
+      *)
+        set -- "$@" "$my_argument"
+        [ "$my_argument" != -- ] || my_next=rest
+        ;;
+    esac
   done
   exec ${quote(compiler)} "$@"
 fi

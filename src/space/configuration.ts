@@ -1,5 +1,8 @@
 // A configuration is abstract knobs, stored as versioned JSON and rendered to MLIR per compiler version, never stored as MLIR.
 
+/** No tile is larger: what a database says beyond that is no configuration. */
+export const LARGEST_TILE = 2 ** 20;
+
 /** Leave the operation to the compiler's own defaults. */
 export interface DefaultConfiguration {
   readonly version: 1;

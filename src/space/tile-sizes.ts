@@ -1,6 +1,8 @@
 // Tile sizes worth trying along one dimension. A space of every integer would be searched forever; these few hold
 // the sizes that hardware and divisibility favour.
 
+import { LARGEST_TILE } from './configuration.ts';
+
 const POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
 const ascending = (values: Iterable<number>) => [...new Set(values)].sort((a, b) => a - b);
@@ -41,7 +43,7 @@ export function reductionTiles(size: number): number[] {
 export function workgroupTiles(size: number): number[] {
   const whole = size > 16 ? roundUp(size, 16) : size;
   const inner = [...POWERS.filter((p) => p >= 16), 48, 96, 192, 384, 768].filter((tile) => tile < size);
-  return ascending([...inner, size, ...(whole <= 2 * size ? [whole] : [])]);
+  return ascending([...inner, size, ...(whole <= 2 * size ? [whole] : [])].filter((t) => t <= LARGEST_TILE));
 }
 
 /** Blocks that should stay in a cache; 0 leaves the level out. */
@@ -51,5 +53,5 @@ export function cacheTiles(size: number): number[] {
 
 /** Batch entries that one workgroup takes. */
 export function batchTiles(size: number): number[] {
-  return ascending([1, 2, 4, 8, 16, size].filter((tile) => tile <= size));
+  return ascending([1, 2, 4, 8, 16, size].filter((tile) => tile <= Math.min(size, LARGEST_TILE)));
 }

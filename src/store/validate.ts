@@ -1,10 +1,9 @@
 // Database content is data: what these functions do not recognise down to the last key is not used.
 // Hand-written, because a validation library would cost every build more than the look-up itself.
-import type { Configuration } from '../space/configuration.ts';
+import { LARGEST_TILE, type Configuration } from '../space/configuration.ts';
 import type { DimensionKind, Workload } from '../workload/workload.ts';
 import type { Evidence } from './store.ts';
 
-const LARGEST_TILE = 2 ** 20;
 const MOST_DIMENSIONS = 32;
 const MOST_SIZES = 64;
 const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'];
@@ -96,7 +95,7 @@ function areDimensions(value: unknown): value is unknown[] {
     const { size, sizes } = dimension;
     if (!inOrder) return false;
     return sizes === undefined
-      ? isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER)
+      ? isIntegerWithin(size, 1, LARGEST_TILE)
       : areSizes(sizes) && size === (sizes.at(-1) ?? 0);
   });
 }

@@ -5,7 +5,9 @@ import type { Flag } from '../compiler/arguments.ts';
 const NEUTRAL = [
   /^o$/,
   /^color$/,
+  /^dump-compilation-phases-to$/,
   /^iree-hal-dump-/,
+  /^iree-codegen-dump-/,
   /^iree-(?:llvmcpu|vm)-(?:keep|emit)-/,
   /^iree-vm-bytecode-/,
   /^iree-input-/,

@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { findRuntimeTool, makeScratchFolder } from '../compiler/index.ts';
 import type { TunableOperation } from '../decision/decision.ts';
 import { chooseRecord } from '../decision/decision.ts';
-import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
+import { LONGEST_TIMER_MS, StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import { subjectOf } from '../pipeline/decide.ts';
 import {
   canDataTile,
@@ -52,9 +52,6 @@ export interface TuneOutcome {
 /** A workload whose tuning cannot have a meaningful budget any more is left for the next build. */
 const LEAST_SECONDS = 4;
 
-/** Node's timers hold no more. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 /**
  * Seconds after the end of the budget at which everything is stopped: what is planned to end in time takes many times
  * as long on a machine that is busy with other things.
@@ -92,8 +89,19 @@ export async function tuneMisses(
 
   // A user who gives less than that in all gets what can be had for it.
   const least = Math.min(LEAST_SECONDS, surroundings.settings.budgetSeconds / 2);
+  /** Takes a record over that there is by now: another process that measured while we waited may have made it. */
+  const takeOver = (miss: TunableOperation): boolean => {
+    if (options.again?.has(miss.key) === true) return false;
+    const { target, compiler, device } = subjectOf(miss, subjects);
+    const found = chooseRecord(store.findRecords([miss.key], target, compiler), device, true);
+    if (found !== null) results.set(miss.key, { ...found, outcome: 'hit' });
+    return found !== null;
+  };
   const lock = await acquireMeasuringLock(cacheDirectory, options.budgetSeconds, options.signal);
-  if (lock === null) return { results, whyNot: BUSY };
+  if (lock === null) {
+    misses.forEach(takeOver);
+    return { results, whyNot: BUSY };
+  }
   const workDirectory = makeScratchFolder(cacheDirectory, 'tuning');
   if (workDirectory === null) {
     lock.release();
@@ -115,20 +123,12 @@ export async function tuneMisses(
     };
     const order = misses.toSorted((a, b) => workloadFlops(b.workload) - workloadFlops(a.workload));
     for (const [i, miss] of order.entries()) {
-      const subject = subjectOf(miss, subjects);
-      if (options.again?.has(miss.key) !== true) {
-        // While we waited for the lock, its holder may have tuned the same.
-        const records = store.findRecords([miss.key], subject.target, subject.compiler);
-        const found = chooseRecord(records, subject.device, true);
-        if (found !== null) {
-          results.set(miss.key, { ...found, outcome: 'hit' });
-          continue;
-        }
-      }
+      if (takeOver(miss)) continue;
       const left = end - clock();
-      if (left < least || options.finishEarly?.aborted === true) break;
+      // The others may still be found.
+      if (left < least || options.finishEarly?.aborted === true) continue;
       const result = await tuneWorkload(toolchain, store, {
-        subject,
+        subject: subjectOf(miss, subjects),
         space: llvmCpuSpace(miss.workload, {
           nativeVectorBytes: subjects.target.target.nativeVectorBytes || 16,
           threads: subjects.device.threads,

@@ -73,7 +73,7 @@ describe('settings files', () => {
 
   test('of a project hold in the folders below it, with paths relative to the file', async () => {
     const place = new Project();
-    place.project('{"budget": 0, "db": "tuning/records.db", "cache": "tuning/cache"}');
+    place.project('{"budget": 0, "db": "tuning/records.db", "explain": "explain.json"}');
     mkdirSync(place.path('below'));
     const { code } = await place.run(
       'sh',
@@ -83,12 +83,12 @@ describe('settings files', () => {
         join(import.meta.dirname, '../../bin/iree-compile-tuned'),
         ...argv.with(-3, '../in.mlir'),
       ],
-      { env: { ...BARE, IREE_TUNED_CACHE: undefined } },
+      { env: BARE },
     );
     expect(code).toBe(0);
     expect(place.has('below/out.vmfb')).toBe(true);
     expect(place.has('tuning/records.db')).toBe(true);
-    expect(place.has('tuning/cache/counters.jsonl')).toBe(true);
+    expect(place.has('explain.json')).toBe(true);
   });
 
   test('can disable everything', async () => {

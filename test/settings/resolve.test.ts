@@ -159,7 +159,7 @@ describe('a settings file', () => {
 describe("a project's file", () => {
   it('may set what is no command and lies inside the project', () => {
     const { settings, refused } = resolve({
-      project: '{"budget": 5, "db": "tuning/tuning.db", "log": "build/../log", "explain": "-", "cache": "."}',
+      project: '{"budget": 5, "db": "tuning/tuning.db", "log": "build/../log", "explain": "-"}',
     });
     expect(refused).toEqual([]);
     expect(settings).toMatchObject({
@@ -167,7 +167,6 @@ describe("a project's file", () => {
       database: '/projects/app/tuning/tuning.db',
       log: '/projects/app/log',
       explain: '-',
-      cache: '/projects/app',
     });
   });
 
@@ -184,7 +183,6 @@ describe("a project's file", () => {
     ['db', '-/../../x'],
     ['explain', '/etc/cron.d/x'],
     ['log', '~/.profile'],
-    ['cache', '/tmp'],
   ])('may not set %s to %s', (key, value) => {
     const { settings, refused, problems } = resolve({
       project: `{"${key}": "${value}", "budget": 7}`,
@@ -210,6 +208,14 @@ describe("a project's file", () => {
   it('may lie behind a link itself', () => {
     const links = { '/projects/app': '/real/app', '/projects/app/db': '/real/app/db' };
     expect(resolve({ project: '{"db": "db"}', links }).refused).toEqual([]);
+  });
+
+  it('may never say where the cache is, whose content decides what is run', () => {
+    for (const cache of ['/tmp', 'cache']) {
+      const { settings, refused } = resolve({ project: `{"cache": "${cache}"}` });
+      expect(refused).toEqual([expect.stringContaining('"cache" is ignored: builds trust what is in it')]);
+      expect(settings.cache).toBe('/default-cache');
+    }
   });
 
   it('may never say which compiler runs, inside the project or not', () => {

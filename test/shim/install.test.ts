@@ -165,8 +165,9 @@ describe('a shim', () => {
   it('of the compiler becomes it when the launcher is gone', () => {
     const { shim, checkout } = make();
     rmSync(checkout, { recursive: true });
-    const got = run(shim('iree-compile'), [...argv, '--iree-tuned-budget=3']);
-    expect(got).toEqual(said("elf a b  it's $x *\n"));
+    const settings = ['--iree-tuned-budget=3', '-iree-tuned-db', 'x.db', '--iree-tuned-readonly'];
+    const got = run(shim('iree-compile'), [...argv, ...settings, '--', '--iree-tuned-budget=3']);
+    expect(got).toEqual(said("elf a b  it's $x * -- --iree-tuned-budget=3\n"));
   });
   it('says what is gone when it can do nothing', () => {
     const { shim, checkout, venv } = make();

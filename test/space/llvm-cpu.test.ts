@@ -7,6 +7,7 @@ import { spaceSize } from '../../src/space/space.ts';
 import { loweringAttribute } from '../../src/inject/attribute.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { randomPoint, seededRandom } from '../../src/search/strategy.ts';
+import { isConfiguration } from '../../src/store/validate.ts';
 import { probeTargets, HOST_FLAGS } from '../../src/target/probe.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, toolchain } from '../support/real-tools.ts';
@@ -26,6 +27,19 @@ describe('the llvm-cpu space', () => {
           const configuration = space.configurationAt(randomPoint(space, random));
           if (configuration?.kind === 'tile') expect(illegality(shape, configuration, options)).toBeNull();
         }
+      }),
+    );
+  });
+
+  test('yields what can be kept and read again, however large the dimensions are', () => {
+    const anySize = fc.oneof(size, fc.integer({ min: 1, max: 2 ** 31 }));
+    fc.assert(
+      fc.property(anySize, anySize, anySize, fc.nat(), (m, n, k, seed) => {
+        const space = llvmCpuSpace(matmul(m, n, k), options);
+        const random = seededRandom(seed);
+        const points = [...space.starts, ...Array.from({ length: 20 }, () => randomPoint(space, random))];
+        for (const configuration of points.map((point) => space.configurationAt(point)))
+          if (configuration !== null) expect(isConfiguration(configuration, 3)).toBe(true);
       }),
     );
   });
