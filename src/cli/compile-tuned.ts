@@ -4,6 +4,7 @@ import type { FoundCompiler } from '../compiler/index.ts';
 import { isInjected, type Decision, type Site } from '../decision/decision.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending } from '../pipeline/compile.ts';
+import { takenStdin } from '../pipeline/bytes.ts';
 import { subjectOf } from '../pipeline/decide.ts';
 import { createDigest } from '../pipeline/digest.ts';
 import {
@@ -18,7 +19,7 @@ import {
 import { inputIdentity, planIdentity, planMemory, programIdentity } from '../pipeline/plan-memory.ts';
 import { planCompile } from '../pipeline/plan.ts';
 import { programMemory } from '../pipeline/program-memory.ts';
-import { rememberRun } from '../pipeline/replay.ts';
+import { rememberRun, stampsBefore } from '../pipeline/replay.ts';
 import { reportCompile, reportPass } from '../pipeline/report.ts';
 import { resolve, withSurvey } from '../pipeline/resolve.ts';
 import { surveyMemory } from '../pipeline/survey-memory.ts';
@@ -55,6 +56,7 @@ export async function compile(
     }
   } catch (error) {
     // Whatever fails on our side, the build is the user's.
+    stdin ??= takenStdin();
     tell(`${messageOf(error)}; this build goes on without tuning`, settings.log);
     if (settings.log !== undefined && error instanceof Error) writeLog(error.stack ?? '', settings.log);
     reportPass(unread(`tuning failed: ${messageOf(error)}`, stdin), command, surroundings);
@@ -77,6 +79,8 @@ async function compileTuned(
 ): Promise<void> {
   const { settings, cacheDirectory } = surroundings;
   const { store, problem } = await openDatabase(settings);
+  const programFile = programMemory.pathOf(cacheDirectory, programIdentity(command, inspected.digest));
+  const before = stampsBefore(surroundings, [programFile]);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
   let resolved = await resolve(inspected, store, problem, command, surroundings);
   let injection = planCompile(resolved.decisions, resolved.subjects, command, surroundings);
@@ -98,12 +102,11 @@ async function compileTuned(
     if (!resolved.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
     const input = { path: command.arguments.input.path, digest: subjects.digest };
     const memories = [
-      programMemory.pathOf(cacheDirectory, programIdentity(command, subjects.digest)),
       surveyMemory.pathOf(cacheDirectory, inputIdentity(command, subjects.digest)),
       planMemory.pathOf(cacheDirectory, planIdentity(command, subjects.digest, decisions, injection.route)),
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
-    rememberRun(run, command, input, [...memories, ...ending.files], surroundings);
+    rememberRun(run, command, input, before, [...memories, ...ending.files], surroundings);
   };
   if (injection.route === 'none') {
     store?.close();
@@ -125,9 +128,9 @@ async function compileTuned(
     // The next build decides about what the compiler really makes of this input.
     await withSurvey(subjects, command, surroundings);
   };
-  const onFailure = (stderr: string) => {
+  const onFailure = (stderr: string | null) => {
     tell('a tuned compile failed and was done again without tuning', settings.log);
-    if (store === null || settings.readonly) return;
+    if (store === null || settings.readonly || stderr === null) return;
     for (const { tunable } of brokenDecisions(decisions, subjects.bytes, stderr))
       store.markFailed(subjectOf(tunable!, subjects), `compile failed: ${firstError(stderr)}`);
   };
@@ -160,7 +163,7 @@ async function rememberPass(
   const { path } = command.arguments.input;
   const digest = (await createDigest())([input]);
   const run = { argv: command.argv, counts: countsOfPass(pass, decisions) };
-  rememberRun(run, command, { path, digest }, [], surroundings);
+  rememberRun(run, command, { path, digest }, stampsBefore(surroundings, []), [], surroundings);
 }
 
 /** A database that cannot be used is a build without tuning, and a message for who looks. */
@@ -172,11 +175,14 @@ async function openDatabase(settings: Settings): Promise<{ store: Store | null; 
   }
 }
 
-/** The decisions whose operations a failed compile's messages point at; the only one, when there is just one. */
+/**
+ * The decisions whose operations a failed compile's messages point at; the only one, when there is just one. An error
+ * that has no place in the input, such as a full disk, is nobody's.
+ */
 function brokenDecisions(decisions: readonly Decision[], input: Uint8Array, stderr: string): Decision[] {
   const injected = decisions.filter(isInjected);
-  if (injected.length === 1) return injected;
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
+  if (lines.size > 0 && injected.length === 1) return injected;
   return injected.filter(({ site }) => lines.has(lineOf(site, input)));
 }
 

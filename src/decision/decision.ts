@@ -33,10 +33,15 @@ export interface TunableOperation {
   readonly written: OperationWorkload | null;
 }
 
+/** What an operation is found by. */
+export type Alike = Pick<TunableOperation, 'workload' | 'loops' | 'written'>;
+
 export interface Decision {
   readonly site: Site;
   /** Null for an operation that was skipped before it had a workload. */
   readonly tunable: TunableOperation | null;
+  /** For a skipped operation: the form of those that no matcher can tell from it. */
+  readonly alike?: Alike;
   readonly outcome: Outcome;
   readonly reason: string;
   /** Null when nothing is known; `kind: 'default'` when the default was measured to be best. */
@@ -57,7 +62,10 @@ export function classify(
   return operations.map((operation) => {
     const site = { name: operation.name, operation, location: null };
     const result = workloadOf(operation, convert);
-    if ('skipped' in result) return passedOver(site, null, 'skipped', result.skipped);
+    if ('skipped' in result) {
+      const { skipped, alike } = result;
+      return passedOver(site, null, 'skipped', skipped, alike && { ...alike, written: alike });
+    }
     return tunable(site, result, result, sizes);
   });
 }
@@ -105,8 +113,9 @@ export function passedOver(
   tunable: TunableOperation | null,
   outcome: 'default' | 'skipped',
   reason: string,
+  alike: Alike | null = null,
 ): Decision {
-  return { site, tunable, outcome, reason, configuration: null, evidence: null };
+  return { site, tunable, outcome, reason, configuration: null, evidence: null, ...(alike && { alike }) };
 }
 
 /**

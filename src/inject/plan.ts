@@ -1,6 +1,13 @@
 // From decisions to an injection: how they reach the compiler.
 import { insertionFor, type Insertion } from 'mlir-parser-ts';
-import { isInjected, type Decision, type Injected, type TunableOperation } from '../decision/decision.ts';
+import {
+  isInjected,
+  type Alike,
+  type Decision,
+  type Injected,
+  type TunableOperation,
+} from '../decision/decision.ts';
+import type { Configuration } from '../space/configuration.ts';
 import { isBefore, type Release } from '../space/render.ts';
 import { ownConfiguration } from '../workload/from-operation.ts';
 import { injectedAttribute } from './attribute.ts';
@@ -55,11 +62,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
   const problems: Record<Route, string | null> = {
     spec: specProblem(decisions, options),
     preprocess: preprocessProblem(decisions, options),
-    inline: injected.some(({ site }) => site.operation === null)
-      ? 'inline edits need an input in linalg text'
-      : injected.some(({ configuration }) => configuration.kind === 'data-tile')
-        ? 'inline edits cannot keep data tiling from the other operations'
-        : null,
+    inline: inlineProblem(decisions),
     substitute: generatedProblem(decisions, options),
   };
   const order: readonly Route[] =
@@ -105,8 +108,10 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
       return { route, text, dataTiling, packed: packed.length === 0 ? null : packedSpec(packed) };
     }
     case 'inline': {
-      const insertions = injected.map(({ site, tunable, configuration }) =>
-        insertionFor(site.operation!, injectedAttribute(configuration, tunable.written!.loops, release)!),
+      // The compiler may make several operations of one; all of them want the same.
+      const byOperation = new Map(injected.map((decision) => [decision.site.operation!, decision]));
+      const insertions = [...byOperation].map(([operation, { tunable, configuration }]) =>
+        insertionFor(operation, injectedAttribute(configuration, tunable.written!.loops, release)!),
       );
       return { route, insertions: insertions.sort((a, b) => a.offset - b.offset) };
     }
@@ -125,7 +130,7 @@ export function injectedLoops(route: Route, tunable: TunableOperation): readonly
   return matchesGenerated(route) ? tunable.loops : (tunable.written?.loops ?? tunable.loops);
 }
 
-const formOf = ({ workload, loops }: TunableOperation): SpecForm => ({ workload, loops });
+const formOf = ({ workload, loops }: Alike): SpecForm => ({ workload, loops });
 
 function specProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (isBefore(options.release, 3, 11)) return 'tuning specs need IREE 3.11';
@@ -139,7 +144,11 @@ function generatedProblem(decisions: readonly Decision[], options: InjectionOpti
   if (options.dataTiling) return 'the command has data tiling, which hides what code is generated for';
   if (decisions.some(({ configuration }) => configuration?.kind === 'data-tile'))
     return 'data tiling is asked for before code generation begins';
-  return conflict(decisions, formOf);
+  const all = decisions.map(({ tunable, alike, configuration }) => ({
+    key: keyOf(tunable ?? alike ?? null, formOf),
+    wanted: wantedOf(configuration),
+  }));
+  return conflict(all) ? 'operations of the same form want different configurations' : null;
 }
 
 function preprocessProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
@@ -147,10 +156,29 @@ function preprocessProblem(decisions: readonly Decision[], options: InjectionOpt
   if (options.ownPreprocessing) return 'the command has a preprocessing spec of its own';
   if (decisions.some((decision) => isInjected(decision) && decision.tunable.written === null))
     return 'the compiler makes an operation itself that has a configuration';
+  const all = decisions.map(({ tunable, alike, configuration }) => ({
+    key: keyOf(tunable ?? alike ?? null, ({ written }) => written && writtenForm(written)),
+    wanted: wantedOf(configuration, tunable),
+  }));
   return (
     ownProblem(decisions) ??
-    conflict(decisions, ({ written }) => (written === null ? null : writtenForm(written)))
+    (conflict(all) ? 'operations that are written in the same form want different configurations' : null)
   );
+}
+
+function inlineProblem(decisions: readonly Decision[]): string | null {
+  const injected = decisions.filter(isInjected);
+  if (injected.some(({ site }) => site.operation === null))
+    return 'inline edits need an input in linalg text';
+  if (injected.some(({ configuration }) => configuration.kind === 'data-tile'))
+    return 'inline edits cannot keep data tiling from the other operations';
+  if (injected.some(({ tunable }) => tunable.written === null))
+    return 'the compiler makes an operation of other dimensions of one that has a configuration';
+  const all = decisions.map(({ site, tunable, configuration }) => ({
+    key: site.operation,
+    wanted: wantedOf(configuration, tunable),
+  }));
+  return conflict(all) ? 'the compiler makes operations of one that want different configurations' : null;
 }
 
 /** A matcher would also hit an operation that the user has configured, and overwrite it. */
@@ -159,20 +187,35 @@ const ownProblem = (decisions: readonly Decision[]) =>
     ? 'the input has operations with configurations of their own'
     : null;
 
-/** A matcher cannot tell operations of the same form apart, so all of them must want the same. */
-function conflict(
-  decisions: readonly Decision[],
-  formOf: (tunable: TunableOperation) => SpecForm | null,
-): string | null {
-  const matched = new Map<string, string>();
-  for (const { tunable, configuration } of decisions) {
-    const form = tunable === null ? null : formOf(tunable);
-    if (form === null) continue;
-    const key = matchKey(form);
-    const wanted = JSON.stringify(configuration?.kind === 'default' ? null : (configuration ?? null));
-    if ((matched.get(key) ?? wanted) !== wanted)
-      return 'operations of the same form want different configurations';
-    matched.set(key, wanted);
+/** What an operation is found by, and what it wants. */
+interface Wish {
+  /** Null for one that cannot be found. */
+  readonly key: unknown;
+  readonly wanted: string | null;
+}
+
+/** Operations that are found by the same key must want the same. */
+function conflict(wishes: readonly Wish[]): boolean {
+  const byKey = new Map<unknown, string | null>();
+  for (const { key, wanted } of wishes) {
+    if (key === null) continue;
+    if (byKey.has(key) && byKey.get(key) !== wanted) return true;
+    byKey.set(key, wanted);
   }
-  return null;
+  return false;
+}
+
+function keyOf<T>(operation: T | null, formOf: (operation: T) => SpecForm | null): string | null {
+  const form = operation && formOf(operation);
+  return form && matchKey(form);
+}
+
+/** @param tunable given where tiles are written down in the order of its loops, and not matched with them */
+function wantedOf(
+  configuration: Configuration | null,
+  tunable: TunableOperation | null = null,
+): string | null {
+  return configuration === null || configuration.kind === 'default'
+    ? null
+    : JSON.stringify([configuration, tunable?.written?.loops]);
 }

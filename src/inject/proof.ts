@@ -39,10 +39,24 @@ function packedLandings({ packed }: DataTileConfiguration): string[] {
   return [multiply, pack].filter((text) => text !== null);
 }
 
-/** Flags that belong to the end of a command, but before `--`, behind which everything is positional. */
+/** Flags by which the user looks into a compile: at his own, not at what we ask the compiler beside it. */
+const DUMPS =
+  /^--?(?:dump-compilation-phases-to|iree-hal-dump-executable-[a-z]+-to|iree-codegen-dump-tuning-specs-to)(=|$)/;
+
+/**
+ * The user's command for a question of ours: without his dumps, and with flags at the end, but before `--`, behind which
+ * everything is positional.
+ */
 export function withTrailingFlags(argv: readonly string[], flags: readonly string[]): string[] {
-  const end = argv.indexOf('--');
-  return end < 0 ? [...argv, ...flags] : [...argv.slice(0, end), ...flags, ...argv.slice(end)];
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  const own: string[] = [];
+  for (let i = 0; i < end; i++) {
+    const dump = DUMPS.exec(argv[i]!);
+    if (dump === null) own.push(argv[i]!);
+    // Its value is the next argument.
+    else if (dump[1] === '') i++;
+  }
+  return [...own, ...flags, ...argv.slice(end)];
 }
 
 /**

@@ -27,9 +27,14 @@ export function readBytes(path: string, piece = PIECE): Uint8Array {
   }
 }
 
-/** All of stdin, blocking; a terminal or a pipe may hand it over in pieces. */
+const chunks: Buffer[] = [];
+
+/** What was read of stdin so far, and is gone for everybody else; undefined when nobody has read it. */
+export const takenStdin = (): Uint8Array | undefined =>
+  chunks.length === 0 ? undefined : Buffer.concat(chunks);
+
+/** All of stdin, blocking; a terminal or a pipe may hand it over in pieces. Called once. */
 export function readStdin(): Uint8Array {
-  const chunks: Buffer[] = [];
   for (;;) {
     const chunk = Buffer.allocUnsafe(1 << 16);
     let length: number;

@@ -54,8 +54,8 @@ export interface CompileEvents {
   readonly onEnd: (ending: Ending) => void;
   /** A configuration was injected and did not land. */
   readonly onLost: () => Promise<void>;
-  /** The injection broke the compile; called with what the compiler said. */
-  readonly onFailure: (stderr: string) => void;
+  /** The injection broke the compile; called with what the compiler said, null when it did not end by itself. */
+  readonly onFailure: (stderr: string | null) => void;
 }
 
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
@@ -189,9 +189,11 @@ export async function compileInjected(
     capture: false,
   });
   const isOurFault = original.code === 0;
+  // Whoever runs out of memory kills somebody: that says nothing about the configurations.
+  const wasKilled = result.signal === 'SIGKILL' && !result.stalled;
   if (isOurFault) {
-    planMemory.remember(cacheDirectory, { identity, state: 'broken', landed: null });
-    onFailure(result.stderr.toString());
+    if (!wasKilled) planMemory.remember(cacheDirectory, { identity, state: 'broken', landed: null });
+    onFailure(result.code === null ? null : result.stderr.toString());
   }
   const ours = result.stalled ? 'the tuned compile hung' : 'the tuned compile failed';
   const fallback = isOurFault ? ours : 'the input does not compile';

@@ -126,6 +126,9 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     stdin: fromStdin ? bytes : undefined,
   });
   if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass('a comment in the input disables tuning');
+  // Then the flags do not say what code is generated for. Bytecode holds these names as text, too.
+  if (['hal.device', 'hal.executable.target'].some((name) => contains(bytes, name)))
+    return pass('the input names its own devices');
 
   const reading = readingOf(args, fromStdin);
   let known: string | undefined;
@@ -169,6 +172,9 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     whyNotHere,
   };
 }
+
+const contains = (bytes: Uint8Array, text: string) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(text);
 
 function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions {
   return {

@@ -113,6 +113,7 @@ function fromSurvey(
 ): TunableOperation | Decision {
   const { name, index, location, skipped, generated, written } = surveyed;
   const site = { name, operation: index === null ? null : (found[index] ?? null), location };
-  if (generated === null) return passedOver(site, null, 'skipped', skipped ?? '');
-  return tunable(site, generated, written, sizes);
+  if (skipped !== null)
+    return passedOver(site, null, 'skipped', skipped, generated && { ...generated, written });
+  return tunable(site, generated!, written, sizes);
 }

@@ -1,7 +1,9 @@
 // What is known of plans: a plan that once compiled is run in our place the next time, a plan that once broke a
 // compile is not tried again.
+import { statSync } from 'node:fs';
 import { fileIdentity } from '../compiler/cache.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
+import { isNeutral } from '../target/flags.ts';
 import { workloadKey } from '../workload/workload.ts';
 import type { Command } from './inspect.ts';
 import { memoryOf } from './memory.ts';
@@ -39,7 +41,26 @@ export function inputIdentity(command: Command, inputDigest: string): string {
 
 function context({ compiler, arguments: args }: Command): unknown[] {
   const flags = args.flags.filter(({ name }) => name !== 'o').map(({ name, value }) => [name, value]);
-  return [fileIdentity(compiler.executable), flags];
+  return [fileIdentity(compiler.executable), flags, filesOfFlags(args).map((path) => fileIdentity(path))];
+}
+
+/** Files that flags name, such as parameters: what is in them decides about a compile like the flags themselves. */
+export function filesOfFlags({ flags }: Command['arguments']): string[] {
+  const named = flags.flatMap((flag) => {
+    if (flag.value === null || isNeutral(flag)) return [];
+    // A scope of parameters stands before its file.
+    return [...new Set([flag.value, flag.value.slice(flag.value.lastIndexOf('=') + 1)])];
+  });
+  return named.filter(isFile);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // Most values are no paths at all.
+    return false;
+  }
 }
 
 function injected(decision: Decision): unknown {

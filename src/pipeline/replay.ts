@@ -7,6 +7,7 @@ import { readBytes } from './bytes.ts';
 import { createDigest } from './digest.ts';
 import type { Command, Surroundings } from './inspect.ts';
 import { memoryOf } from './memory.ts';
+import { filesOfFlags } from './plan-memory.ts';
 
 /** What to run, and what to count. */
 export interface Run {
@@ -44,28 +45,43 @@ export async function recallRun(
   }
 }
 
+/** What files were at some moment; null for one that was not there. */
+type Stamps = Replay['files'];
+
+const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, contentIdentity(path)]);
+
+/** What the database and other files are, before anything is decided by them. Never throws. */
+export function stampsBefore({ settings }: Surroundings, files: readonly string[]): Stamps {
+  try {
+    return stampsOf([settings.database, `${settings.database}-wal`, ...files]);
+  } catch {
+    return [];
+  }
+}
+
 /**
- * Remembers what a command came to. Never throws.
+ * Remembers what a command came to, unless what decided about it has changed meanwhile. Never throws.
  * @param input path and digest of its input
+ * @param before what was what when the decisions were made
  * @param files what else decided about it
  */
 export function rememberRun(
   run: Run,
-  { argv, compiler: { executable } }: Command,
+  { argv, compiler: { executable }, arguments: args }: Command,
   input: { readonly path: string; readonly digest: string },
+  before: Stamps,
   files: readonly string[],
   surroundings: Surroundings,
 ): void {
   if (!isReplayable(argv, surroundings)) return;
-  const { settings, cacheDirectory } = surroundings;
-  const all = [executable, settings.database, `${settings.database}-wal`, ...files];
   try {
-    memory.remember(cacheDirectory, {
+    if (before.length === 0 || before.some(([path, identity]) => contentIdentity(path) !== identity)) return;
+    memory.remember(surroundings.cacheDirectory, {
       ...run,
       identity: identityOf(argv, executable, surroundings),
       input: input.path,
       digest: input.digest,
-      files: all.map((path) => [path, contentIdentity(path)]),
+      files: [...before, ...stampsOf([executable, ...filesOfFlags(args), ...files])],
     });
   } catch {
     // A working directory that is gone, say. Then it is looked at again.

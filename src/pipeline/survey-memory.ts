@@ -19,6 +19,7 @@ export interface SurveyedOperation {
   readonly location: string | null;
   /** Why there is nothing to tune; null when there is. */
   readonly skipped: string | null;
+  /** Never null for what is tuned; for what is skipped, what matchers take it for. */
   readonly generated: GeneratedForm | null;
   /** The operation before it is optimised; null when it cannot be told, or has other dimensions by then. */
   readonly written: OperationWorkload | null;
@@ -44,7 +45,7 @@ function isSurveyedOperation(value: unknown): value is SurveyedOperation {
     typeof name === 'string' &&
     (index === null || Number.isSafeInteger(index)) &&
     [location, skipped].every((text) => text === null || typeof text === 'string') &&
-    (generated === null) === (skipped !== null) &&
+    (generated !== null || skipped !== null) &&
     [generated, written].every((form) => form === null || isForm(form))
   );
 }

@@ -7,7 +7,7 @@ import { askCompiler, makeScratchFolder } from '../compiler/index.ts';
 import { matchKey } from '../inject/matcher.ts';
 import { annotationSpec, preprocessingFlags, writtenForm } from '../inject/preprocess.ts';
 import { withTrailingFlags } from '../inject/proof.ts';
-import { workloadOf, type OperationWorkload } from '../workload/from-operation.ts';
+import { workloadOf, type OperationWorkload, type Skipped } from '../workload/from-operation.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { Command, Surroundings } from './inspect.ts';
 import type { GeneratedForm, SurveyedOperation } from './survey-memory.ts';
@@ -28,7 +28,7 @@ interface Written {
   readonly operation: Operation;
   readonly index: number | null;
   readonly location: string | null;
-  readonly form: OperationWorkload | { readonly skipped: string };
+  readonly form: OperationWorkload | Skipped;
 }
 
 /** An operation as code is generated for it. */
@@ -37,6 +37,8 @@ interface Generated extends GeneratedForm {
   readonly location: string | null;
   /** Index of the form that it was marked with; null when the compiler lost the mark or made the operation. */
   readonly mark: number | null;
+  /** Why it is not tuned although matchers find it; null when it is. */
+  readonly skipped: string | null;
 }
 
 export interface SurveyOptions {
@@ -140,13 +142,16 @@ function distinctForms(written: readonly Written[]): OperationWorkload[] {
 function generatedFrom(text: Uint8Array): Generated[] {
   const found = new Map<string, Generated>();
   for (const operation of parse(text).operations) {
-    const form = workloadOf(operation);
-    if ('skipped' in form) continue;
+    const read = workloadOf(operation);
+    const skipped = 'skipped' in read ? read.skipped : null;
+    const form = 'skipped' in read ? read.alike : read;
+    if (form === null) continue;
     const { workload, loops } = form;
     const mark = markOf(text, operation);
-    const key = `${mark ?? ''} ${matchKey({ workload, loops })}`;
+    const key = `${mark ?? ''} ${skipped ?? ''} ${matchKey({ workload, loops })}`;
     if (found.has(key)) continue;
-    found.set(key, { name: operation.name, location: locationAfter(text, operation), mark, workload, loops });
+    const location = locationAfter(text, operation);
+    found.set(key, { name: operation.name, location, mark, skipped, workload, loops });
   }
   return [...found.values()];
 }
@@ -169,13 +174,22 @@ function match(
   const surveyed = written.flatMap(({ operation, index, location, form }): SurveyedOperation[] => {
     const site = { name: operation.name, index, location };
     const nothing = { generated: null, written: null };
-    if ('skipped' in form) return [{ ...site, ...nothing, skipped: form.skipped }];
+    if ('skipped' in form) {
+      const { skipped, alike } = form;
+      const same = generated.filter(
+        (one) => one.skipped !== null && alike !== null && isSameWork(one.workload, alike.workload),
+      );
+      if (same.length === 0) return [{ ...site, ...nothing, skipped }];
+      return same.map((one) => {
+        used.add(one);
+        return { ...site, skipped, generated: { workload: one.workload, loops: one.loops }, written: alike };
+      });
+    }
     const mark = keys.indexOf(matchKey(writtenForm(form)));
-    let own = generated.filter((candidate) => candidate.mark === mark);
+    const tuned = generated.filter((one) => one.skipped === null);
+    let own = tuned.filter((one) => one.mark === mark);
     if (own.length === 0)
-      own = generated
-        .filter((one) => one.mark === null && isSameWork(one.workload, form.workload))
-        .slice(0, 1);
+      own = tuned.filter((one) => one.mark === null && isSameWork(one.workload, form.workload)).slice(0, 1);
     if (own.length === 0)
       return [{ ...site, ...nothing, skipped: 'the compiler makes something else of it' }];
     return own.map((one): SurveyedOperation => {
@@ -186,17 +200,18 @@ function match(
         ...site,
         skipped: null,
         generated: { workload, loops: one.loops },
-        written: isReachable ? form : null,
+        // Tiles stay on the loops while the compiler interchanges them: they have to be in its order from the start.
+        written: isReachable ? { ...form, loops: one.loops } : null,
       };
     });
   });
   const made = generated
     .filter((one) => !used.has(one))
-    .map(({ name, location, workload, loops }): SurveyedOperation => ({
+    .map(({ name, location, skipped, workload, loops }): SurveyedOperation => ({
       name,
       index: null,
       location,
-      skipped: null,
+      skipped,
       generated: { workload, loops },
       written: null,
     }));

@@ -15,11 +15,14 @@ const NEUTRAL = [
   /^iree-llvmcpu-(?:keep-linker-artifacts|static-library-output-path)$/,
   /^iree-scheduling-dump-/,
   /^iree-flow-(?:dump|trace|break)-/,
-  /^mlir-(?:print|disable-threading|timing|pass-statistics|pretty-debuginfo|elide|use-nameloc)/,
+  /^mlir-(?:pass-pipeline-crash-reproducer$|print|disable-threading|timing|pass-statistics|pretty-debuginfo|elide|use-nameloc)/,
   /^(?:split-input-file|verify-diagnostics|verify|allow-unregistered-dialect|verbose|v)$/,
   /^(?:compile-to|compile-from|compile-mode|output-format)$/,
   /^(?:stats|stats-json|info-output-file|time-passes|debug|debug-only|print-.*|view-.*)$/,
   /^iree-(?:print|dump|trace)/,
+  // Compiled with these, a candidate would write its own constants over the user's parameters.
+  /^iree-(?:opt-export-parameters|parameter-(?:export|splat|encoder).*)$/,
+  /^(?:remarks-|log-actions-to|profile-actions-to)/,
 ];
 
 /** Flags whose effect the expanded target already names. */
@@ -36,6 +39,9 @@ const USER_TUNING = [
   /^iree-hal-substitute-executable-/,
   /^iree-hal-preprocess-executables-with$/,
 ];
+
+/** Whether a flag says where something goes, and so nothing about the code. */
+export const isNeutral = ({ name }: Flag): boolean => NEUTRAL.some((pattern) => pattern.test(name));
 
 const spelled = ({ name, value }: Flag) => (value === null ? `--${name}` : `--${name}=${value}`);
 const matches = (flag: Flag, patterns: readonly RegExp[]) => patterns.some((p) => p.test(flag.name));

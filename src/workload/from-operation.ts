@@ -17,7 +17,11 @@ export interface OperationWorkload {
 /** Why an operation is not tuned. */
 export interface Skipped {
   readonly skipped: string;
+  /** What matchers, which do not look into bodies, take it for; null when they do not. */
+  readonly alike: OperationWorkload | null;
 }
+
+const skip = (skipped: string, alike: OperationWorkload | null = null): Skipped => ({ skipped, alike });
 
 const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
@@ -29,21 +33,27 @@ export function workloadOf(
   operation: Operation,
   convert: (elementType: string) => string = (type) => type,
 ): OperationWorkload | Skipped {
-  if (operation.kind === 'convolution') return { skipped: 'convolutions are not tuned yet' };
-  if (operation.kind === 'to-normalise') return { skipped: 'operations of this dialect are not tuned yet' };
+  if (operation.kind === 'convolution') return skip('convolutions are not tuned yet');
+  if (operation.kind === 'to-normalise') return skip('operations of this dialect are not tuned yet');
   // Its operands are packed already, and the compiler has a pipeline of its own for it.
-  if (/mmt4d$/.test(operation.name)) return { skipped: 'packed operands are not tuned yet' };
+  if (/mmt4d$/.test(operation.name)) return skip('packed operands are not tuned yet');
   const own = ownConfiguration(operation);
-  if (own !== null) return { skipped: `already has ${own}` };
-  if (operation.body !== 'multiply-add') {
-    const unsigned = operation.body === 'multiply-add-unsigned';
-    return { skipped: unsigned ? 'unsigned integers are not tuned yet' : 'not a plain multiply-add' };
-  }
+  if (own !== null) return skip(`already has ${own}`);
+  const isUnsigned = operation.body === 'multiply-add-unsigned';
+  if (operation.body !== 'multiply-add' && !isUnsigned) return skip('not a plain multiply-add');
+  const form = contractionOf(operation, convert);
+  return isUnsigned && !('skipped' in form) ? skip('unsigned integers are not tuned yet', form) : form;
+}
+
+function contractionOf(
+  operation: Operation,
+  convert: (elementType: string) => string,
+): OperationWorkload | Skipped {
   const [lhs, rhs, accumulator] = operation.operands;
   if (lhs === undefined || rhs === undefined || accumulator === undefined || operation.operands.length !== 3)
-    return { skipped: `has ${operation.operands.length} operands instead of 3` };
+    return skip(`has ${operation.operands.length} operands instead of 3`);
   const [lhsMap, rhsMap, accumulatorMap] = operation.indexingMaps.map(plainResults);
-  if (!lhsMap || !rhsMap || !accumulatorMap) return { skipped: 'an indexing map is not a plain permutation' };
+  if (!lhsMap || !rhsMap || !accumulatorMap) return skip('an indexing map is not a plain permutation');
 
   const operands: [Operand, readonly number[]][] = [
     [lhs, lhsMap],
@@ -53,16 +63,16 @@ export function workloadOf(
   const sizes = new Map<number, number>();
   for (const [{ type, role }, map] of operands) {
     const shaped = tensorShape(type);
-    if (shaped === null) return { skipped: `the type of the ${role} is not understood` };
-    if (shaped.encoding !== null) return { skipped: `the ${role} has an encoding` };
+    if (shaped === null) return skip(`the type of the ${role} is not understood`);
+    if (shaped.encoding !== null) return skip(`the ${role} has an encoding`);
     if (shaped.shape === null || shaped.shape.length !== map.length)
-      return { skipped: `the rank of the ${role} does not fit its indexing map` };
+      return skip(`the rank of the ${role} does not fit its indexing map`);
     for (const [i, loop] of map.entries()) {
       const size = shaped.shape[i]!;
       const other = sizes.get(loop) ?? size;
-      if (size === 0) return { skipped: 'an empty dimension' };
-      if (size < 0 !== other < 0) return { skipped: 'a dimension is dynamic in one operand only' };
-      if (other !== size) return { skipped: 'the shapes contradict each other' };
+      if (size === 0) return skip('an empty dimension');
+      if (size < 0 !== other < 0) return skip('a dimension is dynamic in one operand only');
+      if (other !== size) return skip('the shapes contradict each other');
       sizes.set(loop, size);
     }
   }
@@ -72,12 +82,12 @@ export function workloadOf(
   for (let loop = 0; loop < loopCount; loop++) {
     const inside = [lhsMap, rhsMap, accumulatorMap].map((map) => map.includes(loop));
     const kind = dimensionKind(inside[0]!, inside[1]!, inside[2]!);
-    if (kind === null || !sizes.has(loop)) return { skipped: 'not a contraction of two operands' };
+    if (kind === null || !sizes.has(loop)) return skip('not a contraction of two operands');
     if ((kind === 'k') !== (operation.iteratorTypes[loop] === 'reduction'))
-      return { skipped: 'iterator types contradict the indexing maps' };
+      return skip('iterator types contradict the indexing maps');
     kinds.push(kind);
   }
-  if (!kinds.includes('k')) return { skipped: 'nothing is summed' };
+  if (!kinds.includes('k')) return skip('nothing is summed');
 
   // Canonical order: by kind; inside a kind as the result (for k: the lhs) lays the dimensions out.
   const order = [...accumulatorMap, ...lhsMap.filter((loop) => kinds[loop] === 'k')];

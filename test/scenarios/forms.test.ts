@@ -1,0 +1,165 @@
+// A configuration reaches the operations that it was measured for, whatever the compiler makes of them, and no other.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import Database from 'better-sqlite3';
+import type { TileConfiguration } from '../../src/space/configuration.ts';
+import { HOST, Workplace } from './support.ts';
+
+/** Fits all shapes below, and no default is like it. */
+const ODD: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [48, 32, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 2],
+  peeling: true,
+};
+
+/** The dumps say what each dispatch was configured with. */
+const FLAGS = [...HOST, '--iree-hal-dump-executable-configurations-to=dump'];
+
+/** A workplace in which all operations of `in.mlir` were surveyed and have a record that says `ODD`. */
+async function recorded(text: string, flags: readonly string[] = []): Promise<Workplace> {
+  const place = new Workplace({ IREE_TUNED_BUDGET: '0' });
+  place.write('in.mlir', text);
+  const options = ['--trials', '1', '--budget', '30'];
+  const { stderr } = await place.tuned(['tune', 'in.mlir', ...options, '--', ...FLAGS, ...flags]);
+  expect(stderr).toBe('');
+  const database = new Database(place.database);
+  database
+    .prepare('UPDATE record SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
+    .run(JSON.stringify(ODD));
+  database.close();
+  return place;
+}
+
+/** Builds by a route, and says what became of each operation, with the tiles of all dispatches. */
+async function build(place: Workplace, route: string, flags: readonly string[] = []) {
+  const argv = [...FLAGS, ...flags, 'in.mlir', '-o', 'out.vmfb'];
+  const { code, stderr, explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: route } });
+  const dumps = readdirSync(place.path('dump')).map((name) =>
+    readFileSync(join(place.path('dump'), name), 'utf8'),
+  );
+  const tiles = dumps.map((dump) => /distribution = \[([\d, ]+)\]/.exec(dump)?.[1] ?? null);
+  return { code, stderr, explanation, tiles: tiles.sort() };
+}
+
+const failures = (place: Workplace) => {
+  const database = new Database(place.database);
+  const { count } = database
+    .prepare('SELECT count(*) AS count FROM record WHERE failure IS NOT NULL')
+    .get() as { count: number };
+  database.close();
+  return count;
+};
+
+const matmul = (m: number, n: number, k: number, attributes = '') =>
+  `%m = linalg.matmul ${attributes} ins(%a, %b : tensor<${m}x${k}xf32>, tensor<${k}x${n}xf32>) outs(%f : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>`;
+
+const matmulFunction = (name: string, m: number, n: number, k: number, attributes = '') =>
+  `func.func @${name}(%a: tensor<${m}x${k}xf32>, %b: tensor<${k}x${n}xf32>, %f: tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32> {
+  ${matmul(m, n, k, attributes)}
+  return %m : tensor<${m}x${n}xf32>
+}
+`;
+
+/** The compiler folds the transpose into the product, and runs over n before m then. */
+const turned = (
+  operation: string,
+) => `func.func @turned(%a: tensor<96x64xf32>, %b: tensor<64x128xf32>, %f: tensor<96x128xf32>) -> tensor<128x96xf32> {
+  ${operation}
+  %e = tensor.empty() : tensor<128x96xf32>
+  %t = linalg.transpose ins(%m : tensor<96x128xf32>) outs(%e : tensor<128x96xf32>) permutation = [1, 0]
+  return %t : tensor<128x96xf32>
+}
+`;
+
+const generic = `%m = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<96x64xf32>, tensor<64x128xf32>) outs(%f : tensor<96x128xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<96x128xf32>`;
+
+/** An operation that somebody has configured: no spec of ours may be matched in this module. */
+const own = matmulFunction(
+  'own',
+  64,
+  64,
+  64,
+  '{compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [16, 16, 0], vector_common_parallel = [8, 16, 0], vector_reduction = [0, 0, 4]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>}',
+);
+
+describe('a product that is transposed', { timeout: 120_000 }, () => {
+  test('gets its tiles in the order in which code runs over it, by every route', async () => {
+    const place = await recorded(turned(generic));
+    const tiles = [];
+    for (const route of ['spec', 'preprocess', 'inline']) {
+      const { code, stderr, explanation, tiles: found } = await build(place, route);
+      expect({ code, stderr, route: explanation.route, applied: explanation.applied }).toEqual({
+        ...{ code: 0, stderr: '', route },
+        applied: null,
+      });
+      tiles.push(found);
+    }
+    // By a spec it is matched as code is generated for it: that is what was measured.
+    expect(tiles[0]!.filter((of) => /48|32/.test(of ?? ''))).toHaveLength(1);
+    expect(tiles[1]).toEqual(tiles[0]);
+    expect(tiles[2]).toEqual(tiles[0]);
+  });
+
+  test('is not mixed up with one of the same form that is not', async () => {
+    const flags = ['--iree-opt-level=O2'];
+    const place = await recorded(
+      own + matmulFunction('plain', 96, 128, 64) + turned(matmul(96, 128, 64)),
+      flags,
+    );
+    const { code, stderr, explanation } = await build(place, 'auto', flags);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(explanation.reason ?? '').not.toMatch(/failed/);
+    expect(failures(place)).toBe(0);
+  });
+});
+
+test(
+  'an operation that loses a dimension does not keep others from their configurations',
+  { timeout: 120_000 },
+  async () => {
+    const flags = ['--iree-opt-level=O2'];
+    const one = `func.func @one(%a: tensor<1x96x64xf32>, %b: tensor<1x64x128xf32>, %f: tensor<1x96x128xf32>) -> tensor<1x96x128xf32> {
+  %m = linalg.batch_matmul ins(%a, %b : tensor<1x96x64xf32>, tensor<1x64x128xf32>) outs(%f : tensor<1x96x128xf32>) -> tensor<1x96x128xf32>
+  return %m : tensor<1x96x128xf32>
+}
+`;
+    const place = await recorded(own + one + matmulFunction('two', 192, 96, 64), flags);
+    const { code, stderr, explanation } = await build(place, 'auto', flags);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(explanation.reason ?? '').not.toMatch(/tuning failed/);
+    expect(explanation.operations.filter(({ outcome }) => outcome === 'hit')).toHaveLength(2);
+  },
+);
+
+test(
+  'an operation that is skipped is not reached by what is meant for one that looks the same',
+  { timeout: 120_000 },
+  async () => {
+    const integers = (name: string, attributes = '') =>
+      `func.func @${name}(%a: tensor<96x64xi8>, %b: tensor<64x128xi8>, %f: tensor<96x128xi32>) -> tensor<96x128xi32> {
+  %m = linalg.matmul ${attributes} ins(%a, %b : tensor<96x64xi8>, tensor<64x128xi8>) outs(%f : tensor<96x128xi32>) -> tensor<96x128xi32>
+  return %m : tensor<96x128xi32>
+}
+`;
+    const place = await recorded(
+      integers('signed') + integers('unsigned', '{cast = #linalg.type_fn<cast_unsigned>}'),
+    );
+    const { code, explanation, tiles } = await build(place, 'auto');
+    expect(code).toBe(0);
+    expect(explanation.operations).toMatchObject([
+      { outcome: 'hit' },
+      { outcome: 'skipped', reason: 'unsigned integers are not tuned yet' },
+    ]);
+    expect(explanation.route).toBe('inline');
+    expect(tiles.filter((of) => of === '48, 32, 0')).toHaveLength(1);
+  },
+);
