@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import { readSettings } from '../../src/settings/index.ts';
 import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
 import { launcherMarker } from '../../src/compiler/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -239,6 +240,103 @@ describe.each(shells)('under %s', (shell) => {
       expect(got({})).toBe('tools m\n');
       expect(got({ IREE_TUNED_COMPILER: `${at}/setting/iree-compile` })).toBe('setting m\n');
       expect(got({ IREE_TUNED_SHIM_FOR: `${at}/gone/iree-compile` })).toBe('first m\n');
+    });
+    describe('with a settings file', () => {
+      const compiler = `${at}/setting/iree-compile`;
+      /** An environment in which the user's file says this; nothing can be started but what has a path. */
+      const config = (text: string) => {
+        const XDG_CONFIG_HOME = temporaryDirectory();
+        write(join(XDG_CONFIG_HOME, 'iree-tuned/config.json'), text);
+        return { PATH: `${at}/first`, HOME: at, XDG_CONFIG_HOME };
+      };
+      const setting = { status: 3, stdout: 'setting m\n', stderr: 'note\n' };
+      const first = { ...setting, stdout: 'first m\n' };
+
+      test.each([
+        ['alone', `{"compiler": "${compiler}"}`],
+        ['among others', `{"db": "postgres://h/d", "compiler":"${compiler}" , "budget": 5}`],
+        ['on a line of its own', `{\n  "budget": 5, // seconds\n  "compiler": "${compiler}"\n}\n`],
+        ['with the value on another line', `{"compiler" // which\n\n:\n  // this\n"${compiler}"}`],
+        ['with lines that end as on Windows', `{\r\n\t"compiler"\t:\r\n"${compiler}",\r\n}\r\n`],
+        ['below the home directory', '{"compiler": "~/setting/iree-compile"}'],
+        ['twice', `{"compiler": "/no/such", "compiler": "${compiler}"}`],
+        ['beside text with escapes', `{\n"log": "a\\"b",\n"compiler": "${compiler}"}`],
+        [
+          'beside what only looks like it',
+          `{"db": "compiler", "log": "compiler:",\n"compiler": "${compiler}", // "compiler": "/no"\n"cache": "x//y"}`,
+        ],
+      ])('the compiler is found in it, %s', (_, text) => {
+        const env = config(text);
+        expect(readSettings(env, new Map()).settings.compiler).toBe(compiler);
+        expect(run(wrapper(directory), ['m'], env)).toEqual(setting);
+      });
+      it('its path is relative to the folder of the file', () => {
+        const env = config('{"compiler": "../cc/iree-compile"}');
+        original(join(env.XDG_CONFIG_HOME, 'cc'), 'setting');
+        expect(run(wrapper(directory), ['m'], env)).toEqual(setting);
+      });
+      test.each([
+        ['a comment', `{ // "compiler": "/no/such"\n//"compiler": "/no/such"\n}`],
+        ['a value', '{"db": "compiler", "log": "/no/such"}'],
+        ['no text', '{"compiler": 5, "db": "/no/such"}'],
+        ['an empty text', '{"compiler": ""}'],
+        ['a text with escapes', '{"compiler": "\\u002fno\\/such"}'],
+        ['a text with escapes on another line', '{"compiler":\n"\\/no\\/such"}'],
+        ['a text without an end', '{"compiler": "/no/such\n}'],
+      ])('%s names no compiler', (_, text) => {
+        expect(run(wrapper(directory), ['m'], config(text))).toEqual(first);
+      });
+      it('the one of the home directory counts, unless the other place is absolute', () => {
+        const HOME = temporaryDirectory();
+        write(join(HOME, '.config/iree-tuned/config.json'), `{"compiler": "${compiler}"}`);
+        const home = { PATH: `${at}/first`, HOME };
+        expect(run(wrapper(directory), ['m'], home)).toEqual(setting);
+        expect(run(wrapper(directory), ['m'], { ...home, XDG_CONFIG_HOME: 'x' })).toEqual(setting);
+        expect(run(wrapper(directory), ['m'], { ...home, XDG_CONFIG_HOME: '/no/such' })).toEqual(first);
+      });
+      it("the machine's comes after the user's", () => {
+        const own = fakePackage({ built: false, node: false });
+        const machine = write(
+          join(temporaryDirectory(), 'config.json'),
+          `{"compiler": "${at}/tools/iree-compile"}`,
+        );
+        const text = readFileSync(wrapper(own), 'utf8');
+        write(wrapper(own), text.replaceAll('/etc/iree-tuned/config.json', machine), 0o755);
+        const got = (env: Record<string, string>) => run(wrapper(own), ['m'], env).stdout;
+        expect(got({ PATH: `${at}/first` })).toBe('tools m\n');
+        expect(got(config('{"budget": 5}'))).toBe('tools m\n');
+        expect(got(config(`{"compiler": "${compiler}"}`))).toBe('setting m\n');
+      });
+      it('the environment goes before it, and it before what a shim was installed for, as with Node', () => {
+        const env = {
+          ...config(`{"compiler": "${compiler}"}`),
+          IREE_TUNED_SHIM_FOR: `${at}/second/iree-compile`,
+        };
+        const tools = `${at}/tools/iree-compile`;
+        expect(run(wrapper(directory), ['m'], env).stdout).toBe('setting m\n');
+        expect(run(wrapper(directory), ['m'], { ...env, IREE_TUNED_COMPILER: tools }).stdout).toBe(
+          'tools m\n',
+        );
+        expect(run(wrapper(directory), [`--iree-tuned-compiler=${tools}`, 'm'], env).stdout).toBe(
+          'tools m\n',
+        );
+        expect(run(wrapper(directory), ['m'], { ...env, IREE_TUNED_DISABLE: '1' }).stdout).toBe(
+          'setting m\n',
+        );
+      });
+      it('is read for descriptors of the caller too, which do not reach Node', () => {
+        const got = run(wrapper(ready), ['/dev/fd/5'], config(`{"compiler": "${compiler}"}`));
+        expect(got).toEqual({ ...setting, stdout: 'setting /dev/fd/5\n' });
+      });
+      it('a compiler that is not there is not replaced by a guess', () => {
+        const env = config('{"compiler": "no/such"}');
+        const folder = join(env.XDG_CONFIG_HOME, 'iree-tuned');
+        const none = run(wrapper(directory), ['m'], env);
+        expect(none).toMatchObject({ status: 127, stdout: '' });
+        expect(none.stderr).toContain(
+          `"compiler" in ${folder}/config.json (${folder}/no/such) is not the real iree-compile`,
+        );
+      });
     });
     it('the folders in which it would find us are taken out of its search paths', () => {
       const places = temporaryDirectory();

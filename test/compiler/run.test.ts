@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { runCompiler } from '../../src/compiler/run.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { matmul, program, realCompiler, root, write } from './support.ts';
+import { isRunning, matmul, program, realCompiler, root, write } from './support.ts';
 
 const directory = temporaryDirectory();
 const env = process.env;
@@ -121,12 +121,6 @@ describe('ending like the child', () => {
     },
   );
 });
-
-/** Whether a process is there and not only waits to be collected. */
-function isRunning(pid: number): boolean {
-  const run = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return run.stdout.trim() !== '' && !run.stdout.startsWith('Z');
-}
 
 /** What a script has written to the file, once it has. */
 async function contentOf(path: string): Promise<string> {

@@ -85,6 +85,12 @@ export function compile(
   return { code: run.status, stdout: run.stdout, stderr: run.stderr };
 }
 
+/** Whether a process is there and not only waits to be collected. */
+export function isRunning(pid: number): boolean {
+  const run = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return run.stdout.trim() !== '' && !run.stdout.startsWith('Z');
+}
+
 export const matmul = `func.func @f(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = linalg.matmul ins(%a, %b : tensor<8x8xf32>, tensor<8x8xf32>) outs(%c : tensor<8x8xf32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>

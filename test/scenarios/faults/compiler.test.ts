@@ -30,11 +30,12 @@ describe('a compiler that misbehaves with what we inject', () => {
     ['ends well without an output', 'exit 0'],
     // It uses no processor time, so it takes half a minute to be known as hanging.
     ['hangs', 'exec sleep 600'],
+    ['hangs in a process that it has started', 'sleep 600; exit 0'],
   ])(
     'and %s is run again without it, and not tempted a second time',
     { timeout: 180_000 },
     async (what, deed) => {
-      const reason = what === 'hangs' ? 'the tuned compile hung' : 'the tuned compile failed';
+      const reason = what.startsWith('hangs') ? 'the tuned compile hung' : 'the tuned compile failed';
       const place = await recordedWorkplace();
       const env = misbehavingCompiler(place, isInjected, `echo x >>tempted; ${deed}`);
       const explanation = await expectStockBuild(place, env);
