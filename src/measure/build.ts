@@ -30,6 +30,13 @@ export async function buildCandidates(
     const { module, blamed } = await compileOnce(toolchain, workload, left, name);
     if (module !== null) return { module, built: left, refused };
     if (blamed.size === 0) {
+      // The truth only judges the others and must cost none of them: whatever nothing names is tried without it first.
+      const truth = left.find(({ sumsIn }) => sumsIn !== undefined);
+      if (truth !== undefined) {
+        refused.set(truth.name, 'the compiler failed without naming a location');
+        left = left.filter((candidate) => candidate !== truth);
+        continue;
+      }
       // Nothing names the culprit (a crash, a time-out): halve until it stands alone.
       if (left.length === 1) {
         refused.set(left[0]!.name, blamed.get('') ?? 'the compiler failed without naming a location');

@@ -3,7 +3,7 @@
 import { loweringAttribute } from '../inject/attribute.ts';
 import type { Configuration, PackedTiles } from '../space/configuration.ts';
 import type { Release } from '../space/render.ts';
-import { isFloat } from '../workload/element-type.ts';
+import { isFloat, isNarrowFloat } from '../workload/element-type.ts';
 import { isDynamic, staticForms, type Workload } from '../workload/workload.ts';
 import { declaration, emptyResult, initializer, load, operandsOf } from './candidate-operands.ts';
 import { operationText, tensorType } from './candidate-operation.ts';
@@ -15,7 +15,16 @@ export interface Candidate {
   readonly attribute: string | null;
   /** Tiles of what data tiling makes of the operation. */
   readonly packed?: PackedTiles;
+  /** Accumulator's element type where it is not the workload's: of the truth, which is never timed. */
+  readonly sumsIn?: string;
 }
+
+/**
+ * What narrow accumulators are judged by: the same product of the same operands, summed in f32, which holds sums of such
+ * small integers exactly. None where accumulators are wide enough to be exact themselves.
+ */
+export const truthOf = (workload: Workload): Candidate[] =>
+  isNarrowFloat(workload.accumulator.elementType) ? [{ name: 'truth', attribute: null, sumsIn: 'f32' }] : [];
 
 export function candidateOf(
   name: string,
@@ -34,8 +43,6 @@ export const functionNames = (workload: Workload, candidate: string): string[] =
 
 /** Text of the whole module. Line numbers of errors lead back to candidates through `candidateAtLine`. */
 export function candidateModule(workload: Workload, candidates: readonly Candidate[]): string {
-  const type = tensorType(workload, workload.accumulator);
-  const element = workload.accumulator.elementType;
   const combinations = operandsOf(workload);
   // All left-hand sides first: a constant, which has no buffer, comes last.
   const operands = new Map(
@@ -43,19 +50,22 @@ export function candidateModule(workload: Workload, candidates: readonly Candida
       combinations.map((combination) => [combination[name].global, combination[name]] as const),
     ),
   );
-  const functions = candidates.flatMap(({ name, attribute }) =>
-    functionNames(workload, name).map(
+  const functions = candidates.flatMap(({ name, attribute, sumsIn }) => {
+    const element = sumsIn ?? workload.accumulator.elementType;
+    const own = { ...workload, accumulator: { ...workload.accumulator, elementType: element } };
+    const type = tensorType(own, own.accumulator);
+    return functionNames(workload, name).map(
       (functionName, i) => `func.func @${functionName}() -> ${type} {
 ${load(workload, combinations[i]!.lhs)}
 ${load(workload, combinations[i]!.rhs)}
   %zero = arith.constant ${isFloat(element) ? '0.0' : '0'} : ${element}
-  %empty = ${emptyResult(workload)}
+  %empty = ${emptyResult(own)}
   %init = linalg.fill ins(%zero : ${element}) outs(%empty : ${type}) -> ${type}
-${operationText(workload, attribute)}
+${operationText(own, attribute)}
   return %result : ${type}
 }`,
-    ),
-  );
+    );
+  });
   return `${[...operands.values()].map(declaration).join('\n')}
 ${initializer([...operands.values()])}
 ${functions.join('\n')}

@@ -1,16 +1,15 @@
 // The operands of candidates: made once when their module is loaded, at random, and passed to every function.
-import { elementBits, isFloat } from '../workload/element-type.ts';
+import { elementBits, isFloat, isNarrowFloat } from '../workload/element-type.ts';
 import { staticForms, type OperandForm, type Workload } from '../workload/workload.ts';
 import { tensorType } from './candidate-operation.ts';
 
 /**
  * Bits of the random integers that operands are filled with. Small integers are exact in every element type, and so
- * are their sums, so that outputs do not depend on the order of summation; narrow accumulators take fewer bits.
+ * are their sums, so that outputs do not depend on the order of summation; narrow accumulators take fewer bits, and
+ * over a long k they round all the same.
  */
 function valueBits(workload: Workload, operand: OperandForm): number {
-  const narrow =
-    isFloat(workload.accumulator.elementType) && elementBits(workload.accumulator.elementType) <= 16;
-  return narrow ? 2 : Math.min(4, elementBits(operand.elementType));
+  return isNarrowFloat(workload.accumulator.elementType) ? 2 : Math.min(4, elementBits(operand.elementType));
 }
 
 /** Text that makes `%name`, filled with a hash of each element's position and of `%name_seed`. */

@@ -1,6 +1,6 @@
 // Raw tensor bytes as numbers.
 
-type Elements = ArrayLike<number | bigint>;
+export type Elements = ArrayLike<number | bigint>;
 
 /** Little-endian elements of an MLIR element type; null for types without a byte-sized representation here. */
 export function decodeElements(bytes: Uint8Array, elementType: string): Elements | null {

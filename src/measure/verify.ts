@@ -2,7 +2,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deviceFlags } from '../target/device.ts';
-import { decodeElements } from './elements.ts';
+import { decodeElements, type Elements } from './elements.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
 
 export interface Comparison {
@@ -44,8 +44,17 @@ export async function runFunction(
   }
 }
 
-/** Compares two outputs element by element. NaN equals NaN: both sides saw the same operands. */
-export function compareOutputs(expected: Uint8Array, actual: Uint8Array, elementType: string): Comparison {
+/**
+ * Compares two outputs element by element. NaN equals NaN: both sides saw the same operands.
+ * @param truth the exact output in f32, or null. What was expected may itself have been rounded at every step: an output
+ * is also right when none of its elements is further from the truth than the worst that was expected.
+ */
+export function compareOutputs(
+  expected: Uint8Array,
+  actual: Uint8Array,
+  elementType: string,
+  truth: Uint8Array | null = null,
+): Comparison {
   if (expected.length !== actual.length)
     return {
       equal: false,
@@ -57,16 +66,39 @@ export function compareOutputs(expected: Uint8Array, actual: Uint8Array, element
   if (want === null || got === null)
     return { equal: false, maxError: Infinity, reason: `outputs of type ${elementType} differ` };
   const { absolute, relative } = tolerance(elementType);
-  let maxError = 0;
-  let reason: string | null = null;
-  for (let i = 0; i < want.length; i++) {
-    const [a, b] = [Number(want[i]), Number(got[i])];
-    if (a === b || (Number.isNaN(a) && Number.isNaN(b))) continue;
-    const error = Math.abs(a - b);
-    maxError = Math.max(maxError, Number.isNaN(error) ? Infinity : error);
-    // Written so that a NaN on one side fails.
-    if (reason === null && !(error <= absolute + relative * Math.abs(a)))
-      reason = `element ${i} is ${b} instead of ${a}`;
+  const allowed = (value: number) => absolute + relative * Math.abs(value);
+  const maxError = largestError(want, got);
+  let reason = firstBeyond(want, got, allowed);
+  const exact = reason === null || truth === null ? null : decodeElements(truth, 'f32');
+  if (exact?.length === want.length) {
+    const expectedError = largestError(exact, want);
+    // What is not a number, or has overflowed, does not tell how far is too far.
+    if (Number.isFinite(expectedError))
+      reason = firstBeyond(exact, got, (value) => Math.max(expectedError, allowed(value)));
   }
   return { equal: reason === null, maxError, reason };
+}
+
+const isSame = (a: number, b: number) => a === b || (Number.isNaN(a) && Number.isNaN(b));
+
+/** Largest absolute difference of two elements; Infinity when one of them is NaN. */
+function largestError(want: Elements, got: Elements): number {
+  let largest = 0;
+  for (let i = 0; i < want.length; i++) {
+    const [a, b] = [Number(want[i]), Number(got[i])];
+    if (isSame(a, b)) continue;
+    const error = Math.abs(a - b);
+    largest = Math.max(largest, Number.isNaN(error) ? Infinity : error);
+  }
+  return largest;
+}
+
+/** Names the first element that differs by more than is allowed for its wanted value; null when there is none. */
+function firstBeyond(want: Elements, got: Elements, allowed: (value: number) => number): string | null {
+  for (let i = 0; i < want.length; i++) {
+    const [a, b] = [Number(want[i]), Number(got[i])];
+    // Written so that a NaN on one side fails.
+    if (!isSame(a, b) && !(Math.abs(a - b) <= allowed(a))) return `element ${i} is ${b} instead of ${a}`;
+  }
+  return null;
 }

@@ -1,7 +1,7 @@
 // Finals: the few best configurations against the default, verified, and measured in several processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildCandidates } from '../measure/build.ts';
-import { candidateOf, functionNames } from '../measure/candidate-module.ts';
+import { candidateOf, functionNames, truthOf } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
 import {
   geometricMean,
@@ -36,7 +36,7 @@ export interface Finalist extends Interval {
 export interface Finals {
   /** Verified finalists, best lower bound first. */
   readonly finalists: readonly Finalist[];
-  /** Configurations whose output differed from the default's, with what differed. */
+  /** Configurations whose output was wrong, with what differed from the default's or from the truth. */
   readonly wrong: readonly { readonly configuration: Configuration; readonly reason: string }[];
   readonly defaultSeconds: number;
   readonly noiseFloor: number;
@@ -90,9 +90,10 @@ export function finalsSeconds(defaultSeconds: number, finalists: readonly number
 }
 
 /**
- * Compiles default and finalists into one module, compares each output with the default's on random operands and
- * times all of them in several processes, each of them interleaved, with operands placed apart and packed in turn: what
- * is good in one placement only has a wide interval, and so a low place.
+ * Compiles default and finalists into one module, compares each output with the default's on random operands (in narrow
+ * accumulators, where another order of summation rounds to something else, also with the truth) and times all of them in
+ * several processes, each of them interleaved, with operands placed apart and packed in turn: what is good in one
+ * placement only has a wide interval, and so a low place.
  * @param expected screened seconds of the default and of the finalists, at every size, from which repetitions are chosen
  * @param isTimeLeft whether more processes than the least may be spent
  */
@@ -109,7 +110,8 @@ export async function runFinals(
   );
   const isAgain = runsOfDefault(expected.defaultSeconds) > 1;
   const defaults = isAgain ? [stock, { ...stock, name: AGAIN_NAME }] : [stock];
-  const build = await buildCandidates(toolchain, workload, [...defaults, ...candidates], 'finals');
+  const all = [...defaults, ...candidates, ...truthOf(workload)];
+  const build = await buildCandidates(toolchain, workload, all, 'finals');
   const builtNames = new Set(build.built.map(({ name }) => name));
   if (build.module === null || !defaults.every(({ name }) => builtNames.has(name))) return null;
   const module = build.module;
@@ -119,6 +121,9 @@ export async function runFinals(
   const timeoutSeconds = 30 + 100 * secondsOfAll;
   const references = await outputsOf(toolchain, workload, module, DEFAULT_NAME, timeoutSeconds);
   if (references === null) return null;
+  // Where it cannot be had, outputs are compared with the default's alone.
+  const truth = build.built.find(({ sumsIn }) => sumsIn !== undefined);
+  const truths = truth && (await outputsOf(toolchain, workload, module, truth.name, timeoutSeconds));
   const wrong: { configuration: Configuration; reason: string }[] = [];
   const verified: { configuration: Configuration; name: string; maxError: number }[] = [];
   for (const [i, configuration] of configurations.entries()) {
@@ -126,7 +131,7 @@ export async function runFinals(
     if (!builtNames.has(name)) continue;
     const outputs = await outputsOf(toolchain, workload, module, name, timeoutSeconds);
     const comparisons = outputs?.map((output, size) =>
-      compareOutputs(references[size]!, output, workload.accumulator.elementType),
+      compareOutputs(references[size]!, output, workload.accumulator.elementType, truths?.[size]),
     );
     const different = comparisons?.find(({ equal }) => !equal);
     if (comparisons === undefined) wrong.push({ configuration, reason: 'the program failed' });

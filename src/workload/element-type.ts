@@ -12,3 +12,6 @@ export function elementBits(type: string): number {
 
 export const isFloat = (type: string): boolean => FLOAT.test(type);
 export const isInteger = (type: string): boolean => INTEGER.test(type);
+
+/** Whether sums in a type lose digits early: bf16 is not exact above 256, f16 above 2048. */
+export const isNarrowFloat = (type: string): boolean => isFloat(type) && elementBits(type) <= 16;

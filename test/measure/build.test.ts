@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { buildCandidates } from '../../src/measure/build.ts';
+import { truthOf } from '../../src/measure/candidate-module.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { matmul } from '../support/workloads.ts';
@@ -31,4 +32,37 @@ echo module >"$output"
   expect(refused.get('refused')).toBe('not this one');
   expect([...refused.keys()].sort()).toEqual(['a', 'b', 'refused']);
   expect(readFileSync(join(folder, 'runs'), 'utf8').split('\n').length).toBeLessThan(12);
+});
+
+test.each([
+  ['by name', 'echo "$source:$line:1: error: no f32" >&2; exit 1', 'no f32', 2],
+  ['by a crash', 'exit 139', 'the compiler failed without naming a location', 2],
+])('a truth that is refused %s costs no candidate', async (_, failure, reason, runs) => {
+  const folder = temporaryDirectory();
+  const compiler = join(folder, 'iree-compile');
+  writeFileSync(
+    compiler,
+    `#!/bin/sh
+echo run >>${folder}/runs
+for argument do
+  case $argument in *.mlir) source=$argument ;; esac
+  output=$argument
+done
+line=$(sed -n '/@truth/=' "$source")
+[ -z "$line" ] || { ${failure}; }
+echo module >"$output"
+`,
+  );
+  chmodSync(compiler, 0o755);
+  const shape = matmul(8, 8, 8, ['bf16', 'bf16', 'bf16']);
+  const candidates = [
+    { name: 'stock', attribute: null },
+    { name: 'f0', attribute: 'some = 1' },
+  ];
+  const tools = { ...(await toolchain(folder)), compiler };
+  const build = await buildCandidates(tools, shape, [...candidates, ...truthOf(shape)], 'batch');
+  expect(build.module).not.toBeNull();
+  expect(build.built).toEqual(candidates);
+  expect([...build.refused]).toEqual([['truth', reason]]);
+  expect(readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n')).toHaveLength(runs);
 });

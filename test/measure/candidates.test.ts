@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { loweringAttribute } from '../../src/inject/attribute.ts';
 import { benchmark, type Placement } from '../../src/measure/benchmark.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
-import { candidateAtLine, candidateModule } from '../../src/measure/candidate-module.ts';
+import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/candidate-module.ts';
 import { gainOver, timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
@@ -108,6 +108,31 @@ describe('a module of candidates', () => {
       ['stock', 2],
       ['c0', 2],
     ]);
+  });
+
+  test('has the truth for narrow accumulators, exact at each size', async () => {
+    const tools = await toolchain(temporaryDirectory());
+    const shape = { ...matmul(8, 16, 2000, ['bf16', 'bf16', 'bf16']), constantRhs: true };
+    const [m, ...others] = shape.dimensions;
+    const sizes = [3, 8];
+    const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
+    const { module, refused } = await buildCandidates(tools, dynamic, [stock, ...truthOf(dynamic)], 'm');
+    expect([...refused]).toEqual([]);
+    for (const [i, size] of sizes.entries()) {
+      const [rounded, exact] = [
+        decodeElements((await runFunction(tools, module!, `stock_at${i}`, 30))!, 'bf16')!,
+        decodeElements((await runFunction(tools, module!, `truth_at${i}`, 30))!, 'f32')!,
+      ];
+      expect(exact).toHaveLength(size * 16);
+      const sums = Array.from(exact, Number);
+      expect(sums.every(Number.isInteger)).toBe(true);
+      // Beyond 256, bf16 has no odd integers.
+      expect(sums.some((sum) => sum > 256 && sum % 2 === 1)).toBe(true);
+      // The same operands: sums are about 500, and no rounding takes them this far.
+      for (const [j, sum] of sums.entries()) expect(Math.abs(sum - Number(rounded[j]))).toBeLessThan(100);
+    }
+    for (const types of [['f32', 'f32', 'f32'] as const, ['bf16', 'bf16', 'f32'] as const])
+      expect(truthOf(matmul(8, 16, 32, types))).toEqual([]);
   });
 
   test('gets the very code that a program gets', async () => {

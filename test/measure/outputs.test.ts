@@ -62,6 +62,60 @@ describe('comparing outputs', () => {
   });
 });
 
+describe('comparing outputs with the truth', () => {
+  const f32 = (...values: number[]) => bytes(new Float32Array(values));
+  // A bf16 is the upper half of an f32; all values here have no lower half.
+  const bf16 = (...values: number[]) =>
+    bytes(Uint16Array.from(new Uint32Array(new Float32Array(values).buffer), (whole) => whole >>> 16));
+  const truth = f32(1064, 1113);
+  const expected = bf16(1024, 1096);
+  test('accepts what differs from the expected output and is nearer to the truth', () => {
+    const actual = bf16(1064, 1112);
+    expect(compareOutputs(expected, actual, 'bf16').equal).toBe(false);
+    // The error stays the difference to what was expected.
+    expect(compareOutputs(expected, actual, 'bf16', truth)).toEqual({
+      equal: true,
+      maxError: 40,
+      reason: null,
+    });
+  });
+  test('accepts errors in other elements as large as those that were expected', () => {
+    expect(compareOutputs(expected, bf16(1064, 1152), 'bf16', truth)).toMatchObject({ equal: true });
+  });
+  test('refuses what is further from the truth than was expected', () => {
+    expect(compareOutputs(expected, bf16(1064, 1024), 'bf16', truth)).toMatchObject({
+      equal: false,
+      reason: 'element 1 is 1024 instead of 1113',
+    });
+  });
+  test('allows the tolerance around the truth when less was expected', () => {
+    const [near, exact] = [bf16(1008, 0), f32(1024, 0)];
+    expect(compareOutputs(near, bf16(1048, 0), 'bf16').equal).toBe(false);
+    expect(compareOutputs(near, bf16(1048, 0), 'bf16', exact)).toMatchObject({ equal: true, maxError: 40 });
+    expect(compareOutputs(near, bf16(1056, 0), 'bf16', exact).equal).toBe(false);
+  });
+  test('accepts what equals the expected output, whatever the truth', () => {
+    expect(compareOutputs(expected, bf16(1032, 1096), 'bf16', f32(0, 0)).equal).toBe(true);
+  });
+  test('refuses a NaN and what has overflowed', () => {
+    for (const value of [NaN, Infinity])
+      expect(compareOutputs(expected, bf16(1064, value), 'bf16', truth)).toMatchObject({
+        equal: false,
+        reason: `element 1 is ${value} instead of 1113`,
+      });
+  });
+  test.each([
+    ['is no number', bf16(NaN, 1096), truth],
+    ['has overflowed', bf16(-Infinity, 1096), truth],
+    ['is of another length than the truth', bf16(0, 1096), f32(1064)],
+  ])('says nothing about how far is too far when the expected output %s', (_, broken, exact) => {
+    const actual = bf16(1064, 8);
+    const withoutTruth = compareOutputs(broken, actual, 'bf16');
+    expect(withoutTruth.equal).toBe(false);
+    expect(compareOutputs(broken, actual, 'bf16', exact)).toEqual(withoutTruth);
+  });
+});
+
 describe('reading timings', () => {
   const entry = (name: string, time: number, extra = {}) => ({
     name,
