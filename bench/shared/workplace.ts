@@ -36,7 +36,7 @@ export interface Workplace {
  * @throws CompilerNotFoundError
  */
 export async function openWorkplace(): Promise<Workplace> {
-  if (!existsSync(join(root, 'dist', 'iree-compile-tuned.js')))
+  if (!existsSync(join(root, 'dist', 'iree-compile-tuned.cjs')))
     throw new BenchError('the wrapper is not built (there is no dist/): run `node scripts/build.mjs` first');
   const folder = temporaryFolder();
   const cacheDirectory = join(folder, 'cache');

@@ -159,6 +159,9 @@ export async function replaceProcess(
   const start = startable(executable, argv, childEnvironment(env));
   if (canBecome(start.executable, start.argv)) {
     stopIgnoring();
+    // Node does this when it ends; it never does.
+    const { flushCompileCache, getCompileCacheDir } = process.getBuiltinModule('node:module');
+    if (getCompileCacheDir() !== undefined) flushCompileCache();
     process.execve?.(start.executable, [start.executable, ...start.argv], start.env);
   }
   return exitLike(await runCompiler(executable, argv, { env, capture: false }));

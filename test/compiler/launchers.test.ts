@@ -75,7 +75,7 @@ describe.each(shells)('under %s', (shell) => {
   });
   it('the environment is passed on as it is', () => {
     const directory = fakePackage({ built: true, node: true });
-    write(join(directory, 'dist/iree-compile-tuned.js'), 'console.log(JSON.stringify(process.env))');
+    write(join(directory, 'dist/iree-compile-tuned.cjs'), 'console.log(JSON.stringify(process.env))');
     const env = {
       NODE_OPTIONS: '--max-old-space-size=512',
       root: 'r',

@@ -56,9 +56,12 @@ export function fakeVenv(
 export function fakePackage(options: { built: boolean; node: boolean }): string {
   const directory = temporaryDirectory();
   cpSync(join(root, 'bin'), join(directory, 'bin'), { recursive: true });
-  for (const name of ['iree-compile-tuned', 'iree-tuned']) {
+  for (const bundle of ['iree-compile-tuned.cjs', 'iree-tuned.js']) {
     if (options.built)
-      write(join(directory, 'dist', `${name}.js`), `console.log('${name}', ...process.argv.slice(2));`);
+      write(
+        join(directory, 'dist', bundle),
+        `console.log('${bundle.split('.')[0]!}', ...process.argv.slice(2));`,
+      );
   }
   if (options.node) {
     program(join(directory, 'node_modules/node/bin/node'), `exec "${process.execPath}" "$@"`);
