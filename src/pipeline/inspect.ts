@@ -126,9 +126,7 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
     stdin: fromStdin ? bytes : undefined,
   });
   if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass('a comment in the input disables tuning');
-  // Then the flags do not say what code is generated for. Bytecode holds these names as text, too.
-  if (['hal.device', 'hal.executable.target'].some((name) => contains(bytes, name)))
-    return pass('the input names its own devices');
+  if (namesDevices(bytes)) return pass('the input names its own devices');
 
   const reading = readingOf(args, fromStdin);
   let known: string | undefined;
@@ -173,8 +171,14 @@ export async function inspect(command: Command, surroundings: Surroundings): Pro
   };
 }
 
-const contains = (bytes: Uint8Array, text: string) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(text);
+/** Whether the flags may not say what code is generated for. Bytecode holds these names as text, too. */
+function namesDevices(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Inputs can be gigabytes of weights: one pass.
+  for (let at = text.indexOf('hal.'); at >= 0; at = text.indexOf('hal.', at + 4))
+    if (/^hal\.(?:device|executable\.target)/.test(text.toString('latin1', at, at + 24))) return true;
+  return false;
+}
 
 function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions {
   return {

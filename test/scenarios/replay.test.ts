@@ -4,6 +4,7 @@ import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/real-tools.ts';
+import { misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
 /** A workplace in which `in.mlir` was tuned, and compiled once more at no budget. */
@@ -100,6 +101,17 @@ async function hits(place: Workplace): Promise<number> {
   };
   return operations.hit;
 }
+
+test('what was decided before the database changed is not remembered', async () => {
+  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+  const inCompile = '*--iree-codegen-tuning-spec-path=*';
+  const env = misbehavingCompiler(place, inCompile, `touch '${place.database}'`);
+  expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).code).toBe(0);
+  expect(place.has('cache/replays')).toBe(false);
+  // The plan is known by now, and nothing happens between deciding and compiling.
+  expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).code).toBe(0);
+  expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
+});
 
 test('a miss is not done again as a miss when it may be tuned', async () => {
   const place = new Workplace({ IREE_TUNED_ON_MISS: 'default', IREE_TUNED_BUDGET: '24' });
