@@ -2,6 +2,7 @@
 // linker: what counts, and what has to end, is all of them. A process group would be simpler to ask and to kill, but the
 // terminal's group is where the compiler has to stay: there it gets the user's Ctrl-C and Ctrl-Z, and may read.
 import { readdirSync, readFileSync } from 'node:fs';
+import { statFields } from './process-stat.ts';
 
 /**
  * Processor time so far of a process, of those that descend from it, and of those that any of them has waited for, in
@@ -59,12 +60,8 @@ export function scanForChildren(pid: number): number[] {
 
 /** Its ticks are its own and those of the children that it has waited for; null when there is none. */
 function statOf(pid: number): { readonly parent: number; readonly ticks: number } | null {
-  try {
-    // The name of the program may hold anything; the fields are counted from behind it.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' ');
-    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-    return { parent: Number(fields[1]), ticks };
-  } catch {
-    return null;
-  }
+  const fields = statFields(pid);
+  if (fields === null) return null;
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { parent: Number(fields[1]), ticks };
 }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { shortHash } from './hash.ts';
+import { statFields } from './process-stat.ts';
 
 /** What the names of passing things hold: the machine, and a process by its id and the time of its start. */
 const OWNER = /([0-9a-f]{8})-(\d+)-(\d+)(?:-\w+|\.tmp)$/;
@@ -83,15 +84,7 @@ function isRunning(pid: number, started: string): boolean {
 }
 
 /** When a process began, in the system's ticks; null when there is none with this id, or the system does not tell. */
-function startOf(pid: number): string | null {
-  try {
-    // The name of the program may hold anything; the fields are counted from behind it.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\)/s, '').trim().split(' ');
-    return fields[19] ?? null;
-  } catch {
-    return null;
-  }
-}
+const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
 
 function subfolders(directory: string): string[] {
   try {

@@ -7,24 +7,33 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { matmul } from '../support/workloads.ts';
 
-test('candidates that fail only together are given up, also after one of them was refused by name', async () => {
-  const folder = temporaryDirectory();
-  const compiler = join(folder, 'iree-compile');
+/** A compiler that notes each run in `runs`, and writes its output when a shell's `checks` of "$source" let it. */
+function fakeCompiler(folder: string, checks: string): string {
+  const path = join(folder, 'iree-compile');
   writeFileSync(
-    compiler,
+    path,
     `#!/bin/sh
 echo run >>${folder}/runs
 for argument do
   case $argument in *.mlir) source=$argument ;; esac
   output=$argument
 done
-line=$(sed -n '/@refused/=' "$source")
-[ -z "$line" ] || { echo "$source:$line:1: error: not this one" >&2; exit 1; }
-[ "$(grep -c func.func "$source")" -eq 1 ] || exit 1
+${checks}
 echo module >"$output"
 `,
   );
-  chmodSync(compiler, 0o755);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+test('candidates that fail only together are given up, also after one of them was refused by name', async () => {
+  const folder = temporaryDirectory();
+  const compiler = fakeCompiler(
+    folder,
+    `line=$(sed -n '/@refused/=' "$source")
+[ -z "$line" ] || { echo "$source:$line:1: error: not this one" >&2; exit 1; }
+[ "$(grep -c func.func "$source")" -eq 1 ] || exit 1`,
+  );
   const candidates = ['a', 'refused', 'b'].map((name) => ({ name, attribute: 'some = 1' }));
   const tools = { ...(await toolchain(folder)), compiler };
   const { module, refused } = await buildCandidates(tools, matmul(8, 8, 8), candidates, 'batch');
@@ -39,21 +48,11 @@ test.each([
   ['by a crash', 'exit 139', 'the compiler failed without naming a location', 2],
 ])('a truth that is refused %s costs no candidate', async (_, failure, reason, runs) => {
   const folder = temporaryDirectory();
-  const compiler = join(folder, 'iree-compile');
-  writeFileSync(
-    compiler,
-    `#!/bin/sh
-echo run >>${folder}/runs
-for argument do
-  case $argument in *.mlir) source=$argument ;; esac
-  output=$argument
-done
-line=$(sed -n '/@truth/=' "$source")
-[ -z "$line" ] || { ${failure}; }
-echo module >"$output"
-`,
+  const compiler = fakeCompiler(
+    folder,
+    `line=$(sed -n '/@truth/=' "$source")
+[ -z "$line" ] || { ${failure}; }`,
   );
-  chmodSync(compiler, 0o755);
   const shape = matmul(8, 8, 8, ['bf16', 'bf16', 'bf16']);
   const candidates = [
     { name: 'stock', attribute: null },
