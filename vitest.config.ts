@@ -1,13 +1,62 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+const files = globSync(['grammar/test/**/*.test.ts', 'test/**/*.test.ts'], { cwd: import.meta.dirname });
+
+/** Where the real compiler and runtime are looked for: a test file whose imports lead here cannot do without them. */
+const REAL_TOOLS = 'test/support/real-tools.ts';
+
+function leadsToRealTools(file: string, seen = new Set<string>()): boolean {
+  if (file === REAL_TOOLS) return true;
+  if (seen.has(file) || !/^(?:grammar\/)?test\//.test(file)) return false;
+  seen.add(file);
+  const text = readFileSync(join(import.meta.dirname, file), 'utf8');
+  const imports = text.matchAll(/^(?:import|export|\}) .*'(\.[^']+)';$/gm);
+  return [...imports].some(([, path]) => leadsToRealTools(join(dirname(file), path!), seen));
+}
+
+/** Files with the compiler take longest: what is quick comes last, so that no worker waits for another one in the end. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(specifications);
+    const isQuick = ({ project }: TestSpecification) => project.name === 'quick';
+    return [...sorted.filter((one) => !isQuick(one)), ...sorted.filter(isQuick)];
+  }
+}
 
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    include: ['grammar/test/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    tags: [
+      { name: 'compiler', description: 'needs the real compiler, in a file of which the rest does not' },
+    ],
     // Scenario tests compile and measure: two files at a time is what two cores carry.
     maxWorkers: 2,
+    // Loaded by Node itself, as it is everywhere else: rewritten for the runner, the parser is half as fast.
+    server: { deps: { external: [/\/grammar\/src\//] } },
+    sequence: { sequencer: LongFilesFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: files.filter((file) => !leadsToRealTools(file)),
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'compiler',
+          include: files.filter((file) => leadsToRealTools(file)),
+          // A busy machine takes its time. What a test waits for is not the clock.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+        },
+      },
+    ],
   },
 });

@@ -7,7 +7,8 @@ import { findRuntimeTool } from '../src/compiler/index.ts';
 import { timeModule, type ModuleRun } from '../src/measure/compare-modules.ts';
 import { median, ratioInterval } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
-import { describeDevice, type Device } from '../src/target/device.ts';
+import { describeDevice } from '../src/backend/index.ts';
+import { type Device } from '../src/backend/device.ts';
 import {
   BenchError,
   counted,
@@ -56,6 +57,7 @@ const USAGE = `usage: npm run bench:kernels -- [SHAPE...] [--threads N] [--round
 
 /** Least seconds of one repetition; three make one timing. */
 const MIN_SECONDS = 0.05;
+const EFFORT = { repetitions: 3, minSeconds: MIN_SECONDS, timeoutSeconds: 600 };
 
 const VARIANTS = ['stock', 'tuned', 'dataTiling', 'openblas', 'mkl'] as const;
 type Variant = (typeof VARIANTS)[number];
@@ -212,7 +214,7 @@ async function prepare(shape: Shape, options: Options, tools: Tools): Promise<Co
     });
     // The compiler can exit with 0 after writing nothing but a crash reproducer.
     const isWritten = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
-    if (isWritten) timers.set(variant, () => timeModule(runs, module, MIN_SECONDS));
+    if (isWritten) timers.set(variant, () => timeModule(runs, module, EFFORT));
     else {
       const error = result.stderr.split('\n').find((line) => line.includes('error:'));
       say(`${shape.name}: ${variant} does not compile: ${error ?? lastLine(result)}`);

@@ -1,22 +1,16 @@
 // Whole programs: what stock and tuned compiles make of them, verified and timed against each other.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { execa } from 'execa';
-import {
-  findRuntimeTool,
-  loadOptionTable,
-  readArguments as readCompilerArguments,
-} from '../src/compiler/index.ts';
+import { loadOptionTable, readArguments as readCompilerArguments } from '../src/compiler/index.ts';
 import { functionsOf } from '../src/program/functions.ts';
+import { geometricMean } from '../src/measure/statistics.ts';
 import { writeInputs } from '../src/program/inputs.ts';
-import type { Convert } from '../src/program/runtime-type.ts';
+import type { Convert } from '../src/input/runtime-type.ts';
 import { verifyProgram, type Verdict } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
-import { formatSeconds } from '../src/report/format.ts';
-import { describeDevice, type Device } from '../src/target/device.ts';
-import { elementTypeConversion } from '../src/workload/conversion.ts';
+import { formatSeconds } from '../src/system/format.ts';
+import { elementTypeConversion } from '../src/input/conversion.ts';
 import {
-  BenchError,
   counted,
   jsonFile,
   readArguments,
@@ -26,15 +20,9 @@ import {
   UsageError,
   wholeNumber,
 } from './shared/arguments.ts';
-import {
-  describeMachine,
-  HOST_FLAGS,
-  lastLine,
-  openWorkplace,
-  root,
-  wrapperEnvironment,
-  type Workplace,
-} from './shared/workplace.ts';
+import { either, growingRow } from './shared/rows.ts';
+import { compileBoth, openTools, type State, type Tools } from './shared/stock-and-tuned.ts';
+import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 
 const USAGE = `usage: npm run bench:programs -- FILE_OR_FOLDER... [--budget SECONDS] [--timing SECONDS] [--rounds N]
                               [--device DRIVER] [--flags "..."] [--folder FOLDER] [--json FILE]
@@ -48,8 +36,6 @@ const USAGE = `usage: npm run bench:programs -- FILE_OR_FOLDER... [--budget SECO
   --folder        where tuning database and cache are kept (default: nowhere)
   --json          also write every value to FILE, anew after each program`;
 
-/** Longest compile, without tuning. */
-const COMPILE_SECONDS = 600;
 /** A program below this ratio counts as slower: more than noise usually is. */
 const SLOWER = 0.98;
 /** The contractions that tuning is for, in multiply-adds: above the first, up to the second. */
@@ -61,19 +47,6 @@ interface Options {
   readonly rounds: number;
   readonly flags: readonly string[];
 }
-
-interface Tools {
-  readonly place: Workplace;
-  /** Of the wrapper, without IREE_TUNED_EXPLAIN. */
-  readonly settings: Readonly<Record<string, string>>;
-  readonly runModule: string;
-  readonly benchmarkModule: string;
-  readonly dumpModule: string;
-  readonly device: Device;
-  readonly convert: Convert;
-}
-
-type State = 'stock does not compile' | 'broken' | 'compiled by both';
 
 /** One program, or one function of a program that has several. */
 interface Result {
@@ -106,23 +79,10 @@ async function main(): Promise<void> {
   const json = jsonFile(args);
   const driver = args.options['device'] ?? 'local-sync';
   const place = await openWorkplace();
-  const kept = resolve(args.options['folder'] ?? place.folder);
-  mkdirSync(kept, { recursive: true });
+  const { budgetSeconds } = options;
+  const tools = openTools(place, { driver, budgetSeconds, folder: args.options['folder'] });
   const table = await loadOptionTable(place.compiler.executable, place.cacheDirectory);
-  const tools: Tools = {
-    place,
-    settings: {
-      DB: join(kept, 'tuning.sqlite'),
-      CACHE: join(kept, 'cache'),
-      BUDGET: String(options.budgetSeconds),
-      DEVICE: driver,
-    },
-    runModule: runtimeTool('iree-run-module', place),
-    benchmarkModule: runtimeTool('iree-benchmark-module', place),
-    dumpModule: runtimeTool('iree-dump-module', place),
-    device: describeDevice(driver),
-    convert: elementTypeConversion(readCompilerArguments(options.flags, table)),
-  };
+  const convert = elementTypeConversion(readCompilerArguments(options.flags, table));
   const about = {
     version: 1,
     date: new Date().toISOString(),
@@ -133,15 +93,15 @@ async function main(): Promise<void> {
 
   const results: Result[] = [];
   const nameWidth = Math.max(...files.map(({ name }) => name.length));
-  console.log(row(HEADER, nameWidth));
+  console.log(growingRow(HEADER, nameWidth, WIDTHS));
   for (const [i, file] of files.entries()) {
     say(`${file.name} (${i + 1} of ${files.length}) ...`);
     const folder = join(place.folder, `program${i}`);
     mkdirSync(folder);
     try {
-      for await (const result of measure(file, folder, options, tools)) {
+      for await (const result of measure(file, folder, options, tools, convert)) {
         results.push(result);
-        console.log(row(cells(result), nameWidth));
+        console.log(growingRow(cells(result), nameWidth, WIDTHS));
       }
     } finally {
       // Inputs can be large.
@@ -183,87 +143,48 @@ function programsUnder(paths: readonly string[]): Program[] {
   return unique.map((path) => ({ name: relative(common, path), path }));
 }
 
-/** @throws BenchError */
-function runtimeTool(name: string, { compiler, cacheDirectory }: Workplace): string {
-  const path = findRuntimeTool(name, compiler, process.env, { root, cacheDirectory });
-  if (path === undefined)
-    throw new BenchError(`there is no ${name} beside the compiler: pip install iree-base-runtime`);
-  return path;
-}
-
 /** Compiles a program twice, then runs each of its functions: nothing is compiled while anything is timed. */
 async function* measure(
   { name, path }: Program,
   folder: string,
   options: Options,
   tools: Tools,
+  convert: Convert,
 ): AsyncGenerator<Result> {
-  const [stock, tuned, explain] = ['stock.vmfb', 'tuned.vmfb', 'explain.json'].map((file) =>
-    join(folder, file),
-  );
-  const { place } = tools;
-  const compile = async (program: string, module: string, seconds: number, env: NodeJS.ProcessEnv) => {
-    const result = await execa(program, [...options.flags, path, '-o', module], {
-      reject: false,
-      stdin: 'ignore',
-      timeout: seconds * 1000,
-      env: { ...env, NO_COLOR: '1' },
-      extendEnv: false,
-    });
-    // The compiler can exit with 0 after writing nothing but a crash reproducer.
-    if (result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined) return null;
-    return result.stderr.split('\n').find((line) => line.includes('error:')) ?? lastLine(result);
+  const compiled = await compileBoth(path, folder, options.flags, tools);
+  const { state, error, stock, tuned, sameCode, explanation } = compiled;
+  const base = {
+    ...{ program: name, function: null, state, verdict: null, sameCode, explanation },
+    largestContraction: largestContraction(explanation),
   };
-  const base = { program: name, function: null, verdict: null, sameCode: false };
-  const stockError = await compile(place.compiler.executable, stock!, COMPILE_SECONDS, process.env);
-  if (stockError !== null) {
-    const state = 'stock does not compile';
-    yield { ...base, state, reason: stockError, largestContraction: null, explanation: null };
+  if (error !== null) {
+    yield { ...base, reason: error };
     return;
   }
-  const env = wrapperEnvironment(place, { ...tools.settings, EXPLAIN: explain! });
-  const seconds = COMPILE_SECONDS + 2 * options.budgetSeconds;
-  const tunedError = await compile(place.wrapper, tuned!, seconds, env);
-  const explanation = readExplanation(explain!);
-  const about = { explanation, largestContraction: largestContraction(explanation) };
-  if (tunedError !== null) {
-    yield { ...base, ...about, state: 'broken', reason: tunedError };
-    return;
-  }
-  const compiled = { ...base, ...about, state: 'compiled by both' } as const;
-  const sameCode = readFileSync(stock!).equals(readFileSync(tuned!));
-  const functions = await functionsOf(readFileSync(path), tools.convert, {
-    module: stock!,
+  const functions = await functionsOf(readFileSync(path), convert, {
+    module: stock,
     dumpModule: tools.dumpModule,
   });
-  if (functions.length === 0) yield { ...compiled, sameCode, reason: 'no public function was found' };
+  if (functions.length === 0) yield { ...base, reason: 'no public function was found' };
   for (const called of functions) {
-    const result = { ...compiled, sameCode, function: functions.length === 1 ? null : called.name };
+    const result = { ...base, function: functions.length === 1 ? null : called.name };
     if (called.unsupported !== null) {
       yield { ...result, reason: called.unsupported };
       continue;
     }
-    const verdict = await verifyProgram({
-      stock: stock!,
-      tuned: tuned!,
+    const contest = {
+      stock,
+      tuned,
       function: called,
       inputs: await writeInputs(called, folder, 1),
       device: tools.device,
       tools,
       folder,
-      // Its times are shown, and nothing is concluded from them.
-      rounds: sameCode ? 1 : options.rounds,
-      budgetSeconds: options.timingSeconds,
-    });
+    };
+    // Times of the same code are shown, and nothing is concluded from them.
+    const extent = { pairs: sameCode ? 1 : options.rounds, seconds: options.timingSeconds };
+    const verdict = await verifyProgram(contest, extent);
     yield { ...result, verdict, reason: verdict.reason };
-  }
-}
-
-function readExplanation(file: string): Explanation | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Explanation;
-  } catch {
-    return null;
   }
 }
 
@@ -290,21 +211,12 @@ function ratioOf({ verdict, sameCode }: Result): number | null {
 const HEADER = ['program', 'stock', 'tuned', 'ratio', 'outputs', 'decided', 'route', 'applied', 'tuning', ''];
 const WIDTHS = [0, 8, 8, 9, 9, 7, 10, 7, 8, 0];
 
-/** One line of a table that is printed while it grows. */
-const row = (values: readonly string[], nameWidth: number) =>
-  values
-    .map((value, column) => value.padEnd(column === 0 ? nameWidth : WIDTHS[column]!))
-    .join('  ')
-    .trimEnd();
-
 function cells(result: Result): string[] {
   const { program, verdict, sameCode, explanation, state } = result;
   const workloads = workloadsOf(explanation).length;
   const decided = explanation?.operations.filter(({ outcome }) => outcome === 'hit' || outcome === 'tuned');
   const ratio = ratioOf(result);
   const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
-  const either = (value: boolean | null | undefined, yes: string, no: string) =>
-    value === true ? yes : value === false ? no : '-';
   const remark = [result.function, state === 'compiled by both' ? null : state, result.reason];
   return [
     program,
@@ -358,15 +270,12 @@ function summarise(results: readonly Result[]): Summary {
     wrong: verified.filter(({ verdict }) => verdict?.equal === false).length,
     rated: all.length,
     slower: all.filter((ratio) => ratio < SLOWER).length,
-    geometricMean: geometricMean(all),
-    tunable: { rated: tunable.length, geometricMean: geometricMean(tunable) },
+    geometricMean: meanOf(all),
+    tunable: { rated: tunable.length, geometricMean: meanOf(tunable) },
   };
 }
 
-const geometricMean = (values: readonly number[]) =>
-  values.length === 0
-    ? null
-    : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+const meanOf = (ratios: readonly number[]) => (ratios.length === 0 ? null : geometricMean(ratios));
 
 function summaryText(summary: Summary): string {
   const mean = (value: number | null, over: number) =>

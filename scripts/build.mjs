@@ -1,13 +1,30 @@
-// Bundles the two command lines into dist/. What the drop-in does when nothing has changed is one file, everything else that
-// it does is another.
+// Bundles the two command lines. What the drop-in does when nothing has changed is one file, everything else that it does
+// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Each build is
+// a folder of its own below dist/, and the link dist/current leads to the latest: whoever starts meanwhile finds the one
+// before or this one, all of it.
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { pid } from 'node:process';
 import { build } from 'esbuild';
+
+/** For so long after it was replaced, what was started from a build may still load from it. */
+const REPLACED_LIFETIME_MS = 24 * 3600 * 1000;
 
 /** Another text wherever any source is another one. */
 async function buildId(folders) {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(await readFile('grammar/operations.json'));
   for (const folder of folders) {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries
@@ -20,6 +37,7 @@ async function buildId(folders) {
 
 const common = {
   outdir: 'dist',
+  write: false,
   bundle: true,
   platform: 'node',
   target: 'node22.15',
@@ -46,22 +64,33 @@ const withoutBinary = {
 };
 
 /** Of what every build waits for: Node starts and loads CommonJS faster than modules, and one file faster than several. */
-const fast = {
+const fast = (path, name) => ({
   ...common,
+  outdir: undefined,
+  outfile: join('dist', `${basename(path, '.ts')}.cjs`),
   format: 'cjs',
-  outExtension: { '.js': '.cjs' },
   define: { ...define, 'import.meta.dirname': '__dirname', 'import.meta.url': '__filename' },
-};
-
-await rm('dist', { recursive: true, force: true });
-await Promise.all([
-  build({ ...fast, entryPoints: ['src/cli/iree-compile-tuned.ts'] }),
-  build({
-    ...fast,
-    entryPoints: ['src/cli/compile-tuned.ts'],
-    plugins: [withoutBinary],
+  banner: { js: '"use strict";' },
+  // What a module exports would be defined by helpers of esbuild's, half a KB of them.
+  stdin: {
+    contents: `import { ${name} } from './${path}'; module.exports = { ${name} };`,
+    resolveDir: '.',
+  },
+  logOverride: {
+    'commonjs-variable-in-esm': 'silent',
     // It is there when the program runs.
-    logOverride: { 'require-resolve-not-external': 'silent' },
+    'require-resolve-not-external': 'silent',
+  },
+});
+
+const built = await Promise.all([
+  build(fast('src/cli/iree-compile-tuned.ts', 'main')),
+  build({ ...fast('src/wrapper/compile-tuned.ts', 'compile'), plugins: [withoutBinary] }),
+  build(fast('src/system/run.ts', 'replaceProcess')),
+  build({
+    ...fast('src/settings/config-text.ts', 'parseConfigText'),
+    // What its package.json names first cannot be bundled.
+    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   }),
   build({
     ...common,
@@ -76,3 +105,53 @@ await Promise.all([
     },
   }),
 ]);
+const files = built.flatMap(({ outputFiles }) =>
+  outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
+);
+
+await mkdir('dist', { recursive: true });
+const current = join('dist', 'current');
+const before = await readlink(current).catch(() => null);
+const isSame = before !== null && (await holds(join('dist', before), files));
+const name = isSame ? before : await write(files);
+if (!isSame) await pointTo(name);
+await removeReplaced(name);
+
+/** Whether a folder has all these files, as they are. */
+async function holds(folder, all) {
+  const found = await Promise.all(
+    all.map(async (file) => (await readFile(join(folder, file.name))).equals(file.contents)),
+  ).catch(() => [false]);
+  return found.every(Boolean);
+}
+
+/** Writes the files into a new folder, and gives its name. */
+async function write(all) {
+  const folder = `build-${Date.now().toString(36)}-${pid}`;
+  await mkdir(join('dist', folder));
+  await Promise.all(all.map((file) => writeFile(join('dist', folder, file.name), file.contents)));
+  return folder;
+}
+
+/** Makes the folder the current one, in one step. */
+async function pointTo(folder) {
+  const link = join('dist', `${folder}.link`);
+  await symlink(folder, link);
+  await rename(link, current).catch(async () => {
+    // Whoever copied an installation may have made a folder of the link.
+    await rename(current, join('dist', `${folder}.copy`));
+    await rename(link, current);
+  });
+  // From now on nobody new uses the one before.
+  if (before !== null) await utimes(join('dist', before), new Date(), new Date()).catch(() => undefined);
+}
+
+/** Removes what builds have left that were replaced, or killed, long ago. */
+async function removeReplaced(kept) {
+  for (const entry of await readdir('dist')) {
+    const path = join('dist', entry);
+    if (entry === kept || path === current) continue;
+    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Infinity }));
+    if (mtimeMs < Date.now() - REPLACED_LIFETIME_MS) await rm(path, { recursive: true, force: true });
+  }
+}

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Brings a checkout to where everything runs: packages, Node, bundles, compiler. Does only what is missing.
+# Takes the version of another compiler to bring beside it, or --without-compiler.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,6 +17,8 @@ PATH=$PWD/node_modules/.bin:$PATH
 export PATH
 
 node scripts/build.mjs
+
+[ "${1:-}" != --without-compiler ] || exit 0
 
 # Installs IREE $2 into the venv $1, or leaves nothing behind.
 provision() {

@@ -1,16 +1,18 @@
 // `npm start`: compiles every example with the real compiler and with the wrapper, runs both programs, and shows what
-// tuning gained. Leaves the user's own database alone.
+// tuning gained. Leaves the user's own database and statistics alone.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { findCompiler, findRuntimeTool } from '../src/compiler/index.ts';
 import { writeInputs } from '../src/program/inputs.ts';
-import { programSignature } from '../src/program/signature.ts';
+import { programSignature } from '../src/input/signature.ts';
 import { verifyProgram } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
-import { formatSeconds } from '../src/report/format.ts';
+import { formatSeconds } from '../src/system/format.ts';
 import { table } from '../src/report/table.ts';
-import { describeDevice, deviceKey } from '../src/target/device.ts';
+import { describeDevice } from '../src/backend/index.ts';
+import { deviceKey } from '../src/backend/device.ts';
+import { acquireMeasuringLock } from '../src/site/measuring-lock.ts';
 
 const root = join(import.meta.dirname, '..');
 const work = join(root, '.cache', 'start');
@@ -19,6 +21,14 @@ const FLAGS = [
   '--iree-hal-local-target-device-backends=llvm-cpu',
   '--iree-llvmcpu-target-cpu=host',
 ];
+
+/**
+ * Where records and counts go: together into the folder of this, or, for who names a database, together to where they go
+ * in builds with it. Statistics would otherwise tell of compiles that the records know nothing of.
+ */
+const place = process.env['IREE_TUNED_DB']
+  ? {}
+  : { IREE_TUNED_DB: join(work, 'tuning.db'), IREE_TUNED_CACHE: join(work, 'cache') };
 
 /** Multiply-adds of each example, and the seconds to tune it in. */
 const EXAMPLES: Readonly<Record<string, { macs: number; budget: number }>> = {
@@ -30,7 +40,7 @@ const EXAMPLES: Readonly<Record<string, { macs: number; budget: number }>> = {
 };
 
 /** Rounds of timing, and about the seconds that they may take. */
-const TIMING = { rounds: 3, budgetSeconds: 60 };
+const TIMING = { pairs: 5, seconds: 60 };
 
 const isDecided = ({ operations }: Explanation) =>
   operations.every(({ outcome }) => outcome === 'hit' || outcome === 'tuned');
@@ -72,7 +82,7 @@ for (const [name, { macs, budget }] of Object.entries(EXAMPLES)) {
     env: {
       IREE_TUNED_COMPILER: compiler.executable,
       IREE_TUNED_DEVICE: device.driver,
-      IREE_TUNED_DB: process.env['IREE_TUNED_DB'] ?? join(work, 'tuning.db'),
+      ...place,
       IREE_TUNED_BUDGET: process.env['IREE_TUNED_BUDGET'] ?? String(budget),
       IREE_TUNED_EXPLAIN: explain!,
     },
@@ -80,7 +90,9 @@ for (const [name, { macs, budget }] of Object.entries(EXAMPLES)) {
   const seconds = (performance.now() - started) / 1000;
   const explanation = JSON.parse(readFileSync(explain!, 'utf8')) as Explanation;
   const [main] = programSignature(readFileSync(join(root, source)), (elementType) => elementType);
-  const verdict = await verifyProgram({
+  // Builds that tune wait meanwhile. Where one of them does not end, the programs are timed beside it.
+  const lock = await acquireMeasuringLock({ cacheDirectory: work, env: process.env }, TIMING.seconds);
+  const contest = {
     stock: stock!,
     tuned: tuned!,
     function: main!,
@@ -88,8 +100,9 @@ for (const [name, { macs, budget }] of Object.entries(EXAMPLES)) {
     device,
     tools: { runModule, benchmarkModule },
     folder: work,
-    ...TIMING,
-  });
+  };
+  const verdict = await verifyProgram(contest, TIMING);
+  lock?.release();
   if (verdict.timing === null) throw new Error(`${name}: ${verdict.reason ?? 'was not timed'}`);
   const {
     seconds: [before, after],

@@ -101,7 +101,8 @@ export function say(line: string): void {
 }
 
 /** `1 round`, `7 rounds`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`;
 
 /** Runs a benchmark: exit code 2 for a bad command line, 1 when it cannot be run. */
 export async function run(name: string, main: () => Promise<void>): Promise<void> {

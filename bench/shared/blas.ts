@@ -1,8 +1,8 @@
 // OpenBLAS and MKL, by way of a Python environment of their own inside the checkout.
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { BenchError, say } from './arguments.ts';
+import { openPython } from './python.ts';
 import type { Shape } from './shape.ts';
 import { lastLine, root } from './workplace.ts';
 
@@ -15,16 +15,14 @@ export interface Blas {
   time(library: Library, shape: Shape, threads: number, minSeconds: number): Promise<number>;
 }
 
-const environment = join(root, '.venv-bench');
-const python = join(environment, 'bin', 'python');
 const requirements = join(root, 'bench', 'requirements-bench.txt');
 const script = join(root, 'bench', 'blas.py');
 
 /** The libraries, installed when they are missing; null, and a message, when that fails. */
 export async function openBlas(): Promise<Blas | null> {
   try {
-    if (!isInstalled()) await install();
-    const versions = (await runScript(['versions'])) as Blas['versions'];
+    const python = await openPython('.venv-bench', requirements, 'numpy and MKL');
+    const versions = (await runScript(python, ['versions'])) as Blas['versions'];
     for (const [library, name] of [
       ['openblas', 'numpy with OpenBLAS'],
       ['mkl', 'MKL'],
@@ -34,7 +32,7 @@ export async function openBlas(): Promise<Blas | null> {
     return {
       versions,
       async time(library, { m, n, k }, threads, minSeconds) {
-        const result = await runScript([
+        const result = await runScript(python, [
           'time',
           library,
           ...[m, n, k].map(String),
@@ -51,31 +49,7 @@ export async function openBlas(): Promise<Blas | null> {
   }
 }
 
-/** The requirements are copied into the environment, so that changed ones are noticed. */
-const stamp = join(environment, '.installed-requirements.txt');
-const isInstalled = () =>
-  existsSync(python) &&
-  existsSync(stamp) &&
-  readFileSync(stamp, 'utf8') === readFileSync(requirements, 'utf8');
-
-async function install(): Promise<void> {
-  say('Installing numpy and MKL from PyPI into .venv-bench ...');
-  const commands: [string, string[]][] = [
-    ['python3', ['-m', 'venv', '--clear', environment]],
-    [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]],
-  ];
-  for (const [file, argv] of commands) {
-    const result = await execa(file, argv, { reject: false, stdin: 'ignore' });
-    if (result.exitCode !== 0)
-      throw new BenchError(
-        `numpy and MKL could not be installed: \`${[file, ...argv].join(' ')}\` failed: ${lastLine(result)}\n` +
-          'It takes Python 3.9 or newer with venv, and access to PyPI.',
-      );
-  }
-  copyFileSync(requirements, stamp);
-}
-
-async function runScript(argv: readonly string[]): Promise<unknown> {
+async function runScript(python: string, argv: readonly string[]): Promise<unknown> {
   const result = await execa(python, [script, ...argv], { reject: false, stdin: 'ignore' });
   if (result.exitCode !== 0) throw new BenchError(`blas.py ${argv.join(' ')} failed: ${lastLine(result)}`);
   return JSON.parse(result.stdout);

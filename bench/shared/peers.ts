@@ -1,8 +1,8 @@
 // Other readers of MLIR text, netron and tree-sitter-mlir, by way of a Python environment of their own inside the checkout.
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
-import { say } from './arguments.ts';
+import { BenchError, say } from './arguments.ts';
+import { openPython } from './python.ts';
 import { lastLine, root } from './workplace.ts';
 
 export const PEERS = ['netron', 'tree-sitter'] as const;
@@ -28,15 +28,18 @@ export const LIMIT_SECONDS = 30;
 /** The problem of a text that tree-sitter has read to its end all the same; bench/tree-sitter.py says it. */
 export const TREE_ERRORS = 'errors in its tree';
 
-const environment = join(root, '.venv-peers');
-const python = join(environment, 'bin', 'python');
 const requirements = join(root, 'bench', 'requirements-peers.txt');
-const stamp = join(environment, '.installed-requirements.txt');
 
 /** The peers, installed when they are missing; null, and a message, when that fails. */
 export async function openPeers(): Promise<Peers | null> {
-  const isInstalled = existsSync(stamp) && readFileSync(stamp, 'utf8') === readFileSync(requirements, 'utf8');
-  if (!isInstalled && !(await install())) return null;
+  let python: string;
+  try {
+    python = await openPython('.venv-peers', requirements, 'netron and tree-sitter-mlir');
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    say(`${error.message}\nTheir columns are "-".`);
+    return null;
+  }
   const about = await execa(python, ['-c', ABOUT], { reject: false, stdin: 'ignore' });
   if (about.exitCode !== 0) {
     say(`netron and tree-sitter-mlir do not work here (${lastLine(about)}): their columns are "-".`);
@@ -60,26 +63,6 @@ const ABOUT = `
 import importlib.metadata, importlib.util, json
 versions = {name: importlib.metadata.version(name) for name in ("netron", "tree-sitter", "tree-sitter-mlir")}
 print(json.dumps({"versions": versions, "netron": importlib.util.find_spec("netron").origin}))`;
-
-async function install(): Promise<boolean> {
-  say('Installing netron and tree-sitter-mlir from PyPI into .venv-peers ...');
-  const commands: [string, string[]][] = [
-    ['python3', ['-m', 'venv', '--clear', environment]],
-    [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements]],
-  ];
-  for (const [file, argv] of commands) {
-    const result = await execa(file, argv, { reject: false, stdin: 'ignore' });
-    if (result.exitCode !== 0) {
-      say(
-        `netron and tree-sitter-mlir could not be installed: \`${[file, ...argv].join(' ')}\` failed: ${lastLine(result)}\n` +
-          'It takes Python 3.10 or newer with venv, and access to PyPI. Their columns are "-".',
-      );
-      return false;
-    }
-  }
-  copyFileSync(requirements, stamp);
-  return true;
-}
 
 /** The last complete line counts: there is one after each pass. */
 async function runPeer(file: string, argv: string[]): Promise<PeerRun> {

@@ -8,7 +8,8 @@ import {
   type CompilerDescription,
   type FoundCompiler,
 } from '../../src/compiler/index.ts';
-import { describeDevice, deviceKey } from '../../src/target/device.ts';
+import { describeDevice } from '../../src/backend/index.ts';
+import { deviceKey } from '../../src/backend/device.ts';
 import { BenchError, say } from './arguments.ts';
 
 /** The folder of this checkout. */
@@ -36,7 +37,7 @@ export interface Workplace {
  * @throws CompilerNotFoundError
  */
 export async function openWorkplace(): Promise<Workplace> {
-  if (!existsSync(join(root, 'dist', 'iree-compile-tuned.cjs')))
+  if (!existsSync(join(root, 'dist', 'current')))
     throw new BenchError('the wrapper is not built (there is no dist/): run `node scripts/build.mjs` first');
   const folder = temporaryFolder();
   const cacheDirectory = join(folder, 'cache');

@@ -7,9 +7,12 @@ import {
   OPEN_ANGLE,
   OPEN_BRACKET,
   OPEN_PAREN,
+  STAR,
 } from './characters.ts';
-import { ARROW, IDENTIFIER, type Scanner } from './scanner.ts';
-import type { AffineMap } from './types.ts';
+import { ARROW, END, IDENTIFIER, NUMBER, type Scanner } from './scanner.ts';
+import type { AffineMap, StridedResult } from './types.ts';
+
+const ZERO = 0x30;
 
 /** More dimensions, and more results, than any contraction has; bounds the search for each result's dimension. */
 const MOST_DIMENSIONS = 32;
@@ -38,12 +41,25 @@ export function parseAffineMap(scanner: Scanner): AffineMap | null {
   if (kind !== ARROW || scanner.next() !== OPEN_PAREN) return null;
 
   const results: (number | null)[] = [];
+  const strided: StridedResult[] = [];
   for (;;) {
     const before = scanner.pos;
     kind = scanner.next();
     if (kind === CLOSE_PAREN) break;
     const dimension = kind === IDENTIFIER ? dimensionOf(scanner, names) : null;
     kind = scanner.next();
+    if (kind === STAR && dimension !== null && scanner.next() === NUMBER) {
+      const stride = numberAt(scanner);
+      kind = scanner.next();
+      if (stride !== null && (kind === COMMA || kind === CLOSE_PAREN)) {
+        strided.push({ result: results.length, dimension, stride });
+        results.push(null);
+        if (kind === CLOSE_PAREN) break;
+        if (results.length > MOST_DIMENSIONS) return null;
+        continue;
+      }
+      kind = END;
+    }
     if (kind === COMMA || kind === CLOSE_PAREN) {
       results.push(dimension);
     } else {
@@ -56,7 +72,20 @@ export function parseAffineMap(scanner: Scanner): AffineMap | null {
     if (kind === CLOSE_PAREN) break;
     if (kind !== COMMA || results.length > MOST_DIMENSIONS) return null;
   }
-  return scanner.next() === CLOSE_ANGLE ? { dimensions: names.length / 2, results } : null;
+  if (scanner.next() !== CLOSE_ANGLE) return null;
+  const map = { dimensions: names.length / 2, results };
+  return strided.length === 0 ? map : { ...map, strided };
+}
+
+/** The positive integer that is the current token; null when it is something else. */
+function numberAt({ bytes, start, pos }: Scanner): number | null {
+  let value = 0;
+  for (let at = start; at < pos; at++) {
+    const digit = bytes[at]! - ZERO;
+    if (digit < 0 || digit > 9) return null;
+    value = 10 * value + digit;
+  }
+  return value > 0 && Number.isSafeInteger(value) ? value : null;
 }
 
 function dimensionOf(scanner: Scanner, names: readonly number[]): number | null {

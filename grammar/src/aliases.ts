@@ -25,11 +25,14 @@ export class Aliases {
   private readonly typeTexts = new Map<string, string | null>();
   private readonly affineMaps = new Map<string, AffineMap | null>();
   private readonly mapLists = new Map<string, readonly AffineMap[] | null>();
+  /** Bytes of values that may still be read: those without an end take all of the text, each. */
+  private budget: number;
   private readonly dictionaries = new Map<string, Dictionary | null>();
 
   constructor(scanner: Scanner, text: Text, types: TypeCache) {
     this.scanner = scanner;
     this.text = text;
+    this.budget = 16 * scanner.end + 65_536;
     this.source = { scanner, text, aliases: this, types };
   }
 
@@ -116,11 +119,13 @@ export class Aliases {
     unindexed.length = 0;
   }
 
-  private at<T>(offset: number, read: () => T): T {
+  private at<T>(offset: number, read: () => T | null): T | null {
     const { scanner } = this;
+    if (this.budget < 0) return null;
     const { pos, start, kind } = scanner;
     scanner.pos = offset;
     const value = read();
+    this.budget -= Math.max(0, scanner.pos - offset);
     scanner.pos = pos;
     scanner.start = start;
     scanner.kind = kind;

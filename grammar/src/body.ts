@@ -14,15 +14,15 @@ import { BLOCK_NAME, END, IDENTIFIER, type Scanner, STRING, VALUE } from './scan
 import type { Body } from './types.ts';
 
 /** More statements than a contraction with its casts needs. */
-const MOST_STATEMENTS = 8;
+const MOST_STATEMENTS = 16;
 
 /** What a value of the region is. */
 type Meaning = 'lhs' | 'rhs' | 'accumulator' | 'product' | 'sum';
 
 interface Known {
   readonly meaning: Meaning;
-  /** How an input was converted to the accumulator's type. */
-  readonly cast: 'none' | 'signed' | 'unsigned';
+  /** How an input was converted to the accumulator's type; `other` when something else was done to the value. */
+  readonly cast: 'none' | 'signed' | 'unsigned' | 'other';
 }
 
 const CASTS: ReadonlyMap<string, Known['cast']> = new Map([
@@ -35,6 +35,13 @@ const CASTS: ReadonlyMap<string, Known['cast']> = new Map([
   ['arith.extui', 'unsigned'],
   ['arith.uitofp', 'unsigned'],
   ['arith.fptoui', 'unsigned'],
+]);
+
+/** What multiplies, and what adds its products. Those of bits are no multiplication, but matchers take them for one. */
+const ADDITIONS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['arith.mulf', ['arith.addf', 'arith.addi']],
+  ['arith.muli', ['arith.addf', 'arith.addi']],
+  ['arith.andi', ['arith.ori']],
 ]);
 
 /**
@@ -61,6 +68,7 @@ function parseContraction(source: Source): Body | null {
 
   let statement = scanner.next();
   let unsigned = false;
+  let additions: readonly string[] = [];
   for (let count = 0; statement === VALUE && count < MOST_STATEMENTS; count++) {
     const result = text.slice(scanner.start, scanner.pos);
     if (scanner.next() !== EQUALS) return null;
@@ -73,35 +81,31 @@ function parseContraction(source: Source): Body | null {
     const second = operands.length === 2 ? known.get(operands[1]!) : undefined;
     if (first === undefined) return null;
 
-    const cast = CASTS.get(name);
-    if (cast !== undefined) {
+    if (operands.length === 1) {
       // One conversion of an input is what the named operations do; anything more computes something else.
-      if (
-        operands.length !== 1 ||
-        first.cast !== 'none' ||
-        (first.meaning !== 'lhs' && first.meaning !== 'rhs')
-      ) {
-        return null;
-      }
+      const isInput = first.meaning === 'lhs' || first.meaning === 'rhs';
+      const cast = isInput && first.cast === 'none' ? (CASTS.get(name) ?? 'other') : 'other';
       known.set(result, { meaning: first.meaning, cast });
-    } else if (name === 'arith.mulf' || name === 'arith.muli') {
-      if (second === undefined || !are(first, second, 'lhs', 'rhs')) return null;
-      if (first.cast !== second.cast && first.cast !== 'none' && second.cast !== 'none') return null;
-      unsigned = first.cast === 'unsigned' || second.cast === 'unsigned';
-      known.set(result, { meaning: 'product', cast: 'none' });
-    } else if (name === 'arith.addf' || name === 'arith.addi') {
-      if (second === undefined || !are(first, second, 'product', 'accumulator')) return null;
-      known.set(result, { meaning: 'sum', cast: 'none' });
     } else {
-      return null;
+      const isSum = additions.includes(name);
+      if (!isSum) additions = ADDITIONS.get(name) ?? [];
+      if (additions.length === 0 || second === undefined) return null;
+      if (!(isSum ? are(first, second, 'product', 'accumulator') : are(first, second, 'lhs', 'rhs')))
+        return null;
+      const casts = [first.cast, second.cast];
+      unsigned ||= casts.includes('unsigned');
+      const isMixed = casts.includes('signed') && casts.includes('unsigned');
+      const isOther = isMixed || casts.includes('other') || name === 'arith.andi';
+      known.set(result, { meaning: isSum ? 'sum' : 'product', cast: isOther ? 'other' : 'none' });
     }
     statement = skipToStatement(scanner);
   }
 
   if (operationName(source) !== 'linalg.yield') return null;
   const yielded = parseOperands(source);
-  if (yielded?.length !== 1 || known.get(yielded[0]!)?.meaning !== 'sum') return null;
-  if (skipToStatement(scanner) !== CLOSE_BRACE) return null;
+  const sum = yielded?.length === 1 ? known.get(yielded[0]!) : undefined;
+  if (sum?.meaning !== 'sum' || skipToStatement(scanner) !== CLOSE_BRACE) return null;
+  if (sum.cast === 'other') return 'multiply-add-like';
   return unsigned ? 'multiply-add-unsigned' : 'multiply-add';
 }
 

@@ -1,5 +1,14 @@
 import { skipGroup } from './balanced.ts';
-import { COLON, COMMA, EQUALS, OPEN_ANGLE, OPEN_BRACE, OPEN_BRACKET, OPEN_PAREN } from './characters.ts';
+import {
+  CLOSE_PAREN,
+  COLON,
+  COMMA,
+  EQUALS,
+  OPEN_ANGLE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  OPEN_PAREN,
+} from './characters.ts';
 import { type Dictionary, emptyDictionary, type Source } from './dictionary.ts';
 import {
   decline,
@@ -13,13 +22,14 @@ import {
   type Refusal,
   refuse,
 } from './operation.ts';
-import { ARROW, ATTRIBUTE_NAME, IDENTIFIER, NUMBER, type Scanner } from './scanner.ts';
+import { ARROW, ATTRIBUTE_NAME, IDENTIFIER, NUMBER, type Scanner, STRING } from './scanner.ts';
 import type { OperationRow } from './table.ts';
+import { parseType } from './type.ts';
 import type { InsertionPoint, Type } from './types.ts';
 
 /**
- * Reads an operation that is written `name %a, %b, key = value {...} : types -> types`, its name being the current
- * token; leaves the scanner at its end.
+ * Reads an operation that is written `name %a, %b, key = value {...} : types -> types`, or with its operands in
+ * parentheses, its name being the current token; leaves the scanner at its end.
  */
 // ebnf: front-end-operation
 export function parseFrontEnd(source: Source, row: OperationRow): Draft | Refusal {
@@ -30,8 +40,13 @@ export function parseFrontEnd(source: Source, row: OperationRow): Draft | Refusa
   const types: Type[] = [];
 
   if (isNoOperation(scanner.next())) return decline();
-  scanner.pos = nameEnd;
+  const parenthesised = scanner.at(OPEN_PAREN);
+  if (!parenthesised) scanner.pos = nameEnd;
   parseValues(source, values);
+  if (parenthesised) {
+    if (!scanner.at(CLOSE_PAREN)) return refuse('the operands are not understood');
+    scanner.next();
+  }
   if (!parseClauses(source, dictionary)) return refuse('what follows the operands is not understood');
   let insertion: InsertionPoint = { offset: scanner.start, before: '{', after: '} ' };
   if (scanner.at(OPEN_BRACE)) {
@@ -43,7 +58,7 @@ export function parseFrontEnd(source: Source, row: OperationRow): Draft | Refusa
   if (!scanner.at(COLON) || !parseOperandTypes(source, types)) {
     return refuse('the operand types are not understood');
   }
-  const results = parseResults(source);
+  const results = parseResultList(source);
   if (results === null) return refuse('the result types are not understood');
   const { pos: end } = scanner;
   return finish({
@@ -52,34 +67,44 @@ export function parseFrontEnd(source: Source, row: OperationRow): Draft | Refusa
   });
 }
 
-/** Reads `batching_dims = [0] x [0], precision = [DEFAULT]`, the first word being current, and notes the names. */
+/**
+ * Reads `batching_dims = [0] x [0], precision = [DEFAULT]` or `pad([0, 0]) acc_type(f32)`, the first word being
+ * current, and notes the names.
+ */
 function parseClauses({ scanner, text }: Source, dictionary: Dictionary): boolean {
   while (scanner.at(IDENTIFIER)) {
     const { start } = scanner;
     const name = text.slice(start, scanner.pos);
-    if (scanner.next() !== EQUALS) return false;
-    const end = skipClause(scanner);
+    const kind = scanner.next();
+    if (kind !== EQUALS && kind !== OPEN_PAREN) return false;
+    const end = kind === EQUALS ? skipValue(scanner) : skipGroup(scanner);
     if (end < 0) return false;
+    if (kind === OPEN_PAREN) scanner.next();
     dictionary.attributes.push({ name, start, end });
-    if (!scanner.at(COMMA)) break;
-    scanner.next();
+    if (scanner.at(COMMA)) scanner.next();
   }
   return true;
 }
 
 /** Steps over words and groups; the token after them is current then. Returns the offset of their end, or -1. */
 // ebnf: clause
-function skipClause(scanner: Scanner): number {
+function skipValue(scanner: Scanner): number {
+  const { pos: from } = scanner;
   for (;;) {
     const end = scanner.pos;
     const kind = scanner.next();
-    if (kind === OPEN_BRACKET || kind === OPEN_ANGLE || kind === OPEN_PAREN) {
+    // Braces after anything else are the dictionary.
+    const isBraced = kind === OPEN_BRACE && end === from;
+    if (isBraced || kind === OPEN_BRACKET || kind === OPEN_ANGLE || kind === OPEN_PAREN) {
       if (skipGroup(scanner) < 0) return -1;
-    } else if (kind !== IDENTIFIER && kind !== NUMBER && kind !== ATTRIBUTE_NAME) {
+    } else if (!WORDS.includes(kind)) {
       return end;
     }
   }
 }
+
+/** The arrow is one of `[b, 0, f]x[0, i, o]->[b, 0, f]`. */
+const WORDS = [IDENTIFIER, NUMBER, ATTRIBUTE_NAME, STRING, ARROW];
 
 /** Reads `(T1, T2) ->` or `T1, T2 ->`. */
 function parseOperandTypes(source: Source, types: Type[]): boolean {
@@ -88,4 +113,20 @@ function parseOperandTypes(source: Source, types: Type[]): boolean {
   if (scanner.next() === OPEN_PAREN) return parseTypes(source, types) && scanner.next() === ARROW;
   scanner.pos = before;
   return parseTypes(source, types, ARROW);
+}
+
+/** Reads `-> T`, `-> (T1, T2)` or `-> T1, T2`, the arrow having been read, and leaves the scanner after it. */
+function parseResultList(source: Source): Type[] | null {
+  const { scanner } = source;
+  const results = parseResults(source);
+  for (;;) {
+    const { pos: end } = scanner;
+    if (results === null || scanner.next() !== COMMA) {
+      scanner.pos = end;
+      return results;
+    }
+    const type = parseType(source);
+    if (type === null) return null;
+    results.push(type);
+  }
 }

@@ -1,18 +1,22 @@
 /**
- * Finds contractions in MLIR text and says where attributes can be added to them.
+ * Finds contractions in MLIR text and says where attributes can be added to them; reads what functions, attributes and
+ * locations say.
  *
- * `parse` and `locate` work on bytes, and all offsets are byte offsets. Nothing here does I/O or keeps state.
+ * Everything works on bytes, and all offsets are byte offsets. Nothing here does I/O or keeps state.
  */
 export { isBytecode } from './bytecode.ts';
-export { findConsumers } from './consumers.ts';
+export { dialectAttributes } from './dialect-attributes.ts';
 export { applyInsertions, insertionFor, insertionSlices, mapBack, originalPosition } from './edit.ts';
+export { functions } from './functions.ts';
 export { type Location, locate } from './locate.ts';
+export { locationsOf } from './locations.ts';
 export { parse, type ParseOptions } from './parse.ts';
+export { symbolsOf } from './symbols.ts';
 export type {
   AffineMap,
   Attribute,
   Body,
-  Consumer,
+  DialectAttribute,
   Insertion,
   InsertionPoint,
   IteratorType,
@@ -22,7 +26,11 @@ export type {
   Operation,
   ParseResult,
   Problem,
+  PublicFunction,
   Role,
   ShapedType,
+  SourceLocation,
+  StridedResult,
   Type,
 } from './types.ts';
+export { integerOf, stringOf } from './values.ts';

@@ -76,7 +76,8 @@ export function finish(parts: Parts): Draft | Refusal {
 }
 
 function isCountRight(row: OperationRow, count: number): boolean {
-  return count <= row.roles.length && count >= row.roles.length - row.optional;
+  const { length } = row.roles;
+  return count >= length - row.optional && (count <= length || row.rest !== null);
 }
 
 function draft(
@@ -94,7 +95,7 @@ function draft(
     chunk: 0,
     symbol: null,
     operands: parts.values.map((value, index) => ({
-      role: row.roles[index]!,
+      role: row.roles[index] ?? row.rest!,
       value,
       type: parts.types[index]!,
       constant: false,

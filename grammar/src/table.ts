@@ -10,6 +10,8 @@ export interface OperationRow {
   readonly inputs: number;
   /** How many operands at the end may be left out. */
   readonly optional: number;
+  /** The role of any operands beyond these; null when there are none. */
+  readonly rest: Role | null;
   /** Whether `indexing_maps = [...]` may or must follow the name in the custom form. */
   readonly mapsKeyword: 'optional' | 'required' | 'never';
   /** The maps when the text gives none; null when it must. */
@@ -39,14 +41,13 @@ interface Json {
   readonly families: readonly (JsonRow & { readonly names: readonly string[] })[];
   readonly constants: Readonly<Record<'sources' | 'loads' | 'globals' | 'through', readonly string[]>>;
   readonly regions: Readonly<Record<'opaque' | 'transparent', readonly string[]>>;
-  /** What computes each element of its result from the same element of its operands: by dialect, or one by one. */
-  readonly elementwise: Readonly<Record<'dialects' | 'operations', readonly string[]>>;
 }
 
 interface JsonRow {
   readonly kind: Kind;
   readonly inputs: readonly Role[];
   readonly optional?: number;
+  readonly rest?: Role;
   readonly outputs: readonly Role[];
   readonly maps: {
     readonly keyword: OperationRow['mapsKeyword'];
@@ -70,6 +71,7 @@ export const rows: readonly OperationRow[] = [
   roles: [...row.inputs, ...row.outputs],
   inputs: row.inputs.length,
   optional: row.optional ?? 0,
+  rest: row.rest ?? null,
   mapsKeyword: row.maps.keyword,
   defaultMaps:
     row.maps.default?.map((results) => ({ dimensions: row.maps.dimensions ?? 0, results })) ?? null,
@@ -107,14 +109,6 @@ for (const name of json.constants.globals) add(name, { kind: 'global' });
 for (const name of json.constants.through) add(name, { kind: 'through' });
 for (const name of json.regions.opaque) add(name, { kind: 'opaque-region' });
 for (const name of json.regions.transparent) add(name, { kind: 'transparent-region' });
-
-const elementwiseDialects = new Set(json.elementwise.dialects);
-const elementwiseOperations = new Set(json.elementwise.operations);
-
-/** Whether an operation of this name that takes tensors computes each element of its result on its own. */
-export function isElementwise(name: string): boolean {
-  return elementwiseOperations.has(name) || elementwiseDialects.has(name.slice(0, name.indexOf('.')));
-}
 
 /** The head whose name is the bytes in [start, end), or null: most names are not known. */
 export function findHead(bytes: Uint8Array, start: number, end: number): Head | null {

@@ -10,6 +10,7 @@ import {
   OPEN_BRACKET,
   OPEN_PAREN,
   QUESTION,
+  SPACE,
   STAR,
 } from './characters.ts';
 import { ARROW, IDENTIFIER, NUMBER, type Scanner, TYPE_NAME } from './scanner.ts';
@@ -44,7 +45,8 @@ export function parseType(source: Source): Type | null {
       const type = aliases.type(text.slice(start, end));
       return type ?? { kind: 'opaque', text: text.slice(start, end) };
     }
-    const type = scanner.is('!torch.vtensor') ? parseVtensor(source) : null;
+    const torch = torchKind(scanner);
+    const type = torch === null ? null : parseTorchTensor(source, torch);
     if (type !== null) return type;
   } else if (kind !== OPEN_PAREN) {
     return null;
@@ -89,14 +91,19 @@ function parseShaped(source: Source, kind: ShapedType['kind']): ShapedType | nul
   return shape === undefined ? null : parseElement(source, kind, shape);
 }
 
-/** Reads `<[2,?],f32>` after `!torch.vtensor`, or nothing. Null when it is not understood. */
-// ebnf: vtensor-type
-function parseVtensor(source: Source): ShapedType | null {
+function torchKind(scanner: Scanner): ShapedType['kind'] | null {
+  if (scanner.is('!torch.vtensor')) return 'vtensor';
+  return scanner.is('!torch.tensor') ? 'torch-tensor' : null;
+}
+
+/** Reads `<[2,?],f32>` after the name, or nothing. Null when it is not understood. */
+// ebnf: torch-type
+function parseTorchTensor(source: Source, kind: ShapedType['kind']): ShapedType | null {
   const { scanner, types } = source;
   const { start, pos: end } = scanner;
   if (scanner.next() !== OPEN_ANGLE) {
     scanner.pos = end;
-    return { kind: 'vtensor', shape: null, elementType: 'unk', encoding: null };
+    return { kind, shape: null, elementType: 'unk', encoding: null };
   }
   const known = types.find(start, scanner.pos, scanner.end);
   if (known !== null) {
@@ -105,7 +112,7 @@ function parseVtensor(source: Source): ShapedType | null {
   }
   const shape = scanner.next() === STAR ? null : parseSizes(source);
   if (shape === undefined || scanner.next() !== COMMA) return null;
-  const type = parseElement(source, 'vtensor', shape);
+  const type = parseElement(source, kind, shape);
   if (type !== null) types.keep(type);
   return type;
 }
@@ -179,10 +186,9 @@ function parseShape(scanner: Scanner): number[] | null | undefined {
       pos++;
     } else if (byte === OPEN_BRACKET) {
       // A scalable dimension: `vector<[4]xf32>`.
-      while (pos < end && bytes[pos] !== CLOSE_BRACKET) {
-        if (bytes[pos] === CLOSE_ANGLE) return undefined;
-        pos++;
-      }
+      do pos++;
+      while (pos < end && (CLASSES[bytes[pos]!]! & (DIGIT | SPACE)) !== 0);
+      if (pos >= end || bytes[pos] !== CLOSE_BRACKET) return undefined;
       pos++;
     } else {
       break;

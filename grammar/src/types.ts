@@ -50,11 +50,16 @@ export type IteratorType = 'parallel' | 'reduction' | 'window';
 
 /**
  * What the scalar region computes: `acc + lhs * rhs` with each input converted at most once to the accumulator's type
- * (`-unsigned` when that conversion is an unsigned one), which is what the named operations do, or anything else.
+ * (`-unsigned` when that conversion is an unsigned one), which is what the named operations do, or anything else. `-like`
+ * is what the compiler takes for a contraction although it computes something else: values are changed on the way, each by
+ * itself (a product or a sum is rounded, an input negated), or bits are combined by `and` and `or`.
  */
-export type Body = 'multiply-add' | 'multiply-add-unsigned' | 'other';
+export type Body = 'multiply-add' | 'multiply-add-unsigned' | 'multiply-add-like' | 'other';
 
-/** An `input` is what is neither multiplied nor added to: a zero point, a bias, a factor. */
+/**
+ * An `input` is what is neither multiplied nor added to: a zero point, a bias, a factor; or any operand where the name of
+ * an operation `to-normalise` does not say more.
+ */
 export type Role = 'lhs' | 'rhs' | 'accumulator' | 'input' | 'output';
 
 export interface Operand {
@@ -69,10 +74,11 @@ export interface Operand {
 export type Type = ShapedType | OpaqueType;
 
 export interface ShapedType {
-  readonly kind: 'tensor' | 'memref' | 'vector' | 'vtensor';
+  /** `!torch.vtensor` is a `vtensor`; `!torch.tensor`, which can be overwritten, a `torch-tensor`. */
+  readonly kind: 'tensor' | 'memref' | 'vector' | 'vtensor' | 'torch-tensor';
   /** Dimension sizes in elements; -1 is dynamic (or scalable), null is unranked. */
   readonly shape: readonly number[] | null;
-  /** As in the text: `f32`, `complex<f32>`; `unk` for a `!torch.vtensor` that says nothing. */
+  /** As in the text: `f32`, `complex<f32>`; `unk` for a type of the torch dialect that says nothing. */
   readonly elementType: string;
   /** What follows the element type, as in the text: an encoding, a layout and a memory space. */
   readonly encoding: string | null;
@@ -89,6 +95,16 @@ export interface AffineMap {
   readonly dimensions: number;
   /** The index of a plain dimension; null for anything else (constants, sums, symbols). */
   readonly results: readonly (number | null)[];
+  /** The results of the form `d0 * 2`; absent when there are none. */
+  readonly strided?: readonly StridedResult[];
+}
+
+/** One dimension times a constant. */
+export interface StridedResult {
+  /** Index among the map's results, where null stands. */
+  readonly result: number;
+  readonly dimension: number;
+  readonly stride: number;
 }
 
 /** A whole `name = value`, or a lone `name`, as byte offsets [start, end). */
@@ -105,23 +121,34 @@ export interface InsertionPoint {
   readonly after: string;
 }
 
-/** An operation that uses the result of another one, alone. */
-export interface Consumer {
-  /** Such as `linalg.generic`; `onnx.Relu` for `torch.operator "onnx.Relu"`. */
+/** A function that a program offers: public, and with a body. */
+export interface PublicFunction {
+  /** Its symbol, without the `@`. */
   readonly name: string;
-  /** Byte offset of the operation's name. */
+  /** Byte offsets [start, end), from `func.func` to the end of its body. */
   readonly start: number;
-  /**
-   * The text tells that each element of its result comes from one element of each operand: a `linalg.generic` with
-   * parallel iterators only (its maps may still repeat or reorder elements), or a name that says so. False when in doubt.
-   */
-  readonly elementwise: boolean;
-  /**
-   * The names of the operations in the region of a `linalg.generic` or `linalg.map`, in the order of the text and without
-   * `linalg.yield`: `arith.addf`. Null for other operations, and for a region that is not understood or has an operation
-   * without a result.
-   */
-  readonly body: readonly string[] | null;
+  readonly end: number;
+  /** What is not understood is `opaque`; its text is empty where no type stands. */
+  readonly arguments: readonly Type[];
+  readonly results: readonly Type[];
+}
+
+/** An attribute `#dialect.name<...>` as it stands in the text. */
+export interface DialectAttribute {
+  /** Byte offsets [start, end), from the `#` to the `>`. */
+  readonly start: number;
+  readonly end: number;
+  /** The values without a name, in their order, as text: `"cuda"` with its quotes. What an alias stands for is there instead of it. */
+  readonly values: readonly string[];
+  /** Each `name = value`, also of dictionaries among the values, as text likewise; `unit` for a lone name in a dictionary. */
+  readonly entries: ReadonlyMap<string, string>;
+}
+
+/** A place that a `loc(...)` names; both numbers count from 1. */
+export interface SourceLocation {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
 }
 
 /** One edit: `text` goes before the byte at `offset`. */

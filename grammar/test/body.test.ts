@@ -49,7 +49,6 @@ test.each([
     'casts of both signs',
     `%i = arith.extui %x : i8 to i32 %j = arith.extsi %y : i8 to i32 %p = arith.muli %i, %j : i32 ${ending}`,
   ],
-  ['a square', `%p = arith.mulf %x, %x : f32 ${ending}`],
   ['a product that is cast', `%q = arith.mulf %x, %y : f16 %p = arith.extf %q : f16 to f32 ${ending}`],
   [
     'two casts of an input',
@@ -60,9 +59,23 @@ test.each([
     '%p = arith.mulf %x, %y : f32 %s = arith.addf %z, %p : f32 %t = arith.truncf %s : f32 to f16 linalg.yield %t : f16',
   ],
   [
+    'an accumulator that is cast',
+    `%p = arith.mulf %x, %y : f32 %o = arith.extf %z : f16 to f32 %s = arith.addf %o, %p : f32
+     %t = arith.truncf %s : f32 to f16 linalg.yield %t : f16`,
+  ],
+  ['an input that is negated', `%i = arith.negf %x : f32 %p = arith.mulf %i, %y : f32 ${ending}`],
+  ['bits', '%p = arith.andi %x, %y : i8 %s = arith.ori %z, %p : i8 linalg.yield %s : i8'],
+])('multiply-add-like, which matchers take for a contraction, with %s', (_, statements) => {
+  expect(bodyOf(statements)).toBe('multiply-add-like');
+});
+
+test.each([
+  ['a square', `%p = arith.mulf %x, %x : f32 ${ending}`],
+  [
     'the accumulator multiplied',
     '%p = arith.mulf %x, %z : f32 %s = arith.addf %p, %y : f32 linalg.yield %s : f32',
   ],
+  ['bits that are added', '%p = arith.andi %x, %y : i8 %s = arith.addi %z, %p : i8 linalg.yield %s : i8'],
   ['a maximum', '%p = arith.mulf %x, %y : f32 %s = arith.maximumf %z, %p : f32 linalg.yield %s : f32'],
   [
     'only the product yielded',

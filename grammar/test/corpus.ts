@@ -8,11 +8,19 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { applyInsertions, findConsumers, insertionFor, locate, parse } from '../src/main.ts';
-import type { AffineMap, Consumer, Operation, Problem, Type } from '../src/main.ts';
+import {
+  applyInsertions,
+  insertionFor,
+  locate,
+  parse,
+  type AffineMap,
+  type Operation,
+  type Problem,
+  type Type,
+} from '../src/main.ts';
 import { examples, customForm, quotedForm } from './fixtures.ts';
 import { fuzz } from './fuzz.ts';
-import { readPrint, squeeze, type Printed, type PrintedConsumer } from './generic-print.ts';
+import { readPrint, squeeze, type Printed } from './generic-print.ts';
 import { ireeOpt } from './oracle.ts';
 
 /** No text may take longer than this. */
@@ -32,7 +40,7 @@ const PRINT = [
 
 /** A disagreement, a line each. */
 export interface Finding {
-  readonly kind: 'throw' | 'slow' | 'count' | 'operation' | 'consumer' | 'insertion' | 'separators';
+  readonly kind: 'throw' | 'slow' | 'count' | 'operation' | 'insertion' | 'separators';
   readonly where: string;
   readonly message: string;
 }
@@ -56,15 +64,9 @@ interface Tally {
   printed: number;
   found: number;
   inserted: number;
-  /** Links of all chains of consumers, printed and found. */
-  links: number;
-  followed: number;
 }
 
-const noTally = (): Tally => ({
-  ...{ texts: 0, accepted: 0, printed: 0, found: 0, inserted: 0 },
-  ...{ links: 0, followed: 0 },
-});
+const noTally = (): Tally => ({ texts: 0, accepted: 0, printed: 0, found: 0, inserted: 0 });
 
 /** Every `.mlir` file under a folder, or the file itself, in a fixed order. */
 export function listFiles(path: string): string[] {
@@ -117,8 +119,7 @@ async function compareFile(executable: string, file: string, report: Report): Pr
   report.files++;
   report.bytes += input.length;
   const whole = timedParse(input, false, file, report);
-  if (whole !== null)
-    await compareText({ executable, file, input, from: 0, split: false }, whole, report.whole, report);
+  if (whole !== null) await compareText({ executable, file, input, from: 0 }, whole, report.whole, report);
 
   const starts = chunkStarts(input);
   if (starts.length === 1) return;
@@ -135,7 +136,7 @@ async function compareFile(executable: string, file: string, report: Report): Pr
       operations: split.operations.filter((operation) => operation.chunk === chunk),
       problems: split.problems.filter(({ offset }) => offset >= from && offset <= to),
     };
-    const place = { executable, file, input: input.subarray(0, to), from, split: true };
+    const place = { executable, file, input: input.subarray(0, to), from };
     await compareText(place, own, report.chunks, report);
   }
 }
@@ -176,12 +177,10 @@ interface Place {
   readonly file: string;
   readonly input: Buffer;
   readonly from: number;
-  /** Whether it is one of several chunks. */
-  readonly split: boolean;
 }
 
 async function compareText(place: Place, parsed: Parsed, tally: Tally, report: Report): Promise<void> {
-  const { executable, file, input, from, split } = place;
+  const { executable, file, input, from } = place;
   const { operations, problems } = parsed;
   tally.texts++;
   const answer = await ask(executable, PRINT, input.subarray(from));
@@ -218,17 +217,6 @@ async function compareText(place: Place, parsed: Parsed, tally: Tally, report: R
     for (const difference of differences(operation, printed[index]!))
       finding('operation', at(operation.start), difference);
   });
-  const chains = findConsumers(input, operations, { splitInputFile: split });
-  for (const [index, chain] of chains.entries()) {
-    const { consumers } = printed[index]!;
-    tally.links += consumers.length;
-    tally.followed += chain.length;
-    // The text may tell less than the print, but nothing else.
-    chain.forEach((link, step) => {
-      const wrong = wrongConsumer(link, consumers[step]);
-      if (wrong !== null) finding('consumer', at(operations[index]!.start), `link ${step}: ${wrong}`);
-    });
-  }
   if (operations.length === 0) return;
 
   const insertions = operations.map((operation, index) =>
@@ -282,15 +270,6 @@ function differences(operation: Operation, printed: Printed): string[] {
   return found;
 }
 
-function wrongConsumer(found: Consumer, printed: PrintedConsumer | undefined): string | null {
-  const { name, elementwise, body } = found;
-  if (name !== printed?.name) return `found ${name}, printed ${printed?.name ?? 'none'}`;
-  if (name === 'linalg.generic' && elementwise && !printed.elementwise) return `${name} is not elementwise`;
-  if (body !== null && body.join() !== printed.body?.join())
-    return `the body of ${name} is ${body.join()}, printed ${printed.body?.join() ?? 'none'}`;
-  return null;
-}
-
 /** Kind, shape and element type; layouts and encodings are printed in other words than they are read. */
 function spellType(type: Type): string {
   if (type.kind === 'opaque') return squeeze(type.text);
@@ -303,10 +282,10 @@ function spellMap({ dimensions, results }: AffineMap): string {
 }
 
 function describe(tally: Tally): string {
-  const { texts, accepted, printed, found, inserted, links, followed } = tally;
+  const { texts, accepted, printed, found, inserted } = tally;
   return (
     `${texts} texts, ${accepted} accepted; operations: ${printed} printed, ${found} found, ` +
-    `${inserted} insertions landed; consumers: ${links} printed, ${followed} found`
+    `${inserted} insertions landed`
   );
 }
 

@@ -23,11 +23,12 @@ export function typeText(type: Type): string {
   if (type.kind === 'opaque') return type.text;
   const sizes = type.shape?.map((size) => (size < 0 ? '?' : String(size)));
   const encoding = type.encoding === null ? '' : `, ${type.encoding}`;
-  if (type.kind === 'vtensor') {
+  if (type.kind === 'vtensor' || type.kind === 'torch-tensor') {
+    const name = type.kind === 'vtensor' ? '!torch.vtensor' : '!torch.tensor';
     const shape = sizes === undefined ? '*' : `[${sizes.join(',')}]`;
     return shape === '*' && type.elementType === 'unk'
-      ? '!torch.vtensor'
-      : `!torch.vtensor<${shape},${type.elementType}${encoding}>`;
+      ? name
+      : `${name}<${shape},${type.elementType}${encoding}>`;
   }
   const shape = sizes === undefined ? '*x' : sizes.map((size) => `${size}x`).join('');
   return `${type.kind}<${shape}${type.elementType}${encoding}>`;
@@ -41,13 +42,20 @@ export function types(operation: Operation): string[] {
 interface Example {
   /** Their types; `3x5` is `tensor<3x5xf32>`, and an empty text `tensor<f32>`. */
   readonly operands: readonly string[];
-  /** The type of the result, when it is not that of the last operand. */
+  /** The type of the result, when it is not that of the last operand; the types of several. */
   readonly result?: string;
+  readonly results?: readonly string[];
   readonly maps?: string;
   readonly traits?: string;
   /** What stands between operands and dictionary in the custom form, and the same as properties. */
   readonly clauses?: string;
   readonly properties?: string;
+  /** What the custom form must have in its dictionary. */
+  readonly attributes?: string;
+  /** Its custom form has the operands in parentheses. */
+  readonly parenthesised?: true;
+  /** It has no custom form. */
+  readonly onlyQuoted?: true;
   /** What the quoted form has for a region. */
   readonly region?: string;
   /** False for what the compiler of today does not know any more. */
@@ -79,6 +87,41 @@ const quantized = (lhs: string, rhs: string, out: string): Example => ({
   region: quantizedBody,
 });
 const vtensor = (sizes: string, element = 'f32'): string => `!torch.vtensor<[${sizes}],${element}>`;
+const [LIST, BOOL, INT] = ['!torch.list<int>', '!torch.bool', '!torch.int'];
+
+function tosaConvolution(
+  operands: readonly string[],
+  result: string,
+  pad: readonly number[],
+  steps: readonly number[] = [1, 1],
+): Example {
+  const [edges, ones] = [pad.join(', '), steps.join(', ')];
+  return {
+    operands,
+    result,
+    clauses: ` pad([${edges}]) stride([${ones}]) dilation([${ones}]) acc_type(f32)`,
+    properties: `acc_type = f32, dilation = array<i64: ${ones}>, pad = array<i64: ${edges}>, stride = array<i64: ${ones}>`,
+  };
+}
+
+/** The image, the filter and no bias, and what else the operation takes. */
+const torchConvolution = (
+  more: readonly string[],
+  image = '8,9',
+  filter = '3,2',
+  result = '6,8',
+): Example => ({
+  operands: [vtensor(`1,2,${image}`), vtensor(`4,2,${filter}`), '!torch.none', ...more],
+  result: vtensor(`1,4,${result}`),
+});
+
+function onnxQuantized(lhs: string, rhs: string, result: string): Example {
+  const scaled = (sizes: string) => [vtensor(sizes, 'ui8'), vtensor(''), vtensor('', 'ui8')];
+  return {
+    operands: [...scaled(lhs), ...scaled(rhs), ...scaled('').slice(1)],
+    result: vtensor(result, 'ui8'),
+  };
+}
 
 /** What each operation of the table is written with: an example for every row of operations.json. */
 export const examples: Readonly<Record<string, Example>> = {
@@ -166,6 +209,141 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'onnx.MatMul': { operands: [vtensor('3,5'), vtensor('5,7')], result: vtensor('3,7', 'unk') },
   'onnx.Gemm': { operands: [vtensor('3,5'), vtensor('5,7'), vtensor('7')], result: vtensor('3,7') },
+
+  'stablehlo.convolution': {
+    operands: ['1x8x9x2', '3x2x2x4'],
+    result: '1x3x8x4',
+    parenthesised: true,
+    clauses:
+      ' dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 1], pad = [[0, 0], [0, 0]]}',
+    attributes: 'batch_group_count = 1 : i64, feature_group_count = 1 : i64',
+    properties:
+      'batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, window_strides = array<i64: 2, 1>',
+  },
+  'stablehlo.dynamic_conv': {
+    operands: ['1x8x9x2', '3x2x2x4', 'tensor<2x2xi64>'],
+    result: '1x6x8x4',
+    onlyQuoted: true,
+    properties:
+      'batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, window_strides = array<i64: 1, 1>',
+  },
+  'stablehlo.einsum': {
+    operands: ['3x5', '5x7'],
+    result: '3x7',
+    clauses: ', config = "mk,kn->mn"',
+    properties: 'einsum_config = "mk,kn->mn"',
+  },
+  'chlo.ragged_dot': {
+    operands: ['3x5', '2x5x7', 'tensor<2xi64>'],
+    result: '3x7',
+    onlyQuoted: true,
+    properties:
+      'ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>',
+  },
+  'tosa.conv2d': tosaConvolution(['1x8x9x2', '4x3x2x2', '4', '1', '1'], '1x6x8x4', [0, 0, 0, 0]),
+  'tosa.conv3d': tosaConvolution(
+    ['1x8x9x7x2', '4x3x2x2x2', '4', '1', '1'],
+    '1x6x8x6x4',
+    [0, 0, 0, 0, 0, 0],
+    [1, 1, 1],
+  ),
+  'tosa.depthwise_conv2d': tosaConvolution(['1x8x9x2', '3x2x2x4', '8', '1', '1'], '1x6x8x8', [0, 0, 0, 0]),
+  'tosa.transpose_conv2d': {
+    operands: ['1x8x9x2', '4x3x2x2', '4', '1', '1'],
+    result: '1x10x10x4',
+    clauses: ' out_pad([0, 0, 0, 0]) stride([1, 1]) acc_type(f32)',
+    properties: 'acc_type = f32, out_pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>',
+  },
+  'torch.aten._convolution': torchConvolution([LIST, LIST, LIST, BOOL, LIST, INT, BOOL, BOOL, BOOL, BOOL]),
+  'torch.aten._convolution.deprecated': torchConvolution([
+    ...[LIST, LIST, LIST, BOOL, LIST, INT, BOOL, BOOL, BOOL],
+  ]),
+  'torch.aten._int_mm': {
+    operands: [vtensor('3,5', 'si8'), vtensor('5,7', 'si8')],
+    result: vtensor('3,7', 'si32'),
+  },
+  'torch.aten._scaled_mm': {
+    operands: [
+      ...[vtensor('3,16', 'f8E4M3FN'), vtensor('16,32', 'f8E4M3FN'), vtensor(''), vtensor('')],
+      ...['!torch.none', '!torch.none', '!torch.none', BOOL],
+    ],
+    result: vtensor('3,32'),
+  },
+  'torch.aten.conv1d': torchConvolution([LIST, LIST, LIST, INT], '9', '2', '8'),
+  'torch.aten.conv1d.padding': torchConvolution([LIST, '!torch.str', LIST, INT], '9', '2', '8'),
+  'torch.aten.conv2d': torchConvolution([LIST, LIST, LIST, INT]),
+  'torch.aten.conv2d.padding': torchConvolution([LIST, '!torch.str', LIST, INT]),
+  'torch.aten.conv3d': torchConvolution([LIST, LIST, LIST, INT], '8,9,7', '3,2,2', '6,8,6'),
+  'torch.aten.conv3d.padding': torchConvolution([LIST, '!torch.str', LIST, INT], '8,9,7', '3,2,2', '6,8,6'),
+  'torch.aten.conv_tbc': {
+    operands: [vtensor('9,1,2'), vtensor('2,2,4'), vtensor('4'), INT],
+    result: vtensor('8,1,4'),
+  },
+  'torch.aten.conv_transpose1d': torchConvolution([LIST, LIST, LIST, INT, LIST], '9', '2', '10'),
+  'torch.aten.conv_transpose2d.input': torchConvolution([LIST, LIST, LIST, INT, LIST]),
+  'torch.aten.conv_transpose3d.input': torchConvolution([LIST, LIST, LIST, INT, LIST]),
+  'torch.aten.convolution': torchConvolution([LIST, LIST, LIST, BOOL, LIST, INT]),
+  'torch.aten.dot': { operands: [vtensor('5'), vtensor('5')], result: vtensor('') },
+  'torch.aten.mv': { operands: [vtensor('3,5'), vtensor('5')], result: vtensor('3') },
+  'torch.aten.addbmm': {
+    operands: [vtensor('3,7'), vtensor('2,3,5'), vtensor('2,5,7'), INT, INT],
+    result: vtensor('3,7'),
+  },
+  'torch.aten.baddbmm': {
+    operands: [vtensor('2,3,7'), vtensor('2,3,5'), vtensor('2,5,7'), INT, INT],
+    result: vtensor('2,3,7'),
+  },
+  'torch.aten._trilinear': {
+    operands: [vtensor('3,5,1'), vtensor('3,5,7'), vtensor('3,1,7'), LIST, LIST, LIST, LIST, INT],
+    result: vtensor('3,5'),
+  },
+  'torch.aten.bilinear': {
+    operands: [vtensor('3,5'), vtensor('3,7'), vtensor('2,5,7'), '!torch.none'],
+    result: vtensor('3,2'),
+  },
+  'torch.aten.convolution_backward': {
+    operands: [
+      ...[vtensor('1,4,6,8'), vtensor('1,2,8,9'), vtensor('4,2,3,2')],
+      ...[LIST, LIST, LIST, LIST, BOOL, LIST, INT, '!torch.list<bool>'],
+    ],
+    results: [vtensor('1,2,8,9'), vtensor('4,2,3,2'), '!torch.none'],
+  },
+  'torch.aten.einsum': {
+    operands: ['!torch.str', '!torch.list<vtensor>', '!torch.none'],
+    result: vtensor('3,7'),
+  },
+  'onnx.Conv': {
+    operands: [vtensor('1,2,8,9'), vtensor('4,2,3,2'), vtensor('4')],
+    result: vtensor('1,4,6,8'),
+  },
+  'onnx.ConvInteger': {
+    operands: [vtensor('1,2,8,9', 'ui8'), vtensor('4,2,3,2', 'ui8')],
+    result: vtensor('1,4,6,8', 'si32'),
+  },
+  'onnx.ConvTranspose': {
+    operands: [vtensor('1,2,8,9'), vtensor('2,4,3,2')],
+    result: vtensor('1,4,10,10'),
+  },
+  'onnx.FusedMatMul': { operands: [vtensor('3,5'), vtensor('5,7')], result: vtensor('3,7') },
+  'onnx.MatMulInteger': {
+    operands: [vtensor('3,5', 'si8'), vtensor('5,7', 'si8')],
+    result: vtensor('3,7', 'si32'),
+  },
+  'onnx.QLinearConv': onnxQuantized('1,2,8,9', '4,2,3,2', '1,4,6,8'),
+  'onnx.QLinearMatMul': onnxQuantized('3,5', '5,7', '3,7'),
+  'onnx.Einsum': { operands: [vtensor('3,5'), vtensor('5,7'), vtensor('7,2')], result: vtensor('3,2') },
+  'onnx.GRU': {
+    operands: [vtensor('15,2,4'), vtensor('1,9,4'), vtensor('1,9,3')],
+    results: [vtensor('15,1,2,3'), vtensor('1,2,3')],
+  },
+  'onnx.LSTM': {
+    operands: [vtensor('15,2,4'), vtensor('1,12,4'), vtensor('1,12,3')],
+    results: [vtensor('15,1,2,3'), vtensor('1,2,3'), vtensor('1,2,3')],
+  },
+  'onnx.RNN': {
+    operands: [vtensor('15,2,4'), vtensor('1,3,4'), vtensor('1,3,3')],
+    results: [vtensor('15,1,2,3'), vtensor('1,2,3')],
+  },
 };
 
 /** The full type of an operand of an example. */
@@ -174,24 +352,26 @@ export function typeOf(text: string): string {
   return `tensor<${text === '' ? '' : `${text}x`}f32>`;
 }
 
-/** What an example's result is, as a full type. */
-export function resultOf({ operands, result }: Example): string {
-  return typeOf(result ?? operands.at(-1)!);
+/** What an example's results are, as full types. */
+export function resultsOf({ operands, result, results }: Example): string[] {
+  return (results ?? [result ?? operands.at(-1)!]).map(typeOf);
 }
 
 /** The operands of an example. */
 export function valuesOf({ operands }: Example): string[] {
-  return operands.map((_, index) => `%${'abcde'.charAt(index)}`);
+  return operands.map((_, index) => `%${'abcdefghijklmnop'.charAt(index)}`);
 }
 
 /** A module with one operation in one function, in its custom form; `attributes` is text such as `{foo}`. */
 export function customForm(name: string, attributes = ''): string {
   const example = examples[name]!;
+  if (example.onlyQuoted === true) return quotedForm(name, attributes);
   const { maps, traits } = example;
   const row = rows.find((candidate) => candidate.name === name)!;
   const values = valuesOf(example);
   const operands = example.operands.map(typeOf);
-  const result = resultOf(example);
+  const results = resultsOf(example);
+  const result = results.join(', ');
   const list = (from: number, to: number): string =>
     `(${values.slice(from, to).join(', ')} : ${operands.slice(from, to).join(', ')})`;
   const lists = `ins${list(0, row.inputs)} outs${list(row.inputs, values.length)}`;
@@ -199,13 +379,18 @@ export function customForm(name: string, attributes = ''): string {
     ?.split(' ')
     .map((trait) => `"${trait}"`)
     .join(', ');
+  const dictionary =
+    example.attributes === undefined
+      ? attributes
+      : `{${[example.attributes, attributes.slice(1, -1)].filter((part) => part !== '').join(', ')}}`;
+  const front = example.parenthesised === true ? `(${values.join(', ')})` : ` ${values.join(', ')}`;
   const written = {
     'before-ins': `${name}${maps === undefined ? '' : ` indexing_maps = ${maps}`} ${attributes} ${lists} -> ${result}`,
     'attrs-after-outs': `${name} {indexing_maps = ${maps}, iterator_types = [${iterators}]} ${lists} ${attributes === '' ? '' : `attrs = ${attributes}`} ${body} -> ${result}`,
-    'before-types': `${name} ${values.join(', ')}${example.clauses ?? ''} ${attributes} : ${
+    'before-types': `${name}${front}${example.clauses ?? ''} ${dictionary} : ${
       name.startsWith('torch.') ? operands.join(', ') : `(${operands.join(', ')})`
     } -> ${result}`,
-    operator: `torch.operator "${name}"(${values.join(', ')}) ${attributes} : (${operands.join(', ')}) -> ${result}`,
+    operator: `torch.operator "${name}"(${values.join(', ')}) ${attributes} : (${operands.join(', ')}) -> ${resultList(results)}`,
   };
   return inFunction(written[row.dictionary], example);
 }
@@ -229,17 +414,21 @@ export function quotedForm(name: string, attributes = ''): string {
     ...(inLinalg ? [`operandSegmentSizes = array<i32: ${row.inputs}, ${operands.length - row.inputs}>`] : []),
   ].join(', ');
   const between = `${properties === '' ? '' : ` <{${properties}}>`}${inLinalg ? ` (${example.region ?? body})` : ''}`;
-  const operation = `"${isOperator ? 'torch.operator' : name}"(${valuesOf(example).join(', ')})${between} ${attributes} : (${operands.map(typeOf).join(', ')}) -> ${resultOf(example)}`;
+  const operation = `"${isOperator ? 'torch.operator' : name}"(${valuesOf(example).join(', ')})${between} ${attributes} : (${operands.map(typeOf).join(', ')}) -> ${resultList(resultsOf(example))}`;
   return inFunction(operation, example);
 }
 
+const resultList = (types: readonly string[]): string =>
+  types.length === 1 ? types[0]! : `(${types.join(', ')})`;
+
 function inFunction(operation: string, example: Example): string {
   const values = valuesOf(example);
-  const result = resultOf(example);
+  const results = resultsOf(example);
   const parameters = example.operands.map((type, index) => `${values[index]!}: ${typeOf(type)}`);
-  return `func.func @main(${parameters.join(', ')}) -> ${result} {
-  %0 = ${operation}
-  return %0 : ${result}
+  const several = results.length > 1;
+  return `func.func @main(${parameters.join(', ')}) -> ${results[0]!} {
+  %0${several ? `:${results.length}` : ''} = ${operation}
+  return %0${several ? '#0' : ''} : ${results[0]!}
 }
 `;
 }

@@ -124,6 +124,32 @@ describe('linalg.generic', () => {
   });
 
   test.each([
+    [
+      'd0 * 2, d1 * 12',
+      [null, null],
+      [
+        { result: 0, dimension: 0, stride: 2 },
+        { result: 1, dimension: 1, stride: 12 },
+      ],
+    ],
+    ['d1, d0*3', [1, null], [{ result: 1, dimension: 0, stride: 3 }]],
+    ['d0 * 2 + 1, d1', [null, 1], undefined],
+    ['d0 * s0, d1', [null, 1], undefined],
+    ['d0 * 0, d1', [null, 1], undefined],
+    ['d0 * 0x10, d1', [null, 1], undefined],
+    ['d0 * 99999999999999999999, d1', [null, 1], undefined],
+  ])('of %s say which dimensions have strides', (results, plain, strided) => {
+    const maps = `[affine_map<(d0, d1)[s0] -> (${results})>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]`;
+    const text = `linalg.generic {indexing_maps = ${maps}, iterator_types = ["parallel", "reduction"]}
+      ins(%a, %b : tensor<9x1xf32>, tensor<3xf32>) outs(%c : tensor<7xf32>) ${body}`;
+    expect(only(text).indexingMaps[0]).toEqual({
+      dimensions: 2,
+      results: plain,
+      ...(strided && { strided }),
+    });
+  });
+
+  test.each([
     ['no reduction', 'iterator_types = ["parallel", "parallel", "parallel"]', lists],
     ['one input', iterators, 'ins(%a : tensor<3x5xf32>) outs(%c : tensor<3x7xf32>)'],
     ['two outputs', iterators, 'ins(%a : tensor<3x5xf32>) outs(%b, %c : tensor<3x7xf32>, tensor<3x7xf32>)'],
@@ -178,6 +204,39 @@ describe('front ends', () => {
     expect(operation.results.map(typeText)).toEqual(['tensor<2x3x7xf32>']);
   });
 
+  test('operands may stand in parentheses, and braces in a clause are not the dictionary', () => {
+    const text = `%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]]} {feature_group_count = 1 : i64} : (${t}) -> tensor<2x3x7xf32>`;
+    const operation = only(text);
+    expect(operation.attributes.map(({ start, end }) => text.slice(start, end))).toEqual([
+      'dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f]',
+      'window = {stride = [1], pad = [[0, 0]]}',
+      'feature_group_count = 1 : i64',
+    ]);
+    expect(operation.operands.map(({ role, value }) => [role, value])).toEqual([
+      ['lhs', '%a'],
+      ['rhs', '%b'],
+    ]);
+    expect(operation.end).toBe(text.length);
+  });
+
+  test('clauses may be in parentheses, without commas', () => {
+    const text = `%0 = tosa.conv2d %a, %b, %c pad([0, 0]) acc_type(f32) {foo} : (${t}, f32) -> tensor<2x3x7xf32>`;
+    const operation = only(text);
+    expect(operation.attributes.map(({ start, end }) => text.slice(start, end))).toEqual([
+      'pad([0, 0])',
+      'acc_type(f32)',
+      'foo',
+    ]);
+    expect(operation.operands.map(({ role }) => role)).toEqual(['lhs', 'rhs', 'input']);
+  });
+
+  test('several results need no parentheses', () => {
+    const operation = only(
+      '%0, %1, %2 = torch.aten.convolution_backward %a, %b : f32, f32 -> !torch.vtensor<[3],f32>, i1, !torch.none loc(unknown)',
+    );
+    expect(operation.results.map(typeText)).toEqual(['!torch.vtensor<[3],f32>', 'i1', '!torch.none']);
+  });
+
   test('operands at the end may be missing', () => {
     const roles = (text: string): string[] => only(text).operands.map(({ role }) => role);
     expect(roles(`tosa.matmul %a, %b : (${t}) -> tensor<2x3x7xf32>`)).toEqual(['lhs', 'rhs']);
@@ -225,6 +284,8 @@ describe('front ends', () => {
     ['no result', 'stablehlo.dot %a, %b : (T, T)'],
     ['a clause that does not end', 'stablehlo.dot %a, %b, precision = [ : (T, T) -> T'],
     ['a clause without a value', 'stablehlo.dot %a, %b, precision : (T, T) -> T'],
+    ['operands whose parenthesis does not end', 'stablehlo.convolution(%a, %b : (T, T) -> T'],
+    ['a result that is none', 'stablehlo.dot %a, %b : (T, T) -> T, )'],
     ['too few zero points', 'linalg.quantized_matmul ins(%a, %b, %z : T, T, i32) outs(%c : T) -> T'],
   ])('%s: a problem, not an operation', (_, text) => {
     const { operations, problems } = parseText(text);
@@ -294,6 +355,7 @@ describe('types', () => {
     '!torch.vtensor<[0x2],f32>',
     '!torch.vtensor<[a],f32>',
     '!torch.tensor<[2,3],f32>',
+    '!torch.tensor',
     'opaque<"dialect", "type">',
     '!unknown',
     'index',

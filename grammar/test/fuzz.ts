@@ -1,6 +1,16 @@
-// Broken texts, the same ones for the same seed: whatever the bytes, neither parse() nor findConsumers() may throw, and
-// what they say must fit the input.
-import { findConsumers, insertionFor, type Operation, parse, type ParseOptions } from '../src/main.ts';
+// Broken texts, the same ones for the same seed: whatever the bytes, no reader may throw, and what they say
+// must fit the input.
+import {
+  dialectAttributes,
+  functions,
+  insertionFor,
+  integerOf,
+  locationsOf,
+  type Operation,
+  parse,
+  type ParseOptions,
+  symbolsOf,
+} from '../src/main.ts';
 
 /** Longer texts are mutated as a window of this size: mutants should be many rather than long. */
 const LONGEST = 32 * 1024;
@@ -10,7 +20,7 @@ export interface FuzzResult {
   readonly failures: readonly { readonly index: number; readonly reason: string }[];
 }
 
-/** Parses `count` mutants of the texts, and looks for consumers; one that takes longer than `limit` milliseconds is a failure too. */
+/** Reads `count` mutants of the texts; one that takes longer than `limit` milliseconds is a failure too. */
 export function fuzz(
   texts: readonly (Uint8Array | string)[],
   count: number,
@@ -48,26 +58,25 @@ function failureOf(input: Uint8Array, options: ParseOptions): string | null {
     }
     const outside = problems.find(({ offset }) => offset < 0 || offset > input.length);
     if (outside !== undefined) return `a problem at ${outside.offset}: ${outside.message}`;
-    return wrongConsumer(input, operations, options);
+    return wrongReading(input, operations);
   } catch (error) {
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
 }
 
-/** What is wrong with the consumers: each is another operation with a name, and there is a chain per operation. */
-export function wrongConsumer(
-  input: Uint8Array,
-  operations: readonly Operation[],
-  options: ParseOptions,
-): string | null {
-  const chains = findConsumers(input, operations, options);
-  if (chains.length !== operations.length)
-    return `${chains.length} chains of ${operations.length} operations`;
-  for (const [index, chain] of chains.entries()) {
-    const starts = [operations[index]!.start, ...chain.map(({ start }) => start)];
-    if (new Set(starts).size !== starts.length) return `a circle of consumers: ${starts.join()}`;
-    for (const { name, start } of chain)
-      if (name === '' || !(start >= 0 && start < input.length)) return `the consumer ${name} at ${start}`;
+/** What is wrong with what the other readers say: each has its place in the input, and there are locations per operation. */
+export function wrongReading(input: Uint8Array, operations: readonly Operation[]): string | null {
+  const locations = locationsOf(input, operations);
+  if (locations.length !== operations.length)
+    return `${locations.length} locations of ${operations.length} operations`;
+  for (const { attributes } of operations) for (const attribute of attributes) integerOf(input, attribute);
+  symbolsOf(input, 'func.func');
+  for (const found of [functions(input), dialectAttributes(input, '#a.b')]) {
+    let last = 0;
+    for (const { start, end } of found) {
+      if (start < last || end <= start || end > input.length) return `something at [${start}, ${end})`;
+      last = end;
+    }
   }
   return null;
 }
@@ -188,6 +197,13 @@ const TOKENS = [
     '%2 = "arith.addf"(%0, %1)',
     'linalg.map { arith.addf } ins(%0 ',
     'return %0',
+    'func.func @a(%0: !a {a = #a}) -> (!a, f32) {',
+    'func.func @a(%0: tensor<',
+    '#a.b<"a", {a = #a, b = <c = [',
+    '#a.b<#a>',
+    ' loc(#a)',
+    ' loc(fused[#a, "a":1:2])',
+    '#a = loc(fused[#a, "a":1:2])\n',
     '"\\"',
     '"\\41',
     '\xff',

@@ -1,5 +1,4 @@
 // Reads what `iree-opt --mlir-print-op-generic` prints, line by line and bracket by bracket; shares nothing with the parser.
-import type { Consumer } from '../src/main.ts';
 import { rows } from '../src/table.ts';
 import table from '../operations.json' with { type: 'json' };
 
@@ -15,11 +14,7 @@ export interface Printed {
   readonly iterators: string | null;
   /** The discardable attributes. */
   readonly dictionary: string;
-  /** The operations that its result goes through, each as {@link Consumer} says it. */
-  readonly consumers: readonly PrintedConsumer[];
 }
-
-export type PrintedConsumer = Pick<Consumer, 'name' | 'elementwise' | 'body'>;
 
 interface Open {
   readonly name: string;
@@ -42,9 +37,8 @@ const opaque: ReadonlySet<string> = new Set(table.regions.opaque);
 /** The operations in a generic print, in the order in which they are written. */
 export function readPrint(print: string): Printed[] {
   const found: (Printed | null)[] = [];
-  const open: (Open & { readonly place: number; readonly line: number })[] = [];
+  const open: (Open & { readonly place: number })[] = [];
   const lines = print.split('\n');
-  const consumersOf = readConsumers(lines);
   let at = 0;
   // Attributes of unknown dialects are printed as they were read, line ends included; a location ends every operation.
   const rest = (line: string): string => {
@@ -60,83 +54,18 @@ export function readPrint(print: string): Printed[] {
     if (name !== undefined) {
       const counts = isWanted(name, line) && !open.some((other) => opaque.has(other.name) || other.counts);
       if (line.endsWith('({')) {
-        open.push({ name, indent, head: line, counts, place: found.length, line: at });
+        open.push({ name, indent, head: line, counts, place: found.length });
         if (counts) found.push(null);
       } else if (counts) {
-        const consumers = consumersOf(at);
-        found.push({ ...readOperation(name, rest(line)), consumers });
+        found.push(readOperation(name, rest(line)));
       }
     } else if (inside?.indent === indent && line.startsWith('})', indent)) {
       open.pop();
       if (inside.counts)
-        found[inside.place] = {
-          ...readOperation(inside.name, `${inside.head}${rest(line.trim())}`),
-          consumers: consumersOf(inside.line),
-        };
+        found[inside.place] = readOperation(inside.name, `${inside.head}${rest(line.trim())}`);
     }
   }
   return found.filter((operation) => operation !== null);
-}
-
-/** Follows the result of the operation on a line through the operations of its block that alone use it. */
-function readConsumers(lines: readonly string[]): (line: number) => PrintedConsumer[] {
-  const indents = lines.map((line) => line.search(/\S/));
-  const mentions = new Map<string, number[]>();
-  lines.forEach((line, at) => {
-    for (const [value] of line.matchAll(/%[\w$.-]+/g)) {
-      const known = mentions.get(value);
-      if (known === undefined) mentions.set(value, [at]);
-      else known.push(at);
-    }
-  });
-  const resultOf = (line: number): string | undefined => /^\s*(%[\w$.-]+) = "/.exec(lines[line]!)?.[1];
-  return (start) => {
-    // Labels of blocks stand one step less deep than their operations, and the line that opens the region two.
-    const isInside = (line: number): boolean => {
-      const indent = indents[line];
-      return indent !== undefined && (indent >= indents[start]! || /^\s*(?:\^|$)/.test(lines[line]!));
-    };
-    let [first, last] = [start, start];
-    while (isInside(first - 1)) first--;
-    while (isInside(last + 1)) last++;
-    const chain: PrintedConsumer[] = [];
-    for (let line = start; chain.length < 100;) {
-      const value = resultOf(line);
-      if (value === undefined) break;
-      const own = line;
-      const places = mentions.get(value)!.filter((at) => at >= first && at <= last);
-      const users = places.filter((at) => at !== own);
-      if (users.length !== 1 || places.length !== 2 || indents[users[0]!] !== indents[start]) break;
-      line = users[0]!;
-      const name = /^\s*%[^"=]+ = "([^"]+)"\(/.exec(lines[line]!)?.[1];
-      if (name === undefined) break;
-      chain.push(readConsumer(lines, indents, line, name));
-    }
-    return chain;
-  };
-}
-
-function readConsumer(
-  lines: readonly string[],
-  indents: readonly number[],
-  at: number,
-  name: string,
-): PrintedConsumer {
-  const head = lines[at]!;
-  const body: string[] = [];
-  if (head.endsWith('({'))
-    for (let line = at + 1; line < lines.length && !lines[line]!.startsWith('})', indents[at]); line++) {
-      const inner = /^\s*%[^"=]+ = "([^"]+)"\(/.exec(lines[line]!)?.[1];
-      if (inner !== undefined) body.push(inner);
-    }
-  return {
-    name: name === 'torch.operator' ? operatorOf(head) : name,
-    elementwise:
-      readIterators(head)
-        ?.split(' ')
-        .every((type) => type === 'parallel' || type === '') ?? false,
-    body,
-  };
 }
 
 /** Generics count with two inputs, one output and a reduction. */
@@ -151,7 +80,7 @@ function operatorOf(head: string): string {
 }
 
 /** `"name"(values) <{properties}> ({regions}) {attributes} : (types) -> types loc(...)`, the regions left out. */
-function readOperation(name: string, text: string): Omit<Printed, 'consumers'> {
+function readOperation(name: string, text: string): Printed {
   let at = text.indexOf(`"${name}"(`) + name.length + 2;
   const group = (opener: string): string => {
     if (!text.startsWith(opener, at)) return '';
@@ -220,11 +149,12 @@ export function squeeze(text: string): string {
 }
 
 function shapedType(text: string): string {
-  if (text === '!torch.vtensor') return 'vtensor<*xunk>';
-  const [, list, element] = /^!torch\.vtensor<(\*|\[[^\]]*\]),([^,]*).*>$/.exec(text) ?? [];
+  const torch = /^!torch\.v?tensor\b/.exec(text)?.[0] === '!torch.tensor' ? 'torch-tensor' : 'vtensor';
+  if (/^!torch\.v?tensor$/.test(text)) return `${torch}<*xunk>`;
+  const [, list, element] = /^!torch\.v?tensor<(\*|\[[^\]]*\]),([^,]*).*>$/.exec(text) ?? [];
   if (list !== undefined) {
     const sizes = list === '*' ? [list] : splitList(list.slice(1, -1));
-    return `vtensor<${squeeze([...sizes, element!].join('x'))}>`;
+    return `${torch}<${squeeze([...sizes, element!].join('x'))}>`;
   }
   const [, kind, content] = /^(tensor|memref|vector)<(.*)>$/.exec(text) ?? [];
   if (kind === undefined) return squeeze(text);

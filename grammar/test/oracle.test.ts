@@ -153,7 +153,7 @@ func.func @main(%a: !A, %b: tensor<5x7xf32>, %c: tensor<3x7xf32>) {
   ],
 ];
 
-describe.skipIf(ireeOpt === null)('iree-opt agrees', () => {
+describe.skipIf(ireeOpt === null)('iree-opt agrees', { tags: ['compiler'] }, () => {
   test.each(texts)('on %s', (_, text) => {
     const { operations, problems } = parseText(text);
     const printed = reprint(text, '--mlir-print-op-generic');
@@ -208,7 +208,9 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', () => {
   });
 
   test('that the former operations are no more', () => {
-    for (const { name } of rows.filter((row) => !known.includes(row))) {
+    const former = rows.filter((row) => !known.includes(row));
+    expect(former).not.toEqual([]);
+    for (const { name } of former) {
       expect(() => reprint(customForm(name))).toThrow(`custom op '${name}' is unknown`);
     }
   });
@@ -216,7 +218,8 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', () => {
   test('that separators cut even strings', () => {
     const text = inFunction(`%0 = linalg.matmul {a = "// -----"} ${ins} ${result}`);
     expect(() => reprint(text)).not.toThrow();
-    expect(() => reprint(text, '--split-input-file')).toThrow();
+    // It is left with half a string, and may crash while it says so.
+    expect(() => reprint(text, '--split-input-file')).toThrow(/error: |Stack dump:/);
     expect(parse(bytes(text)).operations).toHaveLength(1);
     expect(parse(bytes(text), { splitInputFile: true }).operations).toHaveLength(0);
   });
@@ -225,6 +228,6 @@ describe.skipIf(ireeOpt === null)('iree-opt agrees', () => {
     ['a byte order mark', '\uFEFFmodule {}'],
     ['names of values in quotes', 'func.func @f() { %"a b" = arith.constant 1 : i32 return }'],
   ])('that %s is an error', (_, text) => {
-    expect(() => reprint(text)).toThrow();
+    expect(() => reprint(text)).toThrow(/error: /);
   });
 });

@@ -1,16 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+
+const environment = join(import.meta.dirname, '../../.venv');
 
 /**
  * The compiler's own reader and printer, or null. IREE_OPT names it; otherwise it is looked for on PATH and in the
- * virtual environment at the root of the repository.
+ * virtual environment at the root of the repository, where the script that pip puts before it would only be slower.
  */
 export const ireeOpt: string | null =
   [
     process.env['IREE_OPT'] ?? '',
     ...(process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'iree-opt')),
-    join(import.meta.dirname, '../../.venv/bin/iree-opt'),
+    ...globSync(join(environment, 'lib/*/site-packages/iree/compiler/_mlir_libs/iree-opt')),
+    join(environment, 'bin/iree-opt'),
   ].find((path) => path !== '' && existsSync(path)) ?? null;
 
 /** What iree-opt prints for a text; throws with its diagnostics when it does not accept it. */

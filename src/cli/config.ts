@@ -4,8 +4,8 @@ import { table } from '../report/table.ts';
 import { NAMES, variableOf } from '../settings/settings.ts';
 import { settingsOf } from './context.ts';
 
-/** Variables that are no settings of a compile: the launcher's choice of Node, and messages to ourselves. */
-const OTHER_VARIABLES = ['IREE_TUNED_NODE', 'IREE_TUNED_DEPTH', 'IREE_TUNED_SHIM_FOR'];
+/** Variables that are no settings of a compile: the launcher's choice of Node, messages to ourselves, and the tests' machine. */
+const OTHER_VARIABLES = ['IREE_TUNED_NODE', 'IREE_TUNED_DEPTH', 'IREE_TUNED_SHIM_FOR', 'IREE_TUNED_MACHINE'];
 
 export function showConfig(options: { json?: boolean }, program: Program): void {
   const { origins, files, problems, refused } = settingsOf(program);

@@ -1,15 +1,18 @@
 // What all commands of iree-tuned begin with: settings, folders, compiler, database.
 import type { Command as Program } from 'commander';
 import { findCompiler } from '../compiler/index.ts';
-import { inspect, readCommand, type Command, type Subjects, type Surroundings } from '../pipeline/inspect.ts';
-import { withSurvey } from '../pipeline/resolve.ts';
+import { inspect, type Inspected } from '../wrapper/inspect.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { readCommand, type Command } from '../compiler/command.ts';
+import { withSurvey } from '../wrapper/resolve.ts';
+import { UserError } from '../system/user-error.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from '../system/package-root.ts';
 
 /** The user asked for something that cannot be done; the message says what and how to do it right. */
-export class UsageError extends Error {
+export class UsageError extends UserError {
   override readonly name = 'UsageError';
 }
 
@@ -62,14 +65,14 @@ export async function inspectInput(
   input: string,
   flags: readonly string[],
   surroundings: Surroundings,
-): Promise<{ command: Command; subjects: Subjects }> {
+): Promise<{ command: Command; inspected: Inspected }> {
   const own = flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
     ? flags
     : [...HOST_DEFAULTS, ...flags];
   const { env, settings, root, cacheDirectory } = surroundings;
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-  const command = await readCommand([input, ...own], compiler, surroundings);
+  const command = await readCommand([input, ...own], compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected) throw new UsageError(`${input}: ${inspected.pass}`);
-  return { command, subjects: await withSurvey(inspected, command, surroundings) };
+  return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }

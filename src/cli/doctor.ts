@@ -2,11 +2,13 @@
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
-import { askCompiler } from '../compiler/run.ts';
-import { describeDevice, deviceKey } from '../target/device.ts';
-import { HOST_FLAGS, probeTargets } from '../target/probe.ts';
-import type { Surroundings } from '../pipeline/inspect.ts';
-import { messageOf } from '../report/tell.ts';
+import { askCompiler } from '../compiler/ask.ts';
+import { describeDevice } from '../backend/index.ts';
+import { deviceKey } from '../backend/device.ts';
+import { hostCpu } from '../system/processor.ts';
+import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { messageOf } from '../system/tell.ts';
 import { openDatabase, surroundingsOf } from './context.ts';
 
 interface Finding {
@@ -64,8 +66,7 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
     findings.push(bad('compiler', name, 'it does not answer --version as iree-compile does'));
   else findings.push(good('compiler', name));
 
-  const device = describeDevice(settings.device);
-  const probe = await probeTargets(compiler.executable, HOST_FLAGS, [], device.model, cacheDirectory);
+  const probe = await probeTargets(compiler.executable, HOST_FLAGS, [], hostCpu(), cacheDirectory);
   const host = probe.targets[0]?.target;
   findings.push(
     host === undefined
@@ -74,7 +75,7 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
           'target',
           `${host.cpu || 'generic'}, ${host.features.length} features, vectors of ${host.nativeVectorBytes} bytes`,
         ),
-    good('device', deviceKey(device)),
+    good('device', deviceKey(describeDevice(settings.device))),
   );
   for (const tool of ['iree-benchmark-module', 'iree-run-module']) {
     const path = findRuntimeTool(tool, compiler, env, { root, cacheDirectory });

@@ -3,12 +3,14 @@ import type { Command as Program } from 'commander';
 import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
-import { injectedCommand } from '../pipeline/compile.ts';
-import { lookUp } from '../pipeline/decide.ts';
-import { createDigest } from '../pipeline/digest.ts';
-import { planCompile } from '../pipeline/plan.ts';
+import { injectedCommand } from '../wrapper/compile.ts';
+import { programIdentity } from '../compiler/command-identity.ts';
+import { lookUp } from '../decision/look-up.ts';
+import { createDigest } from '../system/digest.ts';
+import { planCompile } from '../wrapper/plan.ts';
+import { programMemory, withoutWorse } from '../wrapper/program-memory.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
-import { configurationKey } from '../space/configuration.ts';
+import { configurationKey } from '../backend/index.ts';
 import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
 
 export async function explainInput(
@@ -19,29 +21,31 @@ export async function explainInput(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const { cacheDirectory, env } = surroundings;
-  const { command, subjects } = await inspectInput(input, flags, surroundings);
+  const { command, inspected } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
-  const why = subjects.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
-  const decisions = lookUp(store, subjects).decide(new Map(), why);
+  const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
+  const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
+  const memory = programMemory.recall(cacheDirectory, programIdentity(command, inspected.input.digest));
+  const decisions = withoutWorse(lookup.decide(new Map(), why), memory, lookup.marked);
   store.close();
-  const injection = planCompile(decisions, subjects, command, surroundings);
+  const injection = planCompile(decisions, inspected, command, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none') {
     const digest = await createDigest();
-    const injected = await injectedCommand(injection, command, subjects, decisions, surroundings, digest);
+    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
     if (injected !== null) {
       const { argv, route, stdin } = injected;
       const surrounding = { env, stdin, cacheDirectory };
       landed = await proveLanded(command.compiler.executable, argv, decisions, route, surrounding);
     }
   }
-  const operations = explainOperations(subjects.bytes, input, decisions, landed);
+  const operations = explainOperations(inspected.input.bytes, input, decisions, landed);
   if (options.json === true) {
     const reason = injection.route === 'none' ? injection.reason : null;
     console.log(JSON.stringify({ route: injection.route, reason, operations }, null, 2));
     return;
   }
-  const lines = sourceLines(input, subjects.bytes);
+  const lines = sourceLines(input, inspected.input.bytes);
   for (const [i, operation] of operations.entries())
     console.log(`${describe(operation, landed?.[i] ?? null, lines)}\n`);
   console.log(describeRoute(injection));
@@ -77,7 +81,7 @@ function describeRoute(injection: Injection): string {
     case 'spec':
       return 'Injected by a tuning spec; the input is not touched.';
     case 'preprocess':
-      return `Injected by a preprocessing spec${injection.dataTiling ? ', with data tiling where it says so' : ''}; the input is not touched.`;
+      return `Injected by a preprocessing spec${injection.needs === null ? '' : `, with ${injection.needs} where it says so`}; the input is not touched.`;
     case 'inline':
       return 'Injected by attributes in a copy of the input.';
     case 'substitute':

@@ -5,7 +5,7 @@ import { findCompiler } from '../compiler/index.ts';
 import { installShim } from '../shim/install.ts';
 import { quote } from '../shim/text.ts';
 import { surroundingsOf } from './context.ts';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from '../system/package-root.ts';
 
 export function installShims(
   folder: string,

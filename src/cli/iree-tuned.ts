@@ -1,13 +1,13 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
 import { Command as Program, CommanderError } from 'commander';
 import { showConfig } from './config.ts';
-import { UsageError } from './context.ts';
 import { doctor } from './doctor.ts';
 import { explainInput } from './explain.ts';
+import { messageForUser } from './failure.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { writeSpec } from './spec.ts';
-import { packageVersion } from './package-root.ts';
+import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
 import { tuneInput } from './tune.ts';
 
@@ -31,7 +31,7 @@ program
   .description('tune every contraction of an input and keep the result, without compiling the input')
   .argument('<input>', 'MLIR file')
   .argument('[flags...]', "the compiler's own flags, after --")
-  .option('--budget <seconds>', 'time to spend on all of them together', '60')
+  .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
   .option('--strategy <name>', 'descent, random or grid', 'descent')
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--again', 'tune even where there is a record')
@@ -94,20 +94,23 @@ program
   .option('--json', 'print the decisions as JSON instead of the spec')
   .action(writeSpec);
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) process.exit(error.exitCode);
-  if (error instanceof UsageError || (error instanceof Error && hasOwnName(error))) {
-    process.stderr.write(`iree-tuned: ${error.message}\n`);
-    process.exit(1);
+/** Does what the command line says. Rejects with what is no message for people. */
+export async function main(): Promise<void> {
+  // A full disk, or a reader that has gone: console.log alone would pass over it.
+  process.stdout.on('error', ({ message }) => {
+    end(`the output cannot be written: ${message}`);
+  });
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) process.exit(error.exitCode);
+    const message = messageForUser(error);
+    if (message === null) throw error;
+    end(message);
   }
-  throw error;
 }
 
-/** Errors of ours carry a message for people; anything else is a bug and shows its stack. */
-function hasOwnName(error: Error): boolean {
-  return ['StoreError', 'SettingsError', 'CompilerNotFoundError', 'RecursionError', 'ShimError'].includes(
-    error.name,
-  );
+function end(message: string): never {
+  process.stderr.write(`iree-tuned: ${message}\n`);
+  process.exit(1);
 }

@@ -1,9 +1,9 @@
 // `iree-tuned records` and `iree-tuned show`.
 import type { Command as Program } from 'commander';
 import { geometricMean } from '../measure/statistics.ts';
-import { formatSeconds } from '../report/format.ts';
+import { formatSeconds } from '../system/format.ts';
 import { table } from '../report/table.ts';
-import { configurationKey } from '../space/configuration.ts';
+import { configurationKey } from '../backend/index.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
 import { openDatabase, surroundingsOf, UsageError } from './context.ts';
@@ -111,7 +111,7 @@ function describeRecord(record: TuningRecord, flops: number | null): string {
     `  gain           ${evidence.ratio.toFixed(3)}x (99%: ${evidence.low.toFixed(3)} to ${evidence.high.toFixed(3)}), ` +
       `noise floor ${(evidence.noiseFloor * 100).toFixed(1)}%`,
     `  measured       ${evidence.repetitions} repetitions in ${evidence.processes} processes, largest error ${evidence.maxError}`,
-    `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s${evidence.complete ? '' : ', not complete'}`,
+    `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s of ${evidence.families.join(' and ')}${evidence.complete ? '' : ', not complete'}`,
     `  written        ${record.createdAt} by ${record.createdBy}`,
     ...(record.failure === null ? [] : [`  failed         ${record.failure}`]),
   ].join('\n');

@@ -2,8 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { planInjection } from '../inject/plan.ts';
-import { tuningSpecFlags } from '../inject/spec.ts';
-import { injectionOptions, lookUp } from '../pipeline/decide.ts';
+import { tuningSpecFlags } from '../spec/tuning.ts';
+import { programIdentity } from '../compiler/command-identity.ts';
+import { lookUp } from '../decision/look-up.ts';
+import { injectionOptions } from '../wrapper/plan.ts';
+import { programMemory, withoutWorse } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
 import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
@@ -14,15 +17,19 @@ export async function writeSpec(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program, { budget: '0' });
-  const { subjects } = await inspectInput(input, flags, surroundings);
+  const { command, inspected } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
-  const decisions = lookUp(store, subjects).decide(new Map(), 'no record: run iree-tuned tune first');
+  const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
+  const { cacheDirectory } = surroundings;
+  const memory = programMemory.recall(cacheDirectory, programIdentity(command, inspected.input.digest));
+  const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
+  const decisions = withoutWorse(found, memory, lookup.marked);
   store.close();
   if (options.json === true) {
-    console.log(JSON.stringify(explainOperations(subjects.bytes, input, decisions, null), null, 2));
+    console.log(JSON.stringify(explainOperations(inspected.input.bytes, input, decisions, null), null, 2));
     return;
   }
-  const injection = planInjection(decisions, injectionOptions(subjects, 'spec'));
+  const injection = planInjection(decisions, injectionOptions(inspected.input, inspected.site, 'spec'));
   if (injection.route !== 'spec') {
     const why = injection.route === 'none' ? injection.reason : '';
     const missing = decisions.filter(({ outcome }) => outcome === 'default').length;

@@ -2,7 +2,7 @@
 import type { Command as Program } from 'commander';
 import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/statistics.ts';
-import { formatDuration, formatSeconds } from '../report/format.ts';
+import { formatDuration, formatSeconds } from '../system/format.ts';
 import { openDatabase, surroundingsOf } from './context.ts';
 
 export async function showStats(
@@ -69,6 +69,7 @@ export function describeStatistics({
     why('why compiles were left untuned after all', reasons.fallback),
     why('why operations were left to the default', reasons.default),
     why('why operations were skipped', reasons.skipped),
+    why('why programs were not verified', reasons.notVerified),
     [
       ['time', ''],
       ['  spent on tuning in builds', formatDuration(seconds.tuning)],

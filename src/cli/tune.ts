@@ -1,22 +1,24 @@
 // `iree-tuned tune`: tuning ahead of the build.
 import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
-import { lookUp } from '../pipeline/decide.ts';
-import { tunables } from '../pipeline/inspect.ts';
-import { programIdentity } from '../pipeline/plan-memory.ts';
-import { programMemory } from '../pipeline/program-memory.ts';
-import type { ProgramVerdict } from '../pipeline/verify-program.ts';
+import { lookUp, workloadsOf } from '../decision/look-up.ts';
+import { findMeasuringTools } from '../compiler/index.ts';
+import { programIdentity } from '../compiler/command-identity.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import { lastWord, verifyOnDemand } from '../wrapper/last-word.ts';
+import { planCompile } from '../wrapper/plan.ts';
+import { programMemory, withoutWorse } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
-import { formatSeconds } from '../report/format.ts';
+import { formatSeconds } from '../system/format.ts';
 import { progressDisplay } from '../report/progress.ts';
 import { table } from '../report/table.ts';
 import { coordinateDescent } from '../search/descent.ts';
 import { gridSearch } from '../search/grid.ts';
 import { randomSearch } from '../search/random.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
-import { configurationKey } from '../space/configuration.ts';
-import { tuneMisses } from '../tuner/tune-misses.ts';
-import { DEFAULT_EFFORT } from '../tuner/tune-workload.ts';
+import { configurationKey } from '../backend/index.ts';
+import { tuneWorkloads } from '../tuning/tune-workloads.ts';
+import { DEFAULT_EFFORT } from '../tuning/tune-workload.ts';
 import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
 const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
@@ -29,7 +31,7 @@ export async function tuneInput(
   input: string,
   flags: readonly string[],
   options: {
-    budget: string;
+    budget?: string;
     strategy: string;
     trials: string;
     again?: boolean;
@@ -44,16 +46,24 @@ export async function tuneInput(
   const trials = Number(options.trials);
   if (!Number.isSafeInteger(trials) || trials < 1)
     throw new UsageError(`--trials ${options.trials}: it takes a whole number from 1 up`);
-  const surroundings = surroundingsOf(program, { budget: options.budget });
-  const { command, subjects } = await inspectInput(input, flags, surroundings);
-  if (subjects.whyNotHere !== null) throw new UsageError(`${input}: ${subjects.whyNotHere}`);
+  const { budget } = options;
+  const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
+  const {
+    command,
+    inspected,
+    inspected: { site },
+  } = await inspectInput(input, flags, surroundings);
+  if (site.whyNotHere !== null) throw new UsageError(`${input}: ${site.whyNotHere}`);
   const store = await openDatabase(surroundings);
-  const lookup = lookUp(store, subjects);
-  const again = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
-  const known = new Set(lookup.misses.map(({ key }) => key));
+  const lookup = lookUp(store, inspected.input, site, surroundings.settings);
+  const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
+  const open = [...lookup.misses, ...lookup.narrow];
+  const known = new Set(open.map(({ key }) => key));
   const wanted = [
-    ...lookup.misses,
-    ...tunables(subjects).filter(({ key }) => again.has(key) && !known.has(key) && known.add(key)),
+    ...open,
+    ...workloadsOf(inspected.input, site, surroundings.settings).filter(
+      ({ key }) => anew.has(key) && !known.has(key),
+    ),
   ];
 
   // The first Ctrl-C ends the search and decides with what is known; the second ends everything. Trials are kept.
@@ -63,13 +73,16 @@ export async function tuneInput(
   };
   process.on('SIGINT', interrupt);
   const display = progressDisplay();
-  const { results, whyNot } = await tuneMisses(wanted, store, command, subjects, surroundings, {
-    budgetSeconds: surroundings.settings.budgetSeconds,
+  const { env, root, cacheDirectory } = surroundings;
+  const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
+  const { results, whyNot } = await tuneWorkloads(wanted, store, site, tools, surroundings, {
+    givenSeconds: surroundings.settings.budgetSeconds,
+    budgetSeconds: surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
     signal: abort.signal,
     finishEarly: finishEarly.signal,
     strategy,
     effort: { ...DEFAULT_EFFORT, maxTrials: trials },
-    again,
+    again: anew,
     onProgress: (progress) => {
       display.show(progress);
     },
@@ -77,20 +90,28 @@ export async function tuneInput(
   display.clear();
   process.off('SIGINT', interrupt);
   // Looked up again, so that what is shown is what the next build will get.
-  const decisions = lookUp(store, subjects).decide(new Map(), whyNot);
-  store.close();
-  let verdict: ProgramVerdict | null = null;
+  const again = lookUp(store, inspected.input, site, surroundings.settings);
+  const found = again.decide(new Map(), whyNot);
+  const identity = programIdentity(command, inspected.input.digest);
+  const recall = () => programMemory.recall(cacheDirectory, identity);
+  const ours = { command, inspected, identity };
+  let verdict: ProgramVerdict | null;
   if (options.verifyProgram === true) {
-    const { verifyTuned } = await import('../pipeline/verify-program.ts');
-    verdict = await verifyTuned(command, subjects, decisions, surroundings);
-    const identity = programIdentity(command, subjects.digest);
-    programMemory.remember(surroundings.cacheDirectory, { identity, leftOut: verdict.leftOut });
-  }
-  if (options.json === true) {
-    const operations = explainOperations(subjects.bytes, input, decisions, null);
-    console.log(JSON.stringify(verdict === null ? operations : { operations, program: verdict }, null, 2));
+    verdict = await verifyOnDemand({ ...ours, decisions: found }, store, surroundings);
   } else {
-    const rows = explainOperations(subjects.bytes, input, decisions, null).map((row, i) => {
+    const memory = recall();
+    const decisions = withoutWorse(found, memory, again.marked);
+    const injection = planCompile(decisions, inspected, command, surroundings);
+    const why = surroundings.settings.readonly ? 'the database is read-only' : null;
+    ({ verdict } = await lastWord({ ...ours, decisions, memory }, injection, why, store, surroundings));
+  }
+  store.close();
+  const decisions = withoutWorse(found, recall(), again.marked);
+  if (options.json === true) {
+    const operations = explainOperations(inspected.input.bytes, input, decisions, null);
+    console.log(JSON.stringify({ operations, program: verdict }, null, 2));
+  } else {
+    const rows = explainOperations(inspected.input.bytes, input, decisions, null).map((row, i) => {
       const evidence = decisions[i]!.evidence;
       return [
         row.location,
@@ -117,7 +138,7 @@ function keysToTuneAgain(decisions: readonly Decision[], all: boolean): Set<stri
 }
 
 /** What became of the program as a whole. */
-function describeVerdict({ functions, skipped, leftOut }: ProgramVerdict): string {
+function describeVerdict({ functions, skipped, leftOut, injected, reason: why }: ProgramVerdict): string {
   const rows = functions.map(({ name, timing, equal, reason }) => [
     `@${name}`,
     formatSeconds(timing?.seconds[0] ?? NaN),
@@ -127,10 +148,13 @@ function describeVerdict({ functions, skipped, leftOut }: ProgramVerdict): strin
     reason ?? '',
   ]);
   return [
-    rows.length === 0
-      ? 'The program is compiled as it is without tuning.'
-      : table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows),
+    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows)]),
+    ...(why === null
+      ? []
+      : injected
+        ? [`The program has its configurations, and was not verified: ${why}.`]
+        : [`The program is compiled as it is without tuning: ${why}.`]),
     ...skipped.map(({ name, reason }) => `@${name} was not run: ${reason}`),
-    ...leftOut.map((key) => `left to the default, because the program is worse with it: ${key}`),
+    ...leftOut.map(({ workload, reason }) => `left to the default: ${workload}\n  ${reason}`),
   ].join('\n');
 }

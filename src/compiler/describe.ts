@@ -1,8 +1,11 @@
 // Which compiler this is. Records hold for one version and commit only, so this is part of every lookup; it
 // is asked once per compiler and then read from the cache.
-import { cacheName, fileIdentity, readCached, writeCached } from './cache.ts';
-import { shortHash } from './hash.ts';
-import { askCompiler } from './run.ts';
+import { compilerIdentity } from './identity.ts';
+import { DESCRIPTIONS } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+import type { Release } from './release.ts';
+import { shortHash } from '../system/hash.ts';
+import { askCompiler } from './ask.ts';
 
 export interface CompilerDescription {
   /** As printed, `3.13.0rc20261016`; `unknown` when the output is not understood. */
@@ -12,7 +15,7 @@ export interface CompilerDescription {
   /** What records are kept under: `version@` and ten digits of the commit, or of the files when it is unknown. */
   readonly key: string;
   /** `[3, 13, 0]`, for comparing; `[0, 0, 0]` when unknown. */
-  readonly release: readonly [number, number, number];
+  readonly release: Release;
 }
 
 /** Describes the compiler at `executable`. Never rejects: one that cannot be asked is `unknown`. */
@@ -20,10 +23,9 @@ export async function describeCompiler(
   executable: string,
   cacheDirectory: string,
 ): Promise<CompilerDescription> {
-  const identity = fileIdentity(executable) ?? executable;
-  const name = cacheName('compiler', identity);
-  const cached = readCached(cacheDirectory, name, isCachedDescription);
-  if (cached?.identity === identity) return cached.description;
+  const identity = compilerIdentity(executable);
+  const known = descriptionMemory.recall(cacheDirectory, identity);
+  if (known !== null) return known.description;
   let output: string;
   try {
     const run = await askCompiler(executable, ['--version'], { env: process.env });
@@ -33,7 +35,8 @@ export async function describeCompiler(
   }
   const description = parseVersion(output, identity);
   // A failure may be of the moment only (no memory, no processes): it is not worth remembering.
-  if (description.version !== 'unknown') writeCached(cacheDirectory, name, { identity, description });
+  if (description.version !== 'unknown')
+    descriptionMemory.remember(cacheDirectory, { identity, description });
   return description;
 }
 
@@ -55,6 +58,8 @@ interface CachedDescription {
   readonly identity: string;
   readonly description: CompilerDescription;
 }
+
+const descriptionMemory = memoryOf(DESCRIPTIONS, isCachedDescription, { outlivesBuild: true });
 
 function isCachedDescription(value: unknown): value is CachedDescription {
   if (!isObject(value) || typeof value['identity'] !== 'string' || !isObject(value['description']))

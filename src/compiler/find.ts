@@ -2,19 +2,19 @@
 // candidate is looked at before it is believed. This is on the way of every compile: it costs a few stats
 // and the first bytes of one file.
 import { dirname, join, resolve } from 'node:path';
-import { cacheName, fileIdentity, readCached, writeCached } from './cache.ts';
+import { PIP_ANSWERS } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+import { UserError } from '../system/user-error.ts';
 import {
   askPython,
-  isExecutableFile,
   isPipScript,
   pipCompiler,
   pipRuntimeTool,
-  readHead,
-  realpathOr,
   resolvePipScript,
   type PipTool,
 } from './pip.ts';
-import { isLauncher, refuseRecursion, shimVariable, splitPath } from './recursion.ts';
+import { fileIdentity, isExecutableFile, readHead, realpathOr } from '../system/files.ts';
+import { isLauncher, refuseRecursion, shimVariable, splitPath } from '../system/recursion.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -36,7 +36,7 @@ export interface FindOptions {
 }
 
 /** No iree-compile was found, or not where the user said; the message says where it was looked for. */
-export class CompilerNotFoundError extends Error {
+export class CompilerNotFoundError extends UserError {
   override readonly name = 'CompilerNotFoundError';
 }
 
@@ -106,6 +106,23 @@ export function findRuntimeTool(
   return path === undefined ? undefined : executableBehind(path, tool, options.cacheDirectory);
 }
 
+/** What candidates are measured and run with. */
+export interface MeasuringTools {
+  readonly benchmarkModule: string;
+  readonly runModule: string;
+}
+
+/** Paths of the runtime's tools for measuring; null when one of them is nowhere. */
+export function findMeasuringTools(
+  compiler: FoundCompiler,
+  env: Environment,
+  options: Pick<FindOptions, 'root' | 'cacheDirectory'>,
+): MeasuringTools | null {
+  const benchmarkModule = findRuntimeTool('iree-benchmark-module', compiler, env, options);
+  const runModule = findRuntimeTool('iree-run-module', compiler, env, options);
+  return benchmarkModule === undefined || runModule === undefined ? null : { benchmarkModule, runModule };
+}
+
 const missing = 'is not there';
 
 /** Why this path is not the real compiler; `null` when it is. */
@@ -131,22 +148,26 @@ function executableBehind(path: string, tool: PipTool, cache: string | undefined
 
 /** Asks Python, remembering the answer for as long as the script is the same file. */
 function askOnce(script: string, python: string, tool: PipTool, cache: string | undefined): string | null {
-  const identity = fileIdentity(script);
-  const name = cacheName('pip', `${identity ?? script}\n${tool.package}`);
-  const isAnswer = (value: unknown): value is { identity: string; executable: string } =>
-    typeof value === 'object' &&
-    value !== null &&
-    'executable' in value &&
-    typeof value.executable === 'string' &&
-    'identity' in value &&
-    value.identity === identity;
-  const known = cache === undefined ? null : readCached(cache, name, isAnswer);
-  if (known !== null && isExecutableFile(known.executable)) return known.executable;
+  const file = fileIdentity(script);
+  if (cache === undefined || file === null) return askPython(python, tool);
+  const identity = `${file}\n${tool.package}`;
+  const known = answerMemory.recall(cache, identity)?.executable;
+  if (known !== undefined && isExecutableFile(known)) return known;
   const executable = askPython(python, tool);
-  if (executable !== null && cache !== undefined && identity !== null) {
-    writeCached(cache, name, { identity, executable });
-  }
+  if (executable !== null) answerMemory.remember(cache, { identity, executable });
   return executable;
+}
+
+interface Answer {
+  readonly identity: string;
+  readonly executable: string;
+}
+
+const answerMemory = memoryOf(PIP_ANSWERS, isAnswer, { outlivesBuild: true });
+
+function isAnswer(value: unknown): value is Answer {
+  const { identity, executable } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>;
+  return typeof identity === 'string' && typeof executable === 'string';
 }
 
 function localTool(root: string, name: string): string {

@@ -1,7 +1,9 @@
 // Which flags the compiler has, and which of them take the next argument as their value. Without that the
 // input cannot be told from a flag's value: in `--compile-to input model.mlir` only one of the two is a file.
-import { cacheName, fileIdentity, readCached, writeCached } from './cache.ts';
-import { askCompiler } from './run.ts';
+import { compilerIdentity } from './identity.ts';
+import { OPTION_TABLES } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+import { askCompiler } from './ask.ts';
 
 /** `flag` never takes the next argument (a value, if any, follows `=`); `value` always does when there is no `=`. */
 export type FlagKind = 'flag' | 'value';
@@ -20,10 +22,9 @@ export interface HelpFlags {
 
 /** The table of a compiler, asked once and then read from the cache. Never rejects: at worst the table is empty. */
 export async function loadOptionTable(executable: string, cacheDirectory: string): Promise<OptionTable> {
-  const identity = fileIdentity(executable) ?? executable;
-  const name = cacheName('options', identity);
-  const cached = readCached(cacheDirectory, name, isCachedTable);
-  if (cached?.identity === identity) return tableOf(cached.flags.split(' '), cached.values.split(' '));
+  const identity = compilerIdentity(executable);
+  const known = tableMemory.recall(cacheDirectory, identity);
+  if (known !== null) return tableOf(known.flags.split(' '), known.values.split(' '));
   let asked: { flags: string[]; values: string[] };
   try {
     asked = await askForFlags(executable);
@@ -32,7 +33,7 @@ export async function loadOptionTable(executable: string, cacheDirectory: string
   }
   if (asked.values.length > 0) {
     // Two long strings parse several times faster than two long arrays.
-    writeCached(cacheDirectory, name, {
+    tableMemory.remember(cacheDirectory, {
       identity,
       flags: asked.flags.join(' '),
       values: asked.values.join(' '),
@@ -145,6 +146,8 @@ interface CachedTable {
   readonly flags: string;
   readonly values: string;
 }
+
+const tableMemory = memoryOf(OPTION_TABLES, isCachedTable, { outlivesBuild: true });
 
 function isCachedTable(value: unknown): value is CachedTable {
   return (

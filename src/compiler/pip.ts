@@ -1,8 +1,9 @@
 // pip installs `iree-compile` as a Python script that starts the real executable inside site-packages, about
 // 110 ms later than starting that executable oneself. This finds the executable the way the script would,
 // with a few stats; only when the layout is unknown is Python asked.
-import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isExecutableFile, realpathOr } from '../system/files.ts';
 
 /** Where a tool of the pip packages lives below site-packages, and the Python package that knows it. */
 export interface PipTool {
@@ -21,20 +22,6 @@ export const pipCompiler: PipTool = {
 /** A tool (`iree-benchmark-module`, ...) of the package iree-base-runtime. */
 export function pipRuntimeTool(name: string): PipTool {
   return { name, directory: 'iree/_runtime_libs', package: 'iree._runtime_libs' };
-}
-
-/** The first `length` bytes of a file, one character each; `''` when it cannot be read. */
-export function readHead(path: string, length = 1024): string {
-  let file: number | undefined;
-  try {
-    file = openSync(path, 'r');
-    const bytes = Buffer.allocUnsafe(length);
-    return bytes.toString('latin1', 0, readSync(file, bytes, 0, length, 0));
-  } catch {
-    return '';
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
 }
 
 /** Whether a file that begins so is a script made by pip (or uv, conda, ...) for one of IREE's tools. */
@@ -103,25 +90,6 @@ function pythonDirectories(lib: string): string[] {
     return readdirSync(lib).filter((name) => /^python3[\d.]*t?$/.test(name));
   } catch {
     return [];
-  }
-}
-
-/** Whether the path leads to a regular file that somebody may execute. */
-export function isExecutableFile(path: string): boolean {
-  try {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    return stat !== undefined && stat.isFile() && (stat.mode & 0o111) !== 0;
-  } catch {
-    return false;
-  }
-}
-
-/** The real path, or the path itself when it leads nowhere. */
-export function realpathOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }
 

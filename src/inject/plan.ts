@@ -1,45 +1,61 @@
 // From decisions to an injection: how they reach the compiler.
 import { insertionFor, type Insertion } from 'mlir-parser-ts';
-import {
-  isInjected,
-  type Alike,
-  type Decision,
-  type Injected,
-  type TunableOperation,
-} from '../decision/decision.ts';
-import type { Configuration } from '../space/configuration.ts';
-import { isBefore, type Release } from '../space/render.ts';
-import { ownConfiguration } from '../workload/from-operation.ts';
-import { injectedAttribute } from './attribute.ts';
-import { matchKey, type SpecForm } from './matcher.ts';
-import { packedSpec } from './packed.ts';
-import { preprocessingSpec, writtenForm } from './preprocess.ts';
-import { tuningSpec, type SpecEntry } from './spec.ts';
+import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
+import type { Alike, TunableOperation } from '../input/operation.ts';
+import { attributeText, backendOf, directiveOf } from '../backend/index.ts';
+import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
+import { isBefore, type Release } from '../compiler/release.ts';
+import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
+import { preprocessingSpec } from '../spec/preprocessing.ts';
+import { rulesOf, type Annotation } from '../spec/rules.ts';
+import { tuningSpec } from '../spec/tuning.ts';
+import { ownConfiguration } from '../workload/own-configuration.ts';
+import { matchKey, writtenForm, type WorkloadForm } from '../workload/workload.ts';
+
+/** How decisions reach the compiler. */
+export type Injection = Whole & {
+  /** What goes into the very dispatches that it was measured in, as the compile has them with everything else; absent for none. */
+  readonly dispatches?: readonly DispatchEntry[];
+};
 
 /**
  * - `spec`: matched in every executable, just before its configuration is chosen
- * - `preprocess`: matched in the program as it is written, with data tiling where `dataTiling` says so, and a tuning
- *   spec for the packed operations that it leads to
+ * - `preprocess`: matched in the program as it is written, with what it needs of the whole program, and a tuning spec for
+ *   what the compiler makes of the operations
  * - `inline`: written into a copy of the input
  * - `substitute`: written into copies of the executables
  */
-export type Injection =
+type Whole =
   | { readonly route: 'none'; readonly reason: string }
   | { readonly route: 'spec'; readonly text: string }
   | {
       readonly route: 'preprocess';
       readonly text: string;
-      readonly dataTiling: boolean;
-      /** A tuning spec for what data tiling makes; null where the compiler decides about that. */
-      readonly packed: string | null;
+      /** What is asked of the whole program, such as `data tiling`; null for nothing. */
+      readonly needs: string | null;
+      /** Flags beside the spec's own. */
+      readonly flags: readonly string[];
+      /** A tuning spec for what the compiler makes of the operations; null where the compiler decides about that. */
+      readonly following: string | null;
     }
   | { readonly route: 'inline'; readonly insertions: readonly Insertion[] }
-  | { readonly route: 'substitute'; readonly entries: readonly SpecEntry[] };
+  | { readonly route: 'substitute'; readonly entries: readonly GeneratedEntry[] };
 
-export type Route = Exclude<Injection['route'], 'none'>;
+/** What the operations of one form get, as code is generated for them. */
+export interface GeneratedEntry extends WorkloadForm {
+  readonly configuration: OwnConfiguration;
+}
+
+/** What the root of a dispatch gets. */
+export interface DispatchEntry {
+  /** Digest of the dispatch. */
+  readonly digest: string;
+  /** `name = value`. */
+  readonly attribute: string;
+}
 
 export interface InjectionOptions {
-  readonly wanted: 'auto' | Route;
+  readonly wanted: InjectRoute;
   readonly release: Release;
   /** The user compiles with data tiling: a spec's matchers would also hit the encoded matmuls, and the compile fails. */
   readonly dataTiling: boolean;
@@ -51,11 +67,32 @@ export interface InjectionOptions {
   readonly lost?: readonly Route[];
 }
 
-/** The sooner, the less of the compile is touched. */
-const AUTOMATIC: readonly Route[] = ['spec', 'preprocess', 'inline', 'substitute'];
-
 /** Chooses the route and renders it. Pure. */
 export function planInjection(decisions: readonly Decision[], options: InjectionOptions): Injection {
+  const inDispatches = decisions
+    .filter(isInjected)
+    .filter(({ tunable }) => tunable.workload.context !== undefined);
+  if (inDispatches.length === 0) return planWhole(decisions, options);
+  // No matcher is to find these: they are configured by then.
+  const others = decisions.map((decision) =>
+    inDispatches.some((one) => one === decision)
+      ? { ...decision, tunable: null, configuration: null }
+      : decision,
+  );
+  const whole = planWhole(others, options);
+  if (options.lost?.includes('substitute') === true) return whole;
+  const dispatches = new Map(
+    inDispatches.map(({ tunable, configuration }) => {
+      const { digest } = tunable.workload.context!;
+      const directive = directiveOf(configuration, tunable.loops, options.release)!;
+      return [digest, { digest, attribute: attributeText(directive) }];
+    }),
+  );
+  const base: Whole = whole.route === 'none' ? { route: 'substitute', entries: [] } : whole;
+  return { ...base, dispatches: [...dispatches.values()] };
+}
+
+function planWhole(decisions: readonly Decision[], options: InjectionOptions): Whole {
   const injected = decisions.filter(isInjected);
   if (injected.length === 0)
     return { route: 'none', reason: 'no operation has a configuration better than the default' };
@@ -67,58 +104,84 @@ export function planInjection(decisions: readonly Decision[], options: Injection
   };
   const order: readonly Route[] =
     options.wanted === 'auto'
-      ? AUTOMATIC.filter((one) => options.lost?.includes(one) !== true)
+      ? ROUTES.filter((one) => options.lost?.includes(one) !== true)
       : [options.wanted];
   const route = order.find((candidate) => problems[candidate] === null);
   if (route === undefined) {
     // Better some configurations than none.
     const others = decisions.map((decision) =>
-      decision.configuration?.kind === 'data-tile' ? { ...decision, configuration: null } : decision,
+      isInjected(decision) && needsOf(decision) !== null ? { ...decision, configuration: null } : decision,
     );
     return options.lost === undefined &&
       others.some(isInjected) &&
       others.some((decision, i) => decision !== decisions[i])
-      ? planInjection(others, options)
+      ? planWhole(others, options)
       : { route: 'none', reason: order[0] === undefined ? 'every route was tried' : problems[order[0]]! };
   }
   return render(route, injected, options);
 }
 
-function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Injection {
+function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Whole {
   const { release } = options;
   switch (route) {
-    case 'spec':
-      return { route, text: tuningSpec(generatedEntries(injected), release) };
+    case 'spec': {
+      const annotations = generatedEntries(injected).map(({ configuration, ...form }): Annotation => ({
+        form,
+        ...directiveOf(configuration, form.loops, release)!,
+      }));
+      return { route, text: tuningSpec(rulesOf(annotations)) };
+    }
     case 'substitute':
       return { route, entries: generatedEntries(injected) };
-    case 'preprocess': {
-      const dataTiling = injected.some(({ configuration }) => configuration.kind === 'data-tile');
-      const entries = injected.map(({ tunable, configuration }) => ({
-        written: tunable.written!,
-        configuration,
-      }));
-      const text = preprocessingSpec(entries, release, { dataTileOnlyWhereAsked: dataTiling });
-      const packed = options.ownPipeline
-        ? []
-        : injected.flatMap(({ tunable, configuration }) =>
-            configuration.kind === 'data-tile' && configuration.packed !== undefined
-              ? [{ workload: tunable.workload, packed: configuration.packed }]
-              : [],
-          );
-      return { route, text, dataTiling, packed: packed.length === 0 ? null : packedSpec(packed) };
-    }
+    case 'preprocess':
+      return preprocessing(injected, options);
     case 'inline': {
       // The compiler may make several operations of one; all of them want the same.
-      const byOperation = new Map(injected.map((decision) => [decision.site.operation!, decision]));
+      const byOperation = new Map(injected.map((decision) => [decision.place.operation!, decision]));
       const insertions = [...byOperation].map(([operation, { tunable, configuration }]) =>
-        insertionFor(operation, injectedAttribute(configuration, tunable.written!.loops, release)!),
+        insertionFor(operation, attributeText(directiveOf(configuration, tunable.written!.loops, release)!)),
       );
       return { route, insertions: insertions.sort((a, b) => a.offset - b.offset) };
     }
   }
 }
 
-const generatedEntries = (injected: readonly Injected[]): SpecEntry[] =>
+function preprocessing(injected: readonly Injected[], { release, ownPipeline }: InjectionOptions): Whole {
+  const annotations = injected.map(({ tunable, configuration }): Annotation => ({
+    form: writtenForm(tunable.written!),
+    ...directiveOf(configuration, tunable.written!.loops, release)!,
+  }));
+  const needy = injected.filter((decision) => needsOf(decision) !== null);
+  const backends = [...new Set(needy.map(({ configuration }) => backendOf(configuration)))];
+  const rules = backends.flatMap(({ wholeProgram }) => wholeProgram.rules);
+  const following = ownPipeline
+    ? []
+    : backends.flatMap((backend) =>
+        backend.followingRules(
+          needy.map(({ tunable, configuration }) => ({ workload: tunable.workload, configuration })),
+        ),
+      );
+  return {
+    route: 'preprocess',
+    text: preprocessingSpec(annotations, rules),
+    needs: needy[0] === undefined ? null : needsOf(needy[0]),
+    flags: backends.flatMap(({ wholeProgram }) => wholeProgram.flags),
+    following: following.length === 0 ? null : tuningSpec(following),
+  };
+}
+
+/** What a decision asks of the whole program beside its operation; null for nothing. */
+const needsOf = ({ configuration }: Injected): string | null =>
+  backendOf(configuration).needsOf(configuration);
+
+/** The first of what decisions ask of the whole program; null when none asks for anything. */
+const needsOfAll = (decisions: readonly Decision[]): string | null =>
+  decisions
+    .filter(isInjected)
+    .map(needsOf)
+    .find((needs) => needs !== null) ?? null;
+
+const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
   injected.map(({ tunable, configuration }) => ({ ...formOf(tunable), configuration }));
 
 /** Whether a route finds operations by what code is generated for, so that nothing else gets their configurations. */
@@ -127,10 +190,12 @@ export const matchesGenerated = (route: Injection['route']): boolean =>
 
 /** For each loop of the operation that gets the configuration by this route, the index of the workload's dimension. */
 export function injectedLoops(route: Route, tunable: TunableOperation): readonly number[] {
-  return matchesGenerated(route) ? tunable.loops : (tunable.written?.loops ?? tunable.loops);
+  return matchesGenerated(route) || tunable.workload.context !== undefined
+    ? tunable.loops
+    : (tunable.written?.loops ?? tunable.loops);
 }
 
-const formOf = ({ workload, loops }: Alike): SpecForm => ({ workload, loops });
+const formOf = ({ workload, loops }: Alike): WorkloadForm => ({ workload, loops });
 
 function specProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (isBefore(options.release, 3, 11)) return 'tuning specs need IREE 3.11';
@@ -142,8 +207,8 @@ function specProblem(decisions: readonly Decision[], options: InjectionOptions):
 /** Why operations cannot be found by what code is generated for. */
 function generatedProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (options.dataTiling) return 'the command has data tiling, which hides what code is generated for';
-  if (decisions.some(({ configuration }) => configuration?.kind === 'data-tile'))
-    return 'data tiling is asked for before code generation begins';
+  const needs = needsOfAll(decisions);
+  if (needs !== null) return `${needs} is asked for before code generation begins`;
   const all = decisions.map(({ tunable, alike, configuration }) => ({
     key: keyOf(tunable ?? alike ?? null, formOf),
     wanted: wantedOf(configuration),
@@ -168,14 +233,14 @@ function preprocessProblem(decisions: readonly Decision[], options: InjectionOpt
 
 function inlineProblem(decisions: readonly Decision[]): string | null {
   const injected = decisions.filter(isInjected);
-  if (injected.some(({ site }) => site.operation === null))
+  if (injected.some(({ place }) => place.operation === null))
     return 'inline edits need an input in linalg text';
-  if (injected.some(({ configuration }) => configuration.kind === 'data-tile'))
-    return 'inline edits cannot keep data tiling from the other operations';
+  const needs = needsOfAll(decisions);
+  if (needs !== null) return `inline edits cannot keep ${needs} from the other operations`;
   if (injected.some(({ tunable }) => tunable.written === null))
     return 'the compiler makes an operation of other dimensions of one that has a configuration';
-  const all = decisions.map(({ site, tunable, configuration }) => ({
-    key: site.operation,
+  const all = decisions.map(({ place, tunable, configuration }) => ({
+    key: place.operation,
     wanted: wantedOf(configuration, tunable),
   }));
   return conflict(all) ? 'the compiler makes operations of one that want different configurations' : null;
@@ -183,7 +248,7 @@ function inlineProblem(decisions: readonly Decision[]): string | null {
 
 /** A matcher would also hit an operation that the user has configured, and overwrite it. */
 const ownProblem = (decisions: readonly Decision[]) =>
-  decisions.some(({ site }) => site.operation !== null && ownConfiguration(site.operation) !== null)
+  decisions.some(({ place }) => place.operation !== null && ownConfiguration(place.operation) !== null)
     ? 'the input has operations with configurations of their own'
     : null;
 
@@ -205,7 +270,7 @@ function conflict(wishes: readonly Wish[]): boolean {
   return false;
 }
 
-function keyOf<T>(operation: T | null, formOf: (operation: T) => SpecForm | null): string | null {
+function keyOf<T>(operation: T | null, formOf: (operation: T) => WorkloadForm | null): string | null {
   const form = operation && formOf(operation);
   return form && matchKey(form);
 }
@@ -215,7 +280,7 @@ function wantedOf(
   configuration: Configuration | null,
   tunable: TunableOperation | null = null,
 ): string | null {
-  return configuration === null || configuration.kind === 'default'
+  return configuration === null || isDefault(configuration)
     ? null
     : JSON.stringify([configuration, tunable?.written?.loops]);
 }

@@ -1,5 +1,5 @@
 // Times the functions of one module, interleaved in one process.
-import { deviceFlags } from '../target/device.ts';
+import { deviceFlags } from '../backend/index.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
 /**
@@ -79,35 +79,48 @@ function runOnce(toolchain: Toolchain, module: string, options: BenchmarkOptions
   );
 }
 
-const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
+/** Of the units that Google Benchmark gives times in. */
+export const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1 };
 
-interface BenchmarkEntry {
+/** What Google Benchmark's JSON says of one run of a benchmark; none of it is certain to be there. */
+export interface BenchmarkEntry {
   readonly name?: unknown;
   readonly run_type?: unknown;
   readonly real_time?: unknown;
   readonly time_unit?: unknown;
   readonly error_occurred?: unknown;
+  /** Only of dispatches: how often the function calls it. */
+  readonly calls?: unknown;
 }
 
-/** Reads Google Benchmark's JSON; other lines may stand before it. Empty when there is none. */
-export function readTimings(stdout: string): Map<string, number[]> {
-  const timings = new Map<string, number[]>();
+/** Runs that did not fail, with their seconds; other lines may stand before the JSON. Empty when there is none. */
+export function readEntries(stdout: string): { name: string; seconds: number; entry: BenchmarkEntry }[] {
   const start = stdout.indexOf('{');
-  if (start < 0) return timings;
+  if (start < 0) return [];
   let entries: readonly BenchmarkEntry[];
   try {
     const json = JSON.parse(stdout.slice(start)) as { benchmarks?: readonly BenchmarkEntry[] };
     entries = json.benchmarks ?? [];
   } catch {
-    return timings;
+    return [];
   }
-  for (const { name, run_type, real_time, time_unit, error_occurred } of entries) {
-    if (run_type !== 'iteration' || error_occurred === true) continue;
-    const label = typeof name === 'string' ? /^BM_([^/]+)/.exec(name)?.[1] : undefined;
+  return entries.flatMap((entry) => {
+    const { name, run_type, real_time, time_unit, error_occurred } = entry;
     const unit = SECONDS_PER_UNIT[String(time_unit)];
-    if (label === undefined || unit === undefined || typeof real_time !== 'number') continue;
+    if (run_type !== 'iteration' || error_occurred === true) return [];
+    if (typeof name !== 'string' || unit === undefined || typeof real_time !== 'number') return [];
+    return [{ name, seconds: real_time * unit, entry }];
+  });
+}
+
+/** Seconds of each function, one value per repetition. Empty when there are none. */
+export function readTimings(stdout: string): Map<string, number[]> {
+  const timings = new Map<string, number[]>();
+  for (const { name, seconds, entry } of readEntries(stdout)) {
+    const label = /^BM_([^/]+)/.exec(name)?.[1];
+    if (label === undefined || entry.calls !== undefined) continue;
     const values = timings.get(label) ?? [];
-    values.push(real_time * unit);
+    values.push(seconds);
     timings.set(label, values);
   }
   return timings;

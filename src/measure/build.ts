@@ -1,9 +1,11 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
+import { createHash } from 'node:crypto';
+import { candidatePhase, hasConstants, operandsText, type Workload } from '../workload/workload.ts';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Workload } from '../workload/workload.ts';
-import { candidateAtLine, candidateModule, type Candidate } from './candidate-module.ts';
-import { dataTilingFlags, ON_FROM_PACKED, UP_TO_PACKED, withPackedTiles } from './packed.ts';
+import type { Configuration } from '../backend/configuration.ts';
+import { candidateAtLine, candidateModule, candidateOf, type Candidate } from './candidate-module.ts';
+import { annotated, lateAnnotations, wholeProgramFlags } from './whole-program.ts';
 import { runTool, type ToolResult, type Toolchain } from './toolchain.ts';
 
 export interface Build {
@@ -68,13 +70,51 @@ export async function buildCandidates(
   return { module: null, built: [], refused };
 }
 
+const SECONDS_TO_A_PHASE = 10;
+
+/** Text of a module with one operation of this configuration after a phase of the compiler; null when it does not get there. */
+export async function textAfter(
+  toolchain: Toolchain,
+  workload: Workload,
+  configuration: Configuration,
+  phase: string,
+): Promise<Uint8Array | null> {
+  const candidate = candidateOf('only', configuration, workload, toolchain.release);
+  const [source, made] = ['phase.mlir', 'phase.made.mlir'].map((name) => join(toolchain.workDirectory, name));
+  await writeFile(source!, candidateModule(workload, [candidate]));
+  const flags = [...toolchain.flags, ...(await wholeProgramFlags(toolchain, [candidate]))];
+  const argv = [...flags, `--compile-to=${phase}`, source!, '-o', made!];
+  const { ok } = await runTool(toolchain.compiler, argv, SECONDS_TO_A_PHASE, toolchain.signal);
+  return ok ? readFile(made!) : null;
+}
+
+/** The compiler's text of a workload's operands at the end of a phase, made once; null when it does not get there. */
+async function operandsAt(
+  phase: string,
+  { compiler, flags, workDirectory, signal }: Toolchain,
+  workload: Workload,
+): Promise<string | null> {
+  const text = operandsText(workload);
+  const name = join(workDirectory, `operands-${createHash('sha1').update(text).digest('hex')}`);
+  const [source, made] = [`${name}.mlir`, `${name}.${phase}.mlir`];
+  const known = await readFile(made, 'utf8').catch(() => null);
+  if (known !== null) return known;
+  await writeFile(source, text);
+  const argv = [...flags, `--compile-to=${phase}`, source, '-o', made];
+  const { ok } = await runTool(compiler, argv, SECONDS_TO_A_PHASE, signal);
+  return ok ? readFile(made, 'utf8') : null;
+}
+
 async function compileOnce(
   toolchain: Toolchain,
   workload: Workload,
   candidates: readonly Candidate[],
   name: string,
 ): Promise<{ module: string | null; blamed: Map<string, string> }> {
-  let text = candidateModule(workload, candidates);
+  const phase = candidatePhase(workload);
+  const operands = phase === null ? null : await operandsAt(phase, toolchain, workload);
+  if (phase !== null && operands === null) return { module: null, blamed: new Map() };
+  let text = candidateModule(workload, candidates, operands);
   const source = join(toolchain.workDirectory, `${name}.mlir`);
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
   await writeFile(source, text);
@@ -83,9 +123,10 @@ async function compileOnce(
   // Linked, all candidates would be one unit of code, made by one thread.
   const separate = '--iree-hal-link-executables=false';
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
-  const evaluation = workload.constantRhs ? ['--iree-opt-const-eval=false'] : [];
-  const dataTiling = await dataTilingFlags(toolchain, candidates);
-  const flags = [...toolchain.flags, conversion, separate, ...evaluation, ...dataTiling];
+  const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
+  const wholeProgram = await wholeProgramFlags(toolchain, candidates);
+  const from = phase === null ? [] : [`--compile-from=${phase}`];
+  const flags = [...toolchain.flags, conversion, separate, ...evaluation, ...wholeProgram, ...from];
   const compile = (...argv: string[]) =>
     runTool(
       toolchain.compiler,
@@ -96,13 +137,14 @@ async function compileOnce(
       { TMPDIR: toolchain.workDirectory },
     );
   let result: ToolResult;
-  if (candidates.some(({ packed }) => packed !== undefined)) {
-    const optimised = join(toolchain.workDirectory, `${name}.optimised.mlir`);
-    result = await compile(UP_TO_PACKED, source, '-o', optimised);
+  const late = lateAnnotations(candidates);
+  if (late !== undefined) {
+    const stopped = join(toolchain.workDirectory, `${name}.${late.phase}.mlir`);
+    result = await compile(`--compile-to=${late.phase}`, source, '-o', stopped);
     if (result.ok) {
-      text = withPackedTiles(await readFile(optimised, 'utf8'), candidates);
-      await writeFile(optimised, text);
-      result = await compile(ON_FROM_PACKED, optimised, '-o', module);
+      text = annotated(await readFile(stopped, 'utf8'), candidates, (...line) => late.annotate(...line));
+      await writeFile(stopped, text);
+      result = await compile(`--compile-from=${late.phase}`, stopped, '-o', module);
     }
   } else result = await compile(source, '-o', module);
   // The compiler can exit with 0 after writing nothing but a crash reproducer.

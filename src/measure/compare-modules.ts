@@ -1,7 +1,9 @@
 // Two compiled programs against each other: the same function on the same inputs, timed in alternating processes.
-import { deviceFlags, type Device } from '../target/device.ts';
+import { deviceFlags } from '../backend/index.ts';
+import { type Device } from '../backend/device.ts';
 import { readTimings } from './benchmark.ts';
-import { median, ratioInterval, type Interval } from './statistics.ts';
+import { readDispatchTimes, STATISTICS_FLAG, type DispatchTimes } from './dispatch-times.ts';
+import { median, medianInterval, type Interval } from './statistics.ts';
 import { runTool } from './toolchain.ts';
 
 export interface ModuleRun {
@@ -10,6 +12,10 @@ export interface ModuleRun {
   readonly functionName: string;
   /** Values of `--input=`, such as `4x8xf32=@lhs.bin`. */
   readonly inputs: readonly string[];
+  /** Ends it; nothing does when left out. */
+  readonly signal?: AbortSignal;
+  /** More flags that the program takes to run, such as `--parameters=model=weights.irpa`. */
+  readonly flags?: readonly string[];
 }
 
 /** Ratio of the first module's time over the second's: above 1 says that the second is faster. */
@@ -17,44 +23,102 @@ export interface ModuleComparison extends Interval {
   readonly seconds: readonly [first: number, second: number];
 }
 
+/** How thoroughly one process measures. */
+export interface ProcessEffort {
+  readonly repetitions: number;
+  /** Least time spent in one repetition, in seconds. */
+  readonly minSeconds: number;
+  readonly timeoutSeconds: number;
+}
+
 /** Median seconds of one call in one process of its own. */
-export async function timeModule(run: ModuleRun, module: string, minSeconds: number): Promise<number> {
-  const result = await runTool(
-    run.benchmarkModule,
-    [
-      `--module=${module}`,
-      `--function=${run.functionName}`,
-      ...run.inputs.map((input) => `--input=${input}`),
-      ...deviceFlags(run.device),
-      '--benchmark_repetitions=3',
-      `--benchmark_min_time=${minSeconds}s`,
-      '--benchmark_format=json',
-    ],
-    600,
-    new AbortController().signal,
-  );
-  const seconds = median([...readTimings(result.stdout).values()].flat());
-  if (!result.ok || Number.isNaN(seconds))
-    throw new Error(`${module} could not be timed: ${result.ending}\n${result.stderr.slice(-2000)}`);
+export async function timeModule(run: ModuleRun, module: string, effort: ProcessEffort): Promise<number> {
+  return secondsIn(await benchmarkModule(run, module, effort, []), module);
+}
+
+/** What one process says of a function: median seconds of a call, and what of that its dispatches take. */
+export interface ModuleTimes {
+  readonly seconds: number;
+  readonly dispatches: DispatchTimes;
+}
+
+/** The same with the statistics of dispatches, which cost a little time. @throws where the runtime has none */
+export async function timeDispatches(
+  run: ModuleRun,
+  module: string,
+  effort: ProcessEffort,
+): Promise<ModuleTimes> {
+  const stdout = await benchmarkModule(run, module, effort, [STATISTICS_FLAG]);
+  return { seconds: secondsIn(stdout, module), dispatches: readDispatchTimes(stdout) };
+}
+
+function secondsIn(stdout: string, module: string): number {
+  const seconds = median([...readTimings(stdout).values()].flat());
+  if (Number.isNaN(seconds)) throw new Error(`${module} could not be timed: no timing was reported`);
   return seconds;
 }
 
-/** Times first, second, first again in each of `rounds` rounds, so that both sides see the same machine. */
-export async function compareModules(
-  run: ModuleRun,
+async function benchmarkModule(
+  { benchmarkModule, functionName, inputs, flags: own = [], device, signal }: ModuleRun,
+  module: string,
+  { repetitions, minSeconds, timeoutSeconds }: ProcessEffort,
+  flags: readonly string[],
+): Promise<string> {
+  const result = await runTool(
+    benchmarkModule,
+    [
+      `--module=${module}`,
+      `--function=${functionName}`,
+      ...inputs.map((input) => `--input=${input}`),
+      ...own,
+      ...deviceFlags(device),
+      `--benchmark_repetitions=${repetitions}`,
+      `--benchmark_min_time=${minSeconds}s`,
+      '--benchmark_format=json',
+      ...flags,
+    ],
+    timeoutSeconds,
+    signal ?? new AbortController().signal,
+  );
+  if (!result.ok)
+    throw new Error(`${module} could not be timed: ${result.ending}\n${result.stderr.slice(-2000)}`);
+  return result.stdout;
+}
+
+/** How many pairs of processes there may be, and how long all of them may take, in seconds. */
+export interface Extent {
+  readonly pairs: number;
+  readonly seconds: number;
+}
+
+/** Fewer pairs than that say nothing: see `medianInterval`. */
+export const LEAST_PAIRS = 3;
+
+/**
+ * Measures two modules in pairs of processes, of which now one comes first and now the other, so that both see the same
+ * machine. Ends before a pair that would likely not end in time.
+ */
+export async function inPairs<T>(
   first: string,
   second: string,
-  rounds: number,
-  minSeconds = 0.05,
-): Promise<ModuleComparison> {
-  const times: [number, number, number][] = [];
-  for (let round = 0; round < rounds; round++) {
-    const a = await timeModule(run, first, minSeconds);
-    const b = await timeModule(run, second, minSeconds);
-    times.push([a, b, await timeModule(run, first, minSeconds)]);
+  { pairs, seconds }: Extent,
+  measure: (module: string) => Promise<T>,
+): Promise<(readonly [first: T, second: T])[]> {
+  const begun = performance.now();
+  const measured: (readonly [T, T])[] = [];
+  const elapsed = () => (performance.now() - begun) / 1000;
+  while (measured.length < pairs && elapsed() * (1 + 1 / Math.max(1, measured.length)) <= seconds) {
+    if (measured.length % 2 === 0) measured.push([await measure(first), await measure(second)]);
+    else {
+      const b = await measure(second);
+      measured.push([await measure(first), b]);
+    }
   }
-  return {
-    ...ratioInterval(times.map(([a, b, again]) => Math.sqrt(a * again) / b)),
-    seconds: [median(times.map(([a]) => a)), median(times.map(([, b]) => b))],
-  };
+  return measured;
 }
+
+/** What pairs of times, in seconds, say together. */
+export const comparisonOf = (pairs: readonly (readonly [number, number])[]): ModuleComparison => ({
+  ...medianInterval(pairs.map(([a, b]) => a / b)),
+  seconds: [median(pairs.map(([a]) => a)), median(pairs.map(([, b]) => b))],
+});

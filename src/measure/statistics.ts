@@ -41,6 +41,28 @@ export function ratioInterval(ratios: readonly number[]): Interval {
   return { ratio: Math.exp(mean), low: Math.exp(mean - halfWidth), high: Math.exp(mean + halfWidth) };
 }
 
+/** Fewer values than that do not tell their median from the extremes with 99% certainty. */
+const LEAST_FOR_MEDIAN = 8;
+
+/**
+ * Median of ratios, one per pair of processes, with an interval that holds the true one with 99% certainty, however they are
+ * distributed: a process that something got in the way of is no reason to know nothing. For few ratios, that of
+ * `ratioInterval`.
+ */
+export function medianInterval(ratios: readonly number[]): Interval {
+  const n = ratios.length;
+  if (n < LEAST_FOR_MEDIAN) return ratioInterval(ratios);
+  const sorted = ratios.toSorted((a, b) => a - b);
+  // How many may be beyond each end: so many heads of n coins have at most half a percent, together with all that are fewer.
+  let beyond = 0;
+  for (let chance = 2 ** -n, sum = chance; ; beyond++) {
+    chance *= (n - beyond) / (beyond + 1);
+    sum += chance;
+    if (sum > 0.005) break;
+  }
+  return { ratio: median(ratios), low: sorted[beyond]!, high: sorted[n - 1 - beyond]! };
+}
+
 /**
  * Relative half-width of the default measured against itself: how large a difference has to be to mean anything
  * here and now.

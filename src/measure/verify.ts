@@ -1,7 +1,8 @@
 // Compares the outputs of two functions of one module, so that what is verified is what was timed.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deviceFlags } from '../target/device.ts';
+import { deviceFlags } from '../backend/index.ts';
+import type { Allowance } from '../workload/kind.ts';
 import { decodeElements, type Elements } from './elements.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
 
@@ -21,17 +22,79 @@ function tolerance(elementType: string): { absolute: number; relative: number } 
   return { absolute: 0, relative: 0 };
 }
 
-/** Output of one function without arguments, as raw bytes; null when it could not be run. */
+/** For values that are exact in their type. What was expected may have been rounded at every step all the same. */
+function exactAllowance(elementType: string): Allowance {
+  const { absolute, relative } = tolerance(elementType);
+  const fromExpected = (value: number) => absolute + relative * Math.abs(value);
+  return {
+    fromExpected,
+    fromTruth: (value, expectedError) => Math.max(expectedError, fromExpected(value)),
+  };
+}
+
+/** Share of the largest element that another may differ by where more than sums was rounded, by element type. */
+const SHARE_OF_LARGEST: Readonly<Record<string, number>> = { f64: 1e-10, f32: 1e-4, f16: 1e-2, bf16: 3e-2 };
+
+/**
+ * For outputs of which more is known than that their sums may come in another order: what stands before and after them
+ * takes rounding on, and may cancel it or not. A kernel that computes in fewer bits is off by more.
+ */
+export function dispatchAllowance(expected: Uint8Array, elementType: string): Allowance {
+  const elements = decodeElements(expected, elementType);
+  let largest = 0;
+  for (let i = 0; i < (elements?.length ?? 0); i++) {
+    const size = Math.abs(Number(elements![i]));
+    if (Number.isFinite(size) && size > largest) largest = size;
+  }
+  const { absolute } = tolerance(elementType);
+  const allowed = absolute === 0 ? 0 : (SHARE_OF_LARGEST[elementType] ?? 0) * largest;
+  return { fromExpected: () => allowed, fromTruth: () => allowed };
+}
+
+/**
+ * For a result of a whole program: an element may be what is left of larger ones that cancel each other, so it is the
+ * largest that says how far rounding may lead; null where the result is not finite, which tells nothing.
+ * @param roundsTo element types that values are rounded to on the way; the one that rounds most decides
+ */
+export function programAllowance(
+  expected: Uint8Array,
+  elementType: string,
+  roundsTo: readonly string[],
+): Allowance | null {
+  const elements = decodeElements(expected, elementType) ?? [];
+  let largest = 0;
+  for (let i = 0; i < elements.length; i++) largest = Math.max(largest, Math.abs(Number(elements[i])));
+  if (!Number.isFinite(largest)) return null;
+  // Integers are exact, whatever floats they are made from.
+  const types = tolerance(elementType).relative === 0 ? [elementType] : [elementType, ...roundsTo];
+  const all = types.map(tolerance);
+  const absolute = Math.max(...all.map((one) => one.absolute));
+  const relative = Math.max(...all.map((one) => one.relative));
+  const allowed = () => absolute + relative * largest;
+  return { fromExpected: allowed, fromTruth: allowed };
+}
+
+/**
+ * Output of one function without arguments, as raw bytes; null when it could not be run.
+ * @param before a module that is loaded before the function's
+ */
 export async function runFunction(
   toolchain: Toolchain,
   module: string,
   name: string,
   timeoutSeconds: number,
+  before: string | null = null,
 ): Promise<Uint8Array | null> {
   const file = join(toolchain.workDirectory, `${name}.bin`);
   const result = await runTool(
     toolchain.runModule,
-    [`--module=${module}`, ...deviceFlags(toolchain.device), `--function=${name}`, `--output=@${file}`],
+    [
+      ...(before === null ? [] : [`--module=${before}`]),
+      `--module=${module}`,
+      ...deviceFlags(toolchain.device),
+      `--function=${name}`,
+      `--output=@${file}`,
+    ],
     timeoutSeconds,
     toolchain.signal,
   );
@@ -46,14 +109,15 @@ export async function runFunction(
 
 /**
  * Compares two outputs element by element. NaN equals NaN: both sides saw the same operands.
- * @param truth the exact output in f32, or null. What was expected may itself have been rounded at every step: an output
- * is also right when none of its elements is further from the truth than the worst that was expected.
+ * @param truth the exact output in f32, or null. What was expected may itself have been rounded: an output is also right
+ * when none of its elements is further from the truth than is allowed.
  */
 export function compareOutputs(
   expected: Uint8Array,
   actual: Uint8Array,
   elementType: string,
   truth: Uint8Array | null = null,
+  { fromExpected, fromTruth }: Allowance = exactAllowance(elementType),
 ): Comparison {
   if (expected.length !== actual.length)
     return {
@@ -65,16 +129,14 @@ export function compareOutputs(
   const [want, got] = [decodeElements(expected, elementType), decodeElements(actual, elementType)];
   if (want === null || got === null)
     return { equal: false, maxError: Infinity, reason: `outputs of type ${elementType} differ` };
-  const { absolute, relative } = tolerance(elementType);
-  const allowed = (value: number) => absolute + relative * Math.abs(value);
   const maxError = largestError(want, got);
-  let reason = firstBeyond(want, got, allowed);
+  let reason = firstBeyond(want, got, fromExpected);
   const exact = reason === null || truth === null ? null : decodeElements(truth, 'f32');
   if (exact?.length === want.length) {
     const expectedError = largestError(exact, want);
     // What is not a number, or has overflowed, does not tell how far is too far.
     if (Number.isFinite(expectedError))
-      reason = firstBeyond(exact, got, (value) => Math.max(expectedError, allowed(value)));
+      reason = firstBeyond(exact, got, (value) => fromTruth(value, expectedError));
   }
   return { equal: reason === null, maxError, reason };
 }

@@ -1,8 +1,8 @@
 // The functions of a program, wherever they can be read from.
 import { isBytecode } from 'mlir-parser-ts';
 import { runTool } from '../measure/toolchain.ts';
-import type { Convert } from './runtime-type.ts';
-import { declaredSignature, programSignature, type ProgramFunction } from './signature.ts';
+import type { Convert } from '../input/runtime-type.ts';
+import { declaredSignature, programSignature, type ProgramFunction } from '../input/signature.ts';
 
 /**
  * The public functions of an input. Bytecode does not say what functions it has; the compiled module does, as far as

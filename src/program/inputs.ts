@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { seededRandom, type Random } from '../search/strategy.ts';
-import { elementBytes, type RuntimeType } from './runtime-type.ts';
-import type { ProgramFunction } from './signature.ts';
+import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
+import type { ProgramFunction } from '../input/signature.ts';
 
 /**
  * Writes `input0.bin`, `input1.bin`, ... into `folder`, at random, the same for the same `seed`.
@@ -34,6 +34,13 @@ export async function writeInputs(
   }
   return inputs;
 }
+
+/** How many bytes the inputs of a function take in all. */
+export const inputBytes = ({ arguments: types }: ProgramFunction): number =>
+  types.reduce((sum, { shape, elementType }) => sum + bytesOf(shape ?? [], elementType), 0);
+
+const bytesOf = (shape: readonly number[], elementType: string) =>
+  shape.reduce((product, size) => product * size, elementBytes(elementType));
 
 /** The bits of 1 in floats narrower than 32 bits; their top bit is the sign. */
 const NARROW_ONE: Readonly<Record<string, number>> = {

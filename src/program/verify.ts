@@ -1,12 +1,24 @@
 // Two compilations of one program against each other: equal results first, then which is faster.
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareModules, type ModuleComparison, type ModuleRun } from '../measure/compare-modules.ts';
-import { runTool } from '../measure/toolchain.ts';
-import { compareOutputs, type Comparison } from '../measure/verify.ts';
-import { messageOf } from '../report/tell.ts';
-import { deviceFlags, type Device } from '../target/device.ts';
-import type { ProgramFunction } from './signature.ts';
+import {
+  comparisonOf,
+  inPairs,
+  LEAST_PAIRS,
+  timeDispatches,
+  timeModule,
+  type Extent,
+  type ModuleComparison,
+  type ModuleRun,
+  type ProcessEffort,
+} from '../measure/compare-modules.ts';
+import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import { runTool, StoppedError } from '../measure/toolchain.ts';
+import { compareOutputs, programAllowance } from '../measure/verify.ts';
+import { messageOf } from '../system/tell.ts';
+import { deviceFlags } from '../backend/index.ts';
+import { type Device } from '../backend/device.ts';
+import type { ProgramFunction } from '../input/signature.ts';
 
 export interface Contest {
   /** Paths of the two compiled modules. */
@@ -15,15 +27,20 @@ export interface Contest {
   readonly function: ProgramFunction;
   /** Values of `--input=`, as `writeInputs` gives them. */
   readonly inputs: readonly string[];
+  /** More flags that the program takes to run, such as `--parameters=model=weights.irpa`. */
+  readonly flags?: readonly string[];
   readonly device: Device;
   /** Paths of `iree-run-module` and `iree-benchmark-module`. */
   readonly tools: { readonly runModule: string; readonly benchmarkModule: string };
   /** Where results are written and removed again. */
   readonly folder: string;
-  /** Most rounds of timing; a program that takes long gets fewer. */
-  readonly rounds: number;
-  /** About how long the timing may take, and at most how long one call. */
-  readonly budgetSeconds: number;
+  /**
+   * Element types that values are rounded to on the way to the results. Given, results may differ by what that comes to in a
+   * program of many steps; left out, by no more than one step's rounding.
+   */
+  readonly roundsTo?: readonly string[];
+  /** Ends everything; nothing does when left out. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Verdict {
@@ -38,36 +55,55 @@ export interface Verdict {
 }
 
 /**
- * Runs both programs on the same inputs and compares every result; times them in alternating processes when all are
- * equal. Crashes, missing files and calls that take too long are verdicts. What an argument that is overwritten holds
- * afterwards is not looked at: the tools do not show it.
+ * Compares both programs and, when all results are equal, times them.
+ * @param extent how often, and about how long; no call may take longer than that
  */
-export async function verifyProgram(contest: Contest): Promise<Verdict> {
+export async function verifyProgram(contest: Contest, extent: Extent): Promise<Verdict> {
+  const { equal, maxError, reason, seconds } = await compareProgram(contest, extent.seconds);
+  if (equal !== true) return { equal, maxError, reason, timing: null };
+  const timed = await timeProgram(contest, seconds, extent);
+  return { equal, maxError, reason: timed.reason, timing: timed.timing };
+}
+
+/** What came of running both programs once. */
+export interface Compared extends Omit<Verdict, 'timing'> {
+  /** Whether one of them could not be run to its end. */
+  readonly hasFailed: boolean;
+  /** Of the longer one of two processes that call the function once; NaN where one of them failed. */
+  readonly seconds: number;
+}
+
+/**
+ * Runs both programs on the same inputs and compares every result. Crashes, missing files and calls that take longer than
+ * `callSeconds` are verdicts. What an argument that is overwritten holds afterwards is not looked at: the tools do not
+ * show it.
+ * @throws StoppedError when the signal fires
+ */
+export async function compareProgram(contest: Contest, callSeconds: number): Promise<Compared> {
   const folder = await mkdtemp(join(contest.folder, 'results-'));
   try {
-    const stock = await runProgram(contest, contest.stock, join(folder, 'stock'));
-    if ('failure' in stock) return noVerdict(null, `stock cannot be run: ${stock.failure}`);
-    const tuned = await runProgram(contest, contest.tuned, join(folder, 'tuned'));
-    if ('failure' in tuned) return noVerdict(false, `tuned cannot be run: ${tuned.failure}`);
-    const { equal, maxError, reason } = await compareResults(
-      contest.function.results,
-      stock.files,
-      tuned.files,
-    );
-    if (!equal) return { equal, maxError, reason, timing: null };
-    return { equal, maxError, ...(await time(contest, stock.seconds, tuned.seconds)) };
+    const stock = await runProgram(contest, contest.stock, join(folder, 'stock'), callSeconds);
+    if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
+    // What stock has only just done in the time is no failure of the other one.
+    const patience = Math.max(callSeconds, 3 * stock.seconds);
+    const tuned = await runProgram(contest, contest.tuned, join(folder, 'tuned'), patience);
+    if ('failure' in tuned) return notCompared(false, `tuned cannot be run: ${tuned.failure}`);
+    const compared = await compareResults(contest, stock.files, tuned.files);
+    return { ...compared, hasFailed: false, seconds: Math.max(stock.seconds, tuned.seconds) };
   } catch (error) {
-    return noVerdict(null, messageOf(error));
+    if (error instanceof StoppedError) throw error;
+    return notCompared(null, messageOf(error));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-const noVerdict = (equal: false | null, reason: string): Verdict => ({
+const notCompared = (equal: false | null, reason: string): Compared => ({
   equal,
   maxError: Infinity,
   reason,
-  timing: null,
+  hasFailed: true,
+  seconds: NaN,
 });
 
 interface Results {
@@ -79,9 +115,10 @@ interface Results {
 
 /** Calls the function once. The tool insists on as many outputs as there are results. */
 async function runProgram(
-  { function: { name, results }, inputs, device, tools, budgetSeconds }: Contest,
+  { function: { name, results }, inputs, flags = [], device, tools, signal }: Contest,
   module: string,
   prefix: string,
+  callSeconds: number,
 ): Promise<Results | { readonly failure: string }> {
   const files = results.map((_, i) => `${prefix}${i}.bin`);
   const started = performance.now();
@@ -91,11 +128,12 @@ async function runProgram(
       `--module=${module}`,
       `--function=${name}`,
       ...inputs.map((input) => `--input=${input}`),
+      ...flags,
       ...files.map((file) => `--output=@${file}`),
       ...deviceFlags(device),
     ],
-    budgetSeconds,
-    new AbortController().signal,
+    callSeconds,
+    signal ?? new AbortController().signal,
   );
   if (result.ok) return { files, seconds: (performance.now() - started) / 1000 };
   const [message = ''] = result.stderr.trim().split('\n');
@@ -104,48 +142,85 @@ async function runProgram(
 
 /** Two results at a time: together those of a large program need not fit into memory. */
 async function compareResults(
-  elementTypes: readonly string[],
+  { function: { results }, roundsTo }: Contest,
   stock: readonly string[],
   tuned: readonly string[],
-): Promise<Comparison> {
+): Promise<Omit<Verdict, 'timing'>> {
   let maxError = 0;
   let reason: string | null = null;
-  for (const [i, elementType] of elementTypes.entries()) {
-    const comparison = compareOutputs(await readFile(stock[i]!), await readFile(tuned[i]!), elementType);
+  for (const [i, elementType] of results.entries()) {
+    const [expected, actual] = [await readFile(stock[i]!), await readFile(tuned[i]!)];
+    let comparison = compareOutputs(expected, actual, elementType);
+    if (!comparison.equal && roundsTo !== undefined) {
+      const allowance = programAllowance(expected, elementType, roundsTo);
+      if (allowance === null)
+        return { equal: null, maxError: Infinity, reason: `result ${i} is not finite on made-up inputs` };
+      comparison = compareOutputs(expected, actual, elementType, null, allowance);
+    }
     maxError = Math.max(maxError, comparison.maxError);
     if (comparison.reason !== null) reason ??= `result ${i}: ${comparison.reason}`;
   }
   return { equal: reason === null, maxError, reason };
 }
 
-/** A benchmark process makes three calls that take long, and more of those that do not. */
-const CALLS_PER_PROCESS = 3;
-/** Seconds that a process takes however short a call is. */
-const LEAST_PROCESS_SECONDS = 0.4;
+/** What came of timing both programs in pairs of processes. */
+export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
+  /** What their dispatches took; empty where the runtime does not tell. */
+  readonly dispatches: readonly (readonly [stock: DispatchTimes, tuned: DispatchTimes])[];
+}
 
-/** Times both in as many rounds as fit into the budget: stock, tuned and stock again in each. */
-async function time(
-  contest: Contest,
-  stockSeconds: number,
-  tunedSeconds: number,
-): Promise<Pick<Verdict, 'reason' | 'timing'>> {
-  const processSeconds = (callSeconds: number) => LEAST_PROCESS_SECONDS + CALLS_PER_PROCESS * callSeconds;
-  const roundSeconds = 2 * processSeconds(stockSeconds) + processSeconds(tunedSeconds);
-  const rounds = Math.min(contest.rounds, Math.floor(contest.budgetSeconds / roundSeconds));
-  if (rounds < 1)
-    return { reason: `timing it would take more than ${contest.budgetSeconds} s`, timing: null };
-  const {
-    stock,
-    tuned,
-    inputs,
-    device,
-    tools,
-    function: { name },
-  } = contest;
-  const run: ModuleRun = { benchmarkModule: tools.benchmarkModule, device, functionName: name, inputs };
+/**
+ * Times both, and their dispatches, in as many pairs of processes as the extent allows.
+ * @param seconds of a process that calls the function once, about
+ * @throws StoppedError when the signal fires
+ */
+export async function timeProgram(contest: Contest, seconds: number, extent: Extent): Promise<Timed> {
+  const effort = effortOf(seconds, extent);
+  const nothing = { timing: null, dispatches: [] };
+  const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
+  if (effort === null) return tooLong;
+  const { stock, tuned } = contest;
+  const run = runOf(contest);
+  const withDispatches = (module: string) => timeDispatches(run, module, effort);
+  const alone = async (module: string) => ({
+    seconds: await timeModule(run, module, effort),
+    dispatches: new Map() as DispatchTimes,
+  });
   try {
-    return { reason: null, timing: await compareModules(run, stock, tuned, rounds) };
+    // Runtimes before 3.13 fail at once.
+    const pairs = await inPairs(stock, tuned, extent, withDispatches).catch((error: unknown) => {
+      if (error instanceof StoppedError) throw error;
+      return inPairs(stock, tuned, extent, alone);
+    });
+    if (pairs.length < leastOf(extent)) return tooLong;
+    return {
+      reason: null,
+      timing: comparisonOf(pairs.map(([a, b]) => [a.seconds, b.seconds])),
+      dispatches: pairs.map(([a, b]) => [a.dispatches, b.dispatches]),
+    };
   } catch (error) {
-    return { reason: messageOf(error), timing: null };
+    if (error instanceof StoppedError) throw error;
+    return { ...nothing, reason: messageOf(error) };
   }
+}
+
+const runOf = ({ tools, device, inputs, flags, function: { name }, signal }: Contest): ModuleRun => ({
+  benchmarkModule: tools.benchmarkModule,
+  device,
+  functionName: name,
+  inputs,
+  ...(flags && { flags }),
+  ...(signal && { signal }),
+});
+
+/** What takes longer than that, in seconds, is called once in a process: the time to load it is little beside that. */
+const LONG_CALL = 0.5;
+
+const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs));
+
+/** How one process measures what takes so long; null when there is no time for enough of them. */
+function effortOf(seconds: number, extent: Extent): ProcessEffort | null {
+  if (2 * leastOf(extent) * seconds > extent.seconds) return null;
+  const timeoutSeconds = Math.max(2, extent.seconds);
+  return { repetitions: seconds > LONG_CALL ? 1 : 3, minSeconds: 0.02, timeoutSeconds };
 }

@@ -12,12 +12,11 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Store } from '../store/store.ts';
+import { COUNTERS, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
 
 export type Counts = Readonly<Record<string, number>>;
-
-const FILE = 'counters.jsonl';
 
 /** Some five thousand compiles. A longer file is replaced by one line with its sums. */
 const LARGEST_BYTES = 1_000_000;
@@ -54,12 +53,12 @@ export function collectCounts(cacheDirectory: string, store: Store): void {
 
 /** What is noted and not yet in the database. */
 export function pendingCounts(cacheDirectory: string): Counts {
-  return sumIn(join(cacheDirectory, FILE));
+  return sumIn(pathIn(cacheDirectory, COUNTERS));
 }
 
 /** Appends one line in one write, which the system keeps whole. Returns the size of the file in bytes. */
 function append(cacheDirectory: string, counts: Counts): number {
-  const file = openToAppend(cacheDirectory);
+  const file = openToAppend(pathIn(cacheDirectory, COUNTERS));
   try {
     // The line break comes first: what a full disk has cut off spoils no other line.
     writeSync(file, `\n${JSON.stringify(counts)}`);
@@ -69,12 +68,11 @@ function append(cacheDirectory: string, counts: Counts): number {
   }
 }
 
-function openToAppend(cacheDirectory: string): number {
-  const path = join(cacheDirectory, FILE);
+function openToAppend(path: string): number {
   try {
     return openSync(path, 'a');
   } catch {
-    mkdirSync(cacheDirectory, { recursive: true });
+    mkdirSync(dirname(path), { recursive: true });
     return openSync(path, 'a');
   }
 }
@@ -85,29 +83,32 @@ function openToAppend(cacheDirectory: string): number {
  */
 function take(cacheDirectory: string): string[] {
   const taken: string[] = [];
-  const takeOne = (name: string) => {
-    const path = join(cacheDirectory, `${FILE}.${process.pid}.${Date.now()}.${taken.length}`);
+  const takeOne = (from: string) => {
+    const path = pathIn(cacheDirectory, TAKEN_COUNTERS, `${process.pid}-${Date.now()}-${taken.length}`);
     try {
-      renameSync(join(cacheDirectory, name), path);
+      renameSync(from, path);
       taken.push(path);
     } catch {
       // There is none, or another process was quicker.
     }
   };
-  takeOne(FILE);
+  takeOne(pathIn(cacheDirectory, COUNTERS));
   if (taken.length > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, GRACE_MS);
-  for (const name of abandoned(cacheDirectory)) takeOne(name);
+  for (const path of abandoned(cacheDirectory)) takeOne(path);
   return taken;
 }
 
 function abandoned(cacheDirectory: string): string[] {
+  const beginning = pathIn(cacheDirectory, TAKEN_COUNTERS);
   try {
-    return readdirSync(cacheDirectory).filter((name) => {
-      if (!name.startsWith(`${FILE}.`)) return false;
-      // Taking a file renames it, which changes its status.
-      const taken = statSync(join(cacheDirectory, name), { throwIfNoEntry: false })?.ctimeMs;
-      return taken !== undefined && Date.now() - taken > ABANDONED_MS;
-    });
+    return readdirSync(cacheDirectory)
+      .map((name) => join(cacheDirectory, name))
+      .filter((path) => {
+        if (!path.startsWith(beginning)) return false;
+        // Taking a file renames it, which changes its status.
+        const taken = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
+        return taken !== undefined && Date.now() - taken > ABANDONED_MS;
+      });
   } catch {
     return [];
   }

@@ -1,12 +1,15 @@
 // What is counted of one compile. Pure. The names are read again by statistics.ts.
 import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
 import type { Counts } from './counting.ts';
 
 /** How one compile ended, as far as it is counted. */
 export interface Counted {
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
+  /** What came of running the program; null where there was no need to. */
+  readonly verdict: ProgramVerdict | null;
   /** For each decision whether it took effect; null when nobody looked. */
   readonly landed: readonly (boolean | null)[] | null;
   /** Why it was done without the injection after all; null when it was not. */
@@ -15,9 +18,18 @@ export interface Counted {
 }
 
 /** A compile of an input that was looked at. */
-export function countsOf({ decisions, injection, landed, fallback, tuningSeconds }: Counted): Counts {
+export function countsOf({
+  decisions,
+  injection,
+  verdict,
+  landed,
+  fallback,
+  tuningSeconds,
+}: Counted): Counts {
   const sums = sumsOf(decisions);
   sums.add('seconds tuning', tuningSeconds);
+  if (verdict?.injected === true && verdict.reason !== null)
+    sums.add(`not verified: ${classOf(verdict.reason)}`);
   if (fallback !== null) {
     sums.add(`fallback: ${fallback}`);
     return sums.counts;
@@ -64,6 +76,7 @@ function classOf(reason: string): string {
   return reason
     .replace(/^@.*?: .*/s, 'a response file cannot be read')
     .replace(/: .*/s, '')
+    .replace(/ \(@[^)]*\)$/, '')
     .replace(/^(--[\w-]+)=.*/s, '$1')
     .replace(/^-.* (is unknown) and may .*/s, 'a flag $1')
     .replace(/^[-@].* (has no value|contains itself|holds an empty argument)$/s, 'an argument $1')

@@ -1,8 +1,10 @@
 // The explain JSON: every decision of one compile and why.
 import { locate } from 'mlir-parser-ts';
-import type { Decision, Outcome, Site } from '../decision/decision.ts';
+import type { Decision, Outcome } from '../decision/decision.ts';
+import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
-import type { Configuration } from '../space/configuration.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import type { Configuration } from '../backend/configuration.ts';
 
 export interface Explanation {
   readonly version: 1;
@@ -17,6 +19,8 @@ export interface Explanation {
   /** Why the command was passed on as it was, or done again without tuning; null otherwise. */
   readonly reason: string | null;
   readonly operations: readonly ExplainedOperation[];
+  /** What came of running the program, stock against tuned; null where this compile had no need to. */
+  readonly program: ProgramVerdict | null;
   readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };
 }
 
@@ -32,7 +36,7 @@ export interface ExplainedOperation {
 }
 
 /** The place in the text of the input, else what the compiler says, else the input as a whole. */
-function placeOf({ operation, location }: Site, input: Uint8Array, inputName: string): string {
+function placeOf({ operation, location }: Place, input: Uint8Array, inputName: string): string {
   if (operation === null) return location ?? inputName;
   const { line, column } = locate(input, operation.start);
   return `${inputName}:${line}:${column}`;
@@ -45,9 +49,9 @@ export function explainOperations(
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
-  return decisions.map(({ site, tunable, outcome, reason, configuration, evidence }, i) => ({
-    location: placeOf(site, input, inputName),
-    operation: site.name,
+  return decisions.map(({ place, tunable, outcome, reason, configuration, evidence }, i) => ({
+    location: placeOf(place, input, inputName),
+    operation: place.name,
     workload: tunable?.key ?? null,
     outcome,
     reason: landed?.[i] === false ? `${reason}; not applied: the compiler dropped the configuration` : reason,

@@ -1,8 +1,8 @@
 // One line on a terminal while tuning.
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { TuningProgress } from '../tuner/tune-workload.ts';
-import { formatSeconds } from './format.ts';
+import type { TuningProgress } from '../tuning/tune-workload.ts';
+import { formatSeconds } from '../system/format.ts';
 
 /** Short enough for 80 columns with the sizes of most matmuls. */
 export function progressLine(progress: TuningProgress): string {

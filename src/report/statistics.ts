@@ -22,8 +22,10 @@ export interface Statistics {
   };
   /** Part of the operations that could be looked up that had a record; null when there were none. */
   readonly hitRate: number | null;
-  /** Why, by what became of a compile or an operation. */
-  readonly reasons: Readonly<Record<'unchanged' | 'fallback' | 'default' | 'skipped', Counts>>;
+  /** Why, by what became of a compile, an operation, or a program with configurations. */
+  readonly reasons: Readonly<
+    Record<'unchanged' | 'fallback' | 'default' | 'skipped' | 'notVerified', Counts>
+  >;
   readonly seconds: {
     readonly tuning: number;
     /** The injected operations of a program, once each, on the average of the tuned compiles; null without any. */
@@ -47,6 +49,7 @@ export function statisticsOf(counts: Counts): Statistics {
     fallback: group('fallback'),
     default: group('default'),
     skipped: group('skipped'),
+    notVerified: group('not verified'),
   };
   const [hit, tuned, left] = ['hit', 'tuned', 'default'].map((name) => of(`operations: ${name}`)) as [
     number,

@@ -1,5 +1,5 @@
 // Structured starts, then coordinate descent with restarts.
-import type { Point, SearchSpace } from '../space/space.ts';
+import type { Point, SearchSpace } from './space.ts';
 import { randomPoint, unseen, type Random, type Strategy, type StrategyFactory } from './strategy.ts';
 
 /** A move must save this share of the time to count: less is within the noise of a single screening. */

@@ -1,4 +1,4 @@
-import type { Point } from '../space/space.ts';
+import type { Point } from './space.ts';
 import { unseen, type StrategyFactory } from './strategy.ts';
 
 /** Every legal point in order, the last knob fastest: for small spaces, and to check cleverer searches against. */

@@ -1,4 +1,4 @@
-import type { Point } from '../space/space.ts';
+import type { Point } from './space.ts';
 import { randomPoint, unseen, type StrategyFactory } from './strategy.ts';
 
 /** Draws in a row without a new legal point after which the space counts as exhausted. */

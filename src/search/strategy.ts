@@ -1,5 +1,5 @@
 // The one interface of all search strategies: a strategy proposes points, is told what they cost, and never measures.
-import type { Point, SearchSpace } from '../space/space.ts';
+import type { Point, SearchSpace } from './space.ts';
 
 /** Cost of one point: seconds of one execution, or null when it failed to build, run or finish. */
 export interface Observation {

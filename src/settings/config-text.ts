@@ -1,7 +1,9 @@
-// The text of a settings file: one JSON object without nesting, `//` comments allowed. JSON.parse says neither where a
-// key stands nor, for some mistakes, where the mistake is; people who wrote the file want to know.
+// The text of a settings file: one JSON object without nesting, `//` comments and a comma too many allowed. Loaded where
+// there is such a file, as a bundle of its own: `index.ts`.
+import { visit, type JSONVisitor } from 'jsonc-parser';
 
-export type ConfigValue = string | number | boolean | readonly (string | number | boolean)[];
+type Scalar = string | number | boolean;
+export type ConfigValue = Scalar | readonly Scalar[];
 
 export interface ConfigEntry {
   readonly key: string;
@@ -11,84 +13,79 @@ export interface ConfigEntry {
   readonly column: number;
 }
 
-/** The text is not what a settings file holds; `place` is `line:column`. */
-export class ConfigTextError extends Error {
-  override readonly name = 'ConfigTextError';
-  readonly place: string;
-
-  constructor(message: string, place: string) {
-    super(message);
-    this.place = place;
-  }
+export interface ConfigText {
+  /** In the order of the text; none where there is a problem. */
+  readonly entries: readonly ConfigEntry[];
+  /** `line:column: what was expected and found` of the first thing that no settings file holds. */
+  readonly problem: string | null;
 }
 
-/**
- * Entries in the order of the text.
- * @throws ConfigTextError
- */
-export function parseConfigText(text: string): ConfigEntry[] {
-  // Blanks and comments, then a string, a word or number, any other character, or the end.
-  const token = /(?:\s|\/\/[^\n]*)*("(?:[^"\\\n]|\\.)*"|[\w.+-]+|[^]?)/y;
-  let current = '';
-  let start = 0;
-  const advance = () => {
-    current = token.exec(text)![1]!;
-    start = token.lastIndex - current.length;
-  };
-  const expected = (what: string): never => {
-    const found = current === '' ? 'the end of the file' : current;
-    const { line, column } = placeOf(text, start);
-    throw new ConfigTextError(`expected ${what}, found ${found}`, `${line}:${column}`);
-  };
-  const take = (what: string) => {
-    if (current !== what) expected(what);
-    advance();
-  };
-  const scalar = (what: string): string | number | boolean => {
-    const value = scalarOf(current);
-    if (value === undefined) return expected(what);
-    advance();
-    return value;
-  };
-  /** What stands between the brackets, which may be nothing. */
-  const list = <T>(open: string, close: string, item: () => T): T[] => {
-    const items: T[] = [];
-    take(open);
-    while (current !== close) {
-      items.push(item());
-      if (current === ',') advance();
-      else if (current !== close) expected(`, or ${close}`);
-    }
-    advance();
-    return items;
-  };
+/** Of a token: where it begins, how long it is, its line and its place in that, all but the length from 0. */
+type Place = readonly [offset: number, length: number, line: number, character: number, ...unknown[]];
 
-  advance();
-  const entries = list('{', '}', (): ConfigEntry => {
-    const place = placeOf(text, start);
-    if (!current.startsWith('"')) expected('a key in double quotes');
-    const key = String(scalar('a key in double quotes'));
-    take(':');
-    const value = current === '[' ? list('[', ']', () => scalar('a value')) : scalar('a value');
-    return { key, value, ...place };
-  });
-  if (current !== '') expected('nothing more');
-  return entries;
-}
+const KEY = 'a key in double quotes';
+const VALUE = 'a value';
+const MORE_KEYS = ', or }';
+const MORE_VALUES = ', or ]';
 
-/** Undefined for what is no string, number, true or false. */
-function scalarOf(token: string): string | number | boolean | undefined {
+export function parseConfigText(whole: string): ConfigText {
+  // Some editors begin a file with a mark of its encoding.
+  const text = whole.replace(/^\ufeff/, '');
+  const entries: ConfigEntry[] = [];
+  let key = { key: '', line: 0, column: 0 };
+  let list: Scalar[] | null = null;
+  /** What may come next. */
+  let next = '{';
+  let problem = null as string | null;
+  const refuse = (at: Place, expected = next): never => {
+    const [offset, length, line, character] = at;
+    const [found] = text.slice(offset, offset + length).split('\n', 1);
+    problem = `${line + 1}:${character + 1}: expected ${expected}, found ${found || 'the end of the file'}`;
+    throw new Error(problem);
+  };
+  const visitor: JSONVisitor = {
+    onObjectBegin: (...at) => {
+      if (next !== '{') refuse(at);
+      next = KEY;
+    },
+    onObjectProperty: (name, ...at) => {
+      key = { key: name, line: at[2] + 1, column: at[3] + 1 };
+      next = ':';
+    },
+    onArrayBegin: (...at) => {
+      if (next !== VALUE || list !== null) refuse(at);
+      list = [];
+      entries.push({ ...key, value: list });
+    },
+    onLiteralValue: (value: Scalar | null, ...at) => {
+      if (next !== VALUE || value === null) return refuse(at);
+      if (list === null) entries.push({ ...key, value });
+      else list.push(value);
+      next = list === null ? MORE_KEYS : MORE_VALUES;
+    },
+    onSeparator: (character) => {
+      next = character === ':' || list !== null ? VALUE : KEY;
+    },
+    // At the end of the text these are called, too.
+    onArrayEnd: (_, length) => {
+      if (length === 0) return;
+      list = null;
+      next = MORE_KEYS;
+    },
+    onObjectEnd: (_, length) => {
+      if (length > 0) next = 'nothing more';
+    },
+    onComment: (offset, ...at) => {
+      // The launcher reads no others.
+      if (text[offset + 1] === '*') refuse([offset, ...at], 'a comment that begins with //');
+    },
+    onError: (_, ...at) => refuse(at),
+  };
   try {
-    const value: unknown = JSON.parse(token);
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-      ? value
-      : undefined;
-  } catch {
-    return undefined;
+    visit(text, visitor, { allowTrailingComma: true });
+    return { entries, problem };
+  } catch (error) {
+    if (problem === null) throw error;
+    return { entries: [], problem };
   }
-}
-
-function placeOf(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset).split('\n');
-  return { line: before.length, column: before.at(-1)!.length + 1 };
 }

@@ -1,12 +1,14 @@
 // What settings files say, without what a project's file may not say. Pure.
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { ConfigTextError, parseConfigText, type ConfigEntry, type ConfigValue } from './config-text.ts';
+import type { ConfigEntry, ConfigText, ConfigValue } from './config-text.ts';
 import type { SettingsFile } from './files.ts';
 import { DEFINITIONS, isName, NAMES, type Name } from './settings.ts';
 
 export interface FileSources {
   /** First the one that wins. */
   readonly files: readonly SettingsFile[];
+  /** What the text of a file says. */
+  readonly parse: (text: string) => ConfigText;
   readonly home: string;
   /** Path without links of what is there or would be made; null when that cannot be known. */
   readonly realPath: (path: string) => string | null;
@@ -31,14 +33,15 @@ export interface FileLayers {
   readonly refused: string[];
 }
 
-export function readLayers({ files, home, realPath }: FileSources): FileLayers {
+export function readLayers({ files, parse, home, realPath }: FileSources): FileLayers {
   const problems: string[] = [];
   const refused: string[] = [];
   const contents = files.map((file) => ({
     file,
     folder: dirname(file.path),
-    entries: file.text === null ? [] : readEntries(file, file.text, problems),
+    ...(file.text === null ? { entries: [], problem: null } : parse(file.text)),
   }));
+  for (const { file, problem } of contents) if (problem !== null) problems.push(`${file.path}:${problem}`);
   const trusted = contents.flatMap(({ file, folder, entries }) =>
     file.layer === 'project' ? [] : trustedBy(entries).map((path) => realPath(placeOf(path, folder, home))),
   );
@@ -80,16 +83,6 @@ function problemOf(key: string, value: ConfigValue): string | null {
 
 const trustedBy = (entries: readonly ConfigEntry[]) =>
   entries.flatMap(({ key, value }) => (key === TRUST_KEY && isPathList(value) ? value : []));
-
-function readEntries({ path }: SettingsFile, text: string, problems: string[]): ConfigEntry[] {
-  try {
-    return parseConfigText(text);
-  } catch (error) {
-    if (!(error instanceof ConfigTextError)) throw error;
-    problems.push(`${path}:${error.place}: ${error.message}`);
-    return [];
-  }
-}
 
 /** Why a project may not say this: commands, and places outside itself. Null when it may. */
 function whyRefused(

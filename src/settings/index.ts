@@ -1,10 +1,12 @@
 // The settings of one run: flag before environment variable before the files of project, user and system.
+import { createRequire } from 'node:module';
+import type * as ConfigText from './config-text.ts';
 import { readSettingsFiles, realPath, type SettingsFile } from './files.ts';
 import { defaultCacheDirectory, defaultDatabasePath, homeDirectory } from './locations.ts';
 import { resolveSettings, type Resolution } from './resolve.ts';
 import type { Name } from './settings.ts';
 
-export { splitFlags } from './flags.ts';
+export { splitFlags } from './own-flags.ts';
 export { SettingsError, type Settings } from './settings.ts';
 export type { Name } from './settings.ts';
 
@@ -21,5 +23,11 @@ export function readSettings(
     database: defaultDatabasePath(env, platform, home),
     cache: defaultCacheDirectory(env, platform, home),
   };
-  return { ...resolveSettings({ env, flags, flagPrefix, files, home, defaults, realPath }), files };
+  return { ...resolveSettings({ env, flags, flagPrefix, files, parse, home, defaults, realPath }), files };
+}
+
+/** Most builds have no settings file, and do not wait for what reads one. */
+function parse(text: string): ConfigText.ConfigText {
+  const file = import.meta.url.endsWith('.ts') ? './config-text.ts' : './config-text.cjs';
+  return (createRequire(import.meta.url)(file) as typeof ConfigText).parseConfigText(text);
 }

@@ -1,5 +1,5 @@
 // What can be set, what each setting takes, and what it is when nobody sets it.
-import type { InjectionOptions } from '../inject/plan.ts';
+import { UserError } from '../system/user-error.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 
 export interface Settings {
@@ -25,10 +25,14 @@ export interface Settings {
 }
 
 export type OnMiss = 'tune' | 'default' | 'record';
-export type InjectRoute = InjectionOptions['wanted'];
+/** Ways to bring configurations to the compiler, the sooner the less of the compile is touched. */
+export const ROUTES = ['spec', 'preprocess', 'inline', 'substitute'] as const;
+
+export type Route = (typeof ROUTES)[number];
+export type InjectRoute = 'auto' | Route;
 
 /** A setting cannot be understood; the message names it and says what it takes. */
-export class SettingsError extends Error {
+export class SettingsError extends UserError {
   override readonly name = 'SettingsError';
 }
 
@@ -90,7 +94,7 @@ export const DEFINITIONS = {
   compiler: path('the path of the real iree-compile'),
   'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),
   budget: seconds,
-  inject: oneOf<InjectRoute>('auto', 'spec', 'preprocess', 'inline', 'substitute'),
+  inject: oneOf<InjectRoute>('auto', ...ROUTES),
   dim: sizes,
   device: text('a device of the runtime, such as local-task'),
   disable: onOrOff,

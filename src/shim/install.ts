@@ -11,8 +11,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FoundCompiler } from '../compiler/find.ts';
-import { isPipScript, readHead, realpathOr } from '../compiler/pip.ts';
-import { isLauncher } from '../compiler/recursion.ts';
+import { isPipScript } from '../compiler/pip.ts';
+import { readHead, realpathOr } from '../system/files.ts';
+import { isLauncher } from '../system/recursion.ts';
+import { UserError } from '../system/user-error.ts';
 import { siblingsOf } from './siblings.ts';
 import { compilerShim, siblingShim } from './text.ts';
 
@@ -24,7 +26,7 @@ export interface Installed {
 }
 
 /** The folder cannot be used; the message says why and what to do. */
-export class ShimError extends Error {
+export class ShimError extends UserError {
   override readonly name = 'ShimError';
 }
 

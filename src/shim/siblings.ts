@@ -2,8 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FoundCompiler } from '../compiler/find.ts';
-import { isExecutableFile, readHead, realpathOr } from '../compiler/pip.ts';
-import { isLauncher, isToolName } from '../compiler/recursion.ts';
+import { isExecutableFile, readHead, realpathOr } from '../system/files.ts';
+import { isLauncher, isToolName } from '../system/recursion.ts';
 
 /** The tools of the compiler's installation by name, `iree-compile` itself not among them; values are absolute paths. */
 export function siblingsOf({ executable, invokedAs }: FoundCompiler): ReadonlyMap<string, string> {

@@ -1,6 +1,6 @@
 // What a shim consists of. Real files that run as they lie, whatever they are called by: CMake resolves links, and a link
 // would have to ask who it is.
-import { launcherMarker, shimVariable } from '../compiler/recursion.ts';
+import { launcherMarker, shimVariable } from '../system/recursion.ts';
 import { DEFINITIONS, NAMES } from '../settings/settings.ts';
 
 /** A pattern of the shell: our flags whose value may be the next argument. */

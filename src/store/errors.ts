@@ -1,4 +1,5 @@
 // Everything a tuning database can do to its caller, as one class whose message names the file and the way out.
+import { UserError } from '../system/user-error.ts';
 
 /**
  * - `future`: written by a newer version of this program.
@@ -11,7 +12,7 @@
 export type StoreErrorKind = 'future' | 'damaged' | 'foreign' | 'locked' | 'unwritable' | 'unavailable';
 
 /** The only error that opening or using a store throws. `cause` holds the original one, where there was one. */
-export class StoreError extends Error {
+export class StoreError extends UserError {
   override readonly name = 'StoreError';
   readonly kind: StoreErrorKind;
 

@@ -1,6 +1,6 @@
 // From the text of IREE_TUNED_DB to an open store. Only the driver that is needed gets loaded.
 import { StoreError } from './errors.ts';
-import type { SqliteOptions } from './sqlite.ts';
+import type { SqliteOptions } from './sqlite/sqlite.ts';
 import type { Store } from './store.ts';
 
 /** Opens a SQLite path. Rejects with `StoreError`; a `postgres://` address is not supported yet. */
@@ -12,7 +12,7 @@ export async function openStore(location: string, options: SqliteOptions = {}): 
       'this version does not support PostgreSQL databases yet: set IREE_TUNED_DB to a SQLite file',
     );
   }
-  const { openSqliteStore } = await import('./sqlite.ts').catch((error: unknown) => {
+  const { openSqliteStore } = await import('./sqlite/sqlite.ts').catch((error: unknown) => {
     throw new StoreError(
       'unavailable',
       'the SQLite driver could not be loaded: install iree-compile-tuned again; builds go on without tuning',

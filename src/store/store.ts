@@ -1,5 +1,5 @@
 // The one interface behind which tuning databases stand.
-import type { Configuration } from '../space/configuration.ts';
+import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
 
 /** What a record is about. Each part is the canonical key of its kind. */
@@ -38,6 +38,8 @@ export interface Evidence {
   readonly maxError: number;
   readonly trials: number;
   readonly tuningSeconds: number;
+  /** Kinds of configurations that the search could choose from beside the default, sorted. See `familiesOf`. */
+  readonly families: readonly string[];
   /**
    * False when the budget ended or the user interrupted before the search was done, or when the machine was too noisy to
    * tell whether anything is faster than the default.
@@ -49,7 +51,7 @@ export interface Evidence {
 export interface TuningRecord extends RecordKey {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
-  /** Set when a compile with this record failed or it was found wrong: it is never used again. */
+  /** Why the configuration is marked, which is then never used again for this key; null when it is not. */
   readonly failure: string | null;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
@@ -70,6 +72,31 @@ export interface Trial {
   readonly strategy: string;
 }
 
+/** What a configuration was found to do in a program. */
+export type MarkKind = 'compile-error' | 'wrong-result' | 'slower';
+
+/** A configuration that is never used again for its subject, whatever records and trials say. */
+export interface Mark {
+  /** Not the default, which nobody can do without. */
+  readonly configuration: Configuration;
+  readonly kind: MarkKind;
+  readonly reason: string;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+/** What tuning could not decide about, for as long as it has no record. */
+export interface Undecided {
+  readonly workload: string;
+  readonly reason: string;
+  /** The most seconds that one attempt was given. */
+  readonly budgetSeconds: number;
+  readonly attempts: number;
+  /** ISO 8601 UTC. */
+  readonly lastTriedAt: string;
+}
+
 /** A miss noted for a later populate. */
 export interface Miss extends RecordKey {
   readonly count: number;
@@ -77,19 +104,25 @@ export interface Miss extends RecordKey {
 }
 
 export interface Store {
-  /** Records of one target and compiler for these workloads, on any device, failed ones included. */
+  /** Records of one target and compiler for these workloads, on any device, marked ones included. */
   findRecords(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
   /** Every record, newest first. */
   allRecords(): TuningRecord[];
-  /** Writes the decision, replacing an earlier one for the same key, and the trials behind it, in one transaction. */
-  putRecord(subject: Subject, record: Omit<TuningRecord, keyof RecordKey>): void;
-  markFailed(key: RecordKey, failure: string): void;
+  /** Writes the decision, replacing an earlier one for the same key. The subject is neither missed nor undecided any more. */
+  putRecord(subject: Subject, record: Omit<TuningRecord, keyof RecordKey | 'failure'>): void;
+  /** Marks configurations for ever. One that is marked in this way already stays as it is. */
+  addMarks(subject: Subject, marks: readonly Mark[]): void;
+  marks(key: RecordKey): Mark[];
   /** Appends trials at once, so that a killed search loses nothing it has measured. */
   addTrials(subject: Subject, trials: readonly Trial[]): void;
   trials(key: RecordKey): Trial[];
   /** Notes a workload that had no record. */
   noteMiss(subject: Subject): void;
   misses(): Miss[];
+  /** Notes an attempt that came to no decision, and the seconds that it was given. */
+  noteUndecided(subject: Subject, reason: string, budgetSeconds: number): void;
+  /** What is undecided of these workloads. */
+  findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** Full description of a key, for re-measuring; undefined when unknown. */
   subject(key: RecordKey): Subject | undefined;
   /** Adds to named counters, creating them at need. */

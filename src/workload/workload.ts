@@ -1,78 +1,155 @@
-// A workload is what is tuned: one contraction in canonical form, free of names, order of loops and spelling.
+// What is tuned, of whatever kind.
+import type { Operation } from 'mlir-parser-ts';
+import { contractions } from './contraction/index.ts';
+import type { Contraction } from './contraction/contraction.ts';
+import type {
+  Allowance,
+  CandidateFunction,
+  Convert,
+  Form,
+  KindOfWork,
+  OperationForm,
+  Skipped,
+} from './kind.ts';
+import type { TunedSizes } from './sizes.ts';
 
-/** Role of one iteration dimension: in all three operands, in lhs and result, in rhs and result, or reduced. */
-export type DimensionKind = 'batch' | 'm' | 'n' | 'k';
+/** A workload in canonical form; `kind` says which. */
+export type Workload = Contraction;
 
-/** One iteration dimension. */
-export interface Dimension {
-  readonly kind: DimensionKind;
-  /** In elements. Of a dynamic dimension the largest of its `sizes`, 0 while it has none. */
-  readonly size: number;
-  /** Of a dynamic dimension the sizes that it is tuned at, smallest first; absent where the size is static. */
-  readonly sizes?: readonly number[];
+export type WorkloadForm = Form<Workload>;
+export type OperationWorkload = OperationForm<Workload>;
+export type SkippedOperation = Skipped<Workload>;
+
+const KINDS: { readonly [K in Workload['kind']]: KindOfWork<Extract<Workload, { kind: K }>> } = {
+  contraction: contractions,
+};
+
+/** Operations that the parser knows and that have no kind of work yet. */
+const UNTUNED: Readonly<Record<Exclude<Operation['kind'], Workload['kind']>, string>> = {
+  convolution: 'convolutions are not tuned yet',
+  'to-normalise': 'operations of this dialect are not tuned yet',
+};
+
+/** The canonical workload of an operation, or the reason why it has none. Dynamic dimensions have no sizes yet. */
+export function workloadOf(
+  operation: Operation,
+  convert: Convert = (type) => type,
+): OperationWorkload | SkippedOperation {
+  const { kind } = operation;
+  return kind in KINDS
+    ? KINDS[kind as Workload['kind']].read(operation, convert)
+    : { skipped: UNTUNED[kind as keyof typeof UNTUNED], alike: null };
 }
 
-/** One operand of a contraction. */
-export interface OperandForm {
-  /** Element type in MLIR's spelling, such as `f32` or `i8`. */
-  readonly elementType: string;
-  /** For each dimension of the tensor, the index into `Workload.dimensions` that it runs along. */
-  readonly dimensions: readonly number[];
+/** The form of an operation that the compiler has made, whatever configuration it has; null when it has none. */
+export function generatedForm(operation: Operation): WorkloadForm | null {
+  const { kind } = operation;
+  return kind in KINDS ? KINDS[kind as Workload['kind']].generated(operation) : null;
 }
 
-/** A contraction: `accumulator += lhs * rhs` over the `k` dimensions. */
-export interface Workload {
-  /** All iteration dimensions, batch before m before n before k. */
-  readonly dimensions: readonly Dimension[];
-  readonly lhs: OperandForm;
-  readonly rhs: OperandForm;
-  readonly accumulator: OperandForm;
-  /** The right-hand side is a constant of the program, so packing it costs nothing at run time. */
-  readonly constantRhs: boolean;
+/** The work that a dispatch does around an operation, whatever strides its operands have; null when it is none. */
+export function rootFormOf(operation: Operation): OperationWorkload | null {
+  const { kind } = operation;
+  return kind in KINDS ? KINDS[kind as Workload['kind']].root(operation) : null;
 }
 
-/** Letter of each dimension in a key: its kind, numbered when a kind occurs more than once (`m0`, `m1`). */
-function letters(workload: Workload): string[] {
-  const seen = new Map<DimensionKind, number>();
-  return workload.dimensions.map(({ kind }) => {
-    const letter = kind === 'batch' ? 'b' : kind;
-    const several = workload.dimensions.filter((other) => other.kind === kind).length > 1;
-    const number = seen.get(kind) ?? 0;
-    seen.set(kind, number + 1);
-    return several ? `${letter}${number}` : letter;
-  });
-}
+/** Whether the compiler may make something to be tuned of an operation that is nothing of the kind as it is written. */
+export const mayBecomeWork = (operation: Operation): boolean =>
+  Object.values(KINDS).some((kind) => kind.mayBecome(operation));
 
-/**
- * Readable canonical key, e.g. `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`; a dynamic dimension is
- * `m=?(1,16,128)`.
- */
-export function workloadKey(workload: Workload): string {
-  const names = letters(workload);
-  const sizes = workload.dimensions
-    .map(({ size, sizes }, i) => `${names[i]!}=${sizes === undefined ? size : `?(${sizes.join(',')})`}`)
-    .join(' ');
-  const types = `${workload.lhs.elementType},${workload.rhs.elementType}->${workload.accumulator.elementType}`;
-  const form = (operand: OperandForm) => operand.dimensions.map((d) => names[d]!).join('');
-  const maps = `${form(workload.lhs)},${form(workload.rhs)}->${form(workload.accumulator)}`;
-  return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}`;
-}
+/** Readable canonical key, such as `contraction m=512 n=512 k=512 f32,f32->f32 mk,kn->mn`. */
+export const workloadKey = (workload: Workload): string => KINDS[workload.kind].key(workload);
+
+export const workloadRank = (workload: Workload): number => KINDS[workload.kind].rank(workload);
+
+/** Operations on numbers of one execution, two per multiply-add; at the largest sizes of dynamic dimensions. */
+export const workloadFlops = (workload: Workload): number => KINDS[workload.kind].flops(workload);
 
 /** Whether a size is only known at run time. */
-export const isDynamic = ({ dimensions }: Workload): boolean =>
-  dimensions.some(({ sizes }) => sizes !== undefined);
+export const isDynamic = (workload: Workload): boolean => KINDS[workload.kind].isDynamic(workload);
+
+/** The workload with sizes for its dynamic dimensions, or why it cannot be tuned. */
+export const atSizes = (workload: Workload, sizes: TunedSizes): Workload | { readonly skipped: string } =>
+  KINDS[workload.kind].atSizes(workload, sizes);
 
 /** The workload at every combination of its dynamic dimensions' sizes; itself alone when all are static. */
-export function staticForms(workload: Workload): Workload[] {
-  const combinations = workload.dimensions.reduce<Dimension[][]>(
-    (begun, { kind, size, sizes }) =>
-      begun.flatMap((dimensions) => (sizes ?? [size]).map((one) => [...dimensions, { kind, size: one }])),
-    [[]],
+export const staticForms = (workload: Workload): Workload[] => KINDS[workload.kind].staticForms(workload);
+
+/** Whether a value is a workload as this type describes it: names in it are single words, since they are written into MLIR. */
+export function isWorkload(value: unknown): value is Workload {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
+  const { kind } = value;
+  return (
+    typeof kind === 'string' &&
+    Object.hasOwn(KINDS, kind) &&
+    KINDS[kind as Workload['kind']].isWorkload(value)
   );
-  return combinations.map((dimensions) => ({ ...workload, dimensions }));
 }
 
-/** Multiplications and additions of one execution, two per innermost iteration; at the largest sizes of dynamic dimensions. */
-export function workloadFlops(workload: Workload): number {
-  return 2 * workload.dimensions.reduce((product, { size }) => product * size, 1);
-}
+/** What one execution by the default takes, as far as one can tell: for comparing workloads of one program. */
+export const likelyCost = (workload: Workload): number => KINDS[workload.kind].likelyCost(workload);
+
+/** Whether it waits for operands that may have to come from memory. */
+export const isBoundByMemory = (workload: Workload): boolean =>
+  KINDS[workload.kind].isBoundByMemory(workload);
+
+/** Whether one workload can be what the compiler has made of the other. */
+export const isSameWork = (a: Workload, b: Workload): boolean => KINDS[a.kind].isSameWork(a, b);
+
+/** Whether a workload can be what the compiler made of an operation that is nothing of the kind as it is written. */
+export const isMadeOf = (workload: Workload, operation: Operation): boolean =>
+  KINDS[workload.kind].isMadeOf(workload, operation);
+
+/** Whether the tiles of a configuration mean the same for both workloads. */
+export const areTiledAlike = (a: Workload, b: Workload): boolean => KINDS[a.kind].areTiledAlike(a, b);
+
+/** A workload of the compiler's making, with what only the input tells of the same operation. */
+export const withInput = (made: Workload, written: Workload): Workload =>
+  KINDS[made.kind].withInput(made, written);
+
+/** Whether operands are constants of the program, which may be packed when it is loaded. */
+export const hasConstants = (workload: Workload): boolean => KINDS[workload.kind].hasConstants(workload);
+
+/** Element type of the result. */
+export const resultTypeOf = (workload: Workload): string => KINDS[workload.kind].resultType(workload);
+
+/** A type in which the results are exact; null when they are in their own, or in none. */
+export const exactTypeOf = (workload: Workload): string | null => KINDS[workload.kind].exactType(workload);
+
+/** For each loop of a candidate's operation, outermost first, the index of the workload's dimension it runs over. */
+export const candidateLoops = (workload: Workload): readonly number[] =>
+  KINDS[workload.kind].candidateLoops(workload);
+
+/** The phase of the compiler at whose end functions of candidates are written; null for text as users write it. */
+export const candidatePhase = (workload: Workload): string | null =>
+  KINDS[workload.kind].candidatePhase(workload);
+
+/** What a database keeps of a workload: no text that a compiler is given. */
+export const storedForm = (workload: Workload): Workload => KINDS[workload.kind].stored(workload);
+
+/** Text of the operands of all static forms, made when a module is loaded. */
+export const operandsText = (workload: Workload): string => KINDS[workload.kind].operandsText(workload);
+
+/** Text of a function without arguments that does the work on the operands of one static form. */
+export const functionText = (workload: Workload, candidate: CandidateFunction): string =>
+  KINDS[workload.kind].functionText(workload, candidate);
+
+/** Whether results of full values say anything. */
+export const canCompareFull = (workload: Workload): boolean => KINDS[workload.kind].canCompareFull(workload);
+
+/** What results of full values may differ by, of a workload of static sizes. */
+export const fullAllowance = (workload: Workload, hasTruth: boolean): Allowance =>
+  KINDS[workload.kind].fullAllowance(workload, hasTruth);
+
+/** Text of a matcher called `name` that gives the attribute `value` to the operations of a form. */
+export const matcherOf = (form: WorkloadForm, name: string, value: string): string =>
+  KINDS[form.workload.kind].matcher(form, name, value);
+
+/** Equal for two forms exactly when one matcher would match the operations of both. */
+export const matchKey = (form: WorkloadForm): string => matcherOf(form, 'match', '');
+
+/** What an operation is matched by before anything is optimised: its loops in the order in which it is written. */
+export const writtenForm = ({ workload, writtenLoops }: OperationWorkload): WorkloadForm => ({
+  workload,
+  loops: writtenLoops,
+});

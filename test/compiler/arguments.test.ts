@@ -117,7 +117,7 @@ test.each([
 });
 
 // What the reading says must be what the compiler does: these compile, or fail, as predicted.
-describe.skipIf(realCompiler === null)('the real compiler agrees', async () => {
+describe.skipIf(realCompiler === null)('the real compiler agrees', { tags: ['compiler'] }, async () => {
   if (realCompiler === null) return;
   const directory = temporaryDirectory();
   write(join(directory, 'm.mlir'), matmul);

@@ -87,7 +87,7 @@ describe('describing a compiler', () => {
     expect(readdirSync(directory)).toEqual(['failing']);
   });
 
-  it.skipIf(realCompiler === null)('knows the real one', async () => {
+  it.skipIf(realCompiler === null)('knows the real one', { tags: ['compiler'] }, async () => {
     const description = await describeCompiler(realCompiler!.executable, temporaryDirectory());
     expect(description.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(description.commit).toMatch(/^[0-9a-f]{40}$/);

@@ -1,10 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { readSettings } from '../../src/settings/index.ts';
 import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
-import { launcherMarker } from '../../src/compiler/recursion.ts';
+import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { fakePackage, fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
@@ -51,14 +63,65 @@ describe.each(shells)('under %s', (shell) => {
   it('the wrapper starts the bundle with the Node of the package', () => {
     expect(run(wrapper(ready), argv)).toEqual(said(echoed));
   });
-  it('it is found through links, absolute and relative', () => {
-    const links = temporaryDirectory();
-    symlinkSync(wrapper(ready), join(links, 'one'));
-    symlinkSync('one', join(links, 'iree-compile'));
-    mkdirSync(join(links, 'below'));
-    symlinkSync('../iree-compile', join(links, 'below/two'));
-    for (const link of ['one', 'iree-compile', 'below/two'])
-      expect(run(join(links, link), argv)).toEqual(said(echoed));
+  describe('is found through links', () => {
+    const place = temporaryDirectory();
+    const link = (path: string, target: string) => {
+      mkdirSync(dirname(join(place, path)), { recursive: true });
+      symlinkSync(target, join(place, path));
+    };
+    for (const name of ['iree-compile-tuned', 'iree-tuned']) {
+      link(`one/${name}`, join(ready, 'bin', name));
+      link(`chain/${name}`, `../one/${name}`);
+      link(`chain/below/${name}`, `../${name}`);
+      link(`a space/${name}`, join(ready, 'bin', name));
+      link(`a space/more of it/${name}`, `../../one/${name}`);
+      // As npm has it: relative to a folder, and the folder is reached by a link.
+      link(`package/links/${name}`, `../bin/${name}`);
+    }
+    // Nothing else beside these is called `bin`, where Node might look for it.
+    link('package/bin', join(ready, 'bin'));
+    link('linked/bin', join(ready, 'bin'));
+    link('tools', join(ready, 'bin'));
+    link('with a space', join(ready, 'bin'));
+    link('elsewhere', 'package/links');
+    link('far/away', '../elsewhere');
+    link('checkout', ready);
+
+    test.each([
+      ['a link to it', 'one'],
+      ['a chain of links, relative ones', 'chain/below'],
+      ['a link from a folder with spaces', 'a space'],
+      ['a relative link from a folder with spaces', 'a space/more of it'],
+      ['a linked folder', 'linked/bin'],
+      ['a linked folder of another name', 'tools'],
+      ['a linked folder with spaces', 'with a space'],
+      ['a relative link', 'package/links'],
+      ['a relative link in a linked folder', 'elsewhere'],
+      ['a relative link in a folder behind several links', 'far/away'],
+      ['the way up from a folder', 'one/../package/bin'],
+      ['the way up from a linked folder', 'tools/../bin'],
+      ['the way further up from a linked folder', 'checkout/bin/../../$CHECKOUT/bin'],
+      ['a linked installation', 'checkout/bin'],
+    ])('%s', (_, folder) => {
+      const file = `${place}/${folder.replace('$CHECKOUT', basename(ready))}/iree-compile-tuned`;
+      expect(run(file, argv)).toEqual(said(echoed));
+    });
+    it('with a relative path', () => {
+      for (const folder of ['tools', 'elsewhere', 'tools/../bin']) {
+        const file = `${folder}/iree-compile-tuned`;
+        expect(run(file, argv, {}, place)).toEqual(said(echoed));
+        expect(run(`../${file}`, argv, {}, join(place, 'one'))).toEqual(said(echoed));
+      }
+    });
+    it('from a folder that the shell reached through a link', () => {
+      const there = join(place, 'elsewhere');
+      for (const file of ['./iree-compile-tuned', '../bin/iree-compile-tuned'])
+        expect(run(file, argv, { PWD: there }, there)).toEqual(said(echoed));
+    });
+    it('iree-tuned', () => {
+      for (const folder of ['one', 'tools', 'elsewhere', 'tools/../bin'])
+        expect(run(`${place}/${folder}/iree-tuned`, ['show'])).toEqual(said('iree-tuned show\n'));
+    });
   });
   it('it is found from its own directory', () => {
     expect(run('iree-compile-tuned', argv, {}, join(ready, 'bin'))).toEqual(said(echoed));
@@ -72,13 +135,16 @@ describe.each(shells)('under %s', (shell) => {
   it('IREE_TUNED_NODE goes before the Node of the package', () => {
     const node = program(
       join(temporaryDirectory(), 'my-node'),
-      'echo mine; while [ "$1" != x ]; do shift; done; echo "$@"',
+      'case $1 in -p) echo true ;; *) echo mine; while [ "$1" != x ]; do shift; done; echo "$@" ;; esac',
     );
     expect(run(wrapper(ready), ['x'], { IREE_TUNED_NODE: node })).toEqual(said('mine\nx\n'));
   });
   it('the environment is passed on as it is', () => {
     const directory = fakePackage({ built: true, node: true });
-    write(join(directory, 'dist/iree-compile-tuned.cjs'), 'console.log(JSON.stringify(process.env))');
+    write(
+      join(directory, 'dist/current/iree-compile-tuned.cjs'),
+      'exports.main = async () => console.log(JSON.stringify(process.env))',
+    );
     const env = {
       NODE_OPTIONS: '--max-old-space-size=512',
       root: 'r',
@@ -109,9 +175,123 @@ describe.each(shells)('under %s', (shell) => {
       );
     });
     it('is not taken when it is too old or broken', () => {
-      const old = `case $1 in -e) exec "${process.execPath}" -e "Object.defineProperty(process.versions, 'node', { value: '22.14.0' }); $2" ;; esac; exit 0`;
+      const old = `case $1 in -p) exec "${process.execPath}" -p "Object.defineProperty(process.versions, 'node', { value: '22.14.0' }); $2" ;; esac; exit 0`;
       expect(run(wrapper(directory), ['x'], withNode(old))).toEqual(said('original x\n'));
       expect(run(wrapper(directory), ['x'], withNode('echo broken; exit 1'))).toEqual(said('original x\n'));
+    });
+  });
+
+  describe('a Node that cannot run', () => {
+    const real = dirname(
+      program(join(temporaryDirectory(), 'iree-compile'), 'echo real "$@"; cat; echo note >&2; exit 3'),
+    );
+    const compiled = { status: 3, stdout: 'real -\ninput', stderr: 'note\n' };
+    const other = Buffer.from('\x7fELF\x02\x01\x01'.padEnd(64, '\0'), 'latin1');
+    // Of a machine that there is nowhere.
+    other.writeUInt16LE(0xfeed, 18);
+    const nodes: Record<string, [content: string | Buffer, mode: number]> = {
+      'for another machine': [other, 0o755],
+      'that is garbage': ['\0\0\0garbage', 0o755],
+      'that is empty': ['', 0o755],
+      'whose libc is missing': ['#!/no/such/ld.so\n', 0o755],
+      'that may not be run': ['#!/bin/sh\necho no\n', 0o644],
+      'that misses a library': ['#!/bin/sh\necho missing >&2; exit 127\n', 0o755],
+      'that crashes': ['#!/bin/sh\nkill -SEGV $$\n', 0o755],
+    };
+    /** A package whose Node this is. */
+    const withNode = (content: string | Buffer, mode = 0o755) => {
+      const directory = fakePackage({ built: true, node: false });
+      const node = write(join(directory, 'node_modules/node/bin/node'), '', mode);
+      writeFileSync(node, content);
+      return { directory, node };
+    };
+    const compile = (directory: string, env: Record<string, string> = {}) => {
+      const { status, stdout, stderr } = spawnSync(
+        join(tools, shell),
+        [wrapper(directory), '--iree-tuned-budget', '3', '-'],
+        { encoding: 'utf8', env: { PATH: `${real}:${tools}`, ...env }, input: 'input' },
+      );
+      return { status, stdout, stderr };
+    };
+    /** A Node that counts its starts, and the folders for who has a home. */
+    const counted = () => {
+      const HOME = temporaryDirectory();
+      const count = () => (existsSync(join(HOME, 'starts')) ? readFileSync(join(HOME, 'starts')).length : 0);
+      const body = `printf x >>'${HOME}/starts'; exec "${process.execPath}" "$@"`;
+      return { ...withNode(`#!/bin/sh\n${body}\n`), env: { HOME, PATH: `${real}:${tools}:/bin` }, count };
+    };
+
+    test.each(Object.entries(nodes))('(%s) is not used, in silence', (_, [content, mode]) => {
+      const { directory, node } = withNode(content, mode);
+      expect(compile(directory)).toEqual(compiled);
+      expect(compile(ready, { IREE_TUNED_NODE: node })).toEqual(compiled);
+    });
+    it('gives way to the one of PATH', () => {
+      const { directory } = withNode('');
+      const node = dirname(program(join(temporaryDirectory(), 'node'), `exec "${process.execPath}" "$@"`));
+      expect(compile(directory, { PATH: `${node}:${tools}` }).stdout).toBe(
+        'iree-compile-tuned --iree-tuned-budget 3 -\n',
+      );
+    });
+    it('is told from one that runs by asking it once', () => {
+      const { directory, env, count } = counted();
+      const starts = () => {
+        const before = count();
+        expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
+        return count() - before;
+      };
+      expect([starts(), starts(), starts()]).toEqual([2, 1, 1]);
+      expect(statSync(join(env.HOME, '.cache/iree-tuned')).mode & 0o777).toBe(0o700);
+      // It may not start with these.
+      Object.assign(env, { LD_LIBRARY_PATH: '/no/such' });
+      expect([starts(), starts()]).toEqual([2, 1]);
+      Object.assign(env, { NODE_OPTIONS: '--no-warnings' });
+      expect([starts(), starts()]).toEqual([2, 1]);
+      // Files that it has to load may go.
+      const file = write(join(temporaryDirectory(), 'loaded.cjs'), '');
+      Object.assign(env, { NODE_OPTIONS: `--require=${file}` });
+      expect([starts(), starts()]).toEqual([2, 2]);
+      rmSync(file);
+      expect(compile(directory, env)).toEqual(compiled);
+    });
+    test.each(Object.entries(nodes))('(%s) is noticed in place of one that ran', (_, [content, mode]) => {
+      const { directory, node, env } = counted();
+      compile(directory, env);
+      writeFileSync(node, content);
+      chmodSync(node, mode);
+      utimesSync(node, Date.now() / 1000 + 2, Date.now() / 1000 + 2);
+      expect(compile(directory, env)).toEqual(compiled);
+    });
+    it('is not trusted for the same path in another working directory', () => {
+      const { directory, env } = counted();
+      const from = (folder: string) =>
+        spawnSync(join(tools, shell), ['bin/iree-compile-tuned', '-'], {
+          encoding: 'utf8',
+          env,
+          cwd: folder,
+          input: 'input',
+        }).stdout;
+      expect(from(directory)).toBe('iree-compile-tuned -\n');
+      const broken = withNode('#!/bin/sh\nkill -SEGV $$\n');
+      utimesSync(broken.node, 0, 0);
+      expect(from(broken.directory)).toBe(compiled.stdout);
+    });
+    it('does not break the build where it was seen to run, and cannot be started all the same', () => {
+      const { directory, node, env } = counted();
+      compile(directory, env);
+      writeFileSync(node, '#!/no/such/ld.so\n');
+      utimesSync(node, 0, 0);
+      // The shell says why.
+      expect(compile(directory, env)).toMatchObject({
+        ...compiled,
+        stderr: expect.stringMatching(/note\n$/) as string,
+      });
+    });
+    it('is named by iree-tuned', () => {
+      const { directory } = withNode('#!/bin/sh\nkill -SEGV $$\n');
+      const got = run(join(directory, 'bin/iree-tuned'), ['show']);
+      expect(got).toMatchObject({ status: 1, stdout: '' });
+      expect(got.stderr).toMatch(/^iree-tuned: no Node 22\.15 or newer that runs[^]*npm install/);
     });
   });
 
@@ -499,6 +679,24 @@ describe.each(shells)('under %s', (shell) => {
       expect(got).toMatchObject({ status: 1, stdout: '' });
       expect(got.stderr).toMatch(/no Node 22\.15 or newer[^]*npm install/);
     });
+    test.each([
+      ['is cut off', 'export const main = async () => {'],
+      ['fails when it is loaded', "throw new Error('fault')"],
+      ['misses a part', "export { main } from './chunk-1234.js'"],
+      ['misses a part that it loads later', "export const main = () => import('./chunk-1234.js')"],
+      [
+        'misses a part that it takes by require',
+        "import { createRequire } from 'node:module'; const load = createRequire(import.meta.url); export const main = async () => load('./part.cjs')",
+      ],
+    ])('says what to do with a bundle that %s', (_, text) => {
+      const directory = fakePackage({ built: true, node: true });
+      write(join(directory, 'dist/current/iree-tuned.js'), text);
+      const got = run(tuned(directory), ['show']);
+      expect(got).toMatchObject({ status: 1, stdout: '' });
+      expect(got.stderr).toMatch(
+        /^iree-tuned: .*iree-tuned\.js is broken: [^\n]*\nRun `npm run build` in .*\n$/,
+      );
+    });
     it('says how to build', () => {
       const got = run(tuned(fakePackage({ built: false, node: true })), ['show']);
       expect(got).toMatchObject({ status: 1, stdout: '' });
@@ -507,7 +705,7 @@ describe.each(shells)('under %s', (shell) => {
   });
 });
 
-describe.skipIf(realCompiler === null)('with the real compiler', () => {
+describe.skipIf(realCompiler === null)('with the real compiler', { tags: ['compiler'] }, () => {
   const script = realCompiler?.invokedAs ?? '';
   const directory = fakePackage({ built: false, node: false });
   // The Python of the script must be found too, where it is run.

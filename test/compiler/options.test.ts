@@ -146,7 +146,7 @@ describe('the table', () => {
   });
 });
 
-describe.skipIf(realCompiler === null)('the table of the real compiler', async () => {
+describe.skipIf(realCompiler === null)('the table of the real compiler', { tags: ['compiler'] }, async () => {
   if (realCompiler === null) return;
   const table = await loadOptionTable(realCompiler.executable, temporaryDirectory());
 

@@ -151,7 +151,7 @@ describe('reading files', () => {
   });
 });
 
-describe.skipIf(realCompiler === null)('the real compiler', () => {
+describe.skipIf(realCompiler === null)('the real compiler', { tags: ['compiler'] }, () => {
   const directory = temporaryDirectory();
   /** The flags that the compiler says it does not know: all that it has seen. */
   const seen = (...argv: string[]): string[] => {

@@ -52,16 +52,16 @@ export function fakeVenv(
   };
 }
 
-/** A copy of the launchers in a package of its own, with programs in `dist` that print what they got. */
+/** A copy of the launchers in a package of its own, with bundles that print what they got. */
 export function fakePackage(options: { built: boolean; node: boolean }): string {
   const directory = temporaryDirectory();
   cpSync(join(root, 'bin'), join(directory, 'bin'), { recursive: true });
-  for (const bundle of ['iree-compile-tuned.cjs', 'iree-tuned.js']) {
-    if (options.built)
-      write(
-        join(directory, 'dist', bundle),
-        `console.log('${bundle.split('.')[0]!}', ...process.argv.slice(2));`,
-      );
+  const said = (name: string) => `async () => console.log('${name}', ...process.argv.slice(2));`;
+  if (options.built) {
+    const dist = join(directory, 'dist/current');
+    write(join(dist, 'iree-compile-tuned.cjs'), `exports.main = ${said('iree-compile-tuned')}`);
+    write(join(dist, 'iree-tuned.js'), `export const main = ${said('iree-tuned')}`);
+    write(join(directory, 'package.json'), '{ "type": "module" }');
   }
   if (options.node) {
     program(join(directory, 'node_modules/node/bin/node'), `exec "${process.execPath}" "$@"`);

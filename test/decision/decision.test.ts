@@ -1,8 +1,10 @@
-import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
-import { chooseRecord, classify, decided, isDecision } from '../../src/decision/decision.ts';
-import type { Configuration } from '../../src/space/configuration.ts';
+import { chooseRecord } from '../../src/store/choose.ts';
+import { decided, isInjected, leaveOut, skipped } from '../../src/decision/decision.ts';
+import { isTunable, type Skipped } from '../../src/input/operation.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Evidence, TuningRecord } from '../../src/store/store.ts';
+import { inputOf, matmulText } from '../support/inspected.ts';
 
 const tile: Configuration = {
   version: 1,
@@ -24,6 +26,7 @@ const evidence: Evidence = {
   maxError: 0,
   trials: 10,
   tuningSeconds: 5,
+  families: ['data-tile', 'tile'],
   complete: true,
 };
 const record = (change: Partial<TuningRecord> = {}): TuningRecord => ({
@@ -58,23 +61,79 @@ describe('the record to use', () => {
     expect(chooseRecord([record({ evidence: { ...evidence, low: 0.99 } })], 'here', true)).toBeNull();
   });
   test('may say that the default is best', () => {
-    const best = record({
+    const none = record({
       configuration: { version: 1, kind: 'default' },
       evidence: { ...evidence, ratio: 1, low: 1, high: 1 },
     });
-    expect(chooseRecord([best], 'here', true)).toBe(best);
+    expect(chooseRecord([none], 'here', true)).toBe(none);
   });
 });
 
+const { operations } = inputOf(matmulText(8, 16, 4) + matmulText(9, 16, 4) + matmulText('?', 16, 4));
+const [tunable, other] = operations.filter(isTunable);
+const best = record({ configuration: { version: 1, kind: 'default' } });
+
 test('a decision says what was gained and where it was measured', () => {
-  const text =
-    '%r = linalg.matmul ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>';
-  const [tunable] = classify(parse(Buffer.from(text)).operations, {});
-  if (tunable === undefined || isDecision(tunable)) throw new Error('a matmul can be tuned');
-  expect(decided(tunable, record(), 'hit', 'here').reason).toBe('2.00x faster than the default');
-  expect(decided(tunable, record({ device: 'there' }), 'hit', 'here').reason).toMatch(/measured on there$/);
-  const none = { ...record(), configuration: { version: 1, kind: 'default' } } as const;
-  expect(decided(tunable, none, 'hit', 'here').reason).toBe('the default is best');
-  const unfinished = { ...none, evidence: { ...evidence, complete: false } };
-  expect(decided(tunable, unfinished, 'hit', 'here').reason).toMatch(/found so far$/);
+  const reason = (of: TuningRecord) => decided(tunable!, of, 'hit', 'here').reason;
+  expect(reason(record())).toBe('2.00x faster than the default');
+  expect(reason(record({ device: 'there' }))).toBe('2.00x faster than the default, measured on there');
+  expect(reason(best)).toBe('the default is best');
+  const unfinished = { ...best, evidence: { ...evidence, complete: false } };
+  expect(reason(unfinished)).toBe('nothing faster than the default was found so far');
+});
+
+test('a decision names the record, wherever that is from, and nothing else of it', () => {
+  const { record: key, ...rest } = decided(tunable!, record({ device: 'there' }), 'tuned', 'here');
+  expect(key).toEqual({ workload: 'w', target: 't', device: 'there', compiler: 'c' });
+  expect(rest).toMatchObject({
+    tunable,
+    place: tunable!.place,
+    outcome: 'tuned',
+    configuration: tile,
+    evidence,
+  });
+});
+
+test('what is skipped keeps what it cannot be told from', () => {
+  const operation = operations.find((one): one is Skipped => !isTunable(one))!;
+  const alike = { workload: tunable!.workload, loops: tunable!.loops, written: null };
+  const nothing = { configuration: null, evidence: null, record: null, tunable: null };
+  expect(skipped(operation)).toEqual({
+    place: operation.place,
+    outcome: 'skipped',
+    reason: operation.skipped,
+    ...nothing,
+  });
+  expect(skipped({ ...operation, alike })).toMatchObject({ outcome: 'skipped', alike });
+});
+
+describe('leaving workloads out', () => {
+  const decisions = [
+    decided(tunable!, record(), 'hit', 'here'),
+    decided(other!, record(), 'tuned', 'here'),
+    decided(tunable!, best, 'hit', 'here'),
+    skipped(operations.find((one): one is Skipped => !isTunable(one))!),
+  ];
+  const only = (reason: string) => (key: string) => (key === tunable!.key ? reason : null);
+  test('puts them back on the default, with the reason, and leaves the others as they are', () => {
+    const left = leaveOut(decisions, only('it is slower in here'));
+    const nothing = { configuration: null, evidence: null, record: null };
+    const back = { outcome: 'default', reason: 'it is slower in here', tunable, place: tunable!.place };
+    expect(left).toEqual([{ ...back, ...nothing }, decisions[1], { ...back, ...nothing }, decisions[3]]);
+    expect(left.filter(isInjected)).toEqual([decisions[1]]);
+  });
+  test('changes nothing where there are none', () => {
+    expect(leaveOut(decisions, () => null)).toEqual(decisions);
+  });
+  test('says nothing new of what is on the default anyway', () => {
+    const open = leaveOut(decisions, only('no time'));
+    const isThere = (key: string, configuration: Configuration | null) =>
+      key === tunable!.key && configuration !== null ? 'it is slower in here' : null;
+    expect(leaveOut(open, isThere)).toEqual(open);
+  });
+});
+
+test('only what has something to inject is injected', () => {
+  const all = [record(), best].map((one) => decided(tunable!, one, 'hit', 'here'));
+  expect(all.map(isInjected)).toEqual([true, false]);
 });

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCompiler } from '../../src/compiler/index.ts';
-import { HOST_FLAGS } from '../../src/target/probe.ts';
+import { runCompiler } from '../../src/system/run.ts';
+import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
 import { moduleComparison, type ModuleVerdict } from './programs.ts';

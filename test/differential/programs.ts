@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { findRuntimeTool, loadOptionTable, readArguments } from '../../src/compiler/index.ts';
 import { functionsOf } from '../../src/program/functions.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
-import { verifyProgram } from '../../src/program/verify.ts';
-import { describeDevice } from '../../src/target/device.ts';
-import { elementTypeConversion } from '../../src/workload/conversion.ts';
+import { compareProgram } from '../../src/program/verify.ts';
+import { describeDevice } from '../../src/backend/index.ts';
+import { elementTypeConversion } from '../../src/input/conversion.ts';
 import { BenchError } from '../../bench/shared/arguments.ts';
 import { root, type Workplace } from '../../bench/shared/workplace.ts';
 
@@ -62,14 +62,11 @@ export async function moduleComparison({
       }
       const own = join(folder, `inputs${i}`);
       mkdirSync(own);
-      const verdict = await verifyProgram({
-        ...{ stock, tuned, device, tools, folder },
-        function: called,
-        inputs: await writeInputs(called, own, i),
-        rounds: 0,
-        budgetSeconds: CALL_SECONDS,
-      });
-      // Nothing is timed here, and that is the reason of equal ones.
+      const inputs = await writeInputs(called, own, i);
+      const verdict = await compareProgram(
+        { ...{ stock, tuned, device, tools, folder, inputs }, function: called },
+        CALL_SECONDS,
+      );
       if (verdict.equal !== true) reasons.push(`${called.name}: ${verdict.reason ?? 'not compared'}`);
       if (verdict.equal === null) continue;
       compared++;

@@ -1,6 +1,6 @@
 // The forms in which people call the compiler. Each is used with every file.
 import { quoteArgument } from '../../src/compiler/index.ts';
-import { HOST_FLAGS } from '../../src/target/probe.ts';
+import { HOST_FLAGS } from '../../src/site/probe.ts';
 
 export interface Shape {
   readonly name: string;

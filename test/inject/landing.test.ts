@@ -4,20 +4,23 @@ import { join } from 'node:path';
 import { applyInsertions, parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { describeCompiler, readArguments } from '../../src/compiler/index.ts';
-import { classify, isDecision, type Decision } from '../../src/decision/decision.ts';
-import { planInjection, type Route } from '../../src/inject/plan.ts';
+import { skipped, type Decision } from '../../src/decision/decision.ts';
+import { classify, isTunable } from '../../src/input/operation.ts';
+import { planInjection } from '../../src/inject/plan.ts';
+import type { Route } from '../../src/settings/settings.ts';
 import { makeSubstitutes } from '../../src/inject/substitute.ts';
 import { substituteFlag } from '../../src/inject/substitute-flags.ts';
-import { specFlags } from '../../src/inject/flags.ts';
+import { specFlags } from '../../src/inject/spec-flags.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
 import {
   DATA_TILE_CONFIGURATION,
-  DEFAULT_CONFIGURATION,
   type DataTileConfiguration,
-} from '../../src/space/configuration.ts';
-import { llvmCpuSpace } from '../../src/space/llvm-cpu.ts';
-import { HOST_FLAGS } from '../../src/target/probe.ts';
-import { elementTypeConversion } from '../../src/workload/conversion.ts';
+  type TileConfiguration,
+} from '../../src/backend/llvm-cpu/configuration.ts';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
+import { HOST_FLAGS } from '../../src/site/probe.ts';
+import { elementTypeConversion } from '../../src/input/conversion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
 
@@ -124,6 +127,7 @@ const evidence = {
   maxError: 0,
   trials: 1,
   tuningSeconds: 1,
+  families: ['data-tile', 'tile'],
   complete: true,
 };
 
@@ -132,10 +136,18 @@ function decisionsFor(input: Uint8Array): Decision[] {
   const convert = elementTypeConversion(readArguments([], { kindOf: () => 'value' }));
   const sizes = { batch: [2], m: [1, 48], n: [64], k: [32] };
   return classify(parse(input).operations, sizes, convert).map((tunable): Decision => {
-    if (isDecision(tunable)) return tunable;
-    const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1, dataTiling: true });
+    if (!isTunable(tunable)) return skipped(tunable);
+    const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1, wholeProgram: true });
     const configuration = space.configurationAt(space.starts[0]!);
-    return { site: tunable.site, tunable, outcome: 'hit', reason: '', configuration, evidence };
+    return {
+      place: tunable.place,
+      tunable,
+      outcome: 'hit',
+      reason: '',
+      configuration,
+      evidence,
+      record: null,
+    };
   });
 }
 
@@ -164,8 +176,8 @@ async function land(text: string, wanted: Route, flags: readonly string[] = [], 
   const flagsOf = async () => {
     if (injection.route === 'inline') return [];
     if (injection.route !== 'substitute') return specFlags(injection, write);
-    const options = { release, env: process.env, stdin: undefined, cacheDirectory: folder };
-    const made = await makeSubstitutes(compiler.executable, command, injection.entries, options);
+    const options = { env: process.env, stdin: undefined, cacheDirectory: folder };
+    const made = await makeSubstitutes(compiler.executable, command, injection.entries, release, options);
     return made!.map(({ name, source: edited }) => substituteFlag(name, write(edited)));
   };
   return proveLanded(compiler.executable, [...(await flagsOf()), ...command], decisions, wanted, {
@@ -194,7 +206,7 @@ describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', 
         const space = llvmCpuSpace(decision.tunable!.workload, {
           nativeVectorBytes: 16,
           threads: 1,
-          dataTiling: false,
+          wholeProgram: false,
         });
         return { ...decision, configuration: space.configurationAt(space.starts[i]!) };
       });
@@ -210,6 +222,30 @@ describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', 
     );
     expect(await land(unit, route)).toEqual([true]);
     expect(await land(unit, route, ['--iree-opt-level=O2'])).toEqual([false]);
+  });
+
+  test('a configuration that is dropped is not taken for the same one on another operation', async () => {
+    const called = (name: string, rows: number) => {
+      const [x, y, z] = [`tensor<${rows}x32xf32>`, 'tensor<32x64xf32>', `tensor<${rows}x64xf32>`];
+      return `func.func @${name}(%x: ${x}, %y: ${y}, %z: ${z}) -> ${z} {
+  %r = linalg.matmul ins(%x, %y : ${x}, ${y}) outs(%z : ${z}) -> ${z}
+  return %r : ${z}
+}
+`;
+    };
+    const same: TileConfiguration = {
+      version: 1,
+      kind: 'tile',
+      distribution: [16, 32, 0],
+      vectorCommonParallel: [4, 16, 0],
+      vectorReduction: [0, 0, 2],
+      peeling: true,
+    };
+    const decide = (input: Uint8Array) =>
+      decisionsFor(input).map((decision): Decision => ({ ...decision, configuration: same }));
+    const both = called('one', 1) + called('many', 48);
+    expect(await land(both, route, [], decide)).toEqual([true, true]);
+    expect(await land(both, route, ['--iree-opt-level=O2'], decide)).toEqual([false, true]);
   });
 });
 
@@ -266,6 +302,17 @@ describe('tiles of packed operations', () => {
 
   test('land beside an operation on direct tiles', async () => {
     expect(await land(program, 'preprocess', target, decide(packed([2, 5])))).toEqual([true, true]);
+  });
+
+  test('are looked for on the packed operation that they are meant for', async () => {
+    // The compiler does not swap the sides: the second operation is packed, and gets no tiles.
+    const swapped = { ...packed([2, 4]).packed!, swapped: true };
+    const decideFor = (input: Uint8Array) =>
+      decisionsFor(input).map((decision, i): Decision => ({
+        ...decision,
+        configuration: i === 0 ? packed([2, 4]) : { version: 1, kind: 'data-tile', packed: swapped },
+      }));
+    expect(await land(program, 'preprocess', target, decideFor)).toEqual([true, false]);
   });
 
   test('are missed where the compiler packs in another form, and the rest lands', async () => {

@@ -1,9 +1,11 @@
 import { applyInsertions, parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
-import { classify, isDecision, passedOver, type Decision } from '../../src/decision/decision.ts';
-import { planInjection } from '../../src/inject/plan.ts';
-import { withTrailingFlags } from '../../src/inject/proof.ts';
-import type { Configuration, TileConfiguration } from '../../src/space/configuration.ts';
+import { passedOver, skipped, type Decision } from '../../src/decision/decision.ts';
+import { classify, isTunable } from '../../src/input/operation.ts';
+import { planInjection, type Injection, type InjectionOptions } from '../../src/inject/plan.ts';
+import { withTrailingFlags } from '../../src/compiler/command.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
 
 const tile: TileConfiguration = {
   version: 1,
@@ -18,16 +20,17 @@ const operation = (attributes = '') =>
 
 function decide(text: string, configurations: (Configuration | null)[]): Decision[] {
   return classify(parse(Buffer.from(text)).operations, {}).map((tunable, i) => {
-    if (isDecision(tunable)) return tunable;
+    if (!isTunable(tunable)) return skipped(tunable);
     const configuration = configurations[i] ?? null;
-    if (configuration === null) return passedOver(tunable.site, tunable, 'default', 'no record');
+    if (configuration === null) return passedOver(tunable.place, tunable, 'default', 'no record');
     return {
-      site: tunable.site,
+      place: tunable.place,
       tunable,
       outcome: 'hit',
       reason: '',
       configuration,
       evidence: null,
+      record: null,
     };
   });
 }
@@ -38,77 +41,106 @@ const options = {
   ownPreprocessing: false,
   ownPipeline: false,
 } as const;
+/** The injection, which must go this way. */
+function injectionBy<Route extends Injection['route']>(
+  route: Route,
+  decisions: readonly Decision[],
+  change: Partial<InjectionOptions> = {},
+): Extract<Injection, { route: Route }> {
+  const injection = planInjection(decisions, { ...options, ...change });
+  expect(injection.route).toBe(route);
+  return injection as Extract<Injection, { route: Route }>;
+}
 const best: Configuration = { version: 1, kind: 'default' };
 const dataTile: Configuration = { version: 1, kind: 'data-tile' };
 
 describe('the route', () => {
   test('is none when nothing beats the default', () => {
-    expect(planInjection(decide(operation() + operation(), [best, null]), options).route).toBe('none');
+    expect(planInjection(decide(operation() + operation(), [best, null]), options)).toEqual({
+      route: 'none',
+      reason: 'no operation has a configuration better than the default',
+    });
   });
   test('is a tuning spec by default, with equal entries only once', () => {
-    const injection = planInjection(decide(operation() + operation(), [tile, tile]), options);
-    if (injection.route !== 'spec') throw new Error(injection.route);
+    const injection = injectionBy('spec', decide(operation() + operation(), [tile, tile]));
     expect(injection.text.match(/named_sequence @match_/g)).toHaveLength(1);
   });
-  test.each<[string, Decision[], object, string]>([
+  test.each<[string, Decision[], Partial<InjectionOptions>, string, string]>([
     [
       'inline for compilers without tuning specs on CPUs',
       decide(operation(), [tile]),
       { release: [3, 10, 0] },
       'inline',
+      'tuning specs need IREE 3.11',
     ],
-    ['preprocessing beside data tiling', decide(operation(), [tile]), { dataTiling: true }, 'preprocess'],
+    [
+      'preprocessing beside data tiling',
+      decide(operation(), [tile]),
+      { dataTiling: true },
+      'preprocess',
+      'a tuning spec and data tiling together break the compile',
+    ],
     [
       'inline beside data tiling and a preprocessing spec of the user',
       decide(operation(), [tile]),
       { dataTiling: true, ownPreprocessing: true },
       'inline',
+      'a tuning spec and data tiling together break the compile',
     ],
     [
       'preprocessing beside a pipeline of the user',
       decide(operation(), [tile]),
       { ownPipeline: true },
       'preprocess',
+      'the command has a preprocessing pipeline of its own',
     ],
-    ['preprocessing where data tiling wins', decide(operation(), [dataTile]), {}, 'preprocess'],
+    [
+      'preprocessing where data tiling wins',
+      decide(operation(), [dataTile]),
+      {},
+      'preprocess',
+      'data tiling is asked for before code generation begins',
+    ],
     [
       'inline for operations of one form that want different things',
       decide(operation() + operation(), [tile, best]),
       {},
       'inline',
+      'operations of the same form want different configurations',
     ],
     [
       'inline for a neighbour with a configuration of its own',
       decide(operation() + operation('{lowering_config = #a.b<c>}'), [tile]),
       {},
       'inline',
+      'the input has operations with configurations of their own',
     ],
-  ])('is %s', (_, decisions, change, route) => {
+  ])('is %s', (_, decisions, change, route, reason) => {
     expect(planInjection(decisions, { ...options, ...change }).route).toBe(route);
     const insisted = planInjection(decisions, { ...options, ...change, wanted: 'spec' });
-    expect(insisted).toMatchObject({ route: 'none', reason: expect.stringMatching(/./) as string });
+    expect(insisted).toEqual({ route: 'none', reason });
   });
   test('leaves out what no route can bring rather than everything', () => {
     const other = operation().replaceAll('8x', '9x');
     const decisions = decide(operation() + other, [dataTile, tile]);
-    const injection = planInjection(decisions, { ...options, ownPreprocessing: true });
-    if (injection.route !== 'spec') throw new Error(injection.route);
+    const injection = injectionBy('spec', decisions, { ownPreprocessing: true });
     expect(injection.text).toContain('dims_equal %m, [9]');
     expect(injection.text).not.toContain('dims_equal %m, [8]');
   });
   test('asks for data tiling where it wins, and keeps it from the rest', () => {
     const other = operation().replaceAll('8x', '9x');
-    const injection = planInjection(decide(operation() + other, [dataTile, tile]), options);
-    if (injection.route !== 'preprocess') throw new Error(injection.route);
-    expect(injection.dataTiling).toBe(true);
+    const injection = injectionBy('preprocess', decide(operation() + other, [dataTile, tile]));
+    expect(injection.needs).toBe('data tiling');
+    expect(injection.flags).toEqual(['--iree-global-opt-data-tiling']);
     expect(injection.text.match(/annotate %op "[^"]*"/g)).toEqual([
       'annotate %op "iree.opt.data_tiling"',
       'annotate %op "compilation_info"',
     ]);
     expect(injection.text).toContain('["util.return"]');
-    const without = planInjection(decide(other, [tile]), { ...options, wanted: 'preprocess' });
-    expect(without).toMatchObject({ route: 'preprocess', dataTiling: false });
-    expect('text' in without && without.text).not.toContain('util.return');
+    const without = injectionBy('preprocess', decide(other, [tile]), { wanted: 'preprocess' });
+    expect(without).toMatchObject({ needs: null, flags: [] });
+    expect(without.text).toContain('annotate %op "compilation_info"');
+    expect(without.text).not.toContain('util.return');
   });
   test('brings the tiles of packed operations in a tuning spec of their own, unless the user has a pipeline', () => {
     const packed = { inner: [16, 16, 1], swapped: false, distribution: [1, 1] } as const;
@@ -116,20 +148,16 @@ describe('the route', () => {
       { version: 1, kind: 'data-tile', packed },
       { version: 1, kind: 'data-tile', packed },
     ]);
-    const text = (ownPipeline: boolean) => {
-      const injection = planInjection(decisions, { ...options, ownPipeline });
-      return injection.route === 'preprocess' ? injection.packed : undefined;
-    };
-    expect(text(false)?.match(/named_sequence @match_/g)).toHaveLength(1);
-    expect(text(false)).toContain('%first = tensor<1x4x16x1xf32>');
-    expect(text(true)).toBeNull();
-    expect(planInjection(decide(operation(), [dataTile]), options)).toMatchObject({ packed: null });
+    const following = (ownPipeline: boolean) =>
+      injectionBy('preprocess', decisions, { ownPipeline }).following;
+    expect(following(false)!.match(/named_sequence @match_/g)).toHaveLength(1);
+    expect(following(false)).toContain('%first = tensor<1x4x16x1xf32>');
+    expect(following(true)).toBeNull();
+    expect(planInjection(decide(operation(), [dataTile]), options)).toMatchObject({ following: null });
   });
   test('says the pipeline in the words of the compiler', () => {
-    const text = (release: readonly [number, number, number]) => {
-      const injection = planInjection(decide(operation(), [tile]), { ...options, release });
-      return injection.route === 'spec' ? injection.text : '';
-    };
+    const text = (release: InjectionOptions['release']) =>
+      injectionBy('spec', decide(operation(), [tile]), { release }).text;
     const peel = ', {enable_loop_peeling}>>';
     expect(text([3, 11, 0])).toContain(`pipeline = CPUDoubleTilingExpert${peel}`);
     expect(text([3, 12, 0])).toContain(`pipeline = #iree_cpu.pipeline<DoubleTilingExpert>${peel}`);
@@ -139,8 +167,8 @@ describe('the route', () => {
 
 test('inline edits are sorted insertions without which the text is the original', () => {
   const text = operation() + operation('{foo}');
-  const injection = planInjection(decide(text, [tile, tile]), { ...options, wanted: 'inline' });
-  if (injection.route !== 'inline') throw new Error(injection.route);
+  const injection = injectionBy('inline', decide(text, [tile, tile]), { wanted: 'inline' });
+  expect(injection.insertions).toHaveLength(2);
   let edited = applyInsertions(Buffer.from(text), injection.insertions);
   expect(
     parse(edited).operations.map(({ attributes }) =>

@@ -2,7 +2,7 @@ import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import { editedExecutable } from '../../src/inject/substitute.ts';
 import { substituteFlag, withoutNotes } from '../../src/inject/substitute-flags.ts';
-import type { TileConfiguration } from '../../src/space/configuration.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { matmul } from '../support/workloads.ts';
 
 const tile: TileConfiguration = {

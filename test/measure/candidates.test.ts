@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { loweringAttribute } from '../../src/inject/attribute.ts';
+import { attributeOf } from '../support/backend.ts';
 import { benchmark, type Placement } from '../../src/measure/benchmark.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/candidate-module.ts';
@@ -9,7 +9,7 @@ import { gainOver, timeCandidates } from '../../src/measure/candidate-timings.ts
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
-import type { TileConfiguration } from '../../src/space/configuration.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
@@ -70,6 +70,15 @@ describe('a module of candidates', () => {
     ['f16 with f32 accumulators', matmul(8, 16, 32, ['f16', 'f16', 'f32'])],
     ['bf16 with f32 accumulators', matmul(8, 16, 32, ['bf16', 'bf16', 'f32'])],
     ['i8 with i32 accumulators', matmul(8, 16, 32, ['i8', 'i8', 'i32'])],
+    ['operands wider than their sum', matmul(8, 16, 32, ['f32', 'f32', 'f16'])],
+    [
+      'operands wider than their sum, in a form that has no name',
+      laidOut(matmul(8, 16, 32, ['f32', 'f32', 'f16']), [0, 2], [2, 1], [1, 0]),
+    ],
+    [
+      'integers wider than their sum, in a form that has no name',
+      laidOut(matmul(8, 16, 32, ['i32', 'i32', 'i8']), [0, 2], [2, 1], [1, 0]),
+    ],
     ['f64', matmul(8, 16, 32, ['f64', 'f64', 'f64'])],
     ['a constant rhs', { ...matmul(8, 16, 32), constantRhs: true }],
   ])('compiles and runs for %s, on operands that are not all the same', async (_, shape) => {
@@ -90,7 +99,7 @@ describe('a module of candidates', () => {
     const shape = matmul(8, 16, 32);
     const [m, ...others] = shape.dimensions;
     const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
-    const attribute = loweringAttribute({ ...tile, peeling: true }, dynamic, tools.release);
+    const attribute = attributeOf({ ...tile, peeling: true }, dynamic, tools.release);
     const tuned = { name: 'c0', attribute };
     const { module, refused } = await buildCandidates(tools, dynamic, [stock, tuned], 'm');
     expect([...refused]).toEqual([]);
@@ -177,8 +186,8 @@ describe('measuring', () => {
   test('drops what the compiler refuses and keeps the rest', async () => {
     const tools = await toolchain(temporaryDirectory());
     const shape = matmul(64, 64, 64);
-    const good = loweringAttribute(tile, shape, tools.release);
-    const tooLarge = loweringAttribute(
+    const good = attributeOf(tile, shape, tools.release);
+    const tooLarge = attributeOf(
       { ...tile, distribution: [64, 64, 0], vectorCommonParallel: [64, 64, 0] },
       shape,
       tools.release,
@@ -198,7 +207,7 @@ describe('measuring', () => {
   test('times all candidates of a module and finds their outputs equal', async () => {
     const tools = await toolchain(temporaryDirectory());
     const shape = matmul(64, 64, 64);
-    const attribute = loweringAttribute(tile, shape, tools.release);
+    const attribute = attributeOf(tile, shape, tools.release);
     const { module } = await buildCandidates(tools, shape, [stock, { name: 'c0', attribute }], 'm');
     const options = { repetitions: 2, minSeconds: 0.001, timeoutSeconds: 30 };
     const { seconds, failed } = await benchmark(tools, module!, ['stock', 'c0'], options);

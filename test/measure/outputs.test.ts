@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { readTimings } from '../../src/measure/benchmark.ts';
+import { readDispatchTimes } from '../../src/measure/dispatch-times.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
-import { compareOutputs } from '../../src/measure/verify.ts';
+import { compareOutputs, programAllowance } from '../../src/measure/verify.ts';
 
 const bytes = (values: ArrayBufferView) => new Uint8Array(values.buffer);
 
@@ -144,5 +145,66 @@ describe('reading timings', () => {
   });
   test.each(['', 'no json', '{', '{}', '{"benchmarks":[{"name":3}]}'])('is empty for %j', (output) => {
     expect(readTimings(output).size).toBe(0);
+  });
+});
+
+describe('reading the statistics of dispatches', () => {
+  const row = (name: string, real_time: number, extra = {}) => ({
+    ...{ name, run_type: 'iteration', real_time, cpu_time: 2 * real_time, time_unit: 'ms' },
+    ...extra,
+  });
+  const text = (...benchmarks: object[]) => JSON.stringify({ context: {}, benchmarks });
+  const own = row('BM_main/process_time/real_time', 3, { items_per_second: 333 });
+  const matmul = row('BM_main/main_dispatch_1_matmul_like_196x512x256_f32', 2, { calls: 33, percent: 66 });
+  const packing = row('BM_main/_encoding_0_encode_196x256xf32', 0.5, { calls: 1, percent: 16 });
+
+  test('gives seconds and calls of each, by its name', () => {
+    expect([...readDispatchTimes(text(own, matmul, packing))]).toEqual([
+      ['main_dispatch_1_matmul_like_196x512x256_f32', { seconds: 0.002, calls: 33 }],
+      ['_encoding_0_encode_196x256xf32', { seconds: 0.0005, calls: 1 }],
+    ]);
+  });
+
+  test('keeps them from the times of functions', () => {
+    expect([...readTimings(text(own, matmul, packing))]).toEqual([['main', [0.003]]]);
+  });
+
+  test.each([
+    ['no calls', { calls: 0 }],
+    ['calls that are no number', { calls: '3' }],
+    ['a failure', { calls: 1, error_occurred: true }],
+  ])('passes over rows with %s', (_, extra) => {
+    expect(readDispatchTimes(text(own, row('BM_main/d', 1, extra))).size).toBe(0);
+  });
+
+  test.each(['', 'no json', '{', '{}'])('is empty for %j', (output) => {
+    expect(readDispatchTimes(output).size).toBe(0);
+  });
+});
+
+describe('what a result of a whole program may differ by', () => {
+  const f32 = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
+  const isAllowed = (roundsTo: readonly string[], expected: number[], actual: number[]) => {
+    const allowance = programAllowance(f32(...expected), 'f32', roundsTo);
+    return allowance && compareOutputs(f32(...expected), f32(...actual), 'f32', null, allowance).equal;
+  };
+
+  test.each([
+    ['what large values leave when they cancel', [], [1e6, 1], [1e6, 3], true],
+    ['more than that', [], [1e6, 1], [1e6, 30], false],
+    ['values that were rounded to bf16 on the way', ['f32', 'bf16'], [10, 1], [10, 1.2], true],
+    ['values that were not', ['f32'], [10, 1], [10, 1.2], false],
+  ])('%s', (_, roundsTo, expected, actual, allowed) => {
+    expect(isAllowed(roundsTo, expected, actual)).toBe(allowed);
+  });
+
+  test('is not known where it is not finite', () => {
+    expect(isAllowed([], [Infinity, 1], [1, 1])).toBeNull();
+    expect(isAllowed([], [NaN, 1], [1, 1])).toBeNull();
+  });
+
+  test('is nothing for integers', () => {
+    const allowance = programAllowance(new Uint8Array(Int32Array.from([100, 7]).buffer), 'i32', ['bf16']);
+    expect(allowance!.fromExpected(7)).toBe(0);
   });
 });

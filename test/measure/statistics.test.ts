@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { largestDeviation, median, noiseFloor, ratioInterval } from '../../src/measure/statistics.ts';
+import {
+  largestDeviation,
+  median,
+  medianInterval,
+  noiseFloor,
+  ratioInterval,
+} from '../../src/measure/statistics.ts';
 
 const ratios = fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 2, maxLength: 12 });
 
@@ -53,4 +59,35 @@ test('the largest deviation is from the median, in either direction', () => {
   expect(largestDeviation([2, 1.9, 2.3])).toBeCloseTo(0.15);
   expect(largestDeviation([2, 1.5, 2.3])).toBeCloseTo(0.25);
   expect(largestDeviation([3])).toBe(0);
+});
+
+describe('the interval of a median', () => {
+  test('of few ratios is that of their mean', () => {
+    const few = [1.2, 1.1, 1.3, 1, 1.2, 1.1, 1.2];
+    expect(medianInterval(few)).toEqual(ratioInterval(few));
+  });
+
+  test.each([
+    [8, 0],
+    [11, 0],
+    [12, 1],
+    [15, 2],
+    [20, 3],
+  ])('of %d is between those with %d beyond on each side', (count, beyond) => {
+    const values = Array.from({ length: count }, (_, i) => i + 1);
+    // In any order.
+    const shuffled = values.toSorted((a, b) => ((a * 7) % count) - ((b * 7) % count));
+    const { ratio, low, high } = medianInterval(shuffled);
+    expect({ ratio, low, high }).toEqual({
+      ratio: (count + 1) / 2,
+      low: beyond + 1,
+      high: count - beyond,
+    });
+  });
+
+  test('does not mind a process that something got in the way of', () => {
+    const ratios = [0.7, 0.72, 0.71, 0.69, 0.7, 0.73, 0.68, 0.7, 0.71, 0.7, 0.72, 40];
+    expect(medianInterval(ratios).high).toBeLessThan(0.74);
+    expect(ratioInterval(ratios).high).toBeGreaterThan(1);
+  });
 });

@@ -2,7 +2,7 @@
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { writeInputs } from '../../src/program/inputs.ts';
-import { declaredSignature } from '../../src/program/signature.ts';
+import { declaredSignature } from '../../src/input/signature.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { compile, onlyFunction } from './support.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { writeInputs } from '../../src/program/inputs.ts';
-import type { ProgramFunction } from '../../src/program/signature.ts';
+import type { ProgramFunction } from '../../src/input/signature.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { compile } from './support.ts';

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { programSignature, type ProgramFunction } from '../../src/program/signature.ts';
-import { HOST_FLAGS } from '../../src/target/probe.ts';
+import { programSignature, type ProgramFunction } from '../../src/input/signature.ts';
+import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { compiler } from '../support/real-tools.ts';
 
 /** Compiles with the real compiler; returns the module's path. */

@@ -2,8 +2,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { writeInputs } from '../../src/program/inputs.ts';
-import { verifyProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
-import { describeDevice } from '../../src/target/device.ts';
+import { timeProgram, verifyProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
+import { describeDevice } from '../../src/backend/index.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { compile, onlyFunction } from './support.ts';
@@ -30,9 +30,11 @@ const tools = {
 };
 
 let count = 0;
-async function verify(stock: string, tuned: string, changes: Partial<Contest> = {}): Promise<Verdict> {
+const EXTENT = { pairs: 2, seconds: 60 };
+
+async function contestOf(stock: string, tuned: string, changes: Partial<Contest> = {}): Promise<Contest> {
   const called = onlyFunction(stock);
-  return verifyProgram({
+  return {
     stock: await compile(stock, folder, `stock${count}`),
     tuned: await compile(tuned, folder, `tuned${count++}`),
     function: called,
@@ -40,11 +42,16 @@ async function verify(stock: string, tuned: string, changes: Partial<Contest> = 
     device: describeDevice('local-sync'),
     tools,
     folder: results,
-    rounds: 2,
-    budgetSeconds: 60,
     ...changes,
-  });
+  };
 }
+
+const verify = async (
+  stock: string,
+  tuned: string,
+  changes: Partial<Contest> = {},
+  extent = EXTENT,
+): Promise<Verdict> => verifyProgram(await contestOf(stock, tuned, changes), extent);
 
 // Nothing temporary is left, however it ends.
 const results = temporaryDirectory();
@@ -93,21 +100,20 @@ function script(name: string, text: string): string {
 }
 
 test('a call that takes too long is a verdict', async () => {
-  const verdict = await verify(sum, sum, {
-    budgetSeconds: 1,
-    tools: { ...tools, runModule: script('hang', 'exec sleep 60') },
-  });
+  const hanging = { tools: { ...tools, runModule: script('hang', 'exec sleep 60') } };
+  const verdict = await verify(sum, sum, hanging, { pairs: 2, seconds: 1 });
   expect(verdict).toMatchObject({ equal: null, timing: null });
   expect(verdict.reason).toContain('took longer than');
 });
 
 test('what would take too long to time is compared and not timed', async () => {
-  const slow = script('slow', `sleep 0.5; exec '${tools.runModule}' "$@"`);
-  const verdict = await verify(sum, sum, { budgetSeconds: 5, tools: { ...tools, runModule: slow } });
+  const slow = script('slow', `sleep 0.6; exec '${tools.runModule}' "$@"`);
+  const slowly = { tools: { ...tools, runModule: slow } };
+  const verdict = await verify(sum, sum, slowly, { pairs: 5, seconds: 3 });
   expect(verdict).toEqual({
     equal: true,
     maxError: 0,
-    reason: 'timing it would take more than 5 s',
+    reason: 'timing it would take more than 3.0 s',
     timing: null,
   });
 });
@@ -116,6 +122,31 @@ test('a benchmark that fails leaves the comparison', async () => {
   const verdict = await verify(sum, sum, { tools: { ...tools, benchmarkModule: '/bin/false' } });
   expect(verdict).toMatchObject({ equal: true, timing: null });
   expect(verdict.reason).toContain('could not be timed');
+});
+
+test('the time of each dispatch is known', async () => {
+  const { timing, dispatches } = await timeProgram(await contestOf(sum, sum), 0.1, EXTENT);
+  expect(timing).not.toBeNull();
+  expect(dispatches).toHaveLength(2);
+  for (const times of dispatches.flat())
+    expect([...times]).toMatchObject([
+      [
+        expect.stringMatching(/^main_dispatch_0_matmul_/),
+        { seconds: expect.any(Number) as number, calls: 1 },
+      ],
+      [expect.stringMatching(/^main_dispatch_1_elementwise/), { calls: 1 }],
+    ]);
+});
+
+test('a runtime that knows no dispatches times the program all the same', async () => {
+  const old = script('old', `case "$*" in *statistics*) exit 1;; esac; exec '${tools.benchmarkModule}' "$@"`);
+  const contest = await contestOf(sum, sum, { tools: { ...tools, benchmarkModule: old } });
+  const { reason, timing, dispatches } = await timeProgram(contest, 0.1, EXTENT);
+  expect({ reason, sizes: dispatches.flat().map(({ size }) => size) }).toEqual({
+    reason: null,
+    sizes: [0, 0, 0, 0],
+  });
+  expect(timing!.seconds[0]).toBeGreaterThan(0);
 });
 
 test('a tensor that is overwritten in place', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDuration, formatSeconds } from '../../src/report/format.ts';
+import { formatDuration, formatSeconds } from '../../src/system/format.ts';
 import { progressLine } from '../../src/report/progress.ts';
 import { table } from '../../src/report/table.ts';
 

@@ -3,8 +3,9 @@ import { describeStatistics } from '../../src/cli/stats.ts';
 import type { Decision, Outcome } from '../../src/decision/decision.ts';
 import type { Counts } from '../../src/report/counting.ts';
 import { countsOf, countsOfPass, type Counted } from '../../src/report/counts.ts';
+import { notVerified } from '../../src/program/verdict.ts';
 import { statisticsOf } from '../../src/report/statistics.ts';
-import type { Configuration } from '../../src/space/configuration.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Evidence } from '../../src/store/store.ts';
 import { DECISION } from '../store/samples.ts';
 
@@ -18,8 +19,8 @@ function decision(
   times: Pick<Evidence, 'defaultSeconds' | 'seconds'> | null = null,
 ): Decision {
   const evidence = times && { ...DECISION.evidence, ...times };
-  const site = { name: 'linalg.matmul', operation: null, location: null };
-  return { site, tunable: null, outcome, reason, configuration, evidence };
+  const place = { name: 'linalg.matmul', operation: null, location: null };
+  return { place, tunable: null, outcome, reason, configuration, evidence, record: null };
 }
 
 const hit = decision('hit', '2.00x faster', TILE, { defaultSeconds: 0.02, seconds: 0.01 });
@@ -29,7 +30,10 @@ const skipped = decision('skipped', 'dynamic dimensions', null);
 const spec = { route: 'spec', text: '' } as const;
 
 const counts = (given: Partial<Counted>): Counts =>
-  countsOf({ decisions: [], injection: spec, landed: null, fallback: null, tuningSeconds: 0, ...given });
+  countsOf({
+    ...{ decisions: [], injection: spec, verdict: null, landed: null, fallback: null, tuningSeconds: 0 },
+    ...given,
+  });
 
 function sum(...all: Counts[]): Counts {
   const sums: Record<string, number> = {};
@@ -67,6 +71,26 @@ describe('of one compile', () => {
       'operations: hit': 1,
       'fallback: the tuned compile hung': 1,
     });
+  });
+
+  test.each([
+    [
+      'there was no time to find out whether it is slower',
+      'there was no time to find out whether it is slower',
+    ],
+    ['stock cannot be run: exit code 1 (@main)', 'stock cannot be run'],
+    ['its results differ from run to run (@main)', 'its results differ from run to run'],
+  ])('a program that was not verified, because of %j, is counted as %j', (reason, name) => {
+    const verdict = notVerified(reason);
+    expect(counts({ decisions: [hit], verdict })).toMatchObject({ [`not verified: ${name}`]: 1 });
+  });
+
+  test('a program that was verified is not', () => {
+    for (const verdict of [
+      { ...notVerified('it is worse with each of its configurations'), injected: false },
+      { ...notVerified(''), reason: null },
+    ])
+      expect(counts({ decisions: [hit], verdict })).toEqual(counts({ decisions: [hit] }));
   });
 
   test('a compile with nothing to inject has a reason', () => {
@@ -117,7 +141,7 @@ const many = sum(
   counts({
     decisions: [hit, tuned],
     tuningSeconds: 90.25,
-    injection: { ...spec, route: 'preprocess', dataTiling: true, packed: null },
+    injection: { ...spec, route: 'preprocess', needs: 'data tiling', flags: [], following: null },
   }),
   counts({ decisions: [hit], landed: [false] }),
   counts({
@@ -142,6 +166,7 @@ describe('of many compiles', () => {
       fallback: { 'the tuned compile failed': 1 },
       default: { 'the tuning budget is spent': 1 },
       skipped: { 'dynamic dimensions': 8 },
+      notVerified: {},
     });
     expect(seconds.tuning).toBe(90.25);
     expect(seconds.perRun!.default).toBeCloseTo(0.022);

@@ -1,8 +1,13 @@
 // A folder of shims in a user's working folder, and the clients that get to see nothing else of us.
 import { spawnSync } from 'node:child_process';
+import { readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { interpreterOf, readHead } from '../../src/compiler/pip.ts';
+import { interpreterOf } from '../../src/compiler/pip.ts';
+import { readHead } from '../../src/system/files.ts';
+import { siblingsOf } from '../../src/shim/siblings.ts';
 import { compiler } from '../support/real-tools.ts';
+import { simulatedPrograms } from '../support/simulated-programs.ts';
+import { simulatedTools } from '../support/simulated-tools.ts';
 import { Workplace } from './support.ts';
 
 /** Where pip's scripts are. */
@@ -18,18 +23,34 @@ export const python: string | null = (() => {
 
 export const isInstalled = (name: string): boolean => spawnSync(name, ['--version']).status === 0;
 
-/** A working folder with `iree-tuned install-shim` done; only what the shims know leads to the compiler. */
-export async function shimmedWorkplace(env: Readonly<Record<string, string>>): Promise<{
-  place: Workplace;
-  shims: string;
-}> {
+/**
+ * A working folder with `iree-tuned install-shim` done; only what the shims know leads to the compiler.
+ * @param real the compiler that they are installed for
+ */
+export async function shimmedWorkplace(
+  env: Readonly<Record<string, string>>,
+  real: (place: Workplace) => string = () => compiler.invokedAs,
+): Promise<{ place: Workplace; shims: string }> {
   const place = new Workplace(env);
   const shims = place.path('shims');
   const { code, stderr } = await place.tuned(['install-shim', shims], {
-    env: { IREE_TUNED_COMPILER: compiler.invokedAs },
+    env: { IREE_TUNED_COMPILER: real(place) },
   });
   if (code !== 0) throw new Error(stderr);
   return { place, shims };
+}
+
+/** Simulated tools, and beside them the other tools of the real installation. Held by the file `hold` of the place. */
+export function simulatedInstallation(place: Workplace): string {
+  const simulated = simulatedTools(place.path('tools'), {
+    hold: place.path('hold'),
+    programs: simulatedPrograms(place.folder),
+  });
+  const folder = dirname(simulated);
+  const there = new Set(readdirSync(join(folder, '../../_runtime_libs')));
+  for (const [name, path] of siblingsOf(compiler))
+    if (!there.has(name)) symlinkSync(path, join(folder, name));
+  return simulated;
 }
 
 /** What a client's environment adds, for each way to use the folder. */

@@ -1,8 +1,13 @@
 // Whole programs: what is better alone and worse in the program is left out of it.
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import type { TileConfiguration } from '../../src/space/configuration.ts';
-import { HOST, matmulModule, Workplace } from './support.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { ProgramVerdict } from '../../src/program/verdict.ts';
+import type { ExplainedOperation } from '../../src/report/explain.ts';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { DECISION, TILE } from '../store/samples.ts';
+import { HOST, matmulModule, Workplace, oddMatmul } from './support.ts';
 
 /** One element at a time: slower than anything the compiler would choose. */
 const slow: TileConfiguration = {
@@ -14,41 +19,108 @@ const slow: TileConfiguration = {
   peeling: false,
 };
 
-test('a configuration that makes the program slower is found out and left out of its builds', async () => {
-  const place = new Workplace();
-  place.write('in.mlir', matmulModule(64, 64, 64));
-  expect((await place.tuned(['tune', 'in.mlir', '--budget', '30', '--trials', '8'])).code).toBe(0);
-  // A record that was good once, say on another version of the machine's firmware.
+/** Less than it takes to run a program: what is tuned with that is as it was measured alone. */
+const ALONE = { IREE_TUNED_BUDGET: '14' };
+
+/** A place whose input has a record, made by a simulated search; programs are run by the real tools. */
+async function recordedPlace(text: string): Promise<Workplace> {
+  const place = Workplace.simulated({}, { programs: 'real' });
+  place.write('in.mlir', text);
+  expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'], { env: ALONE })).code).toBe(0);
+  return place;
+}
+
+/** The same with a record that was good once, say on another version of the machine's firmware. */
+async function slowedPlace(): Promise<Workplace> {
+  const place = await recordedPlace(matmulModule(64, 64, 64));
   const database = new Database(place.database);
   database
     .prepare('UPDATE record SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
     .run(JSON.stringify(slow));
   database.close();
-  const build = async () => place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
-  const before = await build();
-  expect(before.explanation.operations).toMatchObject([{ outcome: 'hit', configuration: slow }]);
+  return place;
+}
 
-  const verified = await place.tuned(['tune', 'in.mlir', '--verify-program', '--json']);
-  expect(verified).toMatchObject({ code: 0, stderr: '' });
-  const { program } = JSON.parse(verified.stdout.toString()) as { program: { leftOut: string[] } };
-  expect(program.leftOut).toEqual([expect.stringMatching(/m=64 n=64 k=64/)]);
+const LEFT_OUT = {
+  workload: expect.stringMatching(/m=64 n=64 k=64/) as string,
+  reason: expect.stringMatching(
+    /^its configuration makes this program worse: its dispatches take .*s instead of .*s$/,
+  ) as string,
+};
 
-  const after = await build();
-  expect(after.explanation.operations).toMatchObject([
-    { outcome: 'default', configuration: null, reason: 'its configuration makes this program worse' },
-  ]);
+test('a build finds out that a configuration makes the program slower, and leaves it out from then on', async () => {
+  const place = await slowedPlace();
+  const { compiler, ran } = place.watchedTools();
+  const build = async () =>
+    place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env: { IREE_TUNED_COMPILER: compiler } });
+  const { explanation } = await build();
+  const expected = [{ outcome: 'default', configuration: null, reason: LEFT_OUT.reason }];
+  expect(explanation).toMatchObject({ route: 'none', operations: expected });
+  expect(explanation.program).toEqual({
+    functions: [],
+    skipped: [],
+    leftOut: [LEFT_OUT],
+    injected: false,
+    reason: 'it is worse with each of its configurations',
+  });
+  expect(ran().filter((line) => line.includes('--dispatch_statistics')).length).toBeGreaterThan(4);
+
+  const again = await build();
+  expect(again.explanation).toMatchObject({ route: 'none', operations: expected, program: null });
+  expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
   await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
+test('so does who asks for it', async () => {
+  const place = await slowedPlace();
+  const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program', '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  const { operations, program } = JSON.parse(stdout.toString()) as {
+    operations: ExplainedOperation[];
+    program: ProgramVerdict;
+  };
+  expect(program).toMatchObject({ leftOut: [LEFT_OUT], injected: false });
+  expect(operations).toMatchObject([{ outcome: 'default', reason: LEFT_OUT.reason }]);
+  const explained = await place.tuned(['explain', 'in.mlir']);
+  expect(explained.stdout.toString()).toContain(program.leftOut[0]!.reason);
+});
+
 test('a program that is right and no slower is said to be so', async () => {
-  const place = new Workplace();
-  place.write('in.mlir', matmulModule(61, 67, 71));
-  const { code, stdout } = await place.tuned([
-    'tune',
-    'in.mlir',
-    ...['--budget', '30', '--trials', '8', '--verify-program'],
-  ]);
+  const place = await recordedPlace(oddMatmul);
+  const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
   expect(code).toBe(0);
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
+});
+
+/** Whatever the runtime's tools cannot make up for a call. */
+const uncallable = matmulModule(61, 67, 71).replace('%init:', '%other: tensor<?xf32>, %init:');
+
+test.each([
+  [
+    'the default is best',
+    matmulModule(61, 67, 71),
+    DEFAULT_CONFIGURATION,
+    'The program is compiled as it is without tuning: no operation has a configuration better than the default.',
+  ],
+  [
+    'no function can be called',
+    uncallable,
+    TILE,
+    'The program has its configurations, and was not verified: none of its functions can be run.\n' +
+      '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic',
+  ],
+])('where %s, that is what is said', async (_, text, configuration, said) => {
+  const place = new Workplace();
+  place.write('in.mlir', text);
+  const noted = await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+    env: { IREE_TUNED_ON_MISS: 'record' },
+  });
+  expect(noted).toMatchObject({ code: 0, stderr: '' });
+  const store = openSqliteStore(place.database);
+  for (const miss of store.misses()) store.putRecord(store.subject(miss)!, { ...DECISION, configuration });
+  store.close();
+  const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.toString().split('\n\n')[1]).toBe(`${said}\n`);
 });

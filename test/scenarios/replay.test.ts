@@ -1,7 +1,8 @@
 // A compile that came to a clear end is done again without looking at anything twice, until something changes.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/real-tools.ts';
 import { misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
@@ -9,7 +10,7 @@ import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
 /** A workplace in which `in.mlir` was tuned, and compiled once more at no budget. */
 async function tunedPlace(): Promise<Workplace> {
-  const place = new Workplace({ IREE_TUNED_BUDGET: '24' });
+  const place = Workplace.simulated();
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'tuned.vmfb'];
   expect((await place.compile(argv)).code).toBe(0);
@@ -71,8 +72,9 @@ describe('a tuned compile', () => {
   });
 
   test('survives a damaged memory', async () => {
-    for (const name of readdirSync(place.path('cache/replays')))
-      place.write(`cache/replays/${name}`, '{"identity":');
+    const names = readdirSync(place.path('cache/replays'));
+    expect(names).not.toEqual([]);
+    for (const name of names) place.write(`cache/replays/${name}`, '{"identity":');
     expect((await build(place, 'damaged')).equals(place.read('tuned.vmfb'))).toBe(true);
   });
 
@@ -113,8 +115,69 @@ test('what was decided before the database changed is not remembered', async () 
   expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
 });
 
+describe('a database behind a link', () => {
+  /** A workplace whose record has another name too, and a build that uses that. */
+  async function linkedPlace(
+    target: string,
+    link: string,
+    database = link,
+    more: Record<string, string> = {},
+  ) {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    symlinkSync(place.path(target), place.path(link));
+    const env = { IREE_TUNED_DB: place.path(database), ...more };
+    const build = async () => {
+      expect((await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env })).code).toBe(0);
+      return place.read('out.vmfb');
+    };
+    const before = await build();
+    expect((await build()).equals(before)).toBe(true);
+    return { place, isAsBefore: async () => (await build()).equals(before) };
+  }
+
+  const copyDatabase = (from: string, to: string) => {
+    const database = new Database(from);
+    database.exec(`VACUUM INTO '${to}'`);
+    database.close();
+  };
+
+  const withoutRecords = (path: string) => {
+    const database = new Database(path);
+    database.exec('DELETE FROM record');
+    return database;
+  };
+
+  test.each([
+    ['to the file', 'data/tuning.db', 'link.db', 'link.db'],
+    ['to its folder', 'data', 'link', 'link/tuning.db'],
+  ])('%s is looked at again when another process has written to it', async (_, ...names) => {
+    const { place, isAsBefore } = await linkedPlace(...names);
+    expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
+    // As long as it is open, what was written is in a file beside the real database only.
+    const open = withoutRecords(place.database);
+    expect(await isAsBefore()).toBe(false);
+    open.close();
+  });
+
+  test('is looked at again when the link leads elsewhere', async () => {
+    const { place, isAsBefore } = await linkedPlace('data/tuning.db', 'link.db');
+    copyDatabase(place.database, place.path('other.db'));
+    withoutRecords(place.path('other.db')).close();
+    rmSync(place.path('link.db'));
+    symlinkSync(place.path('other.db'), place.path('link.db'));
+    expect(await isAsBefore()).toBe(false);
+  });
+
+  test('is looked at again when there is one where the link leads', async () => {
+    const readonly = { IREE_TUNED_READONLY: '1' };
+    const { place, isAsBefore } = await linkedPlace('later.db', 'link.db', 'link.db', readonly);
+    copyDatabase(place.database, place.path('later.db'));
+    expect(await isAsBefore()).toBe(false);
+  });
+});
+
 test('a miss is not done again as a miss when it may be tuned', async () => {
-  const place = new Workplace({ IREE_TUNED_ON_MISS: 'default', IREE_TUNED_BUDGET: '24' });
+  const place = Workplace.simulated({ IREE_TUNED_ON_MISS: 'default' });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
   for (let i = 0; i < 2; i++) expect((await place.compile(argv)).code).toBe(0);

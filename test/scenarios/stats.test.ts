@@ -11,7 +11,7 @@ async function statistics(place: Workplace, options: readonly string[] = [], env
 }
 
 test('stats tell what became of every compile and operation, and why', async () => {
-  const place = new Workplace();
+  const place = Workplace.simulated();
   const build = async (text: string, options: readonly string[] = [], env = {}) => {
     place.write('in.mlir', text);
     const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', ...options];
@@ -56,6 +56,7 @@ test('stats tell what became of every compile and operation, and why', async () 
     fallback: { 'the tuned compile failed': 1 },
     default: { 'no record, and the tuning budget is 0': 1 },
     skipped: { 'dynamic dimensions without sizes to tune at': 1 },
+    notVerified: { 'the tuned program does not compile': 1 },
   });
   expect(seconds.tuning).toBeGreaterThan(0);
   // What was saved is what was measured: the record says so too.

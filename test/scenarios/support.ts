@@ -1,10 +1,14 @@
 // Driving the real launchers as a user would, with a database and caches of their own.
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { installScripts } from '../support/scripts.ts';
 import { compiler, root, runtimeTool } from '../support/real-tools.ts';
+import { simulatedPrograms } from '../support/simulated-programs.ts';
+import { simulatedTools } from '../support/simulated-tools.ts';
 
 export const HOST = [
   '--iree-hal-target-device=local',
@@ -43,10 +47,29 @@ export class Workplace {
       IREE_TUNED_COMPILER: compiler.executable,
       IREE_TUNED_DB: this.database,
       IREE_TUNED_CACHE: join(this.folder, 'cache'),
+      // Tests that run at the same time do not wait for each other.
+      IREE_TUNED_MACHINE: this.folder,
       IREE_TUNED_DEVICE: 'local-sync',
       IREE_TUNED_BUDGET: '8',
       ...env,
     };
+  }
+
+  /**
+   * A place where a search takes a second and is sure to find something: see simulated-tools.ts. The file `hold` holds it
+   * after its first batch; what becomes of whole programs is in simulated-programs.ts, unless they are really run.
+   */
+  static simulated(
+    env: Readonly<Record<string, string>> = {},
+    { programs }: { readonly programs: 'simulated' | 'real' } = { programs: 'simulated' },
+  ): Workplace {
+    // The search is over long before: the clock must not decide what comes of a test.
+    const place = new Workplace({ IREE_TUNED_BUDGET: '300', ...env });
+    place.#env['IREE_TUNED_COMPILER'] = simulatedTools(place.path('tools'), {
+      hold: place.path('hold'),
+      ...(programs === 'simulated' && { programs: simulatedPrograms(place.folder) }),
+    });
+    return place;
   }
 
   path(name: string): string {
@@ -60,6 +83,10 @@ export class Workplace {
 
   read(name: string): Buffer {
     return readFileSync(this.path(name));
+  }
+
+  remove(name: string): void {
+    rmSync(this.path(name), { recursive: true });
   }
 
   has(name: string): boolean {
@@ -124,32 +151,40 @@ export class Workplace {
   }
 
   /**
-   * An installation whose tools note each of their runs: real ones behind scripts, laid out as pip does.
+   * Real tools that note each of their runs.
+   * @param real the compiler behind it
    * @returns the compiler to set, and what ran since the last call
    */
-  watchedTools(): { compiler: string; ran: () => string[] } {
+  watchedTools(real = compiler.executable): { compiler: string; ran: () => string[] } {
     const log = this.path('ran.log');
-    const tools = this.path('site/iree');
-    const libraries = join(tools, '_runtime_libs');
-    const folder = join(tools, 'compiler', '_mlir_libs');
-    mkdirSync(libraries, { recursive: true });
-    mkdirSync(folder, { recursive: true });
-    const script = (path: string, name: string, real: string) => {
-      writeFileSync(path, `#!/bin/sh\necho "${name} $*" >>'${log}'\nexec '${real}' "$@"\n`);
-      chmodSync(path, 0o755);
-    };
-    for (const name of ['iree-benchmark-module', 'iree-run-module'])
-      script(join(libraries, name), name, runtimeTool(name));
-    const watched = join(folder, 'iree-compile');
-    script(watched, 'iree-compile', compiler.executable);
+    const script = (name: string, tool: string) => `echo "${name} $*" >>'${log}'\nexec '${tool}' "$@"`;
     return {
-      compiler: watched,
+      compiler: installScripts(this.path('watched'), {
+        compile: script('iree-compile', real),
+        benchmark: script('iree-benchmark-module', runtimeTool('iree-benchmark-module')),
+        run: script('iree-run-module', runtimeTool('iree-run-module')),
+      }),
       ran: () => {
         const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [];
         writeFileSync(log, '');
         return lines.filter((line) => line !== '');
       },
     };
+  }
+}
+
+/** Rows of a table, also while it is written; none where nobody has made the database yet. */
+export function rowsOf({ database }: Workplace, table: string): number {
+  if (!existsSync(database)) return 0;
+  const connection = new Database(database, { readonly: true });
+  try {
+    return connection.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+  } catch (error) {
+    // It is being made.
+    if (error instanceof Database.SqliteError && /no such table/.test(error.message)) return 0;
+    throw error;
+  } finally {
+    connection.close();
   }
 }
 

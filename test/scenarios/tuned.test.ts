@@ -32,6 +32,44 @@ test('says what was wrong with what was typed, and what would be right', async (
   }
 });
 
+describe('what goes wrong outside of it is said in one line', () => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  test.each([
+    ['a full disk', 'exec "$0" records >/dev/full', /the output cannot be written: ENOSPC: .*/],
+    [
+      'the same with a few words',
+      'exec "$0" config --json >/dev/full',
+      /the output cannot be written: ENOSPC: .*/,
+    ],
+    [
+      'a reader that has gone',
+      'mkfifo gone; exec 3<>gone; exec 4>gone; exec 3<&-; exec "$0" records >&4',
+      /the output cannot be written: write EPIPE/,
+    ],
+    [
+      'a cache folder that is none',
+      'IREE_TUNED_CACHE=/dev/null/cache exec "$0" tune in.mlir',
+      /ENOTDIR: not a directory, .*'\/dev\/null\/cache'/,
+    ],
+    [
+      'a program that does not compile',
+      `sed 's/return/"no.operation"() : () -> () return/' in.mlir >bad.mlir
+IREE_TUNED_BUDGET=0 exec "$0" tune bad.mlir --verify-program`,
+      /the program does not compile: (bad\.mlir:3:\d+: error: .*|the compiler ended by SIG[A-Z]+)/,
+    ],
+    [
+      'a compiler that is not there',
+      'IREE_TUNED_COMPILER=/nowhere exec "$0" tune in.mlir',
+      /cannot find the real iree-compile\.\n(?:.+\n)+.*/,
+    ],
+  ])('%s', async (_, command, message) => {
+    const { code, stderr } = await place.run('/bin/sh', ['-c', command, join(root, 'bin', 'iree-tuned')]);
+    expect(stderr).toMatch(new RegExp(`^iree-tuned: ${message.source}\n$`));
+    expect(code).toBe(1);
+  });
+});
+
 test('the doctor finds everything, and says how to mend what is missing', async () => {
   const place = new Workplace();
   const well = await say(place, ['doctor']);
@@ -45,14 +83,31 @@ test('the doctor finds everything, and says how to mend what is missing', async 
 });
 
 describe('tune', () => {
+  test('has the budget that is set, unless the option says otherwise', { timeout: 120_000 }, async () => {
+    const place = new Workplace();
+    place.write('in.mlir', oddMatmul);
+    place.write('.iree-tuned.json', '{"budget": 0}');
+    const tune = (options: readonly string[], env: Readonly<Record<string, string | undefined>>) =>
+      place.tuned(['tune', 'in.mlir', '--trials', '2', ...options], { env });
+    const untuned = await tune([], { IREE_TUNED_BUDGET: undefined });
+    expect(untuned).toMatchObject({ code: 1, stderr: '' });
+    expect(untuned.stdout.toString()).toMatch(/the tuning budget is spent$/m);
+    const soon = await tune([], { IREE_TUNED_BUDGET: 'soon' });
+    expect(soon).toMatchObject({
+      code: 1,
+      stderr: 'iree-tuned: IREE_TUNED_BUDGET=soon: it takes a number of seconds, 0 for no tuning\n',
+    });
+    expect(await tune(['--budget', '40'], { IREE_TUNED_BUDGET: '0' })).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test(
-    'takes up a search that found nothing and did not end, and no other',
-    { timeout: 120_000 },
+    'takes up a search that found nothing and did not end, or that left something out, and no other',
+    { timeout: 180_000 },
     async () => {
-      const place = new Workplace();
+      const place = Workplace.simulated();
       place.write('in.mlir', oddMatmul);
       const tune = async () => {
-        const { code, stderr } = await say(place, ['tune', 'in.mlir', '--trials', '2', '--budget', '40']);
+        const { code, stderr } = await say(place, ['tune', 'in.mlir', '--trials', '2']);
         expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
         const database = new Database(place.database);
         const { trials } = database.prepare('SELECT count(*) AS trials FROM trial').get() as {
@@ -71,7 +126,12 @@ describe('tune', () => {
       second.database.close();
       const third = await tune();
       expect(third.trials).toBe(second.trials);
+      // What a search under `inject=spec` leaves behind.
+      third.database.exec(`UPDATE record SET families = '["tile"]'`);
       third.database.close();
+      const fourth = await tune();
+      expect(fourth.trials).toBeGreaterThan(third.trials);
+      fourth.database.close();
     },
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { splitFlags } from '../../src/settings/flags.ts';
+import { parseConfigText } from '../../src/settings/config-text.ts';
+import { splitFlags } from '../../src/settings/own-flags.ts';
 import type { FileLayer } from '../../src/settings/files.ts';
 import { resolveSettings } from '../../src/settings/resolve.ts';
 
@@ -30,6 +31,7 @@ function resolve(given: Given) {
       text: given[layer] ?? null,
       problem: null,
     })),
+    parse: parseConfigText,
     home: '/home/ada',
     defaults: { database: '/default.db', cache: '/default-cache' },
     realPath: (path) => (path in (given.links ?? {}) ? given.links![path]! : path),

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } 
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCompiler } from '../../src/compiler/find.ts';
-import { isLauncher } from '../../src/compiler/recursion.ts';
+import { isLauncher } from '../../src/system/recursion.ts';
 import { installShim, ShimError } from '../../src/shim/install.ts';
 import { siblingsOf } from '../../src/shim/siblings.ts';
 import { fakePackage, fakeVenv, pipScript, program, write } from '../compiler/support.ts';

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../src/store/errors.ts';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION, SUBJECT, subjectOf } from './samples.ts';
 
 const [deed = '', path = '', parameter = ''] = process.argv.slice(2);

@@ -1,9 +1,11 @@
 // What the database itself refuses, whoever writes it.
 import { expect, it } from 'vitest';
-import type { Trial } from '../../src/store/store.ts';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import type { Mark, Trial } from '../../src/store/store.ts';
 import {
   DECISION,
   EVIDENCE,
+  MARK,
   SUBJECT,
   TILE,
   failure,
@@ -26,6 +28,7 @@ it.each([
   ['an infinite error', { maxError: Infinity }],
   ['a negative number of trials', { trials: -1 }],
   ['a negative tuning time', { tuningSeconds: -1 }],
+  ['families that are no list', { families: 'tile' as unknown as string[] }],
 ])('refuses evidence with %s', (_, change) => {
   const path = temporaryPath();
   const store = open(path);
@@ -78,6 +81,28 @@ it.each([
   };
   failure('unwritable', path, () => {
     store.addTrials(SUBJECT, [{ ...measured, ...change } as Trial]);
+  });
+});
+
+it.each([
+  ['of an unknown kind', { kind: 'ugly' }],
+  ['of the default', { configuration: DEFAULT_CONFIGURATION }],
+  ['without a reason', { reason: null }],
+  ['of some day', { createdAt: 'yesterday' }],
+])('refuses a mark %s', (_, change) => {
+  const path = temporaryPath();
+  const store = open(path);
+  failure('unwritable', path, () => {
+    store.addMarks(SUBJECT, [MARK, { ...MARK, ...change } as Mark]);
+  });
+  expect(store.marks(SUBJECT)).toEqual([]);
+});
+
+it.each([NaN, Infinity, -1])('refuses an attempt of %d seconds', (seconds) => {
+  const path = temporaryPath();
+  const store = open(path);
+  failure('unwritable', path, () => {
+    store.noteUndecided(SUBJECT, 'too slow', seconds);
   });
 });
 

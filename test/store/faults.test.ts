@@ -12,8 +12,10 @@ import {
 import { dirname, join, relative } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import {
   DECISION,
+  MARK,
   SUBJECT,
   alter,
   failure,
@@ -62,7 +64,7 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
     alter(path, 'PRAGMA user_version = 7');
     const error = failure('future', path, () => open(path, options));
     expect(error.message).toContain(
-      '(schema 7, this one knows 1): update iree-compile-tuned, or set IREE_TUNED_DB',
+      `(schema 7, this one knows ${SCHEMA_VERSION}): update iree-compile-tuned, or set IREE_TUNED_DB`,
     );
   });
 
@@ -200,7 +202,10 @@ describe('opened only to be read', () => {
         store.putRecord(SUBJECT, DECISION);
       },
       () => {
-        store.markFailed(SUBJECT, 'wrong result');
+        store.addMarks(SUBJECT, [MARK]);
+      },
+      () => {
+        store.noteUndecided(SUBJECT, 'too slow', 60);
       },
       () => {
         store.noteMiss(SUBJECT);
@@ -292,7 +297,7 @@ it('can be closed twice', () => {
 it('puts our application id and schema version into the file', () => {
   const path = filled();
   expect(look(path, 'PRAGMA application_id')).toBe(0x49524574);
-  expect(look(path, 'PRAGMA user_version')).toBe(1);
+  expect(look(path, 'PRAGMA user_version')).toBe(SCHEMA_VERSION);
 });
 
 it('opens a path relative to the working directory', () => {

@@ -1,6 +1,6 @@
 // Values that tests and their child processes share.
-import type { TileConfiguration } from '../../src/space/configuration.ts';
-import type { Evidence, Subject } from '../../src/store/store.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { Evidence, Subject, Mark } from '../../src/store/store.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 
 export const TILE: TileConfiguration = {
@@ -24,6 +24,7 @@ export const EVIDENCE: Evidence = {
   maxError: 0,
   trials: 120,
   tuningSeconds: 42.5,
+  families: ['data-tile', 'tile'],
   complete: true,
 };
 
@@ -31,14 +32,22 @@ export const EVIDENCE: Evidence = {
 export const DECISION = {
   configuration: TILE,
   evidence: EVIDENCE,
-  failure: null,
   createdAt: '2026-01-31T08:00:00.000Z',
   createdBy: 'a tester',
+};
+
+export const MARK: Mark = {
+  configuration: TILE,
+  kind: 'compile-error',
+  reason: 'in.mlir:2:3: error: no such thing',
+  createdAt: '2026-02-01T08:00:00.000Z',
+  createdBy: 'a builder',
 };
 
 /** A matmul of m x 512 x 512 on one target, device and compiler, any of which can be replaced. */
 export function subjectOf(m: number, change: Partial<Subject> = {}): Subject {
   const workloadForm: Workload = {
+    kind: 'contraction',
     dimensions: [
       { kind: 'm', size: m },
       { kind: 'n', size: 512 },

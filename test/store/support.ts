@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished } from 'vitest';
 import { StoreError, type StoreErrorKind } from '../../src/store/errors.ts';
-import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite.ts';
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
-export { DECISION, EVIDENCE, SUBJECT, TILE, subjectOf } from './samples.ts';
+export { DECISION, EVIDENCE, MARK, SUBJECT, TILE, subjectOf } from './samples.ts';
 
 /** A folder that is gone when the test is over. */
 export function temporaryFolder(): string {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isConfiguration, isInstant, isWorkload, parseJson } from '../../src/store/validate.ts';
+import { isInstant, parseJson } from '../../src/store/validate.ts';
+import { isConfiguration } from '../../src/backend/index.ts';
+import { isWorkload } from '../../src/workload/workload.ts';
 import { DECISION, SUBJECT, TILE, alter, open, subjectOf, temporaryPath } from './support.ts';
 
 const quoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", "''")}'`;
@@ -55,6 +57,11 @@ describe('a workload', () => {
     expect(isWorkload(form)).toBe(true);
   });
 
+  it.each([2 ** 20 + 1, 2 ** 31, Number.MAX_SAFE_INTEGER])('is recognised with a dimension of %d', (size) => {
+    const [, ...others] = form.dimensions;
+    expect(isWorkload({ ...form, dimensions: [{ kind: 'm', size }, ...others] })).toBe(true);
+  });
+
   it('is recognised with sizes for a dynamic dimension, or none yet', () => {
     const [, ...others] = form.dimensions;
     const dynamic = (size: number, sizes: unknown) => ({
@@ -80,6 +87,10 @@ describe('a workload', () => {
     ['an unknown kind of dimension', { ...form, dimensions: [{ kind: 'x', size: 1 }] }],
     ['dimensions out of order', { ...form, dimensions: [...form.dimensions].reverse() }],
     ['an empty dimension', { ...form, dimensions: [{ kind: 'm', size: 0 }, ...form.dimensions.slice(1)] }],
+    [
+      'a dimension beyond safe integers',
+      { ...form, dimensions: [{ kind: 'm', size: 2 ** 53 }, ...form.dimensions.slice(1)] },
+    ],
     ['an operand along an unknown dimension', { ...form, lhs: { elementType: 'f32', dimensions: [0, 3] } }],
     ['an operand along one dimension twice', { ...form, lhs: { elementType: 'f32', dimensions: [0, 0] } }],
     ['MLIR as its element type', { ...form, rhs: { ...form.rhs, elementType: 'f32>) { evil }' } }],
@@ -114,6 +125,13 @@ describe('a record in the file', () => {
     ['a ratio outside its interval', 'ratio = 9'],
     ['an infinite time', 'seconds = 9e999'],
     ['a date that is none', "created_at = 'yesterday'"],
+    ['families that are no list', `families = '"tile"'`],
+    ['families out of order', `families = '["tile","data-tile"]'`],
+    ['a family that is no word', `families = '["tile; DROP TABLE"]'`],
+    [
+      'a configuration that is spelled in another way, so that no mark could be found by it',
+      `configuration = '{"kind":"default","version":1}'`,
+    ],
   ])('is passed over with %s, and the others are not', (_, change) => {
     const path = temporaryPath();
     const first = open(path);
@@ -154,6 +172,15 @@ it('passes over a trial whose configuration is not sound', () => {
   first.close();
   alter(path, `UPDATE trial SET configuration = '{"kind":"tile"}' WHERE id = 1`);
   expect(open(path).trials(SUBJECT)).toHaveLength(1);
+});
+
+it('passes over what is undecided where a row is not sound', () => {
+  const path = temporaryPath();
+  const first = open(path);
+  first.noteUndecided(SUBJECT, 'too slow', 60);
+  first.close();
+  alter(path, 'UPDATE undecided SET budget_seconds = 9e999');
+  expect(open(path).findUndecided([SUBJECT.workload], SUBJECT)).toEqual([]);
 });
 
 it('does not know a subject whose workload has another key than its form', () => {

@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
-import { HOST, oddMatmul, runMatmul, Workplace } from '../scenarios/support.ts';
+import { HOST, oddMatmul, rowsOf, runMatmul, Workplace } from '../scenarios/support.ts';
 import { root } from '../support/real-tools.ts';
 
 export interface ColdBuilds {
@@ -21,13 +20,14 @@ export interface ColdBuilds {
 /**
  * Starts `count` builds at once.
  * @param killFirst kills the one that tunes as soon as it has measured something; another has to take over
+ * @param place where searches are real, or are held by the file `hold`
  */
 export async function coldBuilds(
   count: number,
-  { killFirst = false, budget = '60' }: { killFirst?: boolean; budget?: string } = {},
+  { killFirst, place }: { readonly killFirst: boolean; readonly place: Workplace },
 ): Promise<ColdBuilds> {
-  const place = new Workplace({ IREE_TUNED_BUDGET: budget });
   place.write('in.mlir', oddMatmul);
+  if (killFirst) place.write('hold', '');
   await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
   const run = (module: string) => runMatmul(place, module, 61, 67, 71);
   const right = (await run('stock.vmfb')).stdout;
@@ -37,13 +37,14 @@ export async function coldBuilds(
     }),
   );
   if (killFirst) {
-    while (rowsOf(place.database).trials === 0) await sleep(100);
+    while (rowsOf(place, 'trial') === 0) await sleep(100);
     // Its scratch folder is named after it.
     const pids = builds.map(({ child }) => child.pid);
     const tuner = readdirSync(place.path('cache/work')).find((name) => name.startsWith('tuning-'));
     const pid = Number(tuner?.split('-')[2]);
     if (!pids.includes(pid)) throw new Error(`nobody tunes: ${String(tuner)}`);
     process.kill(pid, 'SIGKILL');
+    place.remove('hold');
   }
   const outcomes: Record<string, number> = {};
   const problems: string[] = [];
@@ -59,35 +60,15 @@ export async function coldBuilds(
     const what = outcome === 'default' ? `${outcome}: ${reason}` : outcome;
     outcomes[what] = (outcomes[what] ?? 0) + 1;
   }
-  const { searches, records } = rowsOf(place.database);
-  return { searches, records, good, outcomes, problems };
-}
-
-function rowsOf(path: string): { trials: number; searches: number; records: number } {
-  try {
-    const database = new Database(path, { readonly: true });
-    try {
-      const count = (text: string) =>
-        database.prepare(`SELECT count(*) FROM ${text}`).pluck().get() as number;
-      return {
-        trials: count('trial'),
-        searches: count(`trial WHERE configuration ->> 'kind' = 'default'`),
-        records: count('record'),
-      };
-    } finally {
-      database.close();
-    }
-  } catch {
-    // Nobody has made it yet.
-    return { trials: 0, searches: 0, records: 0 };
-  }
+  const searches = rowsOf(place, `trial WHERE configuration ->> 'kind' = 'default'`);
+  return { searches, records: rowsOf(place, 'record'), good, outcomes, problems };
 }
 
 if (import.meta.main) {
   const count = Number(process.argv[2] ?? 32);
   const begun = performance.now();
   for (const killFirst of [false, true]) {
-    const result = await coldBuilds(count, { killFirst });
+    const result = await coldBuilds(count, { killFirst, place: new Workplace({ IREE_TUNED_BUDGET: '60' }) });
     console.log(
       JSON.stringify({ killFirst, ...result, seconds: Math.round((performance.now() - begun) / 1000) }),
     );

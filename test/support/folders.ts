@@ -1,7 +1,10 @@
-// Folders that are gone after the test file, or after the script that uses them without vitest.
+// The package's own folder, and folders that are gone after the test file, or after the script that uses them without
+// vitest.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+export const root = join(import.meta.dirname, '..', '..');
 
 const directories: string[] = [];
 const removeAll = () => {

@@ -1,11 +1,11 @@
-// The real compiler and runtime, for tests that are proofs.
-import { join } from 'node:path';
+// The real compiler and runtime, for tests that are proofs. A test file that gets here is no part of `npm run test:quick`.
 import { describeCompiler, findCompiler, findRuntimeTool } from '../../src/compiler/index.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
-import { describeDevice } from '../../src/target/device.ts';
-import { HOST_FLAGS } from '../../src/target/probe.ts';
+import { describeDevice } from '../../src/backend/index.ts';
+import { HOST_FLAGS } from '../../src/site/probe.ts';
+import { root } from './folders.ts';
 
-export const root = join(import.meta.dirname, '..', '..');
+export { root };
 
 /** Path of the real iree-compile. `npm test` brings one, so there is always one; its absence fails the tests. */
 export const compiler = findCompiler(process.env, {

@@ -1,5 +1,6 @@
 // Workloads for tests.
-import type { Dimension, DimensionKind, Workload } from '../../src/workload/workload.ts';
+import type { Dimension, DimensionKind } from '../../src/workload/contraction/contraction.ts';
+import type { Workload } from '../../src/workload/workload.ts';
 
 type Types = readonly [lhs: string, rhs: string, accumulator: string];
 const F32: Types = ['f32', 'f32', 'f32'];
@@ -13,6 +14,7 @@ export function workload(sizes: Partial<Record<DimensionKind, number>>, types: T
   const over = (...kinds: DimensionKind[]) =>
     kinds.map((kind) => dimensions.findIndex((d) => d.kind === kind)).filter((i) => i >= 0);
   return {
+    kind: 'contraction',
     dimensions,
     lhs: { elementType: types[0], dimensions: over('batch', 'm', 'k') },
     rhs: { elementType: types[1], dimensions: over('batch', 'k', 'n') },

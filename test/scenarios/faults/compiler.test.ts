@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
+import { DECISION } from '../../store/samples.ts';
+import { HOST, type Workplace } from '../support.ts';
 import {
   argv,
   expectStockBuild,
@@ -21,14 +24,25 @@ describe('the compiler', () => {
   });
 });
 
+/** The program in a hurry: what it does from time to time it does so many times as often. */
+function hurried(place: Workplace, times: number) {
+  place.write(
+    'hurry.mjs',
+    `const real = setInterval;
+globalThis.setInterval = (callback, delay, ...given) => real(callback, delay / ${times}, ...given);
+`,
+  );
+  return { NODE_OPTIONS: `--import=${place.path('hurry.mjs')}` };
+}
+
+const isInjected = '*--iree-codegen-tuning-spec-path=*';
+
 describe('a compiler that misbehaves with what we inject', () => {
-  const isInjected = '*--iree-codegen-tuning-spec-path=*';
-  test.concurrent.each([
+  test.each([
     ['crashes', 'kill -SEGV $$'],
     ['fails', "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1"],
     ['fails for another reason', "echo 'error: no space left' >&2; exit 1"],
     ['ends well without an output', 'exit 0'],
-    // It uses no processor time, so it takes half a minute to be known as hanging.
     ['hangs', 'exec sleep 600'],
     ['hangs in a process that it has started', 'sleep 600; exit 0'],
   ])(
@@ -37,7 +51,11 @@ describe('a compiler that misbehaves with what we inject', () => {
     async (what, deed) => {
       const reason = what.startsWith('hangs') ? 'the tuned compile hung' : 'the tuned compile failed';
       const place = await recordedWorkplace();
-      const env = misbehavingCompiler(place, isInjected, `echo x >>tempted; ${deed}`);
+      const env = {
+        ...misbehavingCompiler(place, isInjected, `echo x >>tempted; ${deed}`),
+        // What uses no processor time for half a minute hangs; here it is known within seconds.
+        ...(what.startsWith('hangs') && hurried(place, 10)),
+      };
       const explanation = await expectStockBuild(place, env);
       expect(explanation).toMatchObject({
         route: 'none',
@@ -55,6 +73,34 @@ describe('a compiler that misbehaves with what we inject', () => {
       expect(place.read('tempted').toString()).toBe('x\n');
     },
   );
+});
+
+test('a record of another device that breaks a compile is marked on that device', async () => {
+  const place = workplace({ IREE_TUNED_BUDGET: '0' });
+  // Nothing can be measured for this target here, so what was measured elsewhere is used.
+  const triple =
+    process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';
+  const foreign = [
+    ...HOST.slice(0, 2),
+    `--iree-llvmcpu-target-triple=${triple}`,
+    'in.mlir',
+    '-o',
+    'out.vmfb',
+  ];
+  await place.compile(foreign, { env: { IREE_TUNED_ON_MISS: 'record' } });
+  const store = openSqliteStore(place.database);
+  const [miss] = store.misses();
+  store.putRecord({ ...store.subject(miss!)!, device: 'elsewhere' }, DECISION);
+  const env = misbehavingCompiler(place, isInjected, "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1");
+  const broken = await place.explain(foreign, { env });
+  expect(broken).toMatchObject({ code: 0, explanation: { reason: 'the tuned compile failed' } });
+  expect(store.allRecords()).toMatchObject([
+    { device: 'elsewhere', failure: 'compile-error: in.mlir:2:3: error: no such thing' },
+  ]);
+  store.close();
+  // Also where the same record would be used in another plan.
+  const next = await place.explain([...foreign, '--iree-tuned-inject=preprocess'], { env });
+  expect(next.explanation.operations).toMatchObject([{ outcome: 'default' }]);
 });
 
 test('a tuned compile that somebody kills is done without tuning, and as ever the next time', async () => {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { cachedCompiler } from '../../stress/cached-compiler.ts';
@@ -8,53 +7,43 @@ import { killStorm } from '../../stress/kill-storm.ts';
 import { commandLinesWith, leftovers } from '../../stress/leftovers.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { root } from '../../support/real-tools.ts';
-import { argv, workplace } from './support.ts';
-
-const compiler = cachedCompiler(temporaryDirectory());
+import { oddMatmul, rowsOf, Workplace } from '../support.ts';
+import { argv } from './support.ts';
 
 describe('a wrapper that is killed while it tunes', () => {
   test.each(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'by %s loses no trial, and the next build works',
     { timeout: 300_000 },
     async (signal) => {
-      const place = workplace({ IREE_TUNED_BUDGET: '30', IREE_TUNED_COMPILER: compiler });
+      const place = Workplace.simulated();
+      place.write('in.mlir', oddMatmul);
+      // A search that has measured something, and measures without an end.
+      place.write('hold', '');
       const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
-      const trials = () => {
-        try {
-          const database = new Database(place.database, { readonly: true });
-          try {
-            return (database.prepare('SELECT count(*) AS n FROM trial').get() as { n: number }).n;
-          } finally {
-            database.close();
-          }
-        } catch {
-          return 0;
-        }
-      };
-      while (trials() === 0) {
-        if (child.exitCode !== null) throw new Error('it ended before it was killed');
-        await sleep(50);
-      }
+      await expect.poll(() => rowsOf(place, 'trial'), { timeout: 250_000 }).toBeGreaterThan(0);
       child.kill(signal);
       expect((await ended).signal).toBe(signal);
-      const before = trials();
+      // What it was waiting for would go on as long as it is held.
+      await expect.poll(() => commandLinesWith(place.folder), { timeout: 60_000 }).toEqual([]);
+      const before = rowsOf(place, 'trial');
       expect(before).toBeGreaterThan(0);
 
       const database = new Database(place.database);
       expect(database.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
       database.close();
-      const next = await place.explain(argv, { env: { IREE_TUNED_BUDGET: '8' } });
+      place.remove('hold');
+      const next = await place.explain(argv);
       expect({ code: next.code, stderr: next.stderr }).toEqual({ code: 0, stderr: '' });
       expect(next.explanation.operations[0]!.outcome).toBe('tuned');
-      expect(trials()).toBeGreaterThan(before);
+      expect(rowsOf(place, 'trial')).toBeGreaterThan(before);
       // What the killed run left behind is gone.
       expect(leftovers(place.folder)).toEqual([]);
-      expect(commandLinesWith(place.folder)).toEqual([]);
     },
   );
 });
 
 test('a few kills at random moments leave nothing behind', { timeout: 300_000 }, async () => {
+  const compiler = cachedCompiler(temporaryDirectory(), { oneBatch: true });
   const { killed, problems } = await killStorm(4, 3, () => undefined, compiler);
   expect(problems).toEqual([]);
   expect(killed).toBe(4);
@@ -66,7 +55,7 @@ test(
   async () => {
     const { good, records, searches, outcomes, problems } = await coldBuilds(8, {
       killFirst: true,
-      budget: '120',
+      place: Workplace.simulated({ IREE_TUNED_BUDGET: '600' }),
     });
     expect({ good, records, problems }).toEqual({ good: 7, records: 1, problems: [] });
     // The one that was killed, and the one that took over.

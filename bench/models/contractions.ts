@@ -1,0 +1,46 @@
+// Which dispatches of a program do contractions, and of which workload.
+import { parse, type Operation } from 'mlir-parser-ts';
+import { workloadKey, workloadOf } from '../../src/workload/workload.ts';
+
+/** What a dispatch multiplies and adds. */
+export interface Root {
+  /** As the explain JSON spells workloads; null for what is none, such as a convolution. */
+  readonly workload: string | null;
+  /** Why it is none. */
+  readonly reason: string | null;
+}
+
+/**
+ * The dispatches with a contraction, or with something like it, by name.
+ * @param sources what the compiler prints with `--compile-to=executable-sources`
+ */
+export function contractionRoots(sources: Uint8Array): Map<string, Root> {
+  const roots = new Map<string, Root>();
+  for (const operation of parse(sources).operations) {
+    if (operation.symbol === null || !multipliesAndAdds(operation)) continue;
+    const read = workloadOf(operation);
+    const root =
+      'skipped' in read
+        ? { workload: null, reason: strideOrWindow(operation) ?? read.skipped }
+        : { workload: workloadKey(read.workload), reason: null };
+    // Of several that are fused, the one that could be tuned.
+    if (!roots.get(operation.symbol)?.workload) roots.set(operation.symbol, root);
+  }
+  return roots;
+}
+
+/** The maximum over a window has the loops of a convolution, too. */
+const multipliesAndAdds = ({ kind, body }: Operation) => kind === 'convolution' || body !== 'other';
+
+/** Why an operation with sums in its indexing maps is none, in words that say what it is; null for others. */
+function strideOrWindow({ indexingMaps, iteratorTypes }: Operation): string | null {
+  if (!indexingMaps.some(({ results }) => results.includes(null))) return null;
+  // What is summed over a window is in the image's map only together with the place of the result.
+  const hasWindow = iteratorTypes.some(
+    (type, loop) =>
+      type !== 'parallel' && !indexingMaps.slice(0, 2).every(({ results }) => results.includes(loop)),
+  );
+  return hasWindow
+    ? 'convolutions are not tuned yet'
+    : 'convolutions with a window of 1x1 and strides are not tuned yet';
+}

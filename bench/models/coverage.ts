@@ -1,0 +1,85 @@
+// How much of a program's time tuning reaches, and why it does not reach the rest. Pure.
+import type { ExplainedOperation, Explanation } from '../../src/report/explain.ts';
+import type { Root } from './contractions.ts';
+import type { DispatchTime as Time } from '../../src/measure/dispatch-times.ts';
+
+/** Shares of the time that the stock program spends in its dispatches. */
+/** A dispatch of a program, by its name. */
+export interface DispatchTime extends Time {
+  /** Such as `main_dispatch_2_vecmat_768x768_f32`, which is also its function's name in the executable. */
+  readonly name: string;
+}
+
+export interface Coverage {
+  /** In those with contractions, or something like them. */
+  readonly contractions: number;
+  /** In those of them that there is a decision about; the default may be the best. */
+  readonly decided: number;
+  /** In those of them that have another configuration than the default. */
+  readonly applied: number;
+  /** The contractions that do not, largest share first. */
+  readonly left: readonly Left[];
+}
+
+export interface Left {
+  readonly reason: string;
+  readonly share: number;
+  /** Names, longest time first. */
+  readonly dispatches: readonly string[];
+}
+
+type Fate = { readonly isDecided: boolean } & (
+  { readonly isApplied: true } | { readonly isApplied: false; readonly reason: string }
+);
+
+/** Null when nobody knows where the time goes. */
+export function coverageOf(
+  times: readonly DispatchTime[],
+  roots: ReadonlyMap<string, Root>,
+  explanation: Explanation | null,
+): Coverage | null {
+  const total = times.reduce((sum, { seconds }) => sum + seconds, 0);
+  if (total === 0) return null;
+  const shares = { contractions: 0, decided: 0, applied: 0 };
+  const left = new Map<string, { share: number; dispatches: string[] }>();
+  for (const { name, seconds } of times) {
+    const root = roots.get(name);
+    if (root === undefined) continue;
+    const share = seconds / total;
+    const fate = fateOf(root, explanation);
+    shares.contractions += share;
+    if (fate.isDecided) shares.decided += share;
+    if (fate.isApplied) {
+      shares.applied += share;
+      continue;
+    }
+    const others = left.get(fate.reason) ?? { share: 0, dispatches: [] };
+    left.set(fate.reason, {
+      share: others.share + share,
+      dispatches: [...others.dispatches, name],
+    });
+  }
+  const byShare = [...left].map(([reason, one]) => ({ reason, ...one })).sort((a, b) => b.share - a.share);
+  return { ...shares, left: byShare };
+}
+
+function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fate {
+  const not = (reason: string, isDecided = false): Fate => ({ isDecided, isApplied: false, reason });
+  if (workload === null) return not(reason ?? 'no contraction');
+  if (explanation === null) return not('the wrapper says nothing of it');
+  const own = explanation.operations.filter((operation) => becomes(operation, workload));
+  const operation = own.find(isConfigured) ?? own[0];
+  if (operation === undefined) return not('no operation of the input is known to become this');
+  const isDecided = operation.outcome === 'hit' || operation.outcome === 'tuned';
+  if (!isConfigured(operation)) return not(operation.reason, isDecided);
+  if (explanation.route === 'none') return not(explanation.reason ?? 'nothing was injected', isDecided);
+  const notApplied = /not applied: .*/.exec(operation.reason);
+  return notApplied === null ? { isDecided, isApplied: true } : not(notApplied[0], isDecided);
+}
+
+/** Only the input tells which operands are constants. */
+const becomes = (operation: ExplainedOperation, workload: string) =>
+  operation.workload?.replace(/ rhs=constant$/, '') === workload;
+
+const isConfigured = ({ configuration }: ExplainedOperation) =>
+  configuration !== null && configuration.kind !== 'default';

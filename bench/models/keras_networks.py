@@ -1,0 +1,47 @@
+"""Networks of keras.applications for one image, without the softmax at their end: it would hide differences."""
+
+import os
+
+import numpy as np
+
+from architectures import Model, values
+
+SIZES = {"efficientnetb0": 224, "mobilenetv3small": 224, "resnet50": 224, "inceptionv3": 299}
+
+
+def keras_network(name):
+    os.environ["KERAS_BACKEND"] = "jax"
+    import keras
+
+    classes = {
+        "efficientnetb0": keras.applications.EfficientNetB0,
+        "mobilenetv3small": keras.applications.MobileNetV3Small,
+        "resnet50": keras.applications.ResNet50,
+        "inceptionv3": keras.applications.InceptionV3,
+    }
+    keras.utils.set_random_seed(1)
+    shape = (SIZES[name], SIZES[name], 3)
+    network = classes[name](weights=None, classifier_activation=None, input_shape=shape)
+    random = np.random.default_rng(1)
+    variables = [*network.trainable_variables, *network.non_trainable_variables]
+    # States of random generators, say, which nothing depends on here, stay constants of the program.
+    is_weight = ["float" in variable.dtype for variable in variables]
+    weights = [trained(variable, random) for variable, use in zip(variables, is_weight) if use]
+
+    def function(weights, x):
+        take = iter(weights).__next__
+        all_values = [take() if use else variable.value for variable, use in zip(variables, is_weight)]
+        split = len(network.trainable_variables)
+        results, _ = network.stateless_call(all_values[:split], all_values[split:], x, training=False)
+        return results
+
+    return Model(function, weights, [values(1, *shape)])
+
+
+def trained(variable, random):
+    """What Keras begins with, except for the zeros and ones of biases and normalisations: a compiler could fold them."""
+    initial = np.asarray(variable.value)
+    if initial.min() < initial.max():
+        return initial
+    noise = random.standard_normal(initial.shape, dtype=np.float32)
+    return (initial + 0.1 * noise).astype(initial.dtype)

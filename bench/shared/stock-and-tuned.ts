@@ -1,0 +1,116 @@
+// One program, compiled by the real compiler and by the wrapper.
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { execa } from 'execa';
+import { type Device } from '../../src/backend/device.ts';
+import { findRuntimeTool } from '../../src/compiler/index.ts';
+import type { Explanation } from '../../src/report/explain.ts';
+import { describeDevice } from '../../src/backend/index.ts';
+import { BenchError } from './arguments.ts';
+import { lastLine, root, wrapperEnvironment, type Workplace } from './workplace.ts';
+
+export interface Tools {
+  readonly place: Workplace;
+  /** Of the wrapper, without IREE_TUNED_EXPLAIN. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly budgetSeconds: number;
+  readonly runModule: string;
+  readonly benchmarkModule: string;
+  readonly dumpModule: string;
+  readonly device: Device;
+}
+
+/**
+ * @param options.folder where the wrapper keeps its database and cache; undefined for nowhere
+ * @param options.budgetSeconds of tuning, per program
+ * @throws BenchError when a tool of the runtime is missing
+ */
+export function openTools(
+  place: Workplace,
+  options: { readonly driver: string; readonly budgetSeconds: number; readonly folder: string | undefined },
+): Tools {
+  const { driver, budgetSeconds } = options;
+  const kept = resolve(options.folder ?? place.folder);
+  mkdirSync(kept, { recursive: true });
+  return {
+    place,
+    settings: {
+      DB: join(kept, 'tuning.sqlite'),
+      CACHE: join(kept, 'cache'),
+      BUDGET: String(budgetSeconds),
+      DEVICE: driver,
+    },
+    budgetSeconds,
+    runModule: runtimeTool('iree-run-module', place),
+    benchmarkModule: runtimeTool('iree-benchmark-module', place),
+    dumpModule: runtimeTool('iree-dump-module', place),
+    device: describeDevice(driver),
+  };
+}
+
+/** @throws BenchError */
+function runtimeTool(name: string, { compiler, cacheDirectory }: Workplace): string {
+  const path = findRuntimeTool(name, compiler, process.env, { root, cacheDirectory });
+  if (path === undefined)
+    throw new BenchError(`there is no ${name} beside the compiler: pip install iree-base-runtime`);
+  return path;
+}
+
+/** Longest compile, without tuning. */
+const COMPILE_SECONDS = 600;
+
+export type State = 'stock does not compile' | 'broken' | 'compiled by both';
+
+export interface Compiled {
+  readonly state: State;
+  /** What the compiler that failed said; null when both compiled it. */
+  readonly error: string | null;
+  /** Paths of the two modules; they are there when both compiled it. */
+  readonly stock: string;
+  readonly tuned: string;
+  /** Both modules have the same bytes, so their times differ by noise alone. */
+  readonly sameCode: boolean;
+  /** What the wrapper says of its compile; null when it says nothing, or was not asked. */
+  readonly explanation: Explanation | null;
+}
+
+/** Compiles a program twice into `folder`, tuning it in between. */
+export async function compileBoth(
+  path: string,
+  folder: string,
+  flags: readonly string[],
+  { place, settings, budgetSeconds }: Tools,
+): Promise<Compiled> {
+  const [stock, tuned, explain] = ['stock.vmfb', 'tuned.vmfb', 'explain.json'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  const compile = async (program: string, module: string, seconds: number, env: NodeJS.ProcessEnv) => {
+    const result = await execa(program, [...flags, path, '-o', module], {
+      reject: false,
+      stdin: 'ignore',
+      timeout: seconds * 1000,
+      env: { ...env, NO_COLOR: '1' },
+      extendEnv: false,
+    });
+    // The compiler can exit with 0 after writing nothing but a crash reproducer.
+    if (result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined) return null;
+    return result.stderr.split('\n').find((line) => line.includes('error:')) ?? lastLine(result);
+  };
+  const nothing = { stock, tuned, sameCode: false, explanation: null };
+  const stockError = await compile(place.compiler.executable, stock, COMPILE_SECONDS, process.env);
+  if (stockError !== null) return { ...nothing, state: 'stock does not compile', error: stockError };
+  const env = wrapperEnvironment(place, { ...settings, EXPLAIN: explain });
+  const tunedError = await compile(place.wrapper, tuned, COMPILE_SECONDS + 2 * budgetSeconds, env);
+  const explanation = readExplanation(explain);
+  if (tunedError !== null) return { ...nothing, explanation, state: 'broken', error: tunedError };
+  const sameCode = readFileSync(stock).equals(readFileSync(tuned));
+  return { state: 'compiled by both', error: null, stock, tuned, sameCode, explanation };
+}
+
+function readExplanation(file: string): Explanation | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Explanation;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,19 @@
+// Starts the bundle of iree-tuned, or says that it is broken.
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+
+const root = resolve(import.meta.dirname, '..');
+const bundle = join(root, 'dist/current/iree-tuned.js');
+
+function giveUp({ message }) {
+  const [reason] = message.split('\n');
+  process.stderr.write(`iree-tuned: ${bundle} is broken: ${reason}\nRun \`npm run build\` in ${root}.\n`);
+  process.exit(1);
+}
+
+const { main } = await import('../dist/current/iree-tuned.js').catch(giveUp);
+await main().catch((error) => {
+  // Not everything is loaded at once.
+  if (String(error.code).endsWith('MODULE_NOT_FOUND')) giveUp(error);
+  throw error;
+});

@@ -1,0 +1,32 @@
+import { Aliases } from './aliases.ts';
+import { skipMetadata } from './balanced.ts';
+import { CLOSE_BRACE, EQUALS, OPEN_BRACE } from './characters.ts';
+import type { Source } from './dictionary.ts';
+import { ATTRIBUTE_NAME, END, METADATA_BEGIN, Scanner, TYPE_NAME } from './scanner.ts';
+import { Text } from './text.ts';
+import { TypeCache } from './type-cache.ts';
+
+/** All of a text, to be read from its beginning. */
+export function sourceOf(input: Uint8Array): Source {
+  return new Aliases(new Scanner(input), new Text(input), new TypeCache(input)).source;
+}
+
+/**
+ * Goes over all tokens to the end of the text, and notes the aliases. `visit` is called with the kind of each token outside
+ * of resources, and may read on.
+ */
+export function walk({ scanner, aliases }: Source, visit: (kind: number) => void): void {
+  let depth = 0;
+  for (let previous = END, start = 0, end = 0; ;) {
+    const kind = scanner.next();
+    if (kind === END) return;
+    if (kind === OPEN_BRACE) depth++;
+    else if (kind === CLOSE_BRACE && depth > 0) depth--;
+    else if (kind === METADATA_BEGIN) skipMetadata(scanner);
+    else if (kind === EQUALS && depth === 0 && (previous === ATTRIBUTE_NAME || previous === TYPE_NAME))
+      aliases.define(start, end, scanner.pos);
+    previous = kind;
+    ({ start, pos: end } = scanner);
+    visit(kind);
+  }
+}

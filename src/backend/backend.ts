@@ -1,0 +1,102 @@
+// What a backend of the compiler is to the rest of the program: one object for each folder beside this file.
+import type { Release } from '../compiler/release.ts';
+import type { SearchSpace } from '../search/space.ts';
+import type { Rule } from '../spec/rules.ts';
+import type { Workload, WorkloadForm } from '../workload/workload.ts';
+import type { Configuration, OwnConfiguration } from './configuration.ts';
+import type { Device } from './device.ts';
+import type { ConfiguredOperation } from './dumps.ts';
+
+/** How a configuration is asked for: an attribute, as text. */
+export interface Directive {
+  readonly attribute: string;
+  readonly value: string;
+}
+
+/** What the search space of a workload depends on beside the workload. */
+export interface SpaceOptions {
+  /** Widest vector register of the target in bytes. */
+  readonly nativeVectorBytes: number;
+  /** Threads that the program will run on. */
+  readonly threads: number;
+  /** Whether configurations may need something of the whole program: not where the user has decided about it. */
+  readonly wholeProgram: boolean;
+  /** Whether what the compiler makes of an operation may be configured, too: not where no tuning spec can be brought. */
+  readonly following: boolean;
+}
+
+/** A configuration that was measured, with median seconds of one execution. */
+export interface Measured {
+  readonly configuration: Configuration;
+  readonly seconds: number;
+}
+
+/** Text of the program after a phase of the compiler, with one operation of this configuration; null when it does not get there. */
+export type TextAfter = (configuration: Configuration, phase: string) => Promise<Uint8Array | null>;
+
+/** Everything that differs from one backend to another. */
+export interface Backend {
+  /** As IREE calls it: the first word of a target's key. */
+  readonly name: string;
+  /** Drivers of the runtime, the values of its `--device=`, that it can measure by. */
+  readonly drivers: readonly string[];
+  /** This machine as seen by a driver. */
+  describeDevice(driver: string): Device;
+  /** Flags that make the runtime's tools use exactly this device. */
+  deviceFlags(device: Device): string[];
+  /** What configurations of this backend are called. */
+  readonly kinds: readonly OwnConfiguration['kind'][];
+  /** Whether a value, of a database say, is a configuration for a workload of `rank` iteration dimensions. */
+  isConfiguration(value: object, rank: number | undefined): value is OwnConfiguration;
+  /** All keys of its configurations' JSON, in the order in which they are written. */
+  readonly jsonKeys: readonly string[];
+  /** A short text for people: equal configurations give equal text. */
+  keyOf(configuration: OwnConfiguration): string;
+  /**
+   * What kinds of configurations a search for a workload can choose from, sorted. About those that it could not, its record
+   * says nothing.
+   */
+  familiesOf(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): readonly string[];
+  /** All configurations worth trying; everything it yields compiles. */
+  spaceOf(workload: Workload, options: SpaceOptions): SearchSpace<Configuration>;
+  /** What else is worth trying, given what was measured first. */
+  followUps(
+    workload: Workload,
+    measured: readonly Measured[],
+    options: SpaceOptions,
+    textAfter: TextAfter,
+  ): Promise<readonly Configuration[]>;
+  /**
+   * What a configuration asks of the whole program, before code generation begins, such as `data tiling`; null when its
+   * directive is enough wherever it stands.
+   */
+  needsOf(configuration: OwnConfiguration): string | null;
+  /** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
+  directive(configuration: OwnConfiguration, loops: readonly number[], release: Release): Directive;
+  /** What a program takes in which a directive needs something: flags, and rules that keep it from all other operations. */
+  readonly wholeProgram: { readonly flags: readonly string[]; readonly rules: readonly Rule[] };
+  /** Rules for what the compiler makes of operations with these configurations before it generates code. */
+  followingRules(entries: readonly { workload: Workload; configuration: OwnConfiguration }[]): Rule[];
+  /**
+   * The operations of the compiler's dumps that are of this form and have the configuration; none where it has not landed.
+   * @param loops in which the directive was rendered
+   * @param expected keys of the forms that all operations of the input have
+   */
+  landedOn(
+    configured: readonly ConfiguredOperation[],
+    form: WorkloadForm,
+    configuration: OwnConfiguration,
+    loops: readonly number[],
+    expected: ReadonlySet<string>,
+  ): readonly ConfiguredOperation[];
+  /**
+   * Candidates whose configurations say something of operations that only exist after a phase of the compiler, where
+   * those of all candidates look alike: the compiler stops there, `annotate` writes on each line what a configuration
+   * says, and the compiler goes on.
+   */
+  readonly late: {
+    readonly phase: string;
+    isNeeded(configuration: Configuration): boolean;
+    annotate(line: string, configuration: Configuration): string;
+  };
+}

@@ -1,0 +1,111 @@
+// The compiler's dumps of its executables' configurations: which operations there are, and what each was configured with.
+import { parse, symbolsOf, type Type } from 'mlir-parser-ts';
+import { generatedForm, matchKey } from '../workload/workload.ts';
+
+/** An operation of a dump. */
+export interface ConfiguredOperation {
+  readonly name: string;
+  /** Of its operands, such as `tensor<4x?xf32>`. */
+  readonly types: readonly string[];
+  /** Outermost first; empty for what is no loop nest. */
+  readonly loops: readonly Loop[];
+  /** What a matcher would tell it by; null when it is no plain contraction. */
+  readonly key: string | null;
+  /** The lowering configuration as text; null when it has none. */
+  readonly lowering: string | null;
+  /** The function that it is in, as the runtime calls the dispatch; null when the dump has not exactly one. */
+  readonly dispatch: string | null;
+}
+
+type Found = Omit<ConfiguredOperation, 'dispatch'>;
+
+export interface Loop {
+  /** -1 when it is dynamic. */
+  readonly size: number;
+  readonly isReduced: boolean;
+}
+
+/** The operations of one dump that may have got a configuration of ours. */
+export function configuredOperations(dump: Uint8Array): ConfiguredOperation[] {
+  const text = Buffer.from(dump).toString();
+  const [name, ...others] = symbolsOf(dump, 'hal.executable.export');
+  const dispatch = others.length === 0 ? (name ?? null) : null;
+  return [...contractions(dump), ...generics(text), ...packings(text)].map((one) => ({ ...one, dispatch }));
+}
+
+function contractions(dump: Uint8Array): Found[] {
+  return parse(dump).operations.map((operation) => {
+    const { name, operands, indexingMaps, iteratorTypes, attributes } = operation;
+    const attribute = attributes.find((one) => one.name === 'lowering_config');
+    const lowering = attribute && Buffer.from(dump.subarray(attribute.start, attribute.end)).toString();
+    const form = generatedForm(operation);
+    const shapes = operands.map(({ type }) => (type.kind === 'opaque' ? null : type.shape));
+    return {
+      name,
+      types: operands.map(({ type }) => typeText(type)),
+      loops: loopsOf(
+        indexingMaps.map(({ results }) => results),
+        shapes,
+        iteratorTypes,
+      ),
+      key: form && matchKey(form),
+      lowering: lowering?.replace(/^lowering_config\s*=\s*/, '') ?? null,
+    };
+  });
+}
+
+const typeText = (type: Type) =>
+  type.kind === 'opaque'
+    ? type.text
+    : `${type.kind}<${(type.shape ?? []).map((size) => `${size < 0 ? '?' : size}x`).join('')}${type.elementType}>`;
+
+/** The size of a loop is that of any dimension of an operand that it runs along. */
+function loopsOf(
+  maps: readonly (readonly (number | null)[])[],
+  shapes: readonly (readonly number[] | null)[],
+  iterators: readonly string[],
+): Loop[] {
+  return iterators.map((iterator, loop) => {
+    const i = maps.findIndex((results) => results.includes(loop));
+    return { size: shapes[i]?.[maps[i]!.indexOf(loop)] ?? -1, isReduced: iterator === 'reduction' };
+  });
+}
+
+/**
+ * Generics with more operands than a contraction has, such as one that the compiler has fused the conversion of an
+ * operand into. The compiler prints each on a line.
+ */
+function generics(text: string): Found[] {
+  const statement =
+    /linalg\.generic \{indexing_maps = \[(.*?)\], iterator_types = \[(.*?)\]\} ins\(([^)]*)\) outs\(([^)]*)\) attrs = +\{.*?lowering_config = (#iree_cpu\.lowering_config<[^>]*>)/g;
+  return [...text.matchAll(statement)].flatMap(([, maps, iterators, inputs, outputs, lowering]) => {
+    const types = [inputs!, outputs!].flatMap((list) => list.match(/(?:tensor|memref)<[^>]*>/g) ?? []);
+    if (types.length <= 3) return [];
+    const results = [...maps!.matchAll(/affine_map<\(([^)]*)\) -> \(([^)]*)\)>/g)].map(([, names, own]) =>
+      own!.split(', ').map((result) => {
+        const loop = names!.split(', ').indexOf(result);
+        return loop < 0 ? null : loop;
+      }),
+    );
+    const loops = loopsOf(results, types.map(shapeOf), iterators!.match(/\w+/g) ?? []);
+    return { name: 'linalg.generic', types, loops, key: null, lowering: lowering! };
+  });
+}
+
+/** The packing of operands. */
+function packings(text: string): Found[] {
+  const statement =
+    /\blinalg\.pack [^\n]*\{lowering_config = ([^\n]*)\} : (tensor<[^>]*>) -> (tensor<[^>]*>)/g;
+  return [...text.matchAll(statement)].map(([, lowering, source, packed]) => ({
+    ...{ name: 'linalg.pack', types: [source!, packed!], loops: [], key: null, lowering: lowering! },
+  }));
+}
+
+/** Sizes of a type such as `tensor<4x?xf32>`, -1 where they are dynamic. */
+export function shapeOf(type: string): number[] {
+  const sizes = /<((?:(?:\d+|\?)x)*)/.exec(type)?.[1] ?? '';
+  return sizes
+    .split('x')
+    .slice(0, -1)
+    .map((size) => (size === '?' ? -1 : Number(size)));
+}

@@ -1,0 +1,99 @@
+// The knobs of llvm-cpu.
+
+/** No tile is larger: what a database says beyond that is no configuration. */
+export const LARGEST_TILE = 2 ** 20;
+
+/**
+ * Tile sizes for llvm-cpu's `DoubleTilingExpert` pipeline. Every array has one entry per dimension of the workload, in
+ * that order; 0 means "not tiled at this level". An absent level is left out of the lowering configuration.
+ */
+export interface TileConfiguration {
+  readonly version: 1;
+  readonly kind: 'tile';
+  /** Tile of one workgroup; reduction dimensions are always 0. */
+  readonly distribution: readonly number[];
+  readonly cacheParallel?: readonly number[];
+  readonly cacheReduction?: readonly number[];
+  readonly vectorCommonParallel: readonly number[];
+  readonly vectorReduction: readonly number[];
+  readonly vectorInnerParallel?: readonly number[];
+  /** Peel the remainder loops instead of masking or scalarising them. */
+  readonly peeling: boolean;
+}
+
+/** Pack the operands into the compiler's data-tiled layout (`linalg.mmt4d`). */
+export interface DataTileConfiguration {
+  readonly version: 1;
+  readonly kind: 'data-tile';
+  /** How the packed operation and the packing itself are tiled; left out, the compiler decides. */
+  readonly packed?: PackedTiles;
+}
+
+/** The form that the compiler packs an operation into: a fact about the compiler, not a choice. */
+export interface PackedForm {
+  /** Elements of one packed tile along the rows of the first and of the second operand, and along k. */
+  readonly inner: readonly [first: number, second: number, depth: number];
+  /** The first packed operand is the rhs: the compiler swaps the sides where that uses vectors better. */
+  readonly swapped: boolean;
+}
+
+/** Tiles of a packed operation, counted in packed tiles of its form. An absent level is left to the compiler. */
+export interface PackedTiles extends PackedForm {
+  /** What one workgroup multiplies, along the first and the second operand. */
+  readonly distribution?: readonly [first: number, second: number];
+  /** What one workgroup packs of either operand, along its rows and along k. */
+  readonly packing?: readonly [rows: number, depth: number];
+}
+
+export type LlvmCpuConfiguration = TileConfiguration | DataTileConfiguration;
+
+export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
+
+type Key = keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles;
+
+/** Keys of the JSON that a configuration is stored as, in their order: equal configurations give equal text. */
+export const JSON_KEYS: readonly string[] = Object.keys({
+  version: true,
+  kind: true,
+  packed: true,
+  inner: true,
+  swapped: true,
+  distribution: true,
+  cacheParallel: true,
+  cacheReduction: true,
+  vectorCommonParallel: true,
+  vectorReduction: true,
+  vectorInnerParallel: true,
+  peeling: true,
+  packing: true,
+} satisfies Readonly<Record<Key, true>>);
+
+const level = (name: string, tiles: readonly number[] | undefined) =>
+  tiles === undefined ? '' : ` ${name}=${tiles.join(',')}`;
+
+/** A short text for people: equal configurations give equal text. */
+export function keyOf(configuration: LlvmCpuConfiguration): string {
+  switch (configuration.kind) {
+    case 'data-tile': {
+      const { packed } = configuration;
+      return (
+        'data-tile' +
+        level('inner', packed?.inner) +
+        (packed?.swapped === true ? ' swapped' : '') +
+        level('dist', packed?.distribution) +
+        level('pack', packed?.packing)
+      );
+    }
+    case 'tile':
+      return (
+        'tile' +
+        level('dist', configuration.distribution) +
+        level('cp', configuration.cacheParallel) +
+        level('cr', configuration.cacheReduction) +
+        level('vcp', configuration.vectorCommonParallel) +
+        level('vr', configuration.vectorReduction) +
+        level('vip', configuration.vectorInnerParallel) +
+        (configuration.peeling ? ' peel' : '')
+      );
+  }
+}

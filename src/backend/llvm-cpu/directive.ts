@@ -1,0 +1,24 @@
+// A configuration as the attribute that carries it.
+import type { Release } from '../../compiler/release.ts';
+import type { Directive } from '../backend.ts';
+import type { LlvmCpuConfiguration } from './configuration.ts';
+import { DATA_TILING_HINT } from './data-tiling.ts';
+import { compilationInfo } from './render.ts';
+
+/** What a configuration asks of the whole program; null for nothing. */
+export const needsOf = ({ kind }: LlvmCpuConfiguration): string | null =>
+  kind === 'data-tile' ? 'data tiling' : null;
+
+/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
+export function directive(
+  configuration: LlvmCpuConfiguration,
+  loops: readonly number[],
+  release: Release,
+): Directive {
+  switch (configuration.kind) {
+    case 'tile':
+      return { attribute: 'compilation_info', value: compilationInfo(configuration, loops, release) };
+    case 'data-tile':
+      return { attribute: DATA_TILING_HINT, value: 'unit' };
+  }
+}

@@ -1,0 +1,37 @@
+// Where data tiling is among the best, the tiles of what it makes are worth trying too.
+import { parse } from 'mlir-parser-ts';
+import { isDynamic, type Workload } from '../../workload/workload.ts';
+import type { Measured, SpaceOptions, TextAfter } from '../backend.ts';
+import { DATA_TILE_CONFIGURATION, type DataTileConfiguration, type PackedForm } from './configuration.ts';
+import { PACKED_PHASE } from './late-tiles.ts';
+import { packedConfigurations } from './packed-configurations.ts';
+import { packedFormOf } from './packed-form.ts';
+
+/** Data tiling that takes longer than this, next to the best, does not come to the front by its tiles. */
+const COMPETITIVE = 1.3;
+
+/** What else to try of data tiling, given what was measured. */
+export async function packedFollowUps(
+  workload: Workload,
+  measured: readonly Measured[],
+  { threads, following }: Pick<SpaceOptions, 'threads' | 'following'>,
+  textAfter: TextAfter,
+): Promise<readonly DataTileConfiguration[]> {
+  if (!following || isDynamic(workload)) return [];
+  const best = Math.min(...measured.map(({ seconds }) => seconds));
+  const plain = measured.find(({ configuration }) => configuration.kind === 'data-tile');
+  if (plain === undefined || plain.seconds > best * COMPETITIVE) return [];
+  const form = await findPackedForm(workload, textAfter);
+  return form === null ? [] : packedConfigurations(workload, form, threads);
+}
+
+/** What the compiler packs a workload into; null when it does not, or not into one operation without a batch. */
+export async function findPackedForm(workload: Workload, textAfter: TextAfter): Promise<PackedForm | null> {
+  const text = await textAfter(DATA_TILE_CONFIGURATION, PACKED_PHASE);
+  if (text === null) return null;
+  const packed = parse(text).operations.filter(({ name }) => name === 'linalg.mmt4d');
+  const [first, second] = (packed.length === 1 ? packed[0]!.operands : []).map(({ type }) =>
+    type.kind === 'opaque' ? null : type.shape,
+  );
+  return first && second ? packedFormOf(workload, [first, second]) : null;
+}

@@ -1,0 +1,40 @@
+// llvm-cpu: direct tiles, data tiling, and tiles of what data tiling makes.
+import type { Backend } from '../backend.ts';
+import { JSON_KEYS, keyOf } from './configuration.ts';
+import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
+import { describeDevice, deviceFlags } from './cpu.ts';
+import { directive, needsOf } from './directive.ts';
+import { familiesOf } from './families.ts';
+import { packedFollowUps } from './follow-ups.ts';
+import { landedOn } from './landed.ts';
+import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
+import { packedRules } from './packed-rules.ts';
+import { isLlvmCpuConfiguration } from './schema.ts';
+import { llvmCpuSpace } from './tile-space.ts';
+
+export const llvmCpu: Backend = {
+  name: 'llvm-cpu',
+  drivers: ['local-sync', 'local-task'],
+  describeDevice,
+  deviceFlags,
+  kinds: ['tile', 'data-tile'],
+  isConfiguration: isLlvmCpuConfiguration,
+  jsonKeys: JSON_KEYS,
+  keyOf,
+  familiesOf,
+  spaceOf: llvmCpuSpace,
+  followUps: packedFollowUps,
+  needsOf,
+  directive,
+  wholeProgram: { flags: [DATA_TILING_FLAG], rules: [HINT_ON_END] },
+  followingRules: (entries) =>
+    packedRules(
+      entries.flatMap(({ workload, configuration }) =>
+        configuration.kind === 'data-tile' && configuration.packed !== undefined
+          ? [{ workload, packed: configuration.packed }]
+          : [],
+      ),
+    ),
+  landedOn,
+  late: { phase: PACKED_PHASE, isNeeded: hasPackedTiles, annotate: withPackedTiles },
+};

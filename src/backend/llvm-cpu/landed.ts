@@ -1,0 +1,90 @@
+// Which operations a configuration of llvm-cpu is on that it is meant for.
+import { matchKey, type Workload, type WorkloadForm } from '../../workload/workload.ts';
+import { shapeOf, type ConfiguredOperation } from '../dumps.ts';
+import type { DataTileConfiguration, LlvmCpuConfiguration } from './configuration.ts';
+import { packedOperations } from './packed-rules.ts';
+import { loweringConfig, packedLowering } from './render.ts';
+
+/**
+ * The operations of the dumps that are of this form and have the configuration; none where it has not landed.
+ * @param loops in which the tiles were written down
+ * @param expected keys of the forms that all operations of the input have
+ */
+export function landedOn(
+  configured: readonly ConfiguredOperation[],
+  form: WorkloadForm,
+  configuration: LlvmCpuConfiguration,
+  loops: readonly number[],
+  expected: ReadonlySet<string>,
+): readonly ConfiguredOperation[] {
+  if (configuration.kind === 'data-tile') return packedOnes(configured, form.workload, configuration);
+  const lowering = loweringConfig(configuration, loops);
+  let own = configured.filter(({ key }) => key === matchKey(form));
+  if (own.length === 0)
+    // The compiler made something else of it, in a fusion or because nobody made a survey: then what runs over the same
+    // loops, and is not what another operation became.
+    own = configured.filter(
+      (one) => !(one.key !== null && expected.has(one.key)) && runsOver(one, form.workload, loops),
+    );
+  return own.filter((one) => one.lowering === lowering);
+}
+
+/** Whether an operation's loops are those that a configuration has tiles for. */
+const runsOver = (
+  operation: ConfiguredOperation,
+  { dimensions }: Workload,
+  loops: readonly number[],
+): boolean =>
+  operation.loops.length === loops.length &&
+  operation.loops.every(({ size, isReduced }, loop) => {
+    const dimension = dimensions[loops[loop]!]!;
+    return (
+      isReduced === (dimension.kind === 'k') && size === (dimension.sizes === undefined ? dimension.size : -1)
+    );
+  });
+
+/** What a workload was packed to, if its tiles are on its packed operation and a packing where they are given. */
+function packedOnes(
+  configured: readonly ConfiguredOperation[],
+  workload: Workload,
+  { packed }: DataTileConfiguration,
+): readonly ConfiguredOperation[] {
+  const own = configured.filter((operation) => packs(operation, workload));
+  if (own.length === 0 || packed === undefined) return own;
+  const lowering = packedLowering(packed);
+  const forms = packedOperations({ workload, packed });
+  const has = (part: 'multiply' | 'pack') =>
+    forms.some(
+      (form) =>
+        form.part === part &&
+        configured.some(
+          (one) =>
+            one.name === form.operation &&
+            form.types.every((type, i) => one.types[i] === type) &&
+            one.lowering === lowering[part],
+        ),
+    );
+  // A constant is packed when the module is compiled: of the packings one is enough.
+  const areThere = (['multiply', 'pack'] as const).every((part) => lowering[part] === null || has(part));
+  return areThere ? own : [];
+}
+
+/** Whether this is what data tiling makes of a workload: large enough, with less than a tile of padding on each side. */
+function packs({ name, types }: ConfiguredOperation, { dimensions }: Workload): boolean {
+  if (name !== 'linalg.mmt4d' && name !== 'linalg.batch_mmt4d') return false;
+  const [lhs, rhs] = types.map((type) => shapeOf(type).slice(-4));
+  if (lhs?.length !== 4 || rhs?.length !== 4) return false;
+  const fits = (kind: 'm' | 'n' | 'k', outer: number, inner: number) => {
+    const { size, sizes } = dimensions.find((dimension) => dimension.kind === kind) ?? { size: 1 };
+    return sizes === undefined ? outer === Math.ceil(size / inner) : outer < 0;
+  };
+  const [rows, columns] = [
+    [lhs[0]!, lhs[2]!],
+    [rhs[0]!, rhs[2]!],
+  ] as const;
+  // The compiler swaps the sides where that makes better use of the vectors.
+  return (
+    fits('k', lhs[1]!, lhs[3]!) &&
+    ((fits('m', ...rows) && fits('n', ...columns)) || (fits('n', ...rows) && fits('m', ...columns)))
+  );
+}

@@ -1,0 +1,88 @@
+// What llvm-cpu's DoubleTilingExpert accepts: a configuration that passes here compiles. The rules were found by
+// running the compiler; test/space holds each of them against the real one.
+import type { Dimension } from '../../workload/contraction/contraction.ts';
+import type { Workload } from '../../workload/workload.ts';
+import { elementBits } from '../../workload/element-type.ts';
+import type { TileConfiguration } from './configuration.ts';
+
+/** The properties of an llvm-cpu target that legality depends on. */
+export interface VectorUnit {
+  /** Widest vector register in bytes: 64 on AVX-512, 32 on AVX2, 16 on NEON. */
+  readonly nativeVectorBytes: number;
+}
+
+const isParallel = (dimension: Dimension) => dimension.kind !== 'k';
+
+/** The compiler refuses vectors whose tile holds this many native registers or more. */
+const MAX_VECTOR_REGISTERS = 512;
+
+/** Bytes that a vector must stay below; the compiler rejects this size and anything larger. */
+export function vectorTileLimit(unit: VectorUnit): number {
+  return MAX_VECTOR_REGISTERS * unit.nativeVectorBytes;
+}
+
+/** Bytes of the iteration-space vector: the product of all vector tiles times the accumulator's element size. */
+export function vectorTileBytes(workload: Workload, configuration: TileConfiguration): number {
+  const elements = workload.dimensions.reduce(
+    (product, _, i) =>
+      product *
+      Math.max(1, configuration.vectorCommonParallel[i]!) *
+      Math.max(1, configuration.vectorReduction[i]!),
+    1,
+  );
+  return (elements * elementBits(workload.accumulator.elementType)) / 8;
+}
+
+/**
+ * Bytes of the result tile that stays live across a `cache_reduction` loop. The accumulator's initialisation is then
+ * not fused into the vector loops, so the tile around the loop is vectorised in one piece. Where workgroup tiles leave
+ * a remainder their size is not static, and only the cache tile bounds that piece.
+ */
+export function liveTileBytes(workload: Workload, c: TileConfiguration): number {
+  const elements = workload.dimensions.reduce((product, dimension, i) => {
+    if (!isParallel(dimension)) return product;
+    // Nothing bounds a dynamic dimension but its tiles.
+    const size = dimension.sizes === undefined ? dimension.size : Infinity;
+    const workgroup = c.distribution[i]! || size;
+    const cache = c.cacheParallel?.[i] ?? 0;
+    const tile = cache === 0 ? workgroup : size % workgroup === 0 ? Math.min(cache, workgroup) : cache;
+    return product * Math.min(size, tile);
+  }, 1);
+  return (elements * elementBits(workload.accumulator.elementType)) / 8;
+}
+
+type Level = readonly [name: string, tiles: readonly number[] | undefined, parallel: boolean];
+
+function levels(c: TileConfiguration): Level[] {
+  return [
+    ['distribution', c.distribution, true],
+    ['cache_parallel', c.cacheParallel, true],
+    ['cache_reduction', c.cacheReduction, false],
+    ['vector_common_parallel', c.vectorCommonParallel, true],
+    ['vector_reduction', c.vectorReduction, false],
+    ['vector_inner_parallel', c.vectorInnerParallel, true],
+  ];
+}
+
+/** Why the compiler would reject (or crawl on) this configuration; null when it is legal. Pure. */
+export function illegality(workload: Workload, c: TileConfiguration, unit: VectorUnit): string | null {
+  for (const [name, tiles, parallel] of levels(c)) {
+    if (tiles === undefined) continue;
+    if (tiles.length !== workload.dimensions.length) return `${name} has ${tiles.length} tiles`;
+    for (const [i, tile] of tiles.entries()) {
+      if (!Number.isSafeInteger(tile) || tile < 0) return `${name} holds ${tile}`;
+      if (tile !== 0 && isParallel(workload.dimensions[i]!) !== parallel)
+        return `${name} tiles a ${parallel ? 'reduction' : 'parallel'} dimension`;
+    }
+  }
+  const limit = vectorTileLimit(unit);
+  if (vectorTileBytes(workload, c) >= limit) return 'vector tile is too large';
+  if (c.cacheReduction !== undefined && liveTileBytes(workload, c) >= limit)
+    return 'result tile across cache_reduction is too large';
+  // A dimension without a vector tile is vectorised whole, whatever its size.
+  for (const [i, dimension] of workload.dimensions.entries()) {
+    const tiles = isParallel(dimension) ? c.vectorCommonParallel : c.vectorReduction;
+    if (tiles[i] === 0) return 'a dimension has no vector tile';
+  }
+  return null;
+}

@@ -1,0 +1,74 @@
+// Rules of a tuning spec for what data tiling makes: packed operations and the packing of their operands, told by their types.
+import type { Rule } from '../../spec/rules.ts';
+import type { Workload } from '../../workload/workload.ts';
+import type { PackedTiles } from './configuration.ts';
+import { packedShapes } from './packed-form.ts';
+import { packedInfo } from './render.ts';
+
+/** What data-tiled operations get once they are packed. */
+export interface PackedEntry {
+  readonly workload: Workload;
+  readonly packed: PackedTiles;
+}
+
+/**
+ * Rules for packed operations, which the hint for data tiling leads to. They need IREE 3.12. Of entries for the same form
+ * the first holds.
+ */
+export function packedRules(entries: readonly PackedEntry[]): Rule[] {
+  const rules = new Map<string, Rule>();
+  for (const entry of entries) {
+    const info = packedInfo(entry.packed);
+    for (const { part, ...form } of packedOperations(entry)) {
+      const key = JSON.stringify(form);
+      const matcher = (name: string) => packedMatcher(form, name, info[part]!);
+      if (!rules.has(key)) rules.set(key, { attribute: 'compilation_info', matcher });
+    }
+  }
+  return [...rules.values()];
+}
+
+interface OperandTypes {
+  readonly operation: string;
+  /** Types of its first two operands. */
+  readonly types: readonly [string, string];
+}
+
+/** An operation that data tiling makes, and which of the tiles are meant for it. */
+export interface PackedOperation extends OperandTypes {
+  readonly part: 'multiply' | 'pack';
+}
+
+/** The packed operation and the two packings of its operands, those of them that are tiled. */
+export function packedOperations({ workload, packed }: PackedEntry): PackedOperation[] {
+  const shapes = packedShapes(workload, packed);
+  if (shapes === null) return [];
+  const { multiply, pack } = packedInfo(packed);
+  const sides = packed.swapped ? [workload.rhs, workload.lhs] : [workload.lhs, workload.rhs];
+  const types = sides.map(({ elementType }, i) => `tensor<${shapes[i]!.join('x')}x${elementType}>`);
+  const forms: PackedOperation[] = [];
+  if (multiply !== null)
+    forms.push({ part: 'multiply', operation: 'linalg.mmt4d', types: [types[0]!, types[1]!] });
+  if (pack !== null)
+    for (const [i, { dimensions, elementType }] of sides.entries()) {
+      const sizes = dimensions.map((d) => `${workload.dimensions[d]!.size}x`).join('');
+      const source = `tensor<${sizes}${elementType}>`;
+      forms.push({ part: 'pack', operation: 'linalg.pack', types: [source, types[i]!] });
+    }
+  return forms;
+}
+
+const packedMatcher = (
+  { operation, types }: OperandTypes,
+  name: string,
+  value: string,
+) => `  transform.named_sequence @${name}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {
+    transform.match.operation_name %op ["${operation}"] : !transform.any_op
+    transform.iree.match.has_no_lowering_config %op : !transform.any_op
+    %first = transform.get_operand %op[0] : (!transform.any_op) -> !transform.any_value
+    %second = transform.get_operand %op[1] : (!transform.any_op) -> !transform.any_value
+    transform.iree.match.cast_compatible_type %first = ${types[0]} : !transform.any_value
+    transform.iree.match.cast_compatible_type %second = ${types[1]} : !transform.any_value
+    %value = transform.param.constant ${value} -> !transform.any_param
+    transform.yield %op, %value : !transform.any_op, !transform.any_param
+  }`;

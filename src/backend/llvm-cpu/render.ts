@@ -1,0 +1,70 @@
+// Configurations as MLIR attributes, per compiler version: the syntax moves between releases.
+import { isBefore, type Release } from '../../compiler/release.ts';
+import type { PackedTiles, TileConfiguration } from './configuration.ts';
+
+/**
+ * The value of a `compilation_info` attribute.
+ * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
+ */
+export function compilationInfo(c: TileConfiguration, loops: readonly number[], release: Release): string {
+  // 3.12 turned the pipeline from an enum case into an attribute; each spelling is a parse error in the other.
+  const pipeline = isBefore(release, 3, 12)
+    ? 'CPUDoubleTilingExpert'
+    : '#iree_cpu.pipeline<DoubleTilingExpert>';
+  const peeling = c.peeling ? ', {enable_loop_peeling}' : '';
+  return (
+    `#iree_codegen.compilation_info<lowering_config = ${loweringConfig(c, loops)}, ` +
+    `translation_info = #iree_codegen.translation_info<pipeline = ${pipeline}${peeling}>>`
+  );
+}
+
+/** The lowering configuration alone, in the spelling that the compiler prints it in again. */
+export function loweringConfig(c: TileConfiguration, loops: readonly number[]): string {
+  const levels: (readonly [string, readonly number[] | undefined])[] = [
+    ['cache_parallel', c.cacheParallel],
+    ['cache_reduction', c.cacheReduction],
+    ['distribution', c.distribution],
+    ['vector_common_parallel', c.vectorCommonParallel],
+    ['vector_inner_parallel', c.vectorInnerParallel],
+    ['vector_reduction', c.vectorReduction],
+  ];
+  const rendered = levels.flatMap(([name, tiles]) =>
+    tiles === undefined ? [] : [`${name} = [${loops.map((d) => tiles[d]!).join(', ')}]`],
+  );
+  return `#iree_cpu.lowering_config<${rendered.join(', ')}>`;
+}
+
+/** What a packed operation and the packing of its operands get; null for what is left to the compiler. */
+export function packedLowering({ inner, distribution, packing }: PackedTiles): {
+  readonly multiply: string | null;
+  readonly pack: string | null;
+} {
+  const [first, second, depth] = inner;
+  return {
+    multiply:
+      distribution === undefined
+        ? null
+        : `#iree_cpu.lowering_config<distribution = [${distribution.join(', ')}, 0, 0, 0, 0], ` +
+          `vector_common_parallel = [1, 1, 0, ${first}, ${second}, 0], vector_reduction = [0, 0, 1, 0, 0, ${depth}]>`,
+    pack:
+      packing === undefined
+        ? null
+        : `#iree_cpu.lowering_config<distribution = [${packing.join(', ')}], vector_common_parallel = [1, ${PACKED_AT_ONCE}]>`,
+  };
+}
+
+/** Packed tiles along k that are moved at once: what the compiler itself takes for most operands. */
+const PACKED_AT_ONCE = 16;
+
+/** The same as values of `compilation_info`, in the spelling of IREE 3.12 and newer. */
+export function packedInfo(tiles: PackedTiles): {
+  readonly multiply: string | null;
+  readonly pack: string | null;
+} {
+  const { multiply, pack } = packedLowering(tiles);
+  const info = (lowering: string | null, pipeline: string) =>
+    lowering &&
+    `#iree_codegen.compilation_info<lowering_config = ${lowering}, ` +
+      `translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<${pipeline}>>>`;
+  return { multiply: info(multiply, 'Mmt4dTilingExpert'), pack: info(pack, 'DataTiling') };
+}

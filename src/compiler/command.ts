@@ -1,0 +1,57 @@
+// The command that the user gave, as the compiler reads it, and the same turned into questions of ours.
+import { isText } from '../system/undecoded.ts';
+import { readArguments, type CompilerArguments } from './arguments.ts';
+import type { FoundCompiler } from './find.ts';
+import { loadOptionTable } from './options.ts';
+import { readResponseFile } from './response-file.ts';
+import { expandResponseFiles } from './response.ts';
+
+/** The command that the user gave, and the compiler that it is for. */
+export interface Command {
+  readonly compiler: FoundCompiler;
+  /** As given, without our own flags. */
+  readonly argv: readonly string[];
+  /** The same with response files expanded; indices in `arguments` refer to it. */
+  readonly expanded: readonly string[];
+  readonly arguments: CompilerArguments;
+}
+
+/** Reads a command line, asking the compiler once which flags it has. */
+export async function readCommand(
+  argv: readonly string[],
+  compiler: FoundCompiler,
+  cacheDirectory: string,
+): Promise<Command> {
+  const expansion = expandResponseFiles(argv, readResponseFile);
+  const table = await loadOptionTable(compiler.executable, cacheDirectory);
+  const args = readArguments(expansion.argv, table);
+  return {
+    compiler,
+    argv,
+    expanded: expansion.argv,
+    arguments: {
+      ...args,
+      unclear: argv.every(isText) ? (expansion.problem ?? args.unclear) : 'an argument is not UTF-8',
+    },
+  };
+}
+
+/** Flags by which the user looks into a compile: at his own, not at what we ask the compiler beside it. */
+const DUMPS =
+  /^--?(?:dump-compilation-phases-to|iree-hal-dump-executable-[a-z]+-to|iree-codegen-dump-tuning-specs-to)(=|$)/;
+
+/**
+ * The user's command for a question of ours: without his dumps, and with flags at the end, but before `--`, behind which
+ * everything is positional.
+ */
+export function withTrailingFlags(argv: readonly string[], flags: readonly string[]): string[] {
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  const own: string[] = [];
+  for (let i = 0; i < end; i++) {
+    const dump = DUMPS.exec(argv[i]!);
+    if (dump === null) own.push(argv[i]!);
+    // Its value is the next argument.
+    else if (dump[1] === '') i++;
+  }
+  return [...own, ...flags, ...argv.slice(end)];
+}

@@ -1,0 +1,65 @@
+// Which of the user's flags make a target, and which a candidate must be compiled with.
+import type { Flag } from './arguments.ts';
+
+/** Flags that say where to read, write, print or log: they never change the code of a dispatch. */
+const NEUTRAL = [
+  /^o$/,
+  /^color$/,
+  /^dump-compilation-phases-to$/,
+  /^iree-hal-dump-/,
+  /^iree-codegen-dump-/,
+  /^iree-(?:llvmcpu|vm)-(?:keep|emit)-/,
+  /^iree-vm-bytecode-/,
+  /^iree-input-/,
+  /^iree-llvmcpu-(?:embedded|system)-linker-path$/,
+  /^iree-llvmcpu-(?:keep-linker-artifacts|static-library-output-path)$/,
+  /^iree-scheduling-dump-/,
+  /^iree-flow-(?:dump|trace|break)-/,
+  /^mlir-(?:pass-pipeline-crash-reproducer$|print|disable-threading|timing|pass-statistics|pretty-debuginfo|elide|use-nameloc)/,
+  /^(?:split-input-file|verify-diagnostics|verify|allow-unregistered-dialect|verbose|v)$/,
+  /^(?:compile-to|compile-from|compile-mode|output-format)$/,
+  /^(?:stats|stats-json|info-output-file|time-passes|debug|debug-only|print-.*|view-.*)$/,
+  /^iree-(?:print|dump|trace)/,
+  // Compiled with these, a candidate would write its own constants over the user's parameters.
+  /^iree-(?:opt-export-parameters|parameter-(?:export|splat|encoder).*)$/,
+  /^(?:remarks-|log-actions-to|profile-actions-to)/,
+];
+
+/** Flags whose effect the expanded target already names. */
+const EXPANDED = [
+  /^iree-hal-target-(?:device|backends)$/,
+  /^iree-hal-local-target-device-backends$/,
+  /^iree-llvmcpu-target-(?:cpu|cpu-features|triple|abi)$/,
+];
+
+/** The user's own ways to steer code generation: a candidate is compiled without them. */
+const USER_TUNING = [
+  /^iree-codegen-tuning-spec-path$/,
+  /^iree-codegen-transform-dialect-library$/,
+  /^iree-hal-substitute-executable-/,
+  /^iree-hal-preprocess-executables-with$/,
+];
+
+/** Whether a flag says where something goes, and so nothing about the code. */
+export const isNeutral = ({ name }: Flag): boolean => NEUTRAL.some((pattern) => pattern.test(name));
+
+const spelled = ({ name, value }: Flag) => (value === null ? `--${name}` : `--${name}=${value}`);
+const matches = (flag: Flag, patterns: readonly RegExp[]) => patterns.some((p) => p.test(flag.name));
+
+/** Flags that a candidate is compiled with: the target's selection and everything that changes code. */
+export function candidateFlags(flags: readonly Flag[]): string[] {
+  return flags.filter((flag) => !matches(flag, NEUTRAL) && !matches(flag, USER_TUNING)).map(spelled);
+}
+
+/** Flags that become part of the target's key. An unknown flag counts: a record is never used where it was not proven. */
+export function codegenFlags(flags: readonly Flag[]): string[] {
+  return flags
+    .filter((flag) => ![NEUTRAL, EXPANDED, USER_TUNING].some((patterns) => matches(flag, patterns)))
+    .map(spelled);
+}
+
+/** The first of the user's own tuning flags, which always win over ours; null when there is none. */
+export function userTuningFlag(flags: readonly Flag[]): string | null {
+  const found = flags.find((flag) => matches(flag, USER_TUNING));
+  return found === undefined ? null : `--${found.name}`;
+}

@@ -1,0 +1,34 @@
+// What the search space of a workload depends on in one program.
+import type { SpaceOptions } from '../backend/backend.ts';
+import { isBefore } from '../compiler/release.ts';
+import { tunables, type Input } from '../input/input.ts';
+import type { Settings } from '../settings/index.ts';
+import type { Site } from '../site/site.ts';
+
+/**
+ * Options of each workload's space.
+ *
+ * Configurations may need something of the whole program where the user has not decided about it, nothing is in our way,
+ * and all operations of the workload are there to be asked before the compiler optimises.
+ */
+export function spaceOptionsOf(
+  input: Pick<Input, 'reading' | 'operations'>,
+  { compiler: { release }, target, device }: Site,
+  { inject }: Pick<Settings, 'inject'>,
+): (workload: { readonly key: string }) => SpaceOptions {
+  const { dataTiling, ownPreprocessing, ownPipeline } = input.reading;
+  const canAsk =
+    (inject === 'auto' || inject === 'preprocess') &&
+    !dataTiling &&
+    !ownPreprocessing &&
+    target.target.backend === 'llvm-cpu' &&
+    !isBefore(release, 3, 11);
+  const made = new Set(tunables(input).flatMap(({ key, written }) => (written === null ? [key] : [])));
+  return ({ key }) => ({
+    nativeVectorBytes: target.target.nativeVectorBytes || 16,
+    threads: device.threads,
+    wholeProgram: canAsk && !made.has(key),
+    // By a tuning spec: see `tuningSpecFlags` about pipelines.
+    following: !ownPipeline && !isBefore(release, 3, 12),
+  });
+}

@@ -1,0 +1,45 @@
+// Which of the injected configurations are on the operations that they are meant for.
+import { isDefault } from '../backend/configuration.ts';
+import { configuredOperations, type ConfiguredOperation } from '../backend/dumps.ts';
+import { backendOf } from '../backend/index.ts';
+import type { Decision } from '../decision/decision.ts';
+import type { Route } from '../settings/settings.ts';
+import { matchKey } from '../workload/workload.ts';
+import { injectedLoops } from './plan.ts';
+
+/**
+ * For each decision, the operations that it is about and that have its configuration; null for one that injects nothing.
+ * Pure.
+ * @param texts the executables' configurations, one each
+ */
+function landedOn(
+  texts: readonly Uint8Array[],
+  decisions: readonly Decision[],
+  route: Route,
+): (readonly ConfiguredOperation[] | null)[] {
+  const configured = texts.flatMap(configuredOperations);
+  const expected = new Set(decisions.flatMap(({ tunable }) => (tunable === null ? [] : [matchKey(tunable)])));
+  return decisions.map(({ tunable, configuration }) => {
+    if (tunable === null || configuration === null || isDefault(configuration)) return null;
+    const loops = injectedLoops(route, tunable);
+    return backendOf(configuration).landedOn(configured, tunable, configuration, loops, expected);
+  });
+}
+
+/** For each decision, whether its configuration is on an operation that it is about; null for one that injects nothing. */
+export function whatLanded(...where: Parameters<typeof landedOn>): (boolean | null)[] {
+  return landedOn(...where).map((operations) => operations && operations.length > 0);
+}
+
+/** For each workload that has a configuration, by its key, the names of the dispatches in which it landed. */
+export function dispatchesOf(...where: Parameters<typeof landedOn>): Map<string, readonly string[]> {
+  const [, decisions] = where;
+  const names = new Map<string, readonly string[]>();
+  for (const [i, operations] of landedOn(...where).entries()) {
+    const { tunable } = decisions[i]!;
+    if (operations === null || tunable === null) continue;
+    const own = operations.flatMap(({ dispatch }) => dispatch ?? []);
+    names.set(tunable.key, [...new Set([...(names.get(tunable.key) ?? []), ...own])]);
+  }
+  return names;
+}

@@ -1,0 +1,218 @@
+// The dispatches of a program, as the compiler writes them at the end of `flow`: one operation on each line, each with its
+// two spaces of indentation for every level.
+import { createHash } from 'node:crypto';
+import { parse, type Operation } from 'mlir-parser-ts';
+import { elementBits, isSimpleType } from '../workload/element-type.ts';
+import type { DispatchArgument } from '../workload/contraction/dispatch.ts';
+import { BOUND_BY_WORK, LEAST_STREAMED } from '../workload/contraction/traffic.ts';
+import { rootFormOf, workloadFlops, type OperationWorkload } from '../workload/workload.ts';
+
+/** A dispatch whose root can be tuned where it is. */
+export interface ProgramDispatch {
+  /** Of its executable. */
+  readonly executable: string;
+  /** Of the text that all dispatches were read from, in bytes: its function. */
+  readonly start: number;
+  readonly end: number;
+  /** The root, with the dispatch as its context where that makes a difference. */
+  readonly form: OperationWorkload;
+}
+
+/** Most buffers that an operand is spread over, and most bytes that they take. */
+const MOST_BUFFERS = 64;
+const MOST_BYTES = 512 * 1024 * 1024;
+
+/** The dispatches that have exactly one operation that multiplies and adds, beside what is done element by element. Pure. */
+export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
+  // Offsets are the same in bytes and in characters.
+  const text = Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
+  const executables = executablesOf(text);
+  const sites = sitesOf(text);
+  const { operations } = parse(flow);
+  let next = 0;
+  return executables.flatMap((executable): ProgramDispatch[] => {
+    while (next < operations.length && operations[next]!.start < executable.start) next++;
+    const own: Operation[] = [];
+    while (next < operations.length && operations[next]!.start < executable.end)
+      own.push(operations[next++]!);
+    const [root] = own;
+    const calls = sites.get(executable.name);
+    if (root === undefined || own.length !== 1 || calls === undefined || executable.function === null)
+      return [];
+    const form = rootFormOf(root);
+    if (form === null || form.workload.dimensions.some(({ sizes }) => sizes !== undefined)) return [];
+    const types = argumentTypes(executable.function.text);
+    if (types === null || !isElementwiseBeside(executable.function.text)) return [];
+    const isPlain = root.indexingMaps.every(({ strided }) => strided === undefined);
+    const streamed = streamedBuffers(types, calls, workloadFlops(form.workload));
+    const { start, end } = executable.function;
+    const found = { executable: executable.name, start, end };
+    // What is fused into it is measured with its workload alone: tiles of one are good for the other.
+    if (isPlain && streamed.every((buffers) => buffers === 1)) return [{ ...found, form }];
+    const dispatch = {
+      text: executable.function.text,
+      arguments: types.map((type, i) => ({ ...type, buffers: streamed[i]! })),
+      loops: form.loops,
+      isStrided: !isPlain,
+    };
+    const digest = createHash('sha256').update(JSON.stringify(dispatch)).digest('hex').slice(0, 16);
+    return [{ ...found, form: { ...form, workload: { ...form.workload, context: { digest, dispatch } } } }];
+  });
+}
+
+interface Executable {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  /** Null where it has not got exactly one, or one that is called with more than tensors. */
+  readonly function: { readonly start: number; readonly end: number; readonly text: string } | null;
+}
+
+function executablesOf(text: string): Executable[] {
+  const begin = /^ {2}flow\.executable private @([\w.$-]+) \{$/gm;
+  return [...text.matchAll(begin)].map(({ 1: name, index: start }): Executable => {
+    const close = /\n {2}\}(?: loc\([^\n]*)?\n/g;
+    close.lastIndex = start;
+    const end = close.exec(text)?.index ?? text.length;
+    const body = text.slice(start, end);
+    const functions = [...body.matchAll(/^ {6}func\.func (?:private |public )?@[^(\s]+\(/gm)];
+    const [first] = functions;
+    const isPlain = /^ {4}flow\.executable\.export public @[^(\s]+ workgroups\(\) ->/m.test(body);
+    if (first === undefined || functions.length !== 1 || !isPlain)
+      return { name: name!, start, end, function: null };
+    const last = body.indexOf('\n      }', first.index) + '\n      }'.length;
+    const own = canonical(body.slice(first.index, last));
+    return {
+      name: name!,
+      start,
+      end,
+      function: { start: start + first.index, end: start + last, text: own },
+    };
+  });
+}
+
+/** The function under a name of its own, without places and marks. */
+const canonical = (text: string): string =>
+  withoutLocations(text)
+    .replace(/^( {6}func\.func) (?:private |public )?@[^(\s]+\(/, '$1 @dispatch(')
+    .replace(/, iree_tuned_\w+ = \d+ : i64|iree_tuned_\w+ = \d+ : i64, /g, '')
+    .replace(/ attrs = {2}\{iree_tuned_\w+ = \d+ : i64\}| \{iree_tuned_\w+ = \d+ : i64\}/g, '');
+
+function withoutLocations(text: string): string {
+  let kept = '';
+  for (let at = 0; ;) {
+    const start = text.indexOf(' loc(', at);
+    if (start < 0) return kept + text.slice(at);
+    kept += text.slice(at, start);
+    const token = /"(?:[^"\\]|\\.)*"|[()]/g;
+    token.lastIndex = start;
+    let depth = 0;
+    do {
+      const [found] = token.exec(text) ?? [''];
+      // Without an end there is nothing more.
+      if (found === '') return kept;
+      depth += found === '(' ? 1 : found === ')' ? -1 : 0;
+    } while (depth > 0 || text[token.lastIndex - 1] === '"');
+    at = token.lastIndex;
+  }
+}
+
+/** Types of a function's arguments, of which only the last is written; null where they are anything else. */
+function argumentTypes(text: string): Omit<DispatchArgument, 'buffers'>[] | null {
+  const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
+  if (list === undefined || list === '') return null;
+  const types = list.split(/, (?=%)/).map((one, i, all) => {
+    const access = i === all.length - 1 ? 'writeonly' : 'readonly';
+    const match = /^%\w+: !(?:iree_tensor_ext|flow)\.dispatch\.tensor<(\w+):tensor<((?:\d+x)*)(\w+)>>$/.exec(
+      one,
+    );
+    if (match?.[1] !== access || !isSimpleType(match[3]!)) return null;
+    return { shape: match[2]!.split('x').slice(0, -1).map(Number), elementType: match[3]! };
+  });
+  return types.includes(null) ? null : (types as Omit<DispatchArgument, 'buffers'>[]);
+}
+
+/** Whether everything in a dispatch can be run on any values: no index is read from memory. */
+const isElementwiseBeside = (text: string): boolean =>
+  [...text.matchAll(/(?:^|= )\s*("?[a-z_]+(?:\.[a-z_]+)+"?)/gm)].every(([, name]) =>
+    /^(?:func\.func|(?:iree_tensor_ext|flow)\.dispatch\.tensor\.(?:load|store)|arith\.\w+|math\.\w+|linalg\.(?:fill|generic|yield|matmul\w*|batch_\w+|vecmat|matvec|dot|transpose|broadcast)|tensor\.(?:empty|expand_shape|collapse_shape|extract_slice)|affine_map|iterator_types)$/.test(
+      name!,
+    ),
+  ) && !/elided|dense_resource|linalg\.index/.test(text);
+
+/** A call of a dispatch: for each operand the buffer of the program that it is, null for what the program has just made. */
+interface Site {
+  readonly operands: readonly (string | null)[];
+  /** Bytes of all buffers that the calling function reads and has not made. */
+  readonly streamedBytes: number;
+}
+
+/** Calls by executable. */
+function sitesOf(text: string): Map<string, Site[]> {
+  const sites = new Map<string, Site[]>();
+  const functions = text.matchAll(/^ {2}util\.func [^\n]*\{\n([^]*?)^ {2}\}/gm);
+  for (const [, body] of functions) {
+    const source = new Map<string, string>();
+    const bytes = new Map<string, number>();
+    const calls: { executable: string; operands: (string | null)[] }[] = [];
+    for (const line of body!.split('\n')) {
+      const made = /^ +(%[\w#]+)(?::\d+)? = (\S+) (?:immutable )?(\S*)/.exec(line);
+      if (made !== null) {
+        const [, name, operation, first] = made;
+        if (operation === 'hal.tensor.import') source.set(name!, name!);
+        else if (operation === 'util.global.load') source.set(name!, first!);
+        else if (operation === 'flow.tensor.constant') source.set(name!, name!);
+        else if (/^flow\.tensor\.(?:reshape|bitcast|transfer)$/.test(operation!)) {
+          const origin = source.get(first!);
+          if (origin !== undefined) source.set(name!, origin);
+        }
+      }
+      const call = /flow\.dispatch @([\w.$-]+)::@[^([\s]+(?:\[[^\]]*\])?\(([^)]*)\) : \(([^)]*)\)/.exec(line);
+      if (call === null) continue;
+      const names = call[2] === '' ? [] : call[2]!.split(', ');
+      const types = [...call[3]!.matchAll(/tensor<((?:[\d?]+x)*)(\w+)>|[^,\s]+/g)];
+      for (const [i, name] of names.entries()) {
+        const origin = source.get(name);
+        const [, shape, elementType] = types[i] ?? [];
+        if (origin !== undefined && elementType !== undefined && !shape!.includes('?'))
+          bytes.set(
+            origin,
+            Math.max(
+              bytes.get(origin) ?? 0,
+              bytesOf(shape!.split('x').slice(0, -1).map(Number), elementType),
+            ),
+          );
+      }
+      calls.push({ executable: call[1]!, operands: names.map((name) => source.get(name) ?? null) });
+    }
+    const streamedBytes = [...bytes.values()].reduce((sum, size) => sum + size, 0);
+    for (const { executable, operands } of calls)
+      sites.set(executable, [...(sites.get(executable) ?? []), { operands, streamedBytes }]);
+  }
+  return sites;
+}
+
+const bytesOf = (shape: readonly number[], elementType: string): number =>
+  Math.ceil((shape.reduce((product, size) => product * size, 1) * elementBits(elementType)) / 8);
+
+/**
+ * For each argument, over how many buffers it is spread. What bounds a dispatch is read from memory where all that the
+ * program reads passes by between two of its runs; where work bounds it, it does not matter.
+ */
+function streamedBuffers(
+  types: readonly Omit<DispatchArgument, 'buffers'>[],
+  calls: readonly Site[],
+  flops: number,
+): number[] {
+  const sizes = types.map(({ shape, elementType }) => bytesOf(shape, elementType));
+  const isStreamed = sizes.map(
+    (size, i) => size >= LEAST_STREAMED && calls.some(({ operands }) => typeof operands[i] === 'string'),
+  );
+  const streamed = sizes.reduce((sum, size, i) => (isStreamed[i]! ? sum + size : sum), 0);
+  if (streamed === 0 || flops / streamed > BOUND_BY_WORK) return sizes.map(() => 1);
+  const passing = Math.min(MOST_BYTES, Math.max(...calls.map(({ streamedBytes }) => streamedBytes)));
+  // A power of two: programs that differ by a layer ask the same.
+  return sizes.map((size, i) =>
+    isStreamed[i]! ? Math.min(MOST_BUFFERS, 2 ** Math.max(0, Math.round(Math.log2(passing / size)))) : 1,
+  );
+}

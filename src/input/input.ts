@@ -1,0 +1,19 @@
+// The input of one compile, as far as tuning is concerned.
+import { isTunable, type InputOperation, type TunableOperation } from './operation.ts';
+import type { ReadingOptions } from './operations.ts';
+
+export interface Input {
+  readonly bytes: Uint8Array;
+  /** Names the bytes. */
+  readonly digest: string;
+  readonly reading: ReadingOptions;
+  readonly operations: readonly InputOperation[];
+  /** Whether they are what the compiler was seen to make, not what the text says. */
+  readonly surveyed: boolean;
+  /** Seconds that were waited for a turn to ask the compiler. */
+  readonly waitedSeconds: number;
+}
+
+/** The operations that can be tuned, each with its own workload. */
+export const tunables = ({ operations }: Pick<Input, 'operations'>): TunableOperation[] =>
+  operations.filter(isTunable);

@@ -1,0 +1,87 @@
+// The operations of an input: those that can be tuned, and why the others cannot.
+import type { Operation } from 'mlir-parser-ts';
+import type { TunedSizes } from '../workload/sizes.ts';
+import {
+  atSizes,
+  workloadKey,
+  workloadOf,
+  type OperationWorkload,
+  type Workload,
+} from '../workload/workload.ts';
+
+/** Where an operation stands. */
+export interface Place {
+  /** Such as `linalg.matmul`. */
+  readonly name: string;
+  /** The operation in the text of the input; null when the input is not such a text. */
+  readonly operation: Operation | null;
+  /** What the compiler calls the place, `file:line:column`; null when it is to be seen in the text. */
+  readonly location: string | null;
+}
+
+/** An operation that has a workload. */
+export interface TunableOperation {
+  readonly place: Place;
+  /** What code is generated for. */
+  readonly workload: Workload;
+  readonly key: string;
+  /** For each loop of that, outermost first, the index into `workload.dimensions`. */
+  readonly loops: readonly number[];
+  /**
+   * The operation as it is written, before the compiler optimises anything; null when it is the compiler that makes
+   * it. Its dimensions are those of `workload`, dynamic ones without sizes.
+   */
+  readonly written: OperationWorkload | null;
+}
+
+/** What an operation is found by. */
+export type Alike = Pick<TunableOperation, 'workload' | 'loops' | 'written'>;
+
+/** An operation that is not tuned. */
+export interface Skipped {
+  readonly place: Place;
+  /** Why. */
+  readonly skipped: string;
+  /** The form of those that no matcher can tell from it; null when it is told from all. */
+  readonly alike: Alike | null;
+}
+
+export type InputOperation = TunableOperation | Skipped;
+
+export const isTunable = (operation: InputOperation): operation is TunableOperation => 'key' in operation;
+
+/**
+ * Sorts operations into those that can be tuned and those that are skipped, with the reason.
+ * @param sizes for dynamic dimensions
+ * @param convert what the compile makes of an element type before code is generated
+ */
+export function classify(
+  operations: readonly Operation[],
+  sizes: TunedSizes,
+  convert?: (elementType: string) => string,
+): InputOperation[] {
+  return operations.map((operation) => {
+    const place = { name: operation.name, operation, location: null };
+    const result = workloadOf(operation, convert);
+    if ('skipped' in result) {
+      const { skipped, alike } = result;
+      return { place, skipped, alike: alike && { ...alike, written: alike } };
+    }
+    return tunable(place, result, result, sizes);
+  });
+}
+
+/**
+ * An operation with what code is generated for, as far as that can be tuned.
+ * @param sizes for dynamic dimensions
+ */
+export function tunable(
+  place: Place,
+  generated: Pick<OperationWorkload, 'workload' | 'loops'>,
+  written: OperationWorkload | null,
+  sizes: TunedSizes,
+): InputOperation {
+  const workload = atSizes(generated.workload, sizes);
+  if ('skipped' in workload) return { place, skipped: workload.skipped, alike: null };
+  return { place, key: workloadKey(workload), workload, loops: generated.loops, written };
+}

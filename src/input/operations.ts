@@ -1,0 +1,174 @@
+// Which operations an input has, and what is tuned of each: as its text says, or as the compiler was seen to make them.
+import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
+import { flagIsOn } from '../compiler/index.ts';
+import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
+import { elementTypeConversion } from './conversion.ts';
+import { isBoundByMemory, mayBecomeWork } from '../workload/workload.ts';
+import type { Settings } from '../settings/index.ts';
+import type { Input } from './input.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Command } from '../compiler/command.ts';
+import { inputIdentity } from '../compiler/command-identity.ts';
+import { surveyMemory, type SurveyedOperation } from './survey-memory.ts';
+import { inTurn } from '../site/turn.ts';
+
+export interface InputOperations {
+  readonly operations: readonly InputOperation[];
+  /** Whether they are what the compiler was seen to make, not what the text says. */
+  readonly surveyed: boolean;
+  /** Seconds that the survey had to wait: they count towards the budget. */
+  readonly waitedSeconds: number;
+}
+
+/** How an input is to be read. */
+export interface ReadingOptions {
+  readonly fromStdin: boolean;
+  readonly dataTiling: boolean;
+  /** The user has a preprocessing spec of his own: nothing of ours can follow operations through the compiler. */
+  readonly ownPreprocessing: boolean;
+  readonly ownPipeline: boolean;
+}
+
+/**
+ * The operations of an input. One that is not linalg text, or has operations that the compiler may make contractions of,
+ * is surveyed, unless that was done before; the text of others is enough to look records up.
+ * @param digest of the bytes, made when it is needed
+ * @returns the reason as text when the command is to be passed on
+ */
+export async function operationsOf(
+  bytes: Uint8Array,
+  digest: () => Promise<string>,
+  command: Command,
+  options: ReadingOptions,
+  surroundings: Surroundings,
+): Promise<InputOperations | string> {
+  const { sizes } = surroundings.settings;
+  const splits = flagIsOn(command.arguments, 'split-input-file');
+  const bytecode = isBytecode(bytes);
+  const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
+  const isLinalg = !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
+  if (isLinalg) {
+    const asWritten = {
+      operations: classify(found, sizes, elementTypeConversion(command.arguments)),
+      surveyed: false,
+      waitedSeconds: 0,
+    };
+    const isOpen = found.some(mayBecomeWork) || isReadFromMemory(asWritten.operations);
+    // What is skipped stays skipped then, so there is nothing to remember.
+    if (splits || (!isOpen && !asWritten.operations.some(isTunable))) return asWritten;
+    const identity = inputIdentity(command, await digest());
+    const ask = () => survey(bytes, found, identity, command, options, surroundings);
+    const { surveyed, waitedSeconds } =
+      isOpen && !options.ownPreprocessing
+        ? await askInTurn(identity, ask, surroundings)
+        : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
+    return surveyed === null
+      ? { ...asWritten, waitedSeconds }
+      : {
+          operations: surveyed.map((one) => fromSurvey(one, found, surroundings.settings)),
+          surveyed: true,
+          waitedSeconds,
+        };
+  }
+  if (splits) return '--split-input-file is served for linalg text only';
+  if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
+  const identity = inputIdentity(command, await digest());
+  const ask = () => survey(bytes, null, identity, command, options, surroundings);
+  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings);
+  if (surveyed === null) return 'the compiler does not get as far as code generation';
+  return {
+    operations: surveyed.map((one) => fromSurvey(one, [], surroundings.settings)),
+    surveyed: true,
+    waitedSeconds,
+  };
+}
+
+/**
+ * Whether weights pass by that are too large for the caches, so that what was measured with them in the caches says
+ * little: several operations do so little with each byte that memory is what they wait for.
+ */
+const isReadFromMemory = (operations: readonly InputOperation[]): boolean =>
+  operations.filter((operation) => isTunable(operation) && isBoundByMemory(operation.workload)).length > 1;
+
+/**
+ * The same input with what the compiler makes of its operations; null when that cannot be found out.
+ * @param hasTurn the compiler may be asked at once
+ */
+export async function surveyText(
+  { bytes, digest, reading: options, operations, waitedSeconds: before }: Input,
+  command: Command,
+  surroundings: Surroundings,
+  hasTurn: boolean,
+): Promise<InputOperations | null> {
+  if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
+  // What is not surveyed yet was read from the text.
+  const found = operations.map(({ place }) => place.operation!);
+  const identity = inputIdentity(command, digest);
+  const ask = () => survey(bytes, found, identity, command, options, surroundings);
+  const { surveyed, waitedSeconds } = hasTurn
+    ? { surveyed: recall(identity, surroundings) ?? (await ask()), waitedSeconds: 0 }
+    : await askInTurn(identity, ask, surroundings);
+  return (
+    surveyed && {
+      operations: surveyed.map((one) => fromSurvey(one, found, surroundings.settings)),
+      surveyed: true,
+      waitedSeconds: before + waitedSeconds,
+    }
+  );
+}
+
+type Surveyed = readonly SurveyedOperation[] | null;
+
+const recall = (identity: string, { cacheDirectory }: Surroundings): Surveyed =>
+  surveyMemory.recall(cacheDirectory, identity)?.operations ?? null;
+
+/** What is remembered of an input, also by another build that asks while this one waits; else what the compiler says. */
+function askInTurn(
+  identity: string,
+  ask: () => Promise<Surveyed>,
+  surroundings: Surroundings,
+): Promise<{ readonly surveyed: Surveyed; readonly waitedSeconds: number }> {
+  const known = () => recall(identity, surroundings);
+  return inTurn(
+    surroundings,
+    () => known() === null,
+    async (waitedSeconds) => ({ surveyed: known() ?? (await ask()), waitedSeconds }),
+  );
+}
+
+async function survey(
+  bytes: Uint8Array,
+  found: readonly Operation[] | null,
+  identity: string,
+  command: Command,
+  { fromStdin, dataTiling }: ReadingOptions,
+  surroundings: Surroundings,
+): Promise<Surveyed> {
+  // Nothing of this is loaded on a hit.
+  const { surveyInput } = await import('./survey.ts');
+  const text = found && { operations: found, convert: elementTypeConversion(command.arguments) };
+  const stdin = fromStdin ? bytes : undefined;
+  const begun = performance.now();
+  const operations = await surveyInput(command, { text, stdin, dataTiling }, surroundings);
+  const seconds = (performance.now() - begun) / 1000;
+  if (operations !== null)
+    surveyMemory.remember(surroundings.cacheDirectory, { identity, operations, seconds });
+  return operations;
+}
+
+function fromSurvey(
+  surveyed: SurveyedOperation,
+  found: readonly Operation[],
+  { sizes, inject }: Pick<Settings, 'sizes' | 'inject'>,
+): InputOperation {
+  const { name, index, location, skipped, generated, written } = surveyed;
+  const place = { name, operation: index === null ? null : (found[index] ?? null), location };
+  if (skipped !== null) return { place, skipped, alike: generated && { ...generated, written } };
+  const { context, ...alone } = generated!.workload;
+  // Only the very executable that a dispatch becomes can be given what was measured for it.
+  if (context === undefined || inject === 'auto' || inject === 'substitute')
+    return tunable(place, generated!, written, sizes);
+  return context.dispatch!.isStrided
+    ? { place, skipped: `operands with strides are out of reach (inject=${inject})`, alike: null }
+    : tunable(place, { ...generated!, workload: alone }, written, sizes);
+}

@@ -1,0 +1,83 @@
+// What a survey found out, remembered per input, flags and compiler: a build that was surveyed once never is again.
+import { isIntegerWithin } from '../system/data.ts';
+import { isDispatch } from '../workload/contraction/dispatch.ts';
+import {
+  isWorkload,
+  workloadRank,
+  type OperationWorkload,
+  type Workload,
+  type WorkloadForm,
+} from '../workload/workload.ts';
+import { SURVEYS } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+
+/** One operation of the input, or one that the compiler makes. */
+export interface SurveyedOperation {
+  readonly name: string;
+  /** Index among the operations of the input's text; null when it has none there. */
+  readonly index: number | null;
+  /** `file:line:column` as the compiler says it; null when it says nothing. */
+  readonly location: string | null;
+  /** Why there is nothing to tune; null when there is. */
+  readonly skipped: string | null;
+  /** Never null for what is tuned; for what is skipped, what matchers take it for. */
+  readonly generated: WorkloadForm | null;
+  /** The operation before it is optimised; null when it cannot be told, or has other dimensions by then. */
+  readonly written: OperationWorkload | null;
+}
+
+export interface Survey {
+  readonly identity: string;
+  readonly operations: readonly SurveyedOperation[];
+  /** How long it took. */
+  readonly seconds: number;
+}
+
+export const surveyMemory = memoryOf(SURVEYS, isSurvey);
+
+function isSurvey(value: unknown): value is Survey {
+  const { identity, operations, seconds } = (value ?? {}) as Partial<Record<keyof Survey, unknown>>;
+  return (
+    typeof identity === 'string' &&
+    typeof seconds === 'number' &&
+    Array.isArray(operations) &&
+    operations.every(isSurveyedOperation)
+  );
+}
+
+function isSurveyedOperation(value: unknown): value is SurveyedOperation {
+  const { name, index, location, skipped, generated, written } = (value ?? {}) as Partial<
+    Record<keyof SurveyedOperation, unknown>
+  >;
+  return (
+    typeof name === 'string' &&
+    (index === null || Number.isSafeInteger(index)) &&
+    [location, skipped].every((text) => text === null || typeof text === 'string') &&
+    (generated !== null || skipped !== null) &&
+    [generated, written].every((form) => form === null || isForm(form))
+  );
+}
+
+/** A workload, with its dispatch where it is in one. */
+function isMeasurable(value: unknown): value is Workload {
+  const { context, ...workload } = (value ?? {}) as Partial<Workload>;
+  if (context === undefined) return isWorkload(value);
+  return isWorkload({ ...workload, context: { digest: context.digest } }) && isDispatch(context.dispatch);
+}
+
+/** Loops must run over each dimension once: they become indices when a configuration is rendered. */
+function isForm(value: unknown): boolean {
+  const { workload, loops, writtenLoops } = (value ?? {}) as Partial<
+    Record<keyof OperationWorkload, unknown>
+  >;
+  return (
+    isMeasurable(workload) &&
+    [loops, writtenLoops ?? loops].every(
+      (order) =>
+        Array.isArray(order) &&
+        order.length === workloadRank(workload) &&
+        new Set(order).size === order.length &&
+        order.every((d) => isIntegerWithin(d, 0, order.length - 1)),
+    )
+  );
+}

@@ -1,0 +1,245 @@
+// A survey asks the compiler what it makes of each operation: inputs in other dialects become linalg, transposes and
+// casts are folded into contractions, unit dimensions disappear. What is tuned is what code is generated for.
+import { integerOf } from 'mlir-parser-ts';
+import { locationsOf } from 'mlir-parser-ts';
+import type { SourceLocation } from 'mlir-parser-ts';
+import {
+  withInput,
+  areTiledAlike,
+  isMadeOf,
+  isSameWork,
+  matchKey,
+  mayBecomeWork,
+  workloadKey,
+  workloadOf,
+  writtenForm,
+  type OperationWorkload,
+  type SkippedOperation,
+  type WorkloadForm,
+} from '../workload/workload.ts';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, type Operation } from 'mlir-parser-ts';
+import { askCompiler } from '../compiler/index.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
+import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
+import { withTrailingFlags, type Command } from '../compiler/command.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { dispatchesOf, type ProgramDispatch } from './dispatches.ts';
+import type { SurveyedOperation } from './survey-memory.ts';
+
+/** Carries the number of an operation's form through the compiler's optimisations. */
+const MARKER = 'iree_tuned_form';
+
+/** Weights are of no interest here: the texts would be as large as the model. */
+export const ELIDED = ['--mlir-elide-elementsattrs-if-larger=8', '--mlir-elide-resource-strings-if-larger=8'];
+
+/** Takes back whatever the user says: encodings would hide the operations. */
+const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
+  (part) => `--iree-${part}-data-tiling=false`,
+);
+
+/** An operation before it is optimised. */
+interface Written {
+  readonly operation: Operation;
+  readonly index: number | null;
+  readonly location: string | null;
+  readonly form: OperationWorkload | SkippedOperation;
+}
+
+/** An operation as code is generated for it. */
+interface Generated extends WorkloadForm {
+  readonly name: string;
+  /** The places in the input that it was made of. */
+  readonly locations: Set<string>;
+  /** Index of the form that it was marked with; null when the compiler lost the mark or made the operation. */
+  readonly mark: number | null;
+  /** Why it is not tuned although matchers find it; null when it is. */
+  readonly skipped: string | null;
+}
+
+export interface SurveyOptions {
+  /** The operations of the input's text and what its element types are converted to; null when it is not linalg text. */
+  readonly text: {
+    readonly operations: readonly Operation[];
+    readonly convert: (type: string) => string;
+  } | null;
+  /** The bytes of the input when it came from stdin. */
+  readonly stdin: Uint8Array | undefined;
+  /** The user compiles with data tiling, which would hide the operations behind encodings. */
+  readonly dataTiling: boolean;
+}
+
+/**
+ * Compiles the command's input as far as its dispatches and says what became of each operation; null when
+ * the compiler does not get that far.
+ */
+export async function surveyInput(
+  command: Command,
+  options: SurveyOptions,
+  { env, cacheDirectory }: Surroundings,
+): Promise<SurveyedOperation[] | null> {
+  const folder = makeScratchFolder(cacheDirectory, 'survey');
+  if (folder === null) return null;
+  const compileTo = async (phase: string, flags: readonly string[]): Promise<Uint8Array | null> => {
+    const output = join(folder, `${phase}.mlir`);
+    const all = [`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, ...flags, '-o', output];
+    const result = await askCompiler(
+      command.compiler.executable,
+      withTrailingFlags(command.expanded, options.dataTiling ? [...all, ...NO_DATA_TILING] : all),
+      { env, stdin: options.stdin },
+    );
+    return result.code === 0 ? readFileSync(output) : null;
+  };
+  try {
+    const written = options.text === null ? await normalised(compileTo) : fromText(options.text);
+    if (written === null) return null;
+    const forms = distinctForms(written);
+    const spec = join(folder, 'marks.mlir');
+    const marks = forms.map((form, i) => ({
+      form: writtenForm(form),
+      attribute: MARKER,
+      value: `${i} : i64`,
+    }));
+    writeFileSync(spec, preprocessingSpec(marks));
+    const flow = await compileTo('flow', forms.length > 0 ? preprocessingFlags(spec) : []);
+    if (flow === null) return null;
+    // With data tiling the program has other ones.
+    const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
+    return match(written, forms, generatedFrom(flow, dispatches));
+  } catch {
+    // A survey is an improvement, never a reason to fail.
+    return null;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): Written[] {
+  return operations.map((operation, index) => ({
+    operation,
+    index,
+    location: null,
+    form: workloadOf(operation, convert),
+  }));
+}
+
+async function normalised(
+  compileTo: (phase: string, flags: readonly string[]) => Promise<Uint8Array | null>,
+): Promise<Written[] | null> {
+  const text = await compileTo('input', []);
+  if (text === null) return null;
+  const { operations } = parse(text);
+  const locations = locationsOf(text, operations);
+  return operations.map((operation, i) => ({
+    operation,
+    index: null,
+    location: locations[i]!.map(spellLocation)[0] ?? null,
+    form: workloadOf(operation),
+  }));
+}
+
+const spellLocation = ({ file, line, column }: SourceLocation) => `${file}:${line}:${column}`;
+
+function distinctForms(written: readonly Written[]): OperationWorkload[] {
+  const forms = new Map<string, OperationWorkload>();
+  for (const { form } of written) {
+    if ('skipped' in form) continue;
+    const key = matchKey(writtenForm(form));
+    if (!forms.has(key)) forms.set(key, form);
+  }
+  return [...forms.values()];
+}
+
+/** The contractions of all executables; equal ones once. */
+function generatedFrom(text: Uint8Array, dispatches: readonly ProgramDispatch[]): Generated[] {
+  const found = new Map<string, Generated>();
+  const { operations } = parse(text);
+  const locations = locationsOf(text, operations);
+  for (const [i, operation] of operations.entries()) {
+    const dispatch = dispatches.find(({ start, end }) => start <= operation.start && operation.start < end);
+    const read = dispatch?.form ?? workloadOf(operation);
+    const skipped = 'skipped' in read ? read.skipped : null;
+    const form = 'skipped' in read ? read.alike : read;
+    if (form === null) continue;
+    const { workload, loops } = form;
+    const mark = markOf(text, operation);
+    const key = `${mark ?? ''} ${skipped ?? ''} ${matchKey({ workload, loops })} ${workloadKey(workload)}`;
+    const one = found.get(key) ?? {
+      ...{ name: operation.name, locations: new Set<string>(), mark, skipped, workload, loops },
+    };
+    for (const location of locations[i]!) one.locations.add(spellLocation(location));
+    found.set(key, one);
+  }
+  return [...found.values()];
+}
+
+function markOf(text: Uint8Array, { attributes }: Operation): number | null {
+  const attribute = attributes.find(({ name }) => name === MARKER);
+  return attribute === undefined ? null : integerOf(text, attribute);
+}
+
+/** Brings both sides together: by marks, and where there is none or it was lost, by the amount of work. */
+function match(
+  written: readonly Written[],
+  forms: readonly OperationWorkload[],
+  generated: readonly Generated[],
+): SurveyedOperation[] {
+  const keys = forms.map((form) => matchKey(writtenForm(form)));
+  const tuned = generated.filter((one) => one.skipped === null);
+  const unmarked = tuned.filter((one) => one.mark === null);
+  const used = new Set<Generated>();
+  const take = (one: Generated): WorkloadForm => {
+    used.add(one);
+    return { workload: one.workload, loops: one.loops };
+  };
+  const surveyed = written.flatMap(({ operation, index, location, form }): SurveyedOperation[] => {
+    const site = { name: operation.name, index, location };
+    if ('skipped' in form) {
+      const { skipped, alike } = form;
+      const possible = mayBecomeWork(operation)
+        ? unmarked.filter((one) => isMadeOf(one.workload, operation))
+        : [];
+      // Of equal dispatches the compiler keeps one, with its place.
+      const made = possible.find(({ locations }) => locations.has(location ?? '')) ?? possible[0];
+      if (made !== undefined) return [{ ...site, skipped: null, generated: take(made), written: null }];
+      const same = generated.filter(
+        (one) => one.skipped !== null && alike !== null && isSameWork(one.workload, alike.workload),
+      );
+      return same.length === 0
+        ? [{ ...site, skipped, generated: null, written: null }]
+        : same.map((one) => ({ ...site, skipped, generated: take(one), written: alike }));
+    }
+    const mark = keys.indexOf(matchKey(writtenForm(form)));
+    let own = tuned.filter((one) => one.mark === mark);
+    if (own.length === 0) own = unmarked.filter((one) => isSameWork(one.workload, form.workload)).slice(0, 1);
+    if (own.length === 0)
+      return [
+        { ...site, skipped: 'the compiler makes something else of it', generated: null, written: null },
+      ];
+    return own.map((one): SurveyedOperation => {
+      const { loops } = take(one);
+      const workload = withInput(one.workload, form.workload);
+      const isReachable =
+        one.mark !== null && one.workload.context === undefined && areTiledAlike(workload, form.workload);
+      return {
+        ...site,
+        skipped: null,
+        generated: { workload, loops },
+        // Tiles stay on the loops while the compiler interchanges them: they have to be in its order from the start.
+        written: isReachable ? { ...form, loops } : null,
+      };
+    });
+  });
+  const made = generated
+    .filter((one) => !used.has(one))
+    .map(({ name, locations, skipped, workload, loops }): SurveyedOperation => ({
+      name,
+      index: null,
+      location: [...locations][0] ?? null,
+      skipped,
+      generated: { workload, loops },
+      written: null,
+    }));
+  return [...surveyed, ...made];
+}

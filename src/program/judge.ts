@@ -1,0 +1,125 @@
+// Which configurations a program keeps: what makes it wrong or slower is found out by running it, and left out.
+import { bestSubset } from './best-subset.ts';
+import { LEAST_RATIO, type SlowerWorkload } from './slower.ts';
+import { formatSeconds } from '../system/format.ts';
+
+/** What came of comparing results with stock's. */
+export interface ComparedResults {
+  /** Failed where there are none but stock's; unknown where stock gives none, or the time is over. */
+  readonly results: 'equal' | 'different' | 'failed' | 'unknown';
+  /** What is different, how it failed, or why nobody knows; null when they are equal. */
+  readonly reason: string | null;
+}
+
+export type Ask<Answer> = (keys: readonly string[]) => Promise<Answer>;
+
+/**
+ * What runs the program with the configurations of some workloads, which are given by their keys. Each question is answered
+ * in the same way when it is asked again.
+ */
+export interface ProgramRuns {
+  readonly compare: Ask<ComparedResults>;
+  /** By the statistics of its dispatches; none where there are no statistics. */
+  readonly slower: Ask<readonly SlowerWorkload[]>;
+  /**
+   * Stock's time over this one's where it is slower, else 1; null where there was no time to tell, or it seems to be slower
+   * and that may be noise.
+   */
+  readonly ratio: Ask<number | null>;
+}
+
+/** A workload that is left to the default in this program. */
+export interface LeftOutWorkload {
+  readonly key: string;
+  /** For people; begins with what all of one kind have in common. */
+  readonly reason: string;
+  /** What its configuration is to be marked as for every program; null where this one alone says something. */
+  readonly mark: { readonly kind: 'slower' | 'wrong-result'; readonly reason: string } | null;
+}
+
+/** What is to become of a program. */
+export interface Judgement {
+  /** Keys. */
+  readonly kept: readonly string[];
+  readonly leftOut: readonly LeftOutWorkload[];
+  /** Why nobody can say that what is kept is right and no slower; null where that is sure. */
+  readonly open: string | null;
+}
+
+/** How reasons for leaving something out begin. */
+export const WORSE = 'its configuration makes this program worse';
+
+export const NO_TIME = 'there was no time to find out whether it is slower';
+
+/**
+ * Decides what to keep. Wrong results first; then dispatches that are slower than stock's; then the program as a whole, in
+ * which halving finds what no statistics tell. What there is no time to find out is left out once it is clear that
+ * something is wrong.
+ * @param keys of all workloads that have a configuration in the program
+ */
+export async function judge(keys: readonly string[], runs: ProgramRuns): Promise<Judgement> {
+  const first = await runs.compare(keys);
+  const leftOut: LeftOutWorkload[] = [];
+  let kept = keys;
+  const without = (verdicts: readonly LeftOutWorkload[]) => {
+    leftOut.push(...verdicts);
+    kept = kept.filter((key) => !verdicts.some((verdict) => verdict.key === key));
+  };
+
+  if (first.results === 'unknown') {
+    // Values that say nothing take as long as any others.
+    without(await slowerOnes(kept, runs));
+    return { kept, leftOut, open: kept.length === 0 ? null : first.reason };
+  }
+  if (first.results !== 'equal') without(await wrongOnes(kept, runs));
+  if (kept.length > 0) without(await slowerOnes(kept, runs));
+  if (kept.length === 0) return { kept, leftOut, open: null };
+
+  /** Null where there is no time to tell. */
+  const score = async (some: readonly string[]): Promise<number | null> => {
+    const { results } = await runs.compare(some);
+    if (results === 'unknown') return null;
+    return results === 'equal' ? await runs.ratio(some) : 0;
+  };
+  const whole = await score(kept);
+  if (whole === null) return { kept, leftOut, open: NO_TIME };
+  if (whole < LEAST_RATIO) {
+    const { subset } = await bestSubset(kept, LEAST_RATIO, async (some) => (await score(some)) ?? 0);
+    const slow = kept.filter((key) => !subset.includes(key));
+    without(slow.map((key) => leaveOut(key, 'it is slower with it, or there was no time to tell', null)));
+  }
+  return { kept, leftOut, open: null };
+}
+
+/** Those whose own dispatches are slower. */
+async function slowerOnes(keys: readonly string[], runs: ProgramRuns): Promise<LeftOutWorkload[]> {
+  return (await runs.slower(keys)).map(({ key, comparison, isCertain }) => {
+    const [before, after] = comparison.seconds.map(formatSeconds);
+    return leaveOut(key, `its dispatches take ${after} instead of ${before}`, isCertain ? 'slower' : null);
+  });
+}
+
+/** Those that it takes to leave out for right results. */
+async function wrongOnes(keys: readonly string[], runs: ProgramRuns): Promise<LeftOutWorkload[]> {
+  const { subset } = await bestSubset(keys, 1, async (some) =>
+    (await runs.compare(some)).results === 'equal' ? 1 : 0,
+  );
+  const culprits = keys.filter((key) => !subset.includes(key));
+  const verdicts: LeftOutWorkload[] = [];
+  for (const key of culprits) {
+    // Asked of each alone before, unless only several together are wrong.
+    const { results, reason } = await runs.compare([key]);
+    const isKnown = results === 'different' || results === 'failed';
+    const why = (isKnown ? reason : null) ?? 'its results are wrong with it, or there was no time to tell';
+    const isAlone = culprits.length === 1 && results === 'different';
+    verdicts.push(leaveOut(key, why, isAlone ? 'wrong-result' : null));
+  }
+  return verdicts;
+}
+
+/** @param detail what is worse in the program */
+const leaveOut = (key: string, detail: string, kind: 'slower' | 'wrong-result' | null): LeftOutWorkload => ({
+  key,
+  reason: `${WORSE}: ${detail}`,
+  mark: kind && { kind, reason: `in a program ${detail}` },
+});

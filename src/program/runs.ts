@@ -1,0 +1,144 @@
+// Running a program with some of its configurations, within the time that there is.
+import type { Extent } from '../measure/compare-modules.ts';
+import { NO_TIME, type Ask, type ComparedResults, type ProgramRuns } from './judge.ts';
+import { purseOf } from './purse.ts';
+import { isSlower, LEAST_RATIO, slowerWorkloads, type SlowerWorkload } from './slower.ts';
+import type { FunctionVerdict } from './verdict.ts';
+import {
+  compareProgram,
+  timeProgram,
+  type Compared,
+  type Contest,
+  type Timed,
+  type Verdict,
+} from './verify.ts';
+
+/** The program with the configurations of some workloads. */
+export interface TunedProgram {
+  readonly module: string;
+  /** By workload, see `dispatchesOf`. */
+  readonly dispatches: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A function against stock's, without what it is compared with. */
+export type StockContest = Omit<Contest, 'tuned'>;
+
+/** Most pairs of processes: more of them tell little more. */
+const MOST_PAIRS = 12;
+
+/** Most seconds that one question may take. */
+const MOST_SECONDS = 30;
+
+/** How much of what is left one look gets, so that something is left for the next one; and the least, in seconds. */
+const SHARE = 2 / 3;
+const LEAST_SECONDS = 4;
+
+/**
+ * @param contests one for each function that is called; at least one
+ * @param compileWith compiles the program with the configurations of workloads, or says why it does not compile
+ * @param seconds that all runs together may take, about
+ */
+export function programRuns(
+  contests: readonly StockContest[],
+  compileWith: Ask<TunedProgram | { readonly problem: string }>,
+  seconds: number,
+): ProgramRuns & { verdictsOf(keys: readonly string[]): readonly FunctionVerdict[] } {
+  const purse = purseOf(seconds);
+  const runs = new Map<string, Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>>();
+  const runsWith = (keys: readonly string[]) => {
+    const own = runs.get(keys.join()) ?? new Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>();
+    runs.set(keys.join(), own);
+    return own;
+  };
+  let isSteady: boolean | null = null;
+
+  const compareOne = async (contest: Contest): Promise<Compared> => {
+    const callSeconds = Math.min(MOST_SECONDS, purse.left);
+    const result = await purse.spend(() => compareProgram(contest, callSeconds));
+    if (result.equal !== false || result.hasFailed) return result;
+    // A program that differs from itself says nothing of a configuration. One look is enough.
+    isSteady ??= await purse.spend(async () => {
+      const again = await compareProgram({ ...contest, tuned: contest.stock }, callSeconds);
+      return again.equal === true;
+    });
+    return isSteady ? result : { ...result, equal: null, reason: 'its results differ from run to run' };
+  };
+
+  const compare = async (keys: readonly string[]): Promise<ComparedResults> => {
+    const program = await compileWith(keys);
+    if ('problem' in program) return { results: 'failed', reason: `it does not compile: ${program.problem}` };
+    for (const contest of contests) {
+      if (purse.left <= 0) return { results: 'unknown', reason: NO_TIME };
+      const result = await compareOne({ ...contest, tuned: program.module });
+      runsWith(keys).set(contest, result);
+      if (result.equal === true) continue;
+      const reason = `${result.reason ?? 'there are no results'} (@${contest.function.name})`;
+      if (result.equal === null) return { results: 'unknown', reason };
+      return { results: result.hasFailed ? 'failed' : 'different', reason };
+    }
+    return { results: 'equal', reason: null };
+  };
+
+  /** What one function may take of the time. */
+  const extentOf = (share: number): Extent => ({
+    pairs: MOST_PAIRS,
+    seconds: Math.min(MOST_SECONDS, share) / contests.length,
+  });
+  /** What came of each function, in their order, until one could not be timed. */
+  const time = once(async (keys): Promise<readonly Timed[]> => {
+    const program = await compileWith(keys);
+    if ('problem' in program) return [];
+    const extent = extentOf(Math.max(SHARE * purse.left, Math.min(LEAST_SECONDS, purse.left)));
+    const all: Timed[] = [];
+    for (const contest of contests) {
+      const own = { ...contest, tuned: program.module };
+      const compared = runsWith(keys).get(contest);
+      if (compared === undefined) break;
+      const timed = await purse.spend(() => timeProgram(own, compared.seconds, extent));
+      runsWith(keys).set(contest, { ...compared, reason: timed.reason, timing: timed.timing });
+      all.push(timed);
+      if (timed.timing === null) break;
+    }
+    return all;
+  });
+
+  const slower = async (keys: readonly string[]): Promise<readonly SlowerWorkload[]> => {
+    const program = await compileWith(keys);
+    if ('problem' in program) return [];
+    const found = new Map<string, SlowerWorkload>();
+    for (const { dispatches } of await time(keys))
+      for (const one of slowerWorkloads(dispatches, program.dispatches))
+        if (!found.has(one.key)) found.set(one.key, one);
+    return [...found.values()];
+  };
+
+  const ratio = async (keys: readonly string[]): Promise<number | null> => {
+    const timings = (await time(keys)).flatMap(({ timing }) => timing ?? []);
+    const slowest = timings.filter(isSlower).map((timing) => timing.ratio);
+    if (slowest.length > 0) return Math.min(...slowest);
+    const isKnown =
+      timings.length === contests.length && timings.every((timing) => timing.ratio >= LEAST_RATIO);
+    return isKnown ? 1 : null;
+  };
+
+  return {
+    compare: once(compare),
+    slower,
+    ratio,
+    verdictsOf: (keys) =>
+      [...runsWith(keys)].map(([contest, { equal, maxError, reason, timing = null }]) => ({
+        name: contest.function.name,
+        ...{ equal, maxError, reason, timing },
+      })),
+  };
+}
+
+/** Answers a question that was asked before as it was answered then. */
+function once<T>(ask: Ask<T>): Ask<T> {
+  const answers = new Map<string, Promise<T>>();
+  return (keys) => {
+    const known = answers.get(keys.join()) ?? ask(keys);
+    answers.set(keys.join(), known);
+    return known;
+  };
+}

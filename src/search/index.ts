@@ -1,0 +1,13 @@
+// The search strategies by name.
+import { coordinateDescent } from './descent.ts';
+import { gridSearch } from './grid.ts';
+import { randomSearch } from './random.ts';
+import type { StrategyFactory } from './strategy.ts';
+
+export const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
+  descent: coordinateDescent,
+  random: randomSearch,
+  grid: gridSearch,
+};
+
+export { coordinateDescent as defaultStrategy };

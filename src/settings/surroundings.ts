@@ -1,0 +1,10 @@
+import type { Settings } from './settings.ts';
+
+/** Where everything of one run comes from. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly settings: Settings;
+  /** Folder of the installed package. */
+  readonly root: string;
+  readonly cacheDirectory: string;
+}

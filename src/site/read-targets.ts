@@ -1,0 +1,47 @@
+// Targets as the compiler prints them. Loaded only when it has been asked.
+import { dialectAttributes, stringOf, type DialectAttribute } from 'mlir-parser-ts';
+import type { Target } from './target.ts';
+
+/**
+ * Targets named in the printed IR of a module after device assignment; one entry per distinct target.
+ * @param flags those of the user that change the generated code
+ */
+export function readTargets(ir: Uint8Array, flags: readonly string[]): Target[] {
+  const targets = new Map<string, Target>();
+  for (const attribute of dialectAttributes(ir, '#hal.executable.target')) {
+    const [backend, format] = attribute.values.map(stringOf);
+    if (typeof backend !== 'string' || typeof format !== 'string') continue;
+    const text = Buffer.from(ir.subarray(attribute.start, attribute.end)).toString();
+    const gpu = gpuOf(attribute);
+    targets.set(text, {
+      backend,
+      triple: field(attribute, 'target_triple') || format,
+      cpu: field(attribute, 'cpu') || field(gpu, 'arch'),
+      features: enabledFeatures(field(attribute, 'cpu_features') || field(gpu, 'features')),
+      nativeVectorBytes: Number(/^\d+/.exec(attribute.entries.get('native_vector_size') ?? '')?.[0] ?? 0),
+      flags,
+    });
+  }
+  return [...targets.values()];
+}
+
+/** What a GPU backend says of the GPU. */
+function gpuOf({ entries }: DialectAttribute): DialectAttribute | undefined {
+  const text = entries.get('iree_codegen.target_info') ?? '';
+  return dialectAttributes(Buffer.from(text), '#iree_gpu.target')[0];
+}
+
+const field = (attribute: DialectAttribute | undefined, name: string): string =>
+  stringOf(attribute?.entries.get(name) ?? '') ?? '';
+
+/** The compiler appends the user's features after the CPU's own: the last mention of a feature decides. */
+function enabledFeatures(list: string): string[] {
+  const enabled = new Map<string, boolean>();
+  for (const feature of list.split(',')) {
+    if (/^[+-]/.test(feature)) enabled.set(feature.slice(1), feature.startsWith('+'));
+  }
+  return [...enabled]
+    .filter(([, on]) => on)
+    .map(([name]) => name)
+    .sort();
+}

@@ -1,0 +1,78 @@
+// Brings a database to the schema this program knows, or says why that cannot be.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { packageRoot } from '../../system/package-root.ts';
+import { ELSEWHERE, StoreError } from '../errors.ts';
+
+/** Number of the newest file in db/migrations; kept in `PRAGMA user_version`. */
+export const SCHEMA_VERSION = 2;
+
+/** `PRAGMA application_id` of our databases: "IREt" in ASCII. Tells them from other programs' files. */
+export const APPLICATION_ID = 0x49524574;
+
+/** A later migration to migrate to, for tests of migrating itself. */
+export interface MigrationPlan {
+  readonly version: number;
+  /** Folder with `NNNN_name.sql` files, one for each number from 1 to `version`. */
+  readonly directory: string;
+}
+
+interface Identity {
+  readonly application: number;
+  readonly version: number;
+  readonly objects: number;
+}
+
+/** Schema version of the database; 0 when it is blank. Throws `StoreError` for a foreign file or a future schema. */
+export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION): number {
+  // One statement, so that another process which is just initialising the file is seen before or after, not between.
+  const { application, version, objects } = db
+    .prepare<[], Identity>(
+      `SELECT application_id AS application, user_version AS version,
+              (SELECT count(*) FROM sqlite_schema) AS objects
+       FROM pragma_application_id, pragma_user_version`,
+    )
+    .get()!;
+  const blank = application === 0 && version === 0 && objects === 0;
+  if (application !== APPLICATION_ID && !blank) {
+    throw new StoreError('foreign', `${path} is a SQLite database of another program: ${ELSEWHERE}`);
+  }
+  if (version > known) {
+    throw new StoreError(
+      'future',
+      `tuning database ${path} was written by a newer iree-compile-tuned ` +
+        `(schema ${version}, this one knows ${known}): update iree-compile-tuned, or ${ELSEWHERE}`,
+    );
+  }
+  return version;
+}
+
+/**
+ * Applies the missing migrations in one transaction: all or none. Processes that open a new database at the same
+ * moment queue at the write lock, and those that come second find the work done.
+ */
+export function migrate(db: Database, path: string, plan?: MigrationPlan): void {
+  const version = plan?.version ?? SCHEMA_VERSION;
+  // Read before the lock is taken, so that a broken installation holds nobody up.
+  const files = migrationFiles(plan?.directory ?? join(packageRoot, 'db', 'migrations'), version);
+  db.transaction(() => {
+    for (const sql of files.slice(schemaVersion(db, path, version))) db.exec(sql);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${version}`);
+  }).immediate();
+}
+
+/** SQL of migrations 1 to `version`, in order. */
+function migrationFiles(directory: string, version: number): string[] {
+  const names = readdirSync(directory);
+  return Array.from({ length: version }, (_, i) => {
+    const prefix = `${String(i + 1).padStart(4, '0')}_`;
+    const name = names.find((candidate) => candidate.startsWith(prefix) && candidate.endsWith('.sql'));
+    if (name === undefined) {
+      const problem = `the installation is incomplete: ${directory} has no ${prefix}*.sql`;
+      throw new StoreError('unavailable', `${problem}; install iree-compile-tuned again`);
+    }
+    return readFileSync(join(directory, name), 'utf8');
+  });
+}

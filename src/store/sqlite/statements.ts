@@ -1,0 +1,111 @@
+// The SQL of the store, one name a statement.
+
+const SUBJECT_WITH_KEYS = `
+  subject AS s
+  JOIN workload AS w ON w.id = s.workload
+  JOIN target AS t ON t.id = s.target
+  JOIN device AS d ON d.id = s.device
+  JOIN compiler AS c ON c.id = s.compiler`;
+
+const KEYS = 'w.key AS workload, t.key AS target, d.key AS device, c.key AS compiler';
+
+const RECORDS = `
+  SELECT ${KEYS}, w.form AS workload_form, r.configuration, r.ratio, r.low, r.high, r.default_seconds, r.seconds,
+         r.processes, r.repetitions, r.noise_floor, r.max_error, r.trials, r.tuning_seconds, r.families, r.complete,
+         r.created_at, r.created_by,
+         (SELECT min(m.kind || ': ' || m.reason) FROM mark AS m
+          WHERE m.subject = r.subject AND m.configuration = r.configuration) AS failure
+  FROM ${SUBJECT_WITH_KEYS}
+  JOIN record AS r ON r.subject = s.id`;
+
+const NEWEST_FIRST = 'ORDER BY r.created_at DESC, r.subject DESC';
+
+/** Parameters of a statement that names one subject by its four keys. */
+const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @device AND c.key = @compiler';
+
+const SUBJECT_ID = `SELECT s.id FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
+
+export const SUBJECT_PARTS = ['workload', 'target', 'device', 'compiler'] as const;
+
+/** Writes a form anew when it changed, which also heals one that was damaged. */
+export function upsertPart(table: (typeof SUBJECT_PARTS)[number]): string {
+  return `INSERT INTO ${table} (key, form) VALUES (?, ?)
+          ON CONFLICT (key) DO UPDATE SET form = excluded.form WHERE form <> excluded.form`;
+}
+
+export const INSERT_SUBJECT = `
+  INSERT INTO subject (workload, target, device, compiler)
+  SELECT w.id, t.id, d.id, c.id FROM workload AS w, target AS t, device AS d, compiler AS c ${WHERE_KEY}
+  ON CONFLICT DO NOTHING`;
+
+export const SELECT_SUBJECT_ID = SUBJECT_ID;
+
+export const SELECT_SUBJECT = `
+  SELECT ${KEYS}, w.form AS workload_form, t.form AS target_form, d.form AS device_form, c.form AS compiler_form
+  FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
+
+/** Workload keys come as one JSON array, so that any number of them is one statement. */
+export const FIND_RECORDS = `${RECORDS}
+  WHERE w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND c.key = @compiler
+  ${NEWEST_FIRST}`;
+
+export const ALL_RECORDS = `${RECORDS} ${NEWEST_FIRST}`;
+
+export const REPLACE_RECORD = `
+  INSERT OR REPLACE INTO record (subject, configuration, ratio, low, high, default_seconds, seconds, processes,
+    repetitions, noise_floor, max_error, trials, tuning_seconds, families, complete, created_at, created_by)
+  VALUES (@subject, @configuration, @ratio, @low, @high, @defaultSeconds, @seconds, @processes,
+    @repetitions, @noiseFloor, @maxError, @trials, @tuningSeconds, @families, @complete, @createdAt, @createdBy)`;
+
+export const INSERT_MARK = `
+  INSERT INTO mark (subject, configuration, kind, reason, created_at, created_by)
+  VALUES (@subject, @configuration, @kind, @reason, @createdAt, @createdBy)
+  ON CONFLICT DO NOTHING`;
+
+export const SELECT_MARKS = `
+  SELECT configuration, kind, reason, created_at, created_by
+  FROM mark WHERE subject = (${SUBJECT_ID}) ORDER BY created_at, configuration, kind`;
+
+export const INSERT_TRIAL = `
+  INSERT INTO trial (subject, configuration, outcome, seconds, ratio, message, strategy, created_at)
+  VALUES (@subject, @configuration, @outcome, @seconds, @ratio, @message, @strategy, @createdAt)`;
+
+export const SELECT_TRIALS = `
+  SELECT configuration, outcome, seconds, ratio, message, strategy
+  FROM trial WHERE subject = (${SUBJECT_ID}) ORDER BY id`;
+
+export const NOTE_MISS = `
+  INSERT INTO miss (subject, count, last_seen_at) VALUES (?, 1, ?)
+  ON CONFLICT (subject) DO UPDATE SET count = count + 1, last_seen_at = excluded.last_seen_at`;
+
+export const DELETE_MISS = 'DELETE FROM miss WHERE subject = ?';
+
+export const SELECT_MISSES = `
+  SELECT ${KEYS}, m.count, m.last_seen_at AS lastSeenAt
+  FROM ${SUBJECT_WITH_KEYS} JOIN miss AS m ON m.subject = s.id
+  ORDER BY m.count DESC, m.last_seen_at DESC, m.subject DESC`;
+
+/** What less time could not decide says nothing about what more time could not. */
+export const NOTE_UNDECIDED = `
+  INSERT INTO undecided (subject, reason, budget_seconds, attempts, last_tried_at)
+  VALUES (@subject, @reason, @budgetSeconds, 1, @triedAt)
+  ON CONFLICT (subject) DO UPDATE SET
+    reason = CASE WHEN excluded.budget_seconds >= budget_seconds THEN excluded.reason ELSE reason END,
+    budget_seconds = max(budget_seconds, excluded.budget_seconds),
+    attempts = attempts + 1,
+    last_tried_at = excluded.last_tried_at`;
+
+export const FIND_UNDECIDED = `
+  SELECT w.key AS workload, u.reason, u.budget_seconds AS budgetSeconds, u.attempts, u.last_tried_at AS lastTriedAt
+  FROM ${SUBJECT_WITH_KEYS} JOIN undecided AS u ON u.subject = s.id
+  WHERE w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND d.key = @device AND c.key = @compiler`;
+
+export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
+
+export const ADD_TO_COUNTER = `
+  INSERT INTO counter (name, value) VALUES (?, ?)
+  ON CONFLICT (name) DO UPDATE SET value = value + excluded.value`;
+
+export const SELECT_COUNTERS = 'SELECT name, value FROM counter ORDER BY name';
+
+export const DELETE_COUNTERS = 'DELETE FROM counter RETURNING name, value';

@@ -1,0 +1,79 @@
+// The cache folder: what lies in it, and for how long. All of it can be made again. Nobody else joins a name onto that
+// folder, so this is the list; beside any of its files lies another one for a moment, before it is renamed to it.
+import { join } from 'node:path';
+
+/** One kind of files or folders. */
+export interface Place {
+  /** Below the cache folder; `*` is what tells several apart: letters, digits, dashes. */
+  readonly path: string;
+  /** So long stays what is neither read nor written; what does not go with time says how it goes. */
+  readonly days: number;
+}
+
+/** What is remembered of an input and not asked for in this time is worth less than its place. */
+const MEMORY_DAYS = 30;
+
+/** For ever, unless something else than time ends it. */
+const ANY_DAYS = Infinity;
+
+// Facts of compilers. They are few.
+export const DESCRIPTIONS: Place = { path: 'compiler-*.json', days: ANY_DAYS };
+export const OPTION_TABLES: Place = { path: 'options-*.json', days: ANY_DAYS };
+export const TARGETS: Place = { path: 'target-*.json', days: ANY_DAYS };
+export const PIP_ANSWERS: Place = { path: 'pip-*.json', days: ANY_DAYS };
+
+// What is remembered of inputs and plans.
+export const PLANS: Place = { path: 'plans/plan-*.json', days: MEMORY_DAYS };
+export const REPLAYS: Place = { path: 'replays/replay-*.json', days: MEMORY_DAYS };
+export const SUBSTITUTES: Place = { path: 'substitutes/substitute-*.json', days: MEMORY_DAYS };
+export const SURVEYS: Place = { path: 'surveys/survey-*.json', days: MEMORY_DAYS };
+/** Found out about whole programs: it took seconds of running, or somebody asked for it. */
+export const PROGRAMS: Place = { path: 'programs/program-*.json', days: 12 * MEMORY_DAYS };
+
+/** What compilers read. A memory that names one may be as old as memories become, and then a compiler is about to read it. */
+export const SPECS: Place = { path: 'specs/*.mlir', days: 3 * MEMORY_DAYS };
+
+/** Folders that are wanted for a moment, and are removed with the process that made them: `scratch.ts`. */
+export const SCRATCH: Place = { path: 'work/*', days: ANY_DAYS };
+
+/** The launcher's notes of Nodes that have answered, a folder for each start of the machine. */
+export const NODES: Place = { path: 'nodes/*', days: MEMORY_DAYS };
+
+/** Node's own, of our code as its engine has compiled it. */
+export const NODE_CODE: Place = { path: 'node', days: ANY_DAYS };
+
+/** Until `iree-tuned stats` collects it. */
+export const COUNTERS: Place = { path: 'counters.jsonl', days: ANY_DAYS };
+/** While they are added up; what a killed process has left there is taken by the next. */
+export const TAKEN_COUNTERS: Place = { path: 'counters.jsonl.*', days: ANY_DAYS };
+
+/** Locked by whoever measures. */
+export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: ANY_DAYS };
+
+/** Its time says when somebody last looked for what is not used any more. */
+export const TIDIED: Place = { path: 'tidied', days: ANY_DAYS };
+
+/** All there is. */
+export const PLACES: readonly Place[] = [
+  DESCRIPTIONS,
+  OPTION_TABLES,
+  TARGETS,
+  PIP_ANSWERS,
+  PLANS,
+  REPLAYS,
+  SUBSTITUTES,
+  SURVEYS,
+  PROGRAMS,
+  SPECS,
+  SCRATCH,
+  NODES,
+  NODE_CODE,
+  COUNTERS,
+  TAKEN_COUNTERS,
+  MEASURING_LOCK,
+  TIDIED,
+];
+
+/** Path of what is kept at a place, with `name` for its `*`. */
+export const pathIn = (cacheDirectory: string, { path }: Place, name = ''): string =>
+  join(cacheDirectory, path.replace('*', name));

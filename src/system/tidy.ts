@@ -1,0 +1,41 @@
+// What nobody will use again leaves the cache folder. Builds that are no hits have the time for it.
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
+import { removeAbandoned } from './scratch.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Files of ours that are older when a plan uses them are written anew, so that they outlive the plan. */
+export const isFresh = (modifiedMs: number): boolean => modifiedMs > Date.now() - PLANS.days * DAY_MS;
+
+/** Removes what dead processes left and, once a day, what was not used for a long time. Never throws. */
+export function tidyUp(cacheDirectory: string): void {
+  removeAbandoned(cacheDirectory);
+  try {
+    const stamp = pathIn(cacheDirectory, TIDIED);
+    if ((statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) > Date.now() - DAY_MS) return;
+    writeFileSync(stamp, '');
+  } catch {
+    // There is no such directory yet, or it is not ours.
+    return;
+  }
+  for (const place of PLACES) if (place.days < Infinity) removeUnused(cacheDirectory, place);
+}
+
+function removeUnused(cacheDirectory: string, { path, days }: Place): void {
+  const folder = join(cacheDirectory, dirname(path));
+  const isOurs = new RegExp(`^${basename(path).replaceAll('.', '\\.').replace('*', '[\\w-]+')}$`);
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!isOurs.test(name)) continue;
+      const path = join(folder, name);
+      const { atimeMs, mtimeMs } = statSync(path);
+      // Where the system does not keep the time of reading, what was written long ago is made again.
+      if (Math.max(atimeMs, mtimeMs) < Date.now() - days * DAY_MS)
+        rmSync(path, { force: true, recursive: true });
+    }
+  } catch {
+    // Nothing is there, or another build is doing the same.
+  }
+}

@@ -1,0 +1,29 @@
+// A time-out says something of what timed out only where anything else would have been in time.
+import { buildCandidates } from '../measure/build.ts';
+import { timeCandidates } from '../measure/candidate-timings.ts';
+import type { Toolchain } from '../measure/toolchain.ts';
+import type { Workload } from '../workload/workload.ts';
+
+/** Done as soon as it is begun. */
+const TINY: Workload = {
+  kind: 'contraction',
+  dimensions: [
+    { kind: 'm', size: 4 },
+    { kind: 'n', size: 4 },
+    { kind: 'k', size: 4 },
+  ],
+  lhs: { elementType: 'f32', dimensions: [0, 2] },
+  rhs: { elementType: 'f32', dimensions: [2, 1] },
+  accumulator: { elementType: 'f32', dimensions: [0, 1] },
+  constantRhs: false,
+};
+
+/** Whether this machine takes longer than `timeoutSeconds` to start a program that does next to nothing. */
+export async function isTooBusy(toolchain: Toolchain, timeoutSeconds: number): Promise<boolean> {
+  const candidate = { name: 'tiny', attribute: null };
+  const { module } = await buildCandidates(toolchain, TINY, [candidate], 'tiny');
+  if (module === null) return false;
+  const options = { repetitions: 1, minSeconds: 0.005, timeoutSeconds };
+  const { seconds } = await timeCandidates(toolchain, TINY, module, [candidate.name], options);
+  return !seconds.has(candidate.name);
+}

@@ -1,0 +1,203 @@
+// Screening: many configurations, few repetitions each, compiled and timed together.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildCandidates } from '../measure/build.ts';
+import { candidateOf, stockCandidate } from '../measure/candidate-module.ts';
+import { gainOver, timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
+import { geometricMean } from '../measure/statistics.ts';
+import type { Toolchain } from '../measure/toolchain.ts';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import type { Trial } from '../store/store.ts';
+import type { Workload } from '../workload/workload.ts';
+import { isTooBusy } from './busy.ts';
+import { DOES_NOT_RUN } from './undecided.ts';
+
+/** Name of the default's function in every candidate module. */
+export const DEFAULT_NAME = 'stock';
+
+/** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
+export const SLOW_DEFAULT_SECONDS = 0.03;
+
+/** Repetitions, and the least seconds in each. */
+interface Care {
+  readonly repetitions: number;
+  readonly minSeconds: number;
+}
+
+const QUICK: Care = { repetitions: 3, minSeconds: 0.01 };
+
+/** Where the default is slow: good candidates still run several times in this, and bad ones cost no more than once. */
+const ONCE: Care = { repetitions: 1, minSeconds: 0.03 };
+
+/** For the few best of a search, of which some were only lucky. */
+export const CAREFUL: Care = { repetitions: 7, minSeconds: 0.02 };
+
+/** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
+const DEFAULT_SHARE = 0.08;
+
+/** Where the default is slow, what the candidates of the first batch may take: as much again if some hang, and the finals. */
+const FIRST_BATCH_SHARE = 0.3;
+
+/** A trial, with what the search has to know of it beside its speed. */
+export interface ScreenedTrial extends Trial {
+  /** Gain at the size of a dynamic dimension where it is least; null where there is one size only, or nothing was measured. */
+  readonly leastRatio: number | null;
+}
+/** A candidate that is so many times slower than the default need not be measured to its end. */
+const HOPELESS = 20;
+
+/** What loading a module may take on a busy machine. */
+const START_SECONDS = 5;
+
+/** Times batches of configurations of one workload; remembers how fast the default is. */
+export class Screener {
+  readonly #toolchain: Toolchain;
+  readonly #workload: Workload;
+  readonly #strategy: string;
+  #batches = 0;
+  /** Of the default at each size, median seconds; empty until the first batch has run. */
+  #defaults: readonly number[] = [];
+  #problem: string | null = null;
+
+  constructor(toolchain: Toolchain, workload: Workload, strategy: string) {
+    this.#toolchain = toolchain;
+    this.#workload = workload;
+    this.#strategy = strategy;
+  }
+
+  /** Median seconds of the default, over several sizes their geometric mean; NaN until the first batch has run. */
+  get defaultSeconds(): number {
+    return geometricMean(this.#defaults);
+  }
+
+  /** Why the default has no time although the first batch has run; null where the machine is too busy to tell. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Seconds that running at every size takes, for each second of a geometric mean over them. */
+  get runFactor(): number {
+    const sum = this.#defaults.reduce((total, seconds) => total + seconds, 0);
+    return this.#defaults.length < 2 ? 1 : sum / this.defaultSeconds;
+  }
+
+  /**
+   * One trial per configuration, in the same order.
+   * @param timeoutSeconds for the whole batch, compiling not counted
+   * @param care how thoroughly to measure
+   */
+  async screen(
+    configurations: readonly Configuration[],
+    timeoutSeconds: number,
+    care: Care = QUICK,
+  ): Promise<ScreenedTrial[]> {
+    const batch = `batch${this.#batches++}`;
+    const candidates = configurations.map((configuration, i) =>
+      candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
+    );
+    const withDefault = !this.#isSlow;
+    const all = withDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
+    const build = await buildCandidates(this.#toolchain, this.#workload, all, batch);
+    const timings: CandidateTimings =
+      build.module === null
+        ? { seconds: new Map(), failed: new Map() }
+        : await this.#time(
+            build.module,
+            build.built.map(({ name }) => name),
+            timeoutSeconds,
+            care,
+          );
+
+    this.#defaults = timings.seconds.get(DEFAULT_NAME) ?? this.#defaults;
+    if (this.#defaults.length === 0)
+      this.#problem = await this.#problemOf(
+        build.refused.get(DEFAULT_NAME),
+        timings.failed.get(DEFAULT_NAME),
+        timeoutSeconds * DEFAULT_SHARE,
+      );
+    return configurations.map((configuration, i): ScreenedTrial => {
+      const name = `c${i}`;
+      const base = { configuration, strategy: this.#strategy, seconds: null, ratio: null, leastRatio: null };
+      const refusal = build.refused.get(name);
+      if (refusal !== undefined) return { ...base, outcome: 'compile-error', message: refusal };
+      const seconds = timings.seconds.get(name);
+      if (seconds === undefined) {
+        const message = timings.failed.get(name) ?? 'no timing was reported';
+        return { ...base, outcome: message.startsWith('took longer') ? 'timeout' : 'run-error', message };
+      }
+      const { ratio, least } = gainOver(this.#defaults, seconds);
+      const known = Number.isFinite(ratio);
+      return {
+        ...base,
+        outcome: 'measured',
+        seconds: geometricMean(seconds),
+        ratio: known ? ratio : null,
+        leastRatio: known && seconds.length > 1 ? least : null,
+        message: null,
+      };
+    });
+  }
+
+  /** What was said when the default was compiled and when it was run, in so many seconds at most. */
+  async #problemOf(refused: string | undefined, failed: string | undefined, timeoutSeconds: number) {
+    if (refused !== undefined) return `the default does not compile: ${refused}`;
+    if (failed?.startsWith('took longer') !== true)
+      return `${DOES_NOT_RUN}: ${failed ?? 'no timing was reported'}`;
+    return (await isTooBusy(this.#toolchain, timeoutSeconds))
+      ? null
+      : `the default is too slow to compare anything with it: one run ${failed}`;
+  }
+
+  get #isSlow(): boolean {
+    return this.defaultSeconds * this.runFactor > SLOW_DEFAULT_SECONDS;
+  }
+
+  async #time(module: string, names: readonly string[], timeoutSeconds: number, care: Care) {
+    // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
+    await sleep(20);
+    if (Number.isNaN(this.defaultSeconds)) {
+      // The first batch begins with the default alone, so that nothing is timed ten times before we know how slow it is.
+      const first = await timeCandidates(this.#toolchain, this.#workload, module, [DEFAULT_NAME], {
+        repetitions: 1,
+        minSeconds: 0.005,
+        timeoutSeconds: timeoutSeconds * DEFAULT_SHARE,
+        only: [DEFAULT_NAME],
+      });
+      this.#defaults = first.seconds.get(DEFAULT_NAME) ?? [];
+      if (this.#defaults.length === 0) return first;
+      if (this.#isSlow) {
+        const rest = names.filter((name) => name !== DEFAULT_NAME);
+        return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE, care);
+      }
+    }
+    return this.#timeBatch(module, names, undefined, timeoutSeconds, care);
+  }
+
+  #timeBatch(
+    module: string,
+    names: readonly string[],
+    only: readonly string[] | undefined,
+    timeoutSeconds: number,
+    care: Care,
+  ) {
+    const { repetitions, minSeconds } = this.#isSlow && care === QUICK ? ONCE : care;
+    // One that hangs must not take the rest of the budget with it.
+    const sizes = this.#defaults.length;
+    const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.defaultSeconds * this.runFactor);
+    return timeCandidates(this.#toolchain, this.#workload, module, names, {
+      repetitions,
+      minSeconds,
+      timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + names.length * repetitions * longest),
+      ...(only && { only }),
+    });
+  }
+}
+
+/** The default as a trial, so that the table of trials shows what everything is compared with. */
+export const defaultTrial = (seconds: number, strategy: string): Trial => ({
+  configuration: DEFAULT_CONFIGURATION,
+  outcome: 'measured',
+  seconds,
+  ratio: 1,
+  message: null,
+  strategy,
+});

@@ -1,0 +1,8 @@
+// How workloads share the time that there is for tuning.
+
+/** What each workload gets where there is so much: a few that are tuned well beat many that are tuned badly. */
+const FAIR_SECONDS = 10;
+
+/** Seconds for the next of `count` workloads that share `secondsLeft`. */
+export const shareOf = (secondsLeft: number, count: number): number =>
+  Math.min(secondsLeft, Math.max(FAIR_SECONDS, secondsLeft / count));

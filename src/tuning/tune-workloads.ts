@@ -1,0 +1,187 @@
+// Tuning many workloads within one budget.
+import { rmSync } from 'node:fs';
+import type { SpaceOptions } from '../backend/backend.ts';
+import { backendNamed } from '../backend/index.ts';
+import type { MeasuringTools } from '../compiler/find.ts';
+import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
+import { defaultStrategy } from '../search/index.ts';
+import type { StrategyFactory } from '../search/strategy.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { acquireMeasuringLock } from '../site/measuring-lock.ts';
+import type { Site } from '../site/site.ts';
+import { BUSY } from '../site/turn.ts';
+import { userName } from '../store/author.ts';
+import { chooseRecord, lacksFamily } from '../store/choose.ts';
+import type { Store, Undecided } from '../store/store.ts';
+import { placeOf, subjectOf } from '../store/subject.ts';
+import { LONGEST_TIMER_MS } from '../system/limits.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
+import { likelyCost, type Workload } from '../workload/workload.ts';
+import { shareOf } from './share.ts';
+import {
+  DEFAULT_EFFORT,
+  tuneWorkload,
+  type Effort,
+  type TuningProgress,
+  type TuningResult,
+} from './tune-workload.ts';
+import { isWorthAnotherTry } from './undecided.ts';
+
+/** A workload that is to be tuned. */
+export interface Work {
+  readonly key: string;
+  readonly workload: Workload;
+  /** How many operations of the program it is. */
+  readonly count: number;
+  /** Of its search space. */
+  readonly options: SpaceOptions;
+}
+
+export interface TuneOptions {
+  readonly budgetSeconds: number;
+  /** What the user gave in all, of which some may be spent. */
+  readonly givenSeconds: number;
+  readonly signal: AbortSignal;
+  readonly finishEarly?: AbortSignal;
+  readonly strategy?: StrategyFactory;
+  readonly effort?: Effort;
+  /** Keys to tune even where there is a record. */
+  readonly again?: ReadonlySet<string>;
+  readonly onProgress?: (progress: TuningProgress) => void;
+}
+
+/** What is known of a workload in the end, and whether it was tuned here or found. */
+export interface Known extends TuningResult {
+  readonly outcome: 'hit' | 'tuned';
+}
+
+export interface TuneOutcome {
+  readonly results: ReadonlyMap<string, Known>;
+  /** What was tried and could not be decided. */
+  readonly undecided: ReadonlyMap<string, Undecided>;
+  /** Why the others have none. */
+  readonly whyNot: string;
+}
+
+const INTERRUPTED = 'tuning was interrupted';
+
+/** A workload whose tuning cannot have a meaningful budget any more is left for the next build. */
+const LEAST_SECONDS = 4;
+
+/**
+ * Seconds after the end of the budget at which everything is stopped: what is planned to end in time takes many times
+ * as long on a machine that is busy with other things.
+ */
+const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
+
+/**
+ * Tunes workloads one after the other, the most work of the program first, each with an even share of what is left of the
+ * budget as long as that share is fair; what does not fit is left for the next build. Waiting for
+ * another process that measures on this machine counts too; what that process found meanwhile is taken over.
+ */
+export async function tuneWorkloads(
+  works: readonly Work[],
+  store: Store,
+  site: Site,
+  tools: MeasuringTools | null,
+  surroundings: Pick<Surroundings, 'env' | 'cacheDirectory'>,
+  options: TuneOptions,
+): Promise<TuneOutcome> {
+  const results = new Map<string, Known>();
+  const undecided = new Map<string, Undecided>();
+  const backend = backendNamed(site.target.key);
+  const clock = () => performance.now() / 1000;
+  const end = clock() + options.budgetSeconds;
+  const { cacheDirectory } = surroundings;
+  if (backend === undefined)
+    return { results, undecided, whyNot: site.whyNotHere ?? 'nothing is tuned for this target' };
+  if (tools === null)
+    return {
+      results,
+      undecided,
+      whyNot: 'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
+    };
+
+  // A user who gives less than that in all gets what can be had for it.
+  const least = Math.min(LEAST_SECONDS, options.givenSeconds / 2);
+  const isFinished = () => options.finishEarly?.aborted === true;
+  const began = Date.now();
+  /**
+   * Takes a record over that there is by now, or that there can be none in about so many `seconds`: another process that
+   * measured while we waited may have found out.
+   */
+  const takeOver = (work: Work, seconds: number): boolean => {
+    if (options.again?.has(work.key) === true) return false;
+    const { target, compiler, device } = placeOf(site);
+    const [vain] = store.findUndecided([work.key], { target, compiler, device });
+    if (vain && Date.parse(vain.lastTriedAt) >= began && !isWorthAnotherTry(vain, seconds, [])) {
+      undecided.set(work.key, vain);
+      return true;
+    }
+    const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
+    if (found === null || lacksFamily(found.evidence, backend.familiesOf(work.workload, work.options)))
+      return false;
+    results.set(work.key, { ...found, outcome: 'hit' });
+    return true;
+  };
+  const lock = await acquireMeasuringLock(surroundings, options.budgetSeconds, options.signal);
+  if (lock === null) {
+    for (const work of works) takeOver(work, 0);
+    return { results, undecided, whyNot: BUSY };
+  }
+  const workDirectory = makeScratchFolder(cacheDirectory, 'tuning');
+  if (workDirectory === null) {
+    lock.release();
+    return { results, undecided, whyNot: `nothing can be written to the cache folder ${cacheDirectory}` };
+  }
+  let whyNot = 'the tuning budget is spent';
+  const overdueMs = 1000 * (end - clock() + graceSeconds(options.budgetSeconds));
+  const overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
+  try {
+    const toolchain: Toolchain = {
+      compiler: site.executable,
+      release: site.compiler.release,
+      flags: site.flags,
+      ...tools,
+      device: site.device,
+      workDirectory,
+      signal: AbortSignal.any([options.signal, overdue]),
+    };
+    const secondsOf = ({ workload, count }: Work) => count * likelyCost(workload);
+    const order = works.toSorted((a, b) => secondsOf(b) - secondsOf(a));
+    for (const [i, work] of order.entries()) {
+      const left = end - clock();
+      const budgetSeconds = shareOf(left, order.length - i);
+      if (takeOver(work, budgetSeconds)) continue;
+      // The others may still be found.
+      if (left < least || isFinished()) continue;
+      const subject = subjectOf(work, site);
+      const result = await tuneWorkload(toolchain, store, {
+        subject,
+        backend,
+        options: work.options,
+        strategy: options.strategy ?? defaultStrategy,
+        effort: options.effort ?? DEFAULT_EFFORT,
+        budgetSeconds,
+        clock,
+        createdBy: userName(),
+        ...(options.finishEarly && { finishEarly: options.finishEarly }),
+        ...(options.onProgress && { onProgress: options.onProgress }),
+      });
+      if (result !== null) {
+        results.set(work.key, { ...result, outcome: 'tuned' });
+        continue;
+      }
+      const [row] = store.findUndecided([work.key], subject);
+      if (row !== undefined) undecided.set(work.key, row);
+      else whyNot = isFinished() ? INTERRUPTED : 'the machine is too busy to measure';
+    }
+  } catch (error) {
+    if (!(error instanceof StoppedError)) throw error;
+    whyNot = overdue.aborted ? 'tuning took much longer than its budget: the machine is busy' : INTERRUPTED;
+  } finally {
+    rmSync(workDirectory, { recursive: true, force: true });
+    lock.release();
+  }
+  return { results, undecided, whyNot };
+}

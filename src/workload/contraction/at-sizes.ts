@@ -1,0 +1,35 @@
+// Dynamic dimensions: the sizes that a contraction is tuned at when its text does not say them.
+import type { TunedSizes } from '../sizes.ts';
+import type { Contraction } from './contraction.ts';
+
+/** Every combination is compiled into every module of candidates and measured. */
+const MOST_COMBINATIONS = 16;
+
+/** The same contraction with sizes for its dynamic dimensions, or why it cannot be tuned. */
+export function atSizes(
+  workload: Contraction,
+  wanted: TunedSizes,
+): Contraction | { readonly skipped: string } {
+  const open = workload.dimensions.filter(({ sizes }) => sizes !== undefined);
+  if (open.length === 0) return workload;
+  const missing = [...new Set(open.map(({ kind }) => kind))].filter((kind) => wanted[kind] === undefined);
+  if (missing.length > 0) {
+    const example = missing.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
+    return {
+      skipped: `dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="${example}"`,
+    };
+  }
+  const combinations = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
+  if (combinations > MOST_COMBINATIONS)
+    return {
+      skipped: `dynamic dimensions with too many sizes: ${combinations} combinations, of ${MOST_COMBINATIONS} at most`,
+    };
+  return {
+    ...workload,
+    dimensions: workload.dimensions.map((dimension) => {
+      if (dimension.sizes === undefined) return dimension;
+      const sizes = wanted[dimension.kind]!;
+      return { ...dimension, size: sizes.at(-1)!, sizes };
+    }),
+  };
+}

@@ -1,0 +1,38 @@
+// Text of a module of candidates: operands that all of them share, and the function of each.
+import { isFloat } from '../element-type.ts';
+import type { CandidateFunction } from '../kind.ts';
+import type { Contraction } from './contraction.ts';
+import { declaration, emptyResult, initializer, load, operandsOf } from './operands.ts';
+import { operationText, tensorType } from './text.ts';
+
+/** Declarations of all operands, and what fills them when the module is loaded. */
+export function operandsText(workload: Contraction): string {
+  const combinations = operandsOf(workload);
+  // All left-hand sides first: a constant, which has no buffer, comes last.
+  const byName = new Map(
+    (['lhs', 'rhs'] as const).flatMap((name) =>
+      combinations.map((combination) => [combination[name].global, combination[name]] as const),
+    ),
+  );
+  const operands = [...byName.values()];
+  return `${operands.map(declaration).join('\n')}\n${initializer(operands)}`;
+}
+
+/** A function without arguments that multiplies the operands of one static form. */
+export function functionText(
+  workload: Contraction,
+  { name, form, attribute, resultType }: CandidateFunction,
+): string {
+  const own = { ...workload, accumulator: { ...workload.accumulator, elementType: resultType } };
+  const { lhs, rhs } = operandsOf(workload)[form]!;
+  const type = tensorType(own, own.accumulator);
+  return `func.func @${name}() -> ${type} {
+${load(workload, lhs)}
+${load(workload, rhs)}
+  %zero = arith.constant ${isFloat(resultType) ? '0.0' : '0'} : ${resultType}
+  %empty = ${emptyResult(own)}
+  %init = linalg.fill ins(%zero : ${resultType}) outs(%empty : ${type}) -> ${type}
+${operationText(own, attribute)}
+  return %result : ${type}
+}`;
+}

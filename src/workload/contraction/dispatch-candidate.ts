@@ -1,0 +1,126 @@
+// Text of a module of candidates that are a dispatch of a program: the dispatch itself, once for each candidate, called on
+// buffers that pass by as they do in the program.
+import { parse } from 'mlir-parser-ts';
+import type { CandidateFunction } from '../kind.ts';
+import type { Contraction } from './contraction.ts';
+import { argumentType, type Dispatch, type DispatchArgument } from './dispatch.ts';
+import { rootOf } from './from-operation.ts';
+import { hashedValues } from './operands.ts';
+import { rewrittenRoot } from './strides.ts';
+import { CHOICE, CHOICE_DECLARATION, FACTORS } from './values.ts';
+
+const inputsOf = ({ arguments: all }: Dispatch): readonly DispatchArgument[] => all.slice(0, -1);
+
+/**
+ * What is compiled as far as `flow` before candidates are added: buffers for all operands, filled when the module is
+ * loaded. Those of one operand are filled one after the other, so that each has an allocation of its own, as weights have.
+ */
+export function dispatchOperandsText(workload: Contraction, dispatch: Dispatch): string {
+  const inputs = inputsOf(dispatch);
+  const declarations = inputs.map(
+    (input, i) => `util.global private mutable @operand${i} : ${globalType(input)}`,
+  );
+  const fills = inputs.map((input, i) => {
+    const seed = `  %first${i} = arith.constant ${1 + 64 * i} : index`;
+    const value = (name: string) =>
+      hashedValues(
+        name,
+        `%${name}_seed`,
+        input.shape,
+        input.elementType,
+        workload,
+        i % 2 === 0 ? FACTORS.lhs : FACTORS.rhs,
+      );
+    const type = argumentType(input);
+    if (input.buffers === 1)
+      return `${seed}
+  %value${i}_seed = util.optimization_barrier %first${i} : index
+${value(`value${i}`)}
+  %view${i} = hal.tensor.export %value${i} : ${type} -> !hal.buffer_view
+  util.global.store %view${i}, @operand${i} : !hal.buffer_view`;
+    return `${seed}
+  %count${i} = arith.constant ${input.buffers} : index
+  %list${i} = util.list.create %count${i} : !util.list<?>
+  util.list.resize %list${i}, %count${i} : !util.list<?>
+  scf.for %n${i} = %zero to %count${i} step %one {
+    %value${i}_seed = arith.addi %first${i}, %n${i} : index
+${value(`value${i}`)}
+    %view${i} = hal.tensor.export %value${i} : ${type} -> !hal.buffer_view
+    util.list.set %list${i}[%n${i}], %view${i} : !hal.buffer_view -> !util.list<?>
+  }
+  util.global.store %list${i}, @operand${i} : !util.list<?>`;
+  });
+  // What nobody reads would not be filled; nobody times a function with an argument.
+  const loads = inputs.map(
+    (input, i) => `  %operand${i} = util.global.load @operand${i} : ${globalType(input)}`,
+  );
+  const names = inputs.map((_, i) => `%operand${i}`).join(', ');
+  const types = inputs.map(globalType).join(', ');
+  return `util.global private mutable @next = 0 : index
+${declarations.join('\n')}
+${CHOICE_DECLARATION}
+util.initializer {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+${CHOICE}
+${fills.join('\n')}
+  util.return
+}
+util.func public @operands(%unused: i32) -> (${types}, index) {
+${loads.join('\n')}
+  %next = util.global.load @next : index
+  %one = arith.constant 1 : index
+  %after = arith.addi %next, %one : index
+  util.global.store %after, @next : index
+  util.return ${names}, %next : ${types}, index
+}`;
+}
+
+const globalType = ({ buffers }: DispatchArgument) => (buffers === 1 ? '!hal.buffer_view' : '!util.list<?>');
+
+/** A function without arguments that dispatches, in the compiler's own words at the end of \`flow\`. */
+export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: CandidateFunction): string {
+  const inputs = inputsOf(dispatch);
+  const result = argumentType(dispatch.arguments.at(-1)!);
+  const rotates = inputs.some(({ buffers }) => buffers > 1);
+  const operands = inputs.map((input, i) => {
+    const type = argumentType(input);
+    const view =
+      input.buffers === 1
+        ? `    %view${i} = util.global.load @operand${i} : !hal.buffer_view`
+        : `    %list${i} = util.global.load @operand${i} : !util.list<?>
+    %count${i} = arith.constant ${input.buffers} : index
+    %n${i} = arith.remui %next, %count${i} : index
+    %view${i} = util.list.get %list${i}[%n${i}] : !util.list<?> -> !hal.buffer_view`;
+    return `${view}
+    %operand${i} = hal.tensor.import %view${i} : !hal.buffer_view -> ${type}`;
+  });
+  const turn = `    %next = util.global.load @next : index
+    %one = arith.constant 1 : index
+    %after = arith.addi %next, %one : index
+    util.global.store %after, @next : index
+`;
+  const names = inputs.map((_, i) => `%operand${i}`).join(', ');
+  return `  flow.executable private @x_${name} {
+    flow.executable.export public @d_${name} workgroups() -> (index, index, index) {
+      %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()
+      flow.return %x, %y, %z : index, index, index
+    }
+    builtin.module {
+${annotatedText(dispatch, attribute).replace('@dispatch(', `@d_${name}(`)}
+    }
+  }
+  util.func public @${name}() -> !hal.buffer_view {
+${rotates ? turn : ''}${operands.join('\n')}
+    %result = flow.dispatch @x_${name}::@d_${name}(${names}) : (${inputs.map(argumentType).join(', ')}) -> ${result}
+    %result_view = hal.tensor.export %result : ${result} -> !hal.buffer_view
+    util.return %result_view : !hal.buffer_view
+  }`;
+}
+
+/** The dispatch with an attribute on its root, without strides. */
+function annotatedText({ text }: Dispatch, attribute: string | null): string {
+  if (attribute === null) return text;
+  const root = parse(Buffer.from(text, 'latin1')).operations.find((operation) => rootOf(operation) !== null);
+  return (root && rewrittenRoot(text, root, attribute)) ?? text;
+}

@@ -1,0 +1,164 @@
+// From what the parser found to what is tuned.
+import type { AffineMap, Operand, Operation, ShapedType } from 'mlir-parser-ts';
+import { ownConfiguration } from '../own-configuration.ts';
+import type { Convert, OperationForm, Skipped } from '../kind.ts';
+import type { Contraction, DimensionKind, OperandForm } from './contraction.ts';
+import { isSimpleType } from '../element-type.ts';
+
+type ContractionForm = OperationForm<Contraction>;
+
+const skip = (skipped: string, alike: ContractionForm | null = null): Skipped<Contraction> => ({
+  skipped,
+  alike,
+});
+
+const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
+
+/** The contraction that an operation is, or the reason why it is none that can be tuned. */
+export function readContraction(
+  operation: Operation,
+  convert: Convert,
+): ContractionForm | Skipped<Contraction> {
+  // Its operands are packed already, and the compiler has a pipeline of its own for it.
+  if (/mmt4d$/.test(operation.name)) return skip('packed operands are not tuned yet');
+  const own = ownConfiguration(operation);
+  return own === null ? formOf(operation, convert) : skip(`already has ${own}`);
+}
+
+/**
+ * The contraction that a dispatch has as its root. Its operands may be read with strides, which the form does not tell:
+ * who asks has to know the dispatch.
+ */
+export function rootOf(operation: Operation): ContractionForm | null {
+  if (operation.body !== 'multiply-add' || ownConfiguration(operation) !== null) return null;
+  const form = contractionOf(operation, (type) => type, loopsOfResults);
+  return 'skipped' in form ? null : form;
+}
+
+/** The same of a contraction, whatever configuration it already has. */
+export function formOf(operation: Operation, convert: Convert): ContractionForm | Skipped<Contraction> {
+  const { body } = operation;
+  if (body === 'other') return skip('not a plain multiply-add');
+  const form = contractionOf(operation, convert);
+  if (body === 'multiply-add' || 'skipped' in form) return form;
+  return skip(
+    body === 'multiply-add-unsigned' ? 'unsigned integers are not tuned yet' : 'not a plain multiply-add',
+    form,
+  );
+}
+
+/**
+ * Whether the compiler may make a contraction of an operation that is none as it is written: a front end's own, a
+ * convolution with a filter or a result of one element (named, or a generic with sums in its maps), or a product with
+ * zero points, which it takes apart.
+ */
+export const mayBecomeContraction = ({ kind, name, body, indexingMaps }: Operation): boolean =>
+  kind !== 'contraction' ||
+  name.startsWith('linalg.quantized_') ||
+  (body === 'multiply-add' && indexingMaps.some(({ results }) => results.includes(null)));
+
+/** @param readMap for each result of a map, the loop that it runs along, or null when it is not understood */
+function contractionOf(
+  operation: Operation,
+  convert: Convert,
+  readMap: (map: AffineMap) => readonly number[] | null = plainResults,
+): ContractionForm | Skipped<Contraction> {
+  const [lhs, rhs, accumulator] = operation.operands;
+  if (lhs === undefined || rhs === undefined || accumulator === undefined || operation.operands.length !== 3)
+    return skip(`has ${operation.operands.length} operands instead of 3`);
+  const [lhsMap, rhsMap, accumulatorMap] = operation.indexingMaps.map(readMap);
+  if (!lhsMap || !rhsMap || !accumulatorMap) return skip('an indexing map is not a plain permutation');
+
+  const operands: [Operand, readonly number[]][] = [
+    [lhs, lhsMap],
+    [rhs, rhsMap],
+    [accumulator, accumulatorMap],
+  ];
+  const sizes = new Map<number, number>();
+  for (const [n, [{ type, role }, map]] of operands.entries()) {
+    const shaped = tensorShape(type);
+    if (shaped === null) return skip(`the type of the ${role} is not understood`);
+    if (shaped.encoding !== null) return skip(`the ${role} has an encoding`);
+    if (!isSimpleType(shaped.elementType))
+      return skip(`elements of this type are not tuned yet: ${shaped.elementType}`);
+    if (shaped.shape === null || shaped.shape.length !== map.length)
+      return skip(`the rank of the ${role} does not fit its indexing map`);
+    for (const [i, loop] of map.entries()) {
+      // Along a stride an operand is as long as it likes.
+      if (operation.indexingMaps[n]!.results[i] === null) continue;
+      const size = shaped.shape[i]!;
+      const other = sizes.get(loop) ?? size;
+      if (size === 0) return skip('an empty dimension');
+      if (size < 0 !== other < 0) return skip('a dimension is dynamic in one operand only');
+      if (other !== size) return skip('the shapes contradict each other');
+      sizes.set(loop, size);
+    }
+  }
+
+  const loopCount = operation.iteratorTypes.length;
+  const kinds: DimensionKind[] = [];
+  for (let loop = 0; loop < loopCount; loop++) {
+    const inside = [lhsMap, rhsMap, accumulatorMap].map((map) => map.includes(loop));
+    const kind = dimensionKind(inside[0]!, inside[1]!, inside[2]!);
+    if (kind === null || !sizes.has(loop)) return skip('not a contraction of two operands');
+    if ((kind === 'k') !== (operation.iteratorTypes[loop] === 'reduction'))
+      return skip('iterator types contradict the indexing maps');
+    kinds.push(kind);
+  }
+  if (!kinds.includes('k')) return skip('nothing is summed');
+
+  // Canonical order: by kind; inside a kind as the result (for k: the lhs) lays the dimensions out.
+  const order = [...accumulatorMap, ...lhsMap.filter((loop) => kinds[loop] === 'k')];
+  const canonical = order
+    .slice()
+    .sort(
+      (a, b) =>
+        KIND_ORDER.indexOf(kinds[a]!) - KIND_ORDER.indexOf(kinds[b]!) || order.indexOf(a) - order.indexOf(b),
+    );
+  const form = (operand: Operand, map: readonly number[]): OperandForm => ({
+    elementType: convert((operand.type as ShapedType).elementType),
+    dimensions: map.map((loop) => canonical.indexOf(loop)),
+  });
+  return {
+    workload: {
+      kind: 'contraction',
+      dimensions: canonical.map((loop) => {
+        const size = sizes.get(loop)!;
+        return size < 0 ? { kind: kinds[loop]!, size: 0, sizes: [] } : { kind: kinds[loop]!, size };
+      }),
+      lhs: form(lhs, lhsMap),
+      rhs: form(rhs, rhsMap),
+      accumulator: form(accumulator, accumulatorMap),
+      constantRhs: rhs.constant,
+    },
+    writtenLoops: kinds.map((_, loop) => canonical.indexOf(loop)),
+    loops: [
+      ...kinds.flatMap((kind, loop) => (kind === 'k' ? [] : [canonical.indexOf(loop)])),
+      ...kinds.flatMap((kind, loop) => (kind === 'k' ? [canonical.indexOf(loop)] : [])),
+    ],
+  };
+}
+
+function plainResults(map: AffineMap): readonly number[] | null {
+  const results = map.results.filter((loop) => loop !== null);
+  return results.length === map.results.length && new Set(results).size === results.length ? results : null;
+}
+
+/** The loops of results, those with strides included. */
+function loopsOfResults({ results, strided = [] }: AffineMap): readonly number[] | null {
+  const loops = results.map(
+    (loop, i) => loop ?? strided.find(({ result }) => result === i)?.dimension ?? null,
+  );
+  return loops.includes(null) || new Set(loops).size !== loops.length ? null : (loops as number[]);
+}
+
+function tensorShape(type: Operand['type']): ShapedType | null {
+  return type.kind === 'tensor' || type.kind === 'memref' ? type : null;
+}
+
+function dimensionKind(lhs: boolean, rhs: boolean, result: boolean): DimensionKind | null {
+  if (lhs && rhs) return result ? 'batch' : 'k';
+  if (lhs && result) return 'm';
+  if (rhs && result) return 'n';
+  return null;
+}

@@ -1,0 +1,57 @@
+// Contractions as a kind of work: matmuls, batched or not, and everything else that multiplies and adds.
+import type { KindOfWork } from '../kind.ts';
+import { isNarrowFloat } from '../element-type.ts';
+import { atSizes } from './at-sizes.ts';
+import { functionText, operandsText } from './candidate.ts';
+import { dispatchFunctionText, dispatchOperandsText } from './dispatch-candidate.ts';
+import { haveSameDimensions, isMadeOf, isSameWork } from './compare.ts';
+import { contractionFlops, contractionKey, isDynamic, staticForms, type Contraction } from './contraction.ts';
+import { formOf, mayBecomeContraction, readContraction, rootOf } from './from-operation.ts';
+import { contractionMatcher } from './matcher.ts';
+import { canCompareFull, fullAllowance } from './rounding.ts';
+import { isContraction } from './schema.ts';
+import { isBoundByMemory, likelyCost } from './traffic.ts';
+
+export const contractions: KindOfWork<Contraction> = {
+  read: readContraction,
+  generated(operation) {
+    const form = formOf(operation, (type) => type);
+    return 'skipped' in form ? null : form;
+  },
+  root: rootOf,
+  mayBecome: mayBecomeContraction,
+  key: contractionKey,
+  isWorkload: isContraction,
+  rank: ({ dimensions }) => dimensions.length,
+  matcher: contractionMatcher,
+  isDynamic,
+  atSizes,
+  staticForms,
+  flops: contractionFlops,
+  likelyCost,
+  isBoundByMemory,
+  isSameWork,
+  isMadeOf,
+  areTiledAlike: haveSameDimensions,
+  // In a dispatch a constant is an operand like any other.
+  withInput: (made, { constantRhs }) => (made.context === undefined ? { ...made, constantRhs } : made),
+  hasConstants: ({ constantRhs }) => constantRhs,
+  resultType: ({ accumulator, context }) => (context?.dispatch?.arguments.at(-1) ?? accumulator).elementType,
+  // Sums of small integers are exact in f32. What a dispatch does beside summing is only known in its own types.
+  exactType: ({ accumulator, context }) =>
+    isNarrowFloat(accumulator.elementType) && context === undefined ? 'f32' : null,
+  candidateLoops: ({ dimensions, context }) => context?.dispatch?.loops ?? [...dimensions.keys()],
+  candidatePhase: ({ context }) => (context === undefined ? null : 'flow'),
+  stored: ({ context, ...workload }) =>
+    context === undefined ? workload : { ...workload, context: { digest: context.digest } },
+  operandsText: (workload) =>
+    workload.context?.dispatch === undefined
+      ? operandsText(workload)
+      : dispatchOperandsText(workload, workload.context.dispatch),
+  functionText: (workload, candidate) =>
+    workload.context?.dispatch === undefined
+      ? functionText(workload, candidate)
+      : dispatchFunctionText(workload.context.dispatch, candidate),
+  canCompareFull,
+  fullAllowance,
+};

@@ -1,0 +1,65 @@
+// A contraction as JSON, checked down to the last key: a database is written by anybody.
+import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
+import { isSimpleType } from '../element-type.ts';
+import type { Contraction, DimensionKind } from './contraction.ts';
+
+const MOST_DIMENSIONS = 32;
+const MOST_SIZES = 64;
+const KIND_ORDER: readonly unknown[] = ['batch', 'm', 'n', 'k'] satisfies DimensionKind[];
+
+/** Element types are single words, since they are written into MLIR. */
+export function isContraction(value: object): value is Contraction {
+  if (!isObject(value)) return false;
+  if (!hasKeys(value, ['kind', 'dimensions', 'lhs', 'rhs', 'accumulator', 'constantRhs'], ['context']))
+    return false;
+  const { dimensions, lhs, rhs, accumulator, constantRhs, context } = value;
+  return (
+    areDimensions(dimensions) &&
+    [lhs, rhs, accumulator].every((operand) => isOperand(operand, dimensions.length)) &&
+    typeof constantRhs === 'boolean' &&
+    (context === undefined || isContext(context))
+  );
+}
+
+/** The dispatch itself is never taken from there: its text would go to a compiler. */
+const isContext = (value: unknown): boolean =>
+  isObject(value) &&
+  hasKeys(value, ['digest']) &&
+  typeof value['digest'] === 'string' &&
+  /^[0-9a-f]{16}$/.test(value['digest']);
+
+function areDimensions(value: unknown): value is unknown[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_DIMENSIONS) return false;
+  let previous = 0;
+  return value.every((dimension: unknown) => {
+    if (!isObject(dimension) || !hasKeys(dimension, ['kind', 'size'], ['sizes'])) return false;
+    const order = KIND_ORDER.indexOf(dimension['kind']);
+    const inOrder = order >= previous;
+    previous = order;
+    const { size, sizes } = dimension;
+    if (!inOrder) return false;
+    return sizes === undefined
+      ? isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER)
+      : areSizes(sizes) && size === (sizes.at(-1) ?? 0);
+  });
+}
+
+/** Sizes of a dynamic dimension, smallest first. */
+const areSizes = (value: unknown): value is number[] =>
+  Array.isArray(value) &&
+  value.length <= MOST_SIZES &&
+  value.every((size, i) =>
+    isIntegerWithin(size, ((value[i - 1] as number | undefined) ?? 0) + 1, Number.MAX_SAFE_INTEGER),
+  );
+
+function isOperand(value: unknown, rank: number): boolean {
+  if (!isObject(value) || !hasKeys(value, ['elementType', 'dimensions'])) return false;
+  const { elementType, dimensions } = value;
+  return (
+    typeof elementType === 'string' &&
+    isSimpleType(elementType) &&
+    Array.isArray(dimensions) &&
+    dimensions.every((index) => isIntegerWithin(index, 0, rank - 1)) &&
+    new Set(dimensions).size === dimensions.length
+  );
+}

@@ -1,0 +1,83 @@
+// Strides taken out of a contraction: the compiler's vectors understand an operand that is a strided slice, and not an
+// operation that reads with strides, for which it makes scalar code.
+import type { Operation } from 'mlir-parser-ts';
+import { rootOf } from './from-operation.ts';
+
+/** A piece of text in place of another, as offsets [start, end). */
+interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/**
+ * The text with each operand that a root reads with strides sliced before it, and the attribute on the root.
+ * @param text as the compiler writes it: an operation begins a line, and what stands before its region is one line
+ * @param root an operation of it that `rootOf` understands
+ * @param attribute `name = value`
+ * @returns null when the operation is not written as the compiler writes it
+ */
+export function rewrittenRoot(text: string, root: Operation, attribute: string): string | null {
+  const form = rootOf(root);
+  if (form === null) return null;
+  const line = text.lastIndexOf('\n', root.start) + 1;
+  const { offset, before, after } = root.insertion;
+  const replacements: Replacement[] = [{ start: offset, end: offset, text: before + attribute + after }];
+  const indentation = /^ */.exec(text.slice(line, root.start))![0];
+  const sizes = new Map<number, number>();
+  for (const [i, loop] of form.writtenLoops.entries()) sizes.set(i, form.workload.dimensions[loop]!.size);
+  for (const [i, map] of root.indexingMaps.entries()) {
+    if (map.strided === undefined) continue;
+    const { value, type } = root.operands[i]!;
+    if (type.kind !== 'tensor' || type.shape === null) return null;
+    const strides = map.results.map((_, at) => map.strided!.find(({ result }) => result === at)?.stride ?? 1);
+    const loops = map.results.map(
+      (loop, at) => loop ?? map.strided!.find(({ result }) => result === at)!.dimension,
+    );
+    const sliced = loops.map((loop) => sizes.get(loop)!);
+    const [from, to] = [type.shape, sliced].map(
+      (shape) => `tensor<${shape.map((size) => `${size}x`).join('')}${type.elementType}>`,
+    );
+    const name = `%strided${i}`;
+    const zeros = sliced.map(() => '0').join(', ');
+    const names = Array.from({ length: map.dimensions }, (_, d) => `d${d}`).join(', ');
+    const spelled = map.results
+      .map((_, at) => (strides[at] === 1 ? `d${loops[at]!}` : `d${loops[at]!} * ${strides[at]!}`))
+      .join(', ');
+    const head = text.slice(root.start, text.indexOf('\n', root.start));
+    const at = {
+      map: nth(head, /affine_map<[^>]*->[^>]*>/g, i),
+      operand: head.indexOf('ins(') + 'ins('.length,
+    };
+    if (at.map?.text !== `affine_map<(${names}) -> (${spelled})>` || at.operand < 'ins('.length) return null;
+    const operands = /^([^:)]*) : ([^)]*)\)/.exec(head.slice(at.operand));
+    const values = operands?.[1]?.split(', ');
+    const types = operands?.[2]?.split(/, (?=tensor<)/);
+    if (!values || !types || values[i] !== value || types[i] !== from) return null;
+    const typesAt = at.operand + operands![1]!.length + ' : '.length;
+    const place = (list: readonly string[]) =>
+      list.slice(0, i).reduce((sum, one) => sum + one.length + ', '.length, 0);
+    const put = (start: number, length: number, replaced: string) =>
+      replacements.push({ start: root.start + start, end: root.start + start + length, text: replaced });
+    put(
+      at.map.start,
+      at.map.text.length,
+      `affine_map<(${names}) -> (${loops.map((loop) => `d${loop}`).join(', ')})>`,
+    );
+    put(at.operand + place(values), value.length, name);
+    put(typesAt + place(types), from!.length, to!);
+    replacements.push({
+      start: line,
+      end: line,
+      text: `${indentation}${name} = tensor.extract_slice ${value}[${zeros}] [${sliced.join(', ')}] [${strides.join(', ')}] : ${from!} to ${to!}\n`,
+    });
+  }
+  return replacements
+    .sort((a, b) => b.start - a.start)
+    .reduce((edited, { start, end, text: put }) => edited.slice(0, start) + put + edited.slice(end), text);
+}
+
+function nth(text: string, pattern: RegExp, n: number): { start: number; text: string } | null {
+  const match = [...text.matchAll(pattern)][n];
+  return match === undefined ? null : { start: match.index, text: match[0] };
+}

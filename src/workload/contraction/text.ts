@@ -1,0 +1,94 @@
+// A workload as MLIR text: the operation that candidates are compiled from.
+import { isFloat, elementBits } from '../element-type.ts';
+import type { Contraction, Dimension, OperandForm } from './contraction.ts';
+
+export const tensorType = (workload: Contraction, operand: OperandForm): string =>
+  `tensor<${operand.dimensions.map((d) => `${sizeText(workload.dimensions[d]!)}x`).join('')}${operand.elementType}>`;
+
+const sizeText = ({ size, sizes }: Dimension) => (sizes === undefined ? String(size) : '?');
+
+/** Named operations whose default maps have a workload's form; all their loops run batch, m, n, k. */
+const NAMED: Readonly<Record<string, string>> = {
+  'mk,kn->mn': 'linalg.matmul',
+  'bmk,bkn->bmn': 'linalg.batch_matmul',
+  'mk,k->m': 'linalg.matvec',
+  'k,kn->n': 'linalg.vecmat',
+  'bmk,bk->bm': 'linalg.batch_matvec',
+  'bk,bkn->bn': 'linalg.batch_vecmat',
+  'k,k->': 'linalg.dot',
+};
+
+const map = (workload: Contraction, operand: OperandForm) => {
+  const loops = workload.dimensions.map((_, i) => `d${i}`).join(', ');
+  return `affine_map<(${loops}) -> (${operand.dimensions.map((d) => `d${d}`).join(', ')})>`;
+};
+
+function namedOperation(workload: Contraction): string | null {
+  const kinds = workload.dimensions.map(({ kind }) => kind);
+  if (new Set(kinds).size !== kinds.length) return null;
+  const letters = ({ dimensions }: OperandForm) => dimensions.map((d) => kinds[d]![0]!).join('');
+  const form = `${letters(workload.lhs)},${letters(workload.rhs)}->${letters(workload.accumulator)}`;
+  const named = NAMED[form];
+  if (named !== undefined) return named;
+  // Transposed operands are the same operation with explicit maps, as long as the result is not transposed.
+  const sorted = form
+    .replace(/\b(?:bkm|km)\b/, (s) => (s.length === 3 ? 'bmk' : 'mk'))
+    .replace(/nk->/, 'kn->');
+  const base = NAMED[sorted];
+  if (base !== 'linalg.matmul' && base !== 'linalg.batch_matmul') return null;
+  const maps = [workload.lhs, workload.rhs, workload.accumulator].map((operand) => map(workload, operand));
+  return `${base} indexing_maps = [${maps.join(', ')}]`;
+}
+
+/** Lines that convert `%name` of type `from` to `to` inside a region, and the resulting value's name. */
+function convert(name: string, from: string, to: string): { lines: string[]; value: string } {
+  if (from === to) return { lines: [], value: `%${name}` };
+  const isNarrowing = elementBits(from) > elementBits(to);
+  const operation = isFloat(from)
+    ? isFloat(to)
+      ? isNarrowing
+        ? 'arith.truncf'
+        : 'arith.extf'
+      : 'arith.fptosi'
+    : isFloat(to)
+      ? 'arith.sitofp'
+      : isNarrowing
+        ? 'arith.trunci'
+        : 'arith.extsi';
+  return { lines: [`    %${name}x = ${operation} %${name} : ${from} to ${to}`], value: `%${name}x` };
+}
+
+/**
+ * Text that computes `%result` from `%lhs`, `%rhs` and `%init`.
+ * @param attribute `name = value` to put on the operation, or null
+ */
+export function operationText(workload: Contraction, attribute: string | null): string {
+  const { lhs, rhs, accumulator } = workload;
+  const [lhsType, rhsType, resultType] = [lhs, rhs, accumulator].map((operand) =>
+    tensorType(workload, operand),
+  );
+  const operands = `ins(%lhs, %rhs : ${lhsType!}, ${rhsType!}) outs(%init : ${resultType!})`;
+  const named = namedOperation(workload);
+  if (named !== null) {
+    const dictionary = attribute === null ? '' : ` {${attribute}}`;
+    return `  %result = ${named}${dictionary} ${operands} -> ${resultType!}`;
+  }
+  const type = accumulator.elementType;
+  const [multiply, add] = isFloat(type) ? ['arith.mulf', 'arith.addf'] : ['arith.muli', 'arith.addi'];
+  const [a, b] = [convert('a', lhs.elementType, type), convert('b', rhs.elementType, type)];
+  const iterators = workload.dimensions
+    .map(({ kind }) => (kind === 'k' ? '"reduction"' : '"parallel"'))
+    .join(', ');
+  const maps = [lhs, rhs, accumulator].map((operand) => map(workload, operand)).join(', ');
+  return [
+    `  %result = linalg.generic {indexing_maps = [${maps}], iterator_types = [${iterators}]} ${operands}` +
+      (attribute === null ? ' {' : ` attrs = {${attribute}} {`),
+    `  ^bb0(%a: ${lhs.elementType}, %b: ${rhs.elementType}, %c: ${type}):`,
+    ...a.lines,
+    ...b.lines,
+    `    %p = ${multiply} ${a.value}, ${b.value} : ${type}`,
+    `    %s = ${add} %c, %p : ${type}`,
+    `    linalg.yield %s : ${type}`,
+    `  } -> ${resultType!}`,
+  ].join('\n');
+}

@@ -1,0 +1,26 @@
+// What a contraction reads, against what it does with it.
+import { elementBits } from '../element-type.ts';
+import { contractionFlops, type Contraction, type OperandForm } from './contraction.ts';
+
+/** Operations on numbers for each byte read from which on it does not matter where the bytes come from. */
+export const BOUND_BY_WORK = 40;
+
+/** Operands that are smaller than this stay in the caches whatever passes by, in bytes. */
+export const LEAST_STREAMED = 64 * 1024;
+
+/** Whether it waits for operands that may have to come from memory. */
+export function isBoundByMemory(workload: Contraction): boolean {
+  const bytes = [workload.lhs, workload.rhs].map((operand) => bytesOf(workload, operand));
+  const streamed = bytes.filter((size) => size >= LEAST_STREAMED).reduce((sum, size) => sum + size, 0);
+  return streamed > 0 && contractionFlops(workload) / streamed < BOUND_BY_WORK;
+}
+
+const bytesOf = ({ dimensions }: Contraction, { dimensions: own, elementType }: OperandForm): number =>
+  own.reduce((bytes, d) => bytes * dimensions[d]!.size, elementBits(elementType) / 8);
+
+/** How many times longer scalar code takes than that with vectors. */
+const SCALAR = 16;
+
+/** What one execution by the default takes, in operations on numbers in vectors: strides keep the compiler from making any. */
+export const likelyCost = (workload: Contraction): number =>
+  contractionFlops(workload) * (workload.context?.dispatch?.isStrided === true ? SCALAR : 1);

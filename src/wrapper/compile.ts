@@ -1,0 +1,334 @@
+// Running the real compiler with an injection, and without it whenever anything goes wrong with it.
+import { mkdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { applyInsertions } from 'mlir-parser-ts';
+import { STALL_SECONDS, whenHung } from '../system/stall.ts';
+import { temporaryName } from '../system/scratch.ts';
+import { exitLike, replaceProcess, runCompiler, type RunResult } from '../system/run.ts';
+import type { Decision } from '../decision/decision.ts';
+import { mapDiagnostics } from '../inject/diagnostics.ts';
+import { specFlags } from '../inject/spec-flags.ts';
+import type { Injection } from '../inject/plan.ts';
+import type { Route } from '../settings/settings.ts';
+import { proveLanded } from '../inject/proof.ts';
+import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
+import { writeSlices } from '../system/bytes.ts';
+import { pathIn, SPECS } from '../system/cache.ts';
+import type { Digest } from '../system/digest.ts';
+import type { Inspected } from './inspect.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Command } from '../compiler/command.ts';
+import { planIdentity, planMemory } from './plan-memory.ts';
+import { substituteFiles } from './substitutes.ts';
+import { isFresh, tidyUp } from '../system/tidy.ts';
+import { messageOf, tell } from '../system/tell.ts';
+import { compileLimit } from './compile-limit.ts';
+import { inputIdentity } from '../compiler/command-identity.ts';
+import { surveyMemory } from '../input/survey-memory.ts';
+
+/** A command as it is really run. */
+export interface InjectedCommand {
+  readonly argv: readonly string[];
+  readonly route: Route;
+  /** What was written for it into the cache directory. */
+  readonly files: readonly string[];
+  /** The input, when it has to be fed through stdin. */
+  readonly stdin: Uint8Array | undefined;
+  /** Says about the user's input what the compiler says about an edited copy; null when it reads the input itself. */
+  readonly mapMessages: ((messages: string) => string) | null;
+}
+
+/** How one compile ended, told to whoever keeps count just before this process ends or is replaced. */
+export interface Ending {
+  readonly applied: boolean | null;
+  readonly landed: readonly (boolean | null)[] | null;
+  readonly argv: readonly string[];
+  /** Set when the compile was done without the injection after all. */
+  readonly fallback: string | null;
+  /**
+   * The files of ours that were used, when the same command is sure to be run in the same way again; null otherwise.
+   */
+  readonly files: readonly string[] | null;
+}
+
+/** What happens in a compile with an injection. */
+export interface CompileEvents {
+  /** It is clear how it ends. */
+  readonly onEnd: (ending: Ending) => void;
+  /** A configuration was injected and did not land. */
+  readonly onLost: () => Promise<void>;
+  /** The injection broke the compile; called with what the compiler said, null when it did not end by itself. */
+  readonly onFailure: (stderr: string | null) => void;
+}
+
+/** Runs the command as the user gave it, in our place where possible. Never returns. */
+export async function runOriginal(
+  executable: string,
+  argv: readonly string[],
+  stdin: Uint8Array | undefined,
+  env: Surroundings['env'],
+): Promise<never> {
+  if (stdin === undefined) return replaceProcess(executable, argv, env);
+  return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+}
+
+/**
+ * Writes what the injection needs into the cache directory, under names made from the content.
+ * @returns null when executables were to be substituted and none can be
+ */
+export async function injectedCommand(
+  injection: Exclude<Injection, { route: 'none' }>,
+  command: Command,
+  inspected: Inspected,
+  decisions: readonly Decision[],
+  surroundings: Surroundings,
+  digest: Digest,
+): Promise<InjectedCommand | null> {
+  const write = (text: Uint8Array) =>
+    writeOnce(pathIn(surroundings.cacheDirectory, SPECS, digest([text])), text);
+  const base = commandWithout(injection, command, inspected, write);
+  const { route, dispatches = [] } = injection;
+  const entries = injection.route === 'substitute' ? injection.entries : [];
+  if (entries.length === 0 && dispatches.length === 0) return base;
+  const { argv, stdin } = base;
+  const substitutes = await substituteFiles(
+    { argv, stdin, route, entries, dispatches },
+    command,
+    inspected,
+    decisions,
+    surroundings,
+    write,
+  );
+  if (substitutes === null) return route === 'substitute' ? null : base;
+  const paths = substitutes.map(({ path }) => path);
+  const { mapMessages } = base;
+  return {
+    ...base,
+    argv: [...substitutes.map(({ name, path }) => substituteFlag(name, path)), ...argv],
+    files: [...base.files, ...paths],
+    mapMessages: (messages) => withoutNotes(mapMessages?.(messages) ?? messages, paths),
+  };
+}
+
+/** The command with everything that is injected but for executables. */
+function commandWithout(
+  injection: Exclude<Injection, { route: 'none' }>,
+  command: Command,
+  inspected: Inspected,
+  write: (text: Uint8Array) => string,
+): InjectedCommand {
+  const input = command.arguments.input!;
+  const stdin = input.kind === 'stdin' ? inspected.input.bytes : undefined;
+  if (injection.route === 'substitute')
+    return { argv: command.argv, route: injection.route, files: [], stdin, mapMessages: null };
+  if (injection.route !== 'inline') {
+    const files: string[] = [];
+    const flags = specFlags(injection, (text) => {
+      files.push(write(Buffer.from(text)));
+      return files.at(-1)!;
+    });
+    // Inserted first, so that a flag of the user's own would win.
+    return { argv: [...flags, ...command.argv], route: injection.route, files, stdin, mapMessages: null };
+  }
+  // Through stdin, because a name of ours would be found in the output, which must not depend on our folders.
+  const { insertions } = injection;
+  const name = input.kind === 'stdin' ? '<stdin>' : input.path;
+  return {
+    argv: input.kind === 'stdin' ? command.argv : command.expanded.with(input.index, '-'),
+    route: injection.route,
+    files: [],
+    stdin: applyInsertions(inspected.input.bytes, insertions),
+    mapMessages: (messages) => mapDiagnostics(messages, inspected.input.bytes, insertions, name),
+  };
+}
+
+/**
+ * Compiles with the injection. A plan that is proven replaces this process; a new one is run as a child, and when it
+ * fails, the original command is run and only its output is seen. Never returns.
+ * @param workSeconds how long a new plan may work; by default what is known of the input says it
+ */
+export async function compileInjected(
+  injected: InjectedCommand,
+  command: Command,
+  inspected: Inspected,
+  decisions: readonly Decision[],
+  surroundings: Surroundings,
+  { onEnd, onLost, onFailure }: CompileEvents,
+  workSeconds?: number,
+): Promise<never> {
+  const { env, cacheDirectory } = surroundings;
+  const { executable } = command.compiler;
+  const { argv, route, stdin, mapMessages } = injected;
+  const ownStdin = command.arguments.input?.kind === 'stdin' ? inspected.input.bytes : undefined;
+  const identity = planIdentity(command, inspected.input.digest, decisions, route);
+  const known = planMemory.recall(cacheDirectory, identity);
+  if (known?.state === 'broken') {
+    onEnd({
+      applied: false,
+      landed: null,
+      argv: command.argv,
+      fallback: 'these configurations broke this compile before',
+      files: null,
+    });
+    return runOriginal(executable, command.argv, ownStdin, env);
+  }
+  if (known !== null) {
+    const capture = mapMessages !== null;
+    const files = stdin === undefined && !capture ? injected.files : null;
+    onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files });
+    if (stdin === undefined && !capture) return replaceProcess(executable, argv, env);
+    const shown = capture ? withColours(argv, env) : argv;
+    const result = await runCompiler(executable, shown, { env, stdin, capture });
+    if (capture) show(result, mapMessages);
+    return exitLike(result);
+  }
+
+  // Whoever was killed while proving it left a folder.
+  tidyUp(cacheDirectory);
+  const before = outputState(command);
+  const hung = whenHung({
+    stallSeconds: STALL_SECONDS,
+    workSeconds: workSeconds ?? compileLimit(surveySeconds(command, inspected, surroundings)),
+  });
+  const result = await runCompiler(executable, withColours(argv, env), {
+    env,
+    stdin,
+    capture: true,
+    limits: [hung],
+  });
+  if (succeeded(result, command, before) || result.forwarded !== null) {
+    const isShown = show(result, mapMessages);
+    if (result.forwarded !== null) return exitLike(result);
+    // The user has the outcome: whatever fails now, nothing is compiled again.
+    await attempt(async () => {
+      const landed = await provenLanding(injected, command, decisions, surroundings);
+      planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
+      if (allLanded(landed) === false) await onLost();
+      const isSettled = stdin === undefined && mapMessages === null && allLanded(landed) !== false;
+      const files = isSettled ? injected.files : null;
+      onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files });
+    }, surroundings);
+    // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best.
+    if (!isShown && stdin === undefined) return replaceProcess(executable, argv, env);
+    if (!isShown) return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+    return exitLike(result);
+  }
+
+  const original = await runCompiler(executable, command.argv, {
+    env,
+    stdin: ownStdin,
+    capture: false,
+  });
+  const isOurFault = original.code === 0;
+  // Whoever runs out of memory kills somebody: that says nothing about the configurations.
+  const wasKilled = result.signal === 'SIGKILL' && result.cut === null;
+  if (isOurFault) {
+    if (!wasKilled) planMemory.remember(cacheDirectory, { identity, state: 'broken', landed: null });
+    await attempt(() => {
+      onFailure(result.code === null ? null : result.stderr.toString());
+    }, surroundings);
+  }
+  const ours = result.cut === 'hung' ? 'the tuned compile hung' : 'the tuned compile failed';
+  const fallback = isOurFault ? ours : 'the input does not compile';
+  await attempt(() => {
+    onEnd({ applied: false, landed: null, argv: command.argv, fallback, files: null });
+  }, surroundings);
+  return exitLike(original);
+}
+
+const surveySeconds = (command: Command, { input }: Inspected, { cacheDirectory }: Surroundings) =>
+  surveyMemory.recall(cacheDirectory, inputIdentity(command, input.digest))?.seconds;
+
+/** Does what no build depends on. Never rejects. */
+export async function attempt(
+  deed: () => Promise<void> | void,
+  { settings }: Pick<Surroundings, 'settings'>,
+): Promise<void> {
+  try {
+    await deed();
+  } catch (error) {
+    tell(messageOf(error), settings.log);
+  }
+}
+
+/** For each decision whether its configuration landed, found out once per plan; null when nobody looked. */
+function provenLanding(
+  { argv, route, stdin }: InjectedCommand,
+  command: Command,
+  decisions: readonly Decision[],
+  { env, cacheDirectory, settings }: Surroundings,
+): Promise<readonly (boolean | null)[] | null> {
+  // The proof is part of tuning: where none is wanted, nobody looks.
+  if (settings.budgetSeconds === 0) return Promise.resolve(null);
+  return proveLanded(command.compiler.executable, argv, decisions, route, { env, stdin, cacheDirectory });
+}
+
+/**
+ * The compiler can exit with 0 and leave nothing but a crash reproducer: then there is no output, or still an old one.
+ * @param before the output's state before the compile
+ */
+function succeeded(result: RunResult, command: Command, before: string): boolean {
+  if (result.code !== 0) return false;
+  return command.arguments.output.kind === 'stdout' || outputState(command) !== before;
+}
+
+/** A text that is another one when the output has been written; for a device, which does not tell, always another. */
+function outputState({ arguments: { output } }: Command): string {
+  if (output.kind === 'stdout') return '';
+  const status = statSync(output.path, { bigint: true, throwIfNoEntry: false });
+  if (status === undefined) return 'missing';
+  return status.isFile()
+    ? `${status.ino} ${status.mtimeNs} ${status.ctimeNs}`
+    : `device ${performance.now()}`;
+}
+
+/**
+ * Colours in messages are for terminals; the compiler, which writes to us, is told what it would have found itself. A
+ * flag of the user's own comes later and wins.
+ */
+function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']): readonly string[] {
+  const { isatty } = process.getBuiltinModule('node:tty');
+  const hasColours = isatty(2) && /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
+  return hasColours ? ['--color', ...argv] : argv;
+}
+
+/** @returns whether the whole output could be written */
+function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): boolean {
+  // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
+  const isWritten = writeAll(1, result.stdout);
+  writeAll(2, mapMessages === null ? result.stderr : Buffer.from(mapMessages(result.stderr.toString())));
+  return isWritten;
+}
+
+/** Writes all bytes, blocking; false when they are not wanted or there is no room for them. */
+function writeAll(descriptor: number, bytes: Uint8Array): boolean {
+  for (let offset = 0; offset < bytes.length;) {
+    try {
+      offset += writeSync(descriptor, bytes, offset);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return false;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
+  return true;
+}
+
+function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
+  return landed === null ? null : landed.every((item) => item !== false);
+}
+
+/** Writes a file named by its content in one step; one that is there already with this size is left alone for a time. */
+function writeOnce(path: string, text: Uint8Array): string {
+  const there = statSync(path, { throwIfNoEntry: false });
+  if (there?.size === text.length && isFresh(there.mtimeMs)) return path;
+  mkdirSync(dirname(path), { recursive: true });
+  const temporary = temporaryName(path);
+  try {
+    writeSlices(temporary, [text]);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  return path;
+}

@@ -1,0 +1,146 @@
+// From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
+import { statSync } from 'node:fs';
+import { isBytecode } from 'mlir-parser-ts';
+import { candidateFlags, userTuningFlag } from '../compiler/flag-roles.ts';
+import { hasFlag, lastValue, type Command, type CompilerArguments } from '../compiler/index.ts';
+import { skipped, type Decision } from '../decision/decision.ts';
+import { isDisabledByComment } from '../input/disabled.ts';
+import type { Input } from '../input/input.ts';
+import { isTunable, type Skipped } from '../input/operation.ts';
+import { operationsOf, type ReadingOptions } from '../input/operations.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { describeSite, type NoSite, type Site } from '../site/site.ts';
+import { readBytes, readStdin, takenStdin } from '../system/bytes.ts';
+import { createDigest } from '../system/digest.ts';
+
+/** A command that is looked at. */
+export interface Inspected {
+  readonly input: Input;
+  readonly site: Site;
+}
+
+/** The compile goes on as the user gave it. */
+export interface PassThrough {
+  readonly pass: string;
+  /** Operations that were seen before it was clear that nothing can be done. */
+  readonly decisions: readonly Decision[];
+  readonly input: Uint8Array | undefined;
+  /** Whether the same input would be passed on for the same reason again. */
+  readonly lasting: boolean;
+  /** The input again, when it came from stdin and is used up now. */
+  readonly stdin: Uint8Array | undefined;
+}
+
+/** A command that is passed on before its input is read. */
+export const unread = (pass: string, stdin?: Uint8Array): PassThrough => ({
+  pass,
+  decisions: [],
+  input: undefined,
+  lasting: false,
+  stdin,
+});
+
+/** Reads the input and finds out what is to be looked up, or why the command is to be passed on. */
+export async function inspect(
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Inspected | PassThrough> {
+  const input = await inspectInput(command, surroundings);
+  return 'pass' in input ? input : inspectedAt(await describeSite(command, surroundings), input);
+}
+
+/** An input with what it is compiled for, or why the command is to be passed on without that. */
+export function inspectedAt(site: Site | NoSite, input: Input): Inspected | PassThrough {
+  if (!('noSite' in site)) return { input, site };
+  return { ...passOn(site.noSite, input.bytes, input.reading.fromStdin), lasting: site.lasting };
+}
+
+/** The part of it that is a matter of arguments and input. The compiler is asked only about what no build has asked yet. */
+export async function inspectInput(
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Input | PassThrough> {
+  const { arguments: args } = command;
+  const reason = whyUntouched(args);
+  if (reason !== null) return unread(reason);
+  const fromStdin = args.input!.kind === 'stdin';
+  // What is read from a pipe is gone for the compiler.
+  if (
+    args.input!.kind === 'file' &&
+    statSync(args.input!.path, { throwIfNoEntry: false })?.isFile() === false
+  )
+    return unread('the input is not a plain file');
+  const bytes = readInput(args);
+  if (bytes === null) return unread('the input cannot be read', takenStdin());
+  const pass = (why: string, decisions: readonly Decision[] = []) => passOn(why, bytes, fromStdin, decisions);
+  if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass('a comment in the input disables tuning');
+  if (namesDevices(bytes)) return pass('the input names its own devices');
+
+  const reading = readingOf(args, fromStdin);
+  let known: string | undefined;
+  const digest = async () => (known ??= (await createDigest())([bytes]));
+  const found = await operationsOf(bytes, digest, command, reading, surroundings);
+  if (typeof found === 'string') return { ...pass(found), lasting: false };
+  const { operations } = found;
+  if (!operations.some(isTunable))
+    return pass(
+      operations.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',
+      operations.map((operation) => skipped(operation as Skipped)),
+    );
+  return { bytes, digest: await digest(), reading, ...found };
+}
+
+/** A command whose input was read before that was clear. */
+const passOn = (
+  pass: string,
+  input: Uint8Array,
+  fromStdin: boolean,
+  decisions: readonly Decision[] = [],
+): PassThrough => ({ pass, decisions, input, lasting: true, stdin: fromStdin ? input : undefined });
+
+/** Whether the flags may not say what code is generated for. Bytecode holds these names as text, too. */
+function namesDevices(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Inputs can be gigabytes of weights: one pass.
+  for (let at = text.indexOf('hal.'); at >= 0; at = text.indexOf('hal.', at + 4))
+    if (/^hal\.(?:device|executable\.target)/.test(text.toString('latin1', at, at + 24))) return true;
+  return false;
+}
+
+function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions {
+  return {
+    fromStdin,
+    dataTiling: candidateFlags(args.flags).some((flag) =>
+      /^--iree-(?:opt|dispatch-creation|global-opt)-.*data-tiling(?!=(?:false|0)$)/.test(flag),
+    ),
+    ownPreprocessing: hasFlag(args, 'iree-preprocessing-transform-spec-filename'),
+    ownPipeline: hasFlag(args, 'iree-preprocessing-pass-pipeline'),
+  };
+}
+
+/** Commands that do not compile one input to the end, or that the user tunes. */
+function whyUntouched(args: CompilerArguments): string | null {
+  if (args.informational) return 'only information is asked for';
+  if (args.unclear !== null) return args.unclear;
+  if (args.input === null) return 'no input file';
+  // A new plan's output is held back: by then such a name means something else.
+  if (args.output.kind === 'file' && /^\/(?:dev\/(?:std|fd)|proc\/)/.test(args.output.path))
+    return 'the output is a descriptor';
+  const tuning = userTuningFlag(args.flags);
+  if (tuning !== null) return `${tuning} is given`;
+  const to = lastValue(args, 'compile-to');
+  if (to !== null && to !== 'end' && to !== 'vm') return `--compile-to=${to}`;
+  const from = lastValue(args, 'compile-from');
+  if (from !== null && from !== 'start' && from !== 'input') return `--compile-from=${from}`;
+  const mode = lastValue(args, 'compile-mode');
+  if (mode !== null && mode !== 'std') return `--compile-mode=${mode}`;
+  return null;
+}
+
+function readInput(args: CompilerArguments): Uint8Array | null {
+  try {
+    return args.input!.kind === 'stdin' ? readStdin() : readBytes(args.input!.path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,229 @@
+// The program has the last word: the first build that injects something into it runs it, stock against tuned, and what
+// makes it slower or wrong is left out, of this build and of all later ones.
+import type { Command } from '../compiler/command.ts';
+import { isInjected, leaveOut, type Decision, type Injected } from '../decision/decision.ts';
+import type { Injection } from '../inject/plan.ts';
+import type { LeftOutWorkload } from '../program/judge.ts';
+import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { BUSY, PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
+import { userName } from '../store/author.ts';
+import type { Store } from '../store/store.ts';
+import { configurationText } from '../backend/index.ts';
+import { messageOf, tell } from '../system/tell.ts';
+import { isWorthAnotherTry } from '../tuning/undecided.ts';
+import type { Inspected } from './inspect.ts';
+import { planCompile } from './plan.ts';
+import { planIdentity, planMemory } from './plan-memory.ts';
+import { injectedSet, programMemory, withoutWorse, type ProgramMemory } from './program-memory.ts';
+import type { Limits, Verification } from './verify-program.ts';
+
+/** How much of the budget a program may run. */
+const SHARE = 0.1;
+
+/** In less time nothing is found out, in seconds. */
+const LEAST_SECONDS = 1.5;
+
+/** Largest inputs that a build makes up for a function, in bytes. */
+const LARGEST_INPUTS = 2 ** 30;
+
+/** So many builds try to find out what could not be; then only one that has more time. */
+const MOST_ATTEMPTS = 3;
+
+export interface LastWord {
+  /** What is to be injected. */
+  readonly decisions: readonly Decision[];
+  /** Null where nothing was to be found out. */
+  readonly verdict: ProgramVerdict | null;
+  /** Seconds that it took, and that were waited for a turn. */
+  readonly seconds: number;
+  /** Whether the same would be injected again, without another try. */
+  readonly settled: boolean;
+}
+
+/** A program, as far as it is known. */
+export interface KnownProgram {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  /** Its identity, see `programIdentity`. */
+  readonly identity: string;
+  readonly memory: ProgramMemory | null;
+}
+
+/**
+ * What the program says to its decisions, asking it where nobody has, and there is a budget for it. Never rejects: what cannot
+ * be found out is injected.
+ * @param whyNot why nothing is to be measured; null when something may be
+ */
+export async function lastWord(
+  program: KnownProgram,
+  { route }: Injection,
+  whyNot: string | null,
+  store: Store | null,
+  surroundings: Surroundings,
+): Promise<LastWord> {
+  const { decisions, memory } = program;
+  const { settings, cacheDirectory } = surroundings;
+  const silent: LastWord = { decisions, verdict: null, seconds: 0, settled: true };
+  if (route === 'none' || whyNot !== null || store === null) return silent;
+  const set = injectedSet(decisions, route);
+  if (memory?.verified === set) return silent;
+  const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
+  // It is not compiled with them either.
+  if (planMemory.recall(cacheDirectory, identity)?.state === 'broken') return silent;
+  const open = memory?.open?.set === set ? memory.open : null;
+  if (open !== null && isInVain(open, settings.budgetSeconds))
+    return { ...silent, verdict: notVerified(open.reason) };
+  if (SHARE * settings.budgetSeconds < LEAST_SECONDS)
+    return { ...silent, verdict: notVerified('the budget leaves too little time to run it') };
+
+  const begun = performance.now();
+  try {
+    const word = await askInTurn(program, store, surroundings);
+    return { ...word, seconds: (performance.now() - begun) / 1000 };
+  } catch (error) {
+    // A full disk, say, or the caller has gone.
+    tell(`the program was not run: ${messageOf(error)}`, settings.log);
+    const verdict = notVerified(messageOf(error));
+    return { ...silent, verdict, seconds: (performance.now() - begun) / 1000, settled: false };
+  }
+}
+
+/** Whether so many builds could not find it out in this time that another one cannot either. */
+const isInVain = (open: NonNullable<ProgramMemory['open']>, seconds: number): boolean =>
+  open.attempts >= MOST_ATTEMPTS && !isWorthAnotherTry({ ...open, workload: '' }, seconds, []);
+
+async function askInTurn(
+  program: KnownProgram,
+  store: Store,
+  surroundings: Surroundings,
+): Promise<Omit<LastWord, 'seconds'>> {
+  const { budgetSeconds } = surroundings.settings;
+  /** What others have found out meanwhile. */
+  const recall = () => {
+    const memory = programMemory.recall(surroundings.cacheDirectory, program.identity);
+    const decisions = withoutWorse(program.decisions, memory, new Map());
+    const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
+    const isKnown = route === 'none' || memory?.verified === injectedSet(decisions, route);
+    return { ...program, memory, decisions, isKnown };
+  };
+  const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
+  const turn = await takeTurn(surroundings, patience, () => !recall().isKnown);
+  try {
+    const now = recall();
+    if (now.isKnown) return { decisions: now.decisions, verdict: null, settled: true };
+    if (turn === null)
+      return {
+        decisions: now.decisions,
+        verdict: notVerified('another process measured on this machine'),
+        settled: false,
+      };
+    return await ask(now, store, surroundings, {
+      compileSeconds: budgetSeconds,
+      runSeconds: SHARE * budgetSeconds,
+      inputBytes: LARGEST_INPUTS,
+    });
+  } finally {
+    turn?.release();
+  }
+}
+
+/** Asks, remembers the answer, and marks what is to be marked. */
+async function ask(
+  program: KnownProgram,
+  store: Store,
+  surroundings: Surroundings,
+  limits: Limits,
+): Promise<Omit<LastWord, 'seconds'>> {
+  // Nothing of this is loaded on a hit.
+  const [{ verifyTuned, NotVerifiedError }, { interruptible }] = await Promise.all([
+    import('./verify-program.ts'),
+    import('./interruptible.ts'),
+  ]);
+  const { command, inspected, decisions } = program;
+  try {
+    const verification = await interruptible(
+      (signal) => verifyTuned(command, inspected, decisions, surroundings, limits, signal),
+      () => {
+        store.close();
+      },
+    );
+    const { verdict } = verification;
+    return { ...conclude(program, verification, store, surroundings), verdict };
+  } catch (error) {
+    if (!(error instanceof NotVerifiedError)) throw error;
+    const verdict = notVerified(error.message);
+    if (!error.isLate) return { decisions, verdict, settled: true };
+    const judgement = { kept: [], leftOut: [], open: error.message };
+    return { ...conclude(program, { judgement }, store, surroundings), verdict };
+  }
+}
+
+/**
+ * The same on demand: whatever is remembered, however long it takes. What is found out takes the place of what was.
+ * @throws UserError when the program cannot be compiled, or there is no turn or nothing to run it with
+ */
+export async function verifyOnDemand(
+  program: Omit<KnownProgram, 'memory'>,
+  store: Store,
+  surroundings: Surroundings,
+): Promise<ProgramVerdict> {
+  const { verifyTuned, NotVerifiedError } = await import('./verify-program.ts');
+  const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
+  if (turn === null) throw new NotVerifiedError(`the program was not verified: ${BUSY}`);
+  try {
+    const { command, inspected, decisions } = program;
+    const limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
+    const signal = new AbortController().signal;
+    const verification = await verifyTuned(command, inspected, decisions, surroundings, limits, signal);
+    conclude({ ...program, memory: null }, verification, store, surroundings);
+    return verification.verdict;
+  } finally {
+    turn.release();
+  }
+}
+
+/** Remembers what was found out about a program, and gives what is to be injected into it. */
+function conclude(
+  { command, inspected, decisions, identity, memory }: KnownProgram,
+  { judgement }: Pick<Verification, 'judgement'>,
+  store: Store,
+  surroundings: Surroundings,
+): Pick<LastWord, 'decisions' | 'settled'> {
+  const { cacheDirectory, settings } = surroundings;
+  const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
+  const kept = leaveOut(decisions, (key) => left.get(key)?.reason ?? null);
+  const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
+  const leftOut = new Map((memory?.leftOut ?? []).map((one) => [one.workload, one]));
+  for (const { tunable, configuration } of found) {
+    const { key: workload, reason } = left.get(tunable.key)!;
+    leftOut.set(workload, { workload, configuration: configurationText(configuration), reason });
+  }
+  const set = injectedSet(kept, planCompile(kept, inspected, command, surroundings).route);
+  const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
+  const { budgetSeconds } = settings;
+  const lastTriedAt = new Date().toISOString();
+  const { open: reason } = judgement;
+  programMemory.remember(cacheDirectory, {
+    identity,
+    leftOut: [...leftOut.values()],
+    verified: reason === null ? set : null,
+    open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
+  });
+  if (!settings.readonly)
+    for (const decision of found) mark(decision, left.get(decision.tunable.key)!, store);
+  return { decisions: kept, settled: reason === null || attempts >= MOST_ATTEMPTS };
+}
+
+/**
+ * Marks a configuration for every program. The search then goes on without it, once: what is slower in a program because of
+ * where its operands lie, not of what it is, would be followed by the next one that is.
+ */
+function mark({ record, configuration }: Injected, { mark: found }: LeftOutWorkload, store: Store): void {
+  const subject = record === null ? undefined : store.subject(record);
+  if (found === null || subject === undefined) return;
+  if (found.kind === 'slower' && store.marks(subject).some(({ kind }) => kind === 'slower')) return;
+  const written = { createdAt: new Date().toISOString(), createdBy: userName() };
+  store.addMarks(subject, [{ configuration, ...found, ...written }]);
+}

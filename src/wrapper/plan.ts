@@ -1,0 +1,46 @@
+// The injection of one compile: the best route that is not known to lose anything.
+import type { Settings } from '../settings/index.ts';
+import type { Decision } from '../decision/decision.ts';
+import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
+import type { Route } from '../settings/settings.ts';
+import type { Input } from '../input/input.ts';
+import type { Site } from '../site/site.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Command } from '../compiler/command.ts';
+import { planIdentity, planMemory } from './plan-memory.ts';
+
+/**
+ * Plans the injection. Where not everything landed by a route before, the next one is tried, and the first again when
+ * all of them were.
+ */
+export function planCompile(
+  decisions: readonly Decision[],
+  {
+    input,
+    site,
+  }: { readonly input: Pick<Input, 'digest' | 'reading'>; readonly site: Pick<Site, 'compiler'> },
+  command: Command,
+  {
+    settings,
+    cacheDirectory,
+  }: Pick<Surroundings, 'cacheDirectory'> & { readonly settings: Pick<Settings, 'inject'> },
+): Injection {
+  const options = injectionOptions(input, site, settings.inject);
+  const first = planInjection(decisions, options);
+  const lost: Route[] = [];
+  for (let injection = first; injection.route !== 'none';) {
+    const identity = planIdentity(command, input.digest, decisions, injection.route);
+    const landed = planMemory.recall(cacheDirectory, identity)?.landed;
+    if (options.wanted !== 'auto' || landed?.includes(false) !== true) return injection;
+    lost.push(injection.route);
+    injection = planInjection(decisions, { ...options, lost });
+  }
+  return first;
+}
+
+/** What decides about the route, as far as the command does. */
+export const injectionOptions = (
+  { reading: { dataTiling, ownPreprocessing, ownPipeline } }: Pick<Input, 'reading'>,
+  { compiler: { release } }: Pick<Site, 'compiler'>,
+  wanted: InjectionOptions['wanted'],
+): InjectionOptions => ({ wanted, release, dataTiling, ownPreprocessing, ownPipeline });

@@ -1,0 +1,97 @@
+// A program compiled for ourselves: as it is, and with the configurations of some workloads.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { askCompiler } from '../compiler/index.ts';
+import { withTrailingFlags, type Command } from '../compiler/command.ts';
+import { leaveOut, type Decision } from '../decision/decision.ts';
+import { dispatchesOf } from '../inject/landed.ts';
+import type { Ask } from '../program/judge.ts';
+import { purseOf } from '../program/purse.ts';
+import type { TunedProgram } from '../program/runs.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { createDigest } from '../system/digest.ts';
+import { injectedCommand } from './compile.ts';
+import type { Inspected } from './inspect.ts';
+import { planCompile } from './plan.ts';
+
+/** What does not compile. */
+export interface Problem {
+  /** In one line. */
+  readonly problem: string;
+  /** Whether there was only too little time. */
+  readonly isLate: boolean;
+}
+
+export interface ProgramBuilds {
+  /** Compiles it as it is into this file; null when that worked. */
+  readonly stock: (output: string) => Promise<Problem | null>;
+  /** With the configurations of these workloads alone. The module is there until another one is asked for. */
+  readonly tuned: Ask<TunedProgram | Problem>;
+}
+
+/**
+ * @param folder where modules are written; the caller removes it
+ * @param seconds for all compiles together, of which one may take half
+ */
+export function programBuilds(
+  command: Command,
+  inspected: Inspected,
+  decisions: readonly Decision[],
+  surroundings: Surroundings,
+  folder: string,
+  seconds: number,
+): ProgramBuilds {
+  const { env } = surroundings;
+  const purse = purseOf(seconds);
+  const fromStdin = command.arguments.input?.kind === 'stdin';
+
+  const compile = async (
+    argv: readonly string[],
+    stdin: Uint8Array | undefined,
+    flags: readonly string[],
+  ): Promise<Problem | null> => {
+    const workSeconds = Math.min(seconds / 2, purse.left);
+    const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
+    if (workSeconds < LEAST_SECONDS) return tooLong;
+    const { code, signal, stderr, cut } = await purse.spend(() =>
+      askCompiler(command.compiler.executable, withTrailingFlags(argv, flags), { env, stdin, workSeconds }),
+    );
+    if (code === 0) return null;
+    if (cut === 'hung') return tooLong;
+    const error = /^.*\berror: .*$/m.exec(stderr.toString())?.[0];
+    const ending = `the compiler ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
+    return { problem: error ?? ending, isLate: false };
+  };
+
+  let last: { readonly keys: string; readonly program: TunedProgram | Problem } | null = null;
+  const tuned = async (keys: readonly string[]): Promise<TunedProgram | Problem> => {
+    const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : 'left out'));
+    const injection = planCompile(own, inspected, command, surroundings);
+    if (injection.route === 'none') return { problem: injection.reason, isLate: false };
+    const digest = await createDigest();
+    const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest);
+    if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
+    const dumps = join(folder, 'dumps');
+    rmSync(dumps, { recursive: true, force: true });
+    mkdirSync(dumps);
+    const module = join(folder, 'tuned.vmfb');
+    const flags = [`--iree-hal-dump-executable-configurations-to=${dumps}`, '-o', module];
+    const problem = await compile(injected.argv, injected.stdin, flags);
+    if (problem !== null) return problem;
+    const texts = readdirSync(dumps)
+      .filter((name) => name.endsWith('.mlir'))
+      .map((name) => readFileSync(join(dumps, name)));
+    return { module, dispatches: dispatchesOf(texts, own, injected.route) };
+  };
+
+  return {
+    stock: (output) => compile(command.argv, fromStdin ? inspected.input.bytes : undefined, ['-o', output]),
+    async tuned(keys) {
+      if (last?.keys !== keys.join()) last = { keys: keys.join(), program: await tuned(keys) };
+      return last.program;
+    },
+  };
+}
+
+/** Nothing compiles in less. */
+const LEAST_SECONDS = 1;

@@ -1,0 +1,83 @@
+// What was found out about whole programs: configurations that are better alone can be worse among the others.
+import { configurationText } from '../backend/index.ts';
+import type { Configuration } from '../backend/configuration.ts';
+import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
+import type { Undecided } from '../store/store.ts';
+import { PROGRAMS } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+
+/** A configuration that a program is worse with. */
+export interface LeftOut {
+  readonly workload: string;
+  /** As the database has it. */
+  readonly configuration: string;
+  readonly reason: string;
+}
+
+export interface ProgramMemory {
+  /** Of the program, see `programIdentity`. */
+  readonly identity: string;
+  readonly leftOut: readonly LeftOut[];
+  /** What the program was found to be right and no slower with, see `injectedSet`; null when that is not known of any. */
+  readonly verified: string | null;
+  /** What could not be found out, and of which set; null when there is no such. */
+  readonly open: (Omit<Undecided, 'workload'> & { readonly set: string }) | null;
+}
+
+export const programMemory = memoryOf(PROGRAMS, isProgramMemory, { outlivesBuild: true });
+
+/** What is injected into a program and how, in whatever order: another set is another program. */
+export function injectedSet(decisions: readonly Decision[], route: string): string {
+  const pairs = decisions
+    .filter(isInjected)
+    .map(({ tunable, configuration }) => `${tunable.key} ${configurationText(configuration)}`);
+  return JSON.stringify([route, ...new Set(pairs.sort())]);
+}
+
+/**
+ * Configurations that were found to make this very program worse are left out of it.
+ * @param marked what misses had before it was marked, by key: nobody looks for another one here
+ */
+export function withoutWorse(
+  decisions: readonly Decision[],
+  program: Pick<ProgramMemory, 'leftOut'> | null,
+  marked: ReadonlyMap<string, Configuration>,
+): readonly Decision[] {
+  if (program === null || program.leftOut.length === 0) return decisions;
+  return leaveOut(decisions, (key, configuration) =>
+    whyLeftOut(program, key, configuration ?? marked.get(key)),
+  );
+}
+
+/** Why a workload is left to the default in a program; null when it is not. */
+export function whyLeftOut(
+  program: Pick<ProgramMemory, 'leftOut'> | null,
+  key: string,
+  configuration: Configuration | undefined,
+): string | null {
+  const own = program?.leftOut.find(({ workload }) => workload === key);
+  if (own === undefined || configuration === undefined) return null;
+  return own.configuration === configurationText(configuration) ? own.reason : null;
+}
+
+function isProgramMemory(value: unknown): value is ProgramMemory {
+  const { identity, leftOut, verified, open } = (value ?? {}) as Partial<
+    Record<keyof ProgramMemory, unknown>
+  >;
+  return (
+    typeof identity === 'string' &&
+    Array.isArray(leftOut) &&
+    leftOut.every((one) => hasTexts(one, ['workload', 'configuration', 'reason'])) &&
+    (verified === null || typeof verified === 'string') &&
+    (open === null ||
+      (hasTexts(open, ['set', 'reason', 'lastTriedAt']) && hasNumbers(open, ['budgetSeconds', 'attempts'])))
+  );
+}
+
+const hasTexts = (value: unknown, names: readonly string[]) => hasAll(value, names, 'string');
+const hasNumbers = (value: unknown, names: readonly string[]) => hasAll(value, names, 'number');
+
+function hasAll(value: unknown, names: readonly string[], type: string): boolean {
+  const object = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return names.every((name) => typeof object[name] === type);
+}

@@ -1,0 +1,147 @@
+// A compile that came to a clear end is done again without looking at anything twice: as long as the command, the
+// settings, the input, the compiler and the database are what they were, so is what is to be run.
+import { realpathSync, statSync } from 'node:fs';
+import { fileIdentity } from '../system/files.ts';
+import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
+import { readBytes } from '../system/bytes.ts';
+import { createDigest } from '../system/digest.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Command } from '../compiler/command.ts';
+import { REPLAYS } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+import { filesOfFlags } from '../compiler/command-identity.ts';
+import { compilerFiles } from '../compiler/identity.ts';
+
+/** What to run, and what to count. */
+export interface Run {
+  /** The real compiler's arguments. */
+  readonly argv: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+interface Replay extends Run {
+  readonly identity: string;
+  readonly input: string;
+  readonly digest: string;
+  /** Of the CPU. Compared as they are: to digest them with the identity would take a hundredth of the time of a hit. */
+  readonly features: string;
+  /** What each file was that the run depends on; null for one that was not there. */
+  readonly files: readonly (readonly [path: string, identity: string | null])[];
+}
+
+const memory = memoryOf(REPLAYS, isReplay);
+
+/** What a command came to when it was last compiled; null when that is not known, or may be different now. Never throws. */
+export async function recallRun(
+  argv: readonly string[],
+  executable: string,
+  surroundings: Surroundings,
+): Promise<Run | null> {
+  if (!isReplayable(argv, surroundings)) return null;
+  try {
+    const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
+    if (replay === null || replay.features !== cpuFeatures()) return null;
+    if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
+    // What is read from a pipe is gone for the compiler.
+    if (!statSync(replay.input).isFile()) return null;
+    return (await createDigest())([readBytes(replay.input)]) === replay.digest ? replay : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What files were at some moment; null for one that was not there. */
+type Stamps = Replay['files'];
+
+const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, contentIdentity(path)]);
+
+/** What the database and other files are, before anything is decided by them. Never throws. */
+export function stampsBefore({ settings }: Surroundings, files: readonly string[]): Stamps {
+  try {
+    return stampsOf([settings.database, `${realPath(settings.database)}-wal`, ...files]);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Remembers what a command came to, unless what decided about it has changed meanwhile. Never throws.
+ * @param input path and digest of its input
+ * @param before what was what when the decisions were made
+ * @param files what else decided about it
+ */
+export function rememberRun(
+  run: Run,
+  { argv, compiler: { executable }, arguments: args }: Command,
+  input: { readonly path: string; readonly digest: string },
+  before: Stamps,
+  files: readonly string[],
+  surroundings: Surroundings,
+): void {
+  if (!isReplayable(argv, surroundings)) return;
+  try {
+    if (before.length === 0 || before.some(([path, identity]) => contentIdentity(path) !== identity)) return;
+    memory.remember(surroundings.cacheDirectory, {
+      ...run,
+      identity: identityOf(argv, executable, surroundings),
+      input: input.path,
+      digest: input.digest,
+      features: cpuFeatures(),
+      files: [...before, ...stampsOf([...compilerFiles(executable), ...filesOfFlags(args), ...files])],
+    });
+  } catch {
+    // A working directory that is gone, say. Then it is looked at again.
+  }
+}
+
+/**
+ * Who wants to know about decisions gets them from the decisions; a database elsewhere does not tell when it changes;
+ * what a response file says may change.
+ */
+const isReplayable = (argv: readonly string[], { settings }: Surroundings): boolean =>
+  settings.explain === undefined &&
+  settings.log === undefined &&
+  !/^postgres/i.test(settings.database) &&
+  !argv.some((argument) => argument.startsWith('@'));
+
+function identityOf(argv: readonly string[], executable: string, { settings }: Surroundings): string {
+  // What devices are told apart by, without a backend's word for it.
+  const machine = [cpuModel(), physicalCores(), cacheSizesKiB()];
+  return JSON.stringify([process.cwd(), argv, executable, settings, ...machine]);
+}
+
+/** Where SQLite keeps its other files: beside the real one, whatever links lead there. */
+function realPath(database: string): string {
+  try {
+    return realpathSync(database);
+  } catch {
+    // There is none yet. As soon as there is one, that alone is a change.
+    return database;
+  }
+}
+
+/** An empty file is as good as none: so is the log that a database leaves behind. */
+function contentIdentity(path: string): string | null {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0 ? null : fileIdentity(path);
+}
+
+function isReplay(value: unknown): value is Replay {
+  const { identity, input, digest, features, files, argv, counts } = (value ?? {}) as Partial<
+    Record<keyof Replay, unknown>
+  >;
+  return (
+    [identity, input, digest, features].every((text) => typeof text === 'string') &&
+    Array.isArray(argv) &&
+    argv.every((argument) => typeof argument === 'string') &&
+    Array.isArray(files) &&
+    files.every(
+      (file: unknown) =>
+        Array.isArray(file) &&
+        typeof file[0] === 'string' &&
+        (file[1] === null || typeof file[1] === 'string'),
+    ) &&
+    typeof counts === 'object' &&
+    counts !== null &&
+    Object.values(counts).every((count) => typeof count === 'number')
+  );
+}

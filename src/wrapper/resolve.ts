@@ -1,0 +1,212 @@
+// What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
+import type { Decision } from '../decision/decision.ts';
+import { messageOf, tell } from '../system/tell.ts';
+import type { Store } from '../store/store.ts';
+import { subjectOf } from '../store/subject.ts';
+import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
+import { lookUp, type Lookup } from '../decision/look-up.ts';
+import type { Inspected } from './inspect.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { findMeasuringTools, type Command } from '../compiler/index.ts';
+import { surveyText } from '../input/operations.ts';
+import { shareOf } from '../tuning/share.ts';
+import { isWorthAnotherTry } from '../tuning/undecided.ts';
+import { whyLeftOut, withoutWorse, type ProgramMemory } from './program-memory.ts';
+import { tidyUp } from '../system/tidy.ts';
+import { BUSY, takeTurn } from '../site/turn.ts';
+
+export interface Resolved {
+  /** What was inspected, surveyed by now where anything was tuned. */
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  /** Seconds spent on tuning, and on waiting for others to end theirs. */
+  readonly seconds: number;
+  /** Whether the same database would lead to the same decisions: nothing is still to be tuned or noted. */
+  readonly settled: boolean;
+  /** Files beside the database that decided about it. */
+  readonly files: readonly string[];
+  /** Why nothing is measured in this build; null when something may be. */
+  readonly whyNot: string | null;
+}
+
+/**
+ * Decides about every operation: looks records up, and tunes what has none where that is wanted and possible.
+ * @param whyNoStore why there is no database, when there is none
+ * @param program what is known of the program as a whole
+ */
+export async function resolve(
+  inspected: Inspected,
+  store: Store | null,
+  whyNoStore: string | null,
+  program: ProgramMemory | null,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Resolved> {
+  const { settings } = surroundings;
+  let lookup = lookUp(store, inspected.input, inspected.site, settings);
+  const decide = (...known: Parameters<Lookup['decide']>) =>
+    withoutWorse(lookup.decide(...known), program, lookup.marked);
+  const { waitedSeconds } = inspected.input;
+  const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings);
+  let tools: readonly string[] = [];
+  /**
+   * What this build tunes: all that is open, but for what it has too little time for, as was seen before, and for what was
+   * marked because of this very program, which does without.
+   */
+  const toTune = (): readonly Work[] => {
+    const missed = lookup.misses.filter(
+      ({ key }) => whyLeftOut(program, key, lookup.marked.get(key)) === null,
+    );
+    const open = [...missed, ...lookup.narrow];
+    if (open.length === 0 || lookup.undecided().size === 0) return open;
+    tools = Object.values(toolsOf(command, surroundings) ?? {});
+    const seconds = shareOf(settings.budgetSeconds, open.length);
+    return open.filter(({ key }) => {
+      const before = lookup.undecided().get(key);
+      return before === undefined || isWorthAnotherTry(before, seconds, tools);
+    });
+  };
+  let open = whyNot === null ? toTune() : lookup.misses;
+  if (open.length === 0)
+    return {
+      inspected,
+      decisions: decide(new Map(), ''),
+      seconds: waitedSeconds,
+      settled: true,
+      files: tools,
+      whyNot,
+    };
+  // A build that is no hit has the time to tidy up after those that were killed.
+  tidyUp(surroundings.cacheDirectory);
+  if (whyNot !== null || store === null) {
+    if (settings.onMiss === 'record' && store !== null && !settings.readonly)
+      for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, inspected.site));
+    const settled = store !== null && settings.onMiss !== 'record';
+    return {
+      inspected,
+      decisions: decide(new Map(), whyNot ?? ''),
+      seconds: waitedSeconds,
+      settled,
+      files: tools,
+      whyNot,
+    };
+  }
+
+  const begun = performance.now();
+  const seconds = () => waitedSeconds + (performance.now() - begun) / 1000;
+  const surveyed = await surveyToTune(inspected, command, surroundings);
+  if (typeof surveyed === 'string') {
+    // Whoever measured all that time may have tuned the same.
+    lookup = lookUp(store, inspected.input, inspected.site, settings);
+    const decisions = decide(new Map(), surveyed);
+    return { inspected, decisions, seconds: seconds(), settled: false, files: tools, whyNot };
+  }
+  if (surveyed !== inspected) {
+    lookup = lookUp(store, surveyed.input, surveyed.site, settings);
+    open = toTune();
+  }
+  const tuned =
+    open.length === 0
+      ? NOTHING_TUNED
+      : await tune(open, store, surveyed, command, surroundings, settings.budgetSeconds - seconds());
+  const { results, undecided } = tuned;
+  const settled = open.every(({ key }) => results.has(key) || undecided.has(key));
+  const decisions = decide(results, tuned.whyNot, undecided);
+  return { inspected: surveyed, decisions, seconds: seconds(), settled, files: tools, whyNot };
+}
+
+const NOTHING_TUNED: TuneOutcome = { results: new Map(), undecided: new Map(), whyNot: '' };
+
+/**
+ * A survey that waits for its turn as long as the budget lasts: without one nothing is tuned either.
+ * @returns the reason as text when there is no turn: somebody measured all that time, or nothing can be written
+ */
+async function surveyToTune(
+  inspected: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Inspected | string> {
+  if (inspected.input.surveyed) return inspected;
+  try {
+    const turn = await takeTurn(
+      surroundings,
+      surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
+    );
+    if (turn === null) return BUSY;
+    try {
+      return await withSurvey(inspected, command, surroundings, true);
+    } finally {
+      turn.release();
+    }
+  } catch (error) {
+    return `tuning failed: ${messageOf(error)}`;
+  }
+}
+
+/**
+ * What is tuned or injected should be what code is generated for, not what the text says.
+ * @param hasTurn nobody measures as long as this takes
+ */
+export async function withSurvey(
+  inspected: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+  hasTurn = false,
+): Promise<Inspected> {
+  if (inspected.input.surveyed) return inspected;
+  const surveyed = await surveyText(inspected.input, command, surroundings, hasTurn);
+  return surveyed === null ? inspected : { ...inspected, input: { ...inspected.input, ...surveyed } };
+}
+
+/** Tunes, until it is interrupted: everything that was measured is kept. */
+async function tune(
+  works: readonly Work[],
+  store: Store,
+  inspected: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+  budgetSeconds: number,
+): Promise<TuneOutcome> {
+  const { settings } = surroundings;
+  // Nothing of this is loaded on a hit.
+  const [{ tuneWorkloads }, { progressDisplay }, { interruptible }] = await Promise.all([
+    import('../tuning/tune-workloads.ts'),
+    import('../report/progress.ts'),
+    import('./interruptible.ts'),
+  ]);
+  const display = progressDisplay();
+  try {
+    return await interruptible(
+      (signal) =>
+        tuneWorkloads(works, store, inspected.site, toolsOf(command, surroundings), surroundings, {
+          budgetSeconds,
+          givenSeconds: settings.budgetSeconds,
+          signal,
+          onProgress: (progress) => {
+            display.show(progress);
+          },
+        }),
+      () => {
+        display.clear();
+        store.close();
+      },
+    );
+  } catch (error) {
+    // A full disk, say: what is in the database already is used all the same.
+    tell(`tuning failed: ${messageOf(error)}`, settings.log);
+    return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
+  } finally {
+    display.clear();
+  }
+}
+
+const toolsOf = ({ compiler }: Command, { env, root, cacheDirectory }: Surroundings) =>
+  findMeasuringTools(compiler, env, { root, cacheDirectory });
+
+function whyUntuned(store: Store | null, inspected: Inspected, { settings }: Surroundings): string | null {
+  if (inspected.site.whyNotHere !== null) return inspected.site.whyNotHere;
+  if (settings.onMiss !== 'tune') return `no record, and tuning is off (on-miss=${settings.onMiss})`;
+  if (settings.budgetSeconds === 0) return 'no record, and the tuning budget is 0';
+  if (settings.readonly) return 'no record, and the database is read-only';
+  return store === null ? 'no tuning database' : null;
+}

@@ -1,0 +1,86 @@
+// The files that executables of a plan are substituted by: made once per plan, and found again after that.
+import { existsSync } from 'node:fs';
+import { flagIsOn } from '../compiler/index.ts';
+import type { Decision } from '../decision/decision.ts';
+import type { DispatchEntry, GeneratedEntry } from '../inject/plan.ts';
+import type { Route } from '../settings/settings.ts';
+import type { Inspected } from './inspect.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Command } from '../compiler/command.ts';
+import { SUBSTITUTES } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+import { planIdentity } from './plan-memory.ts';
+
+interface SubstituteFile {
+  /** Of the executable. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/** A command that executables are to be substituted in. */
+export interface Substitution {
+  readonly argv: readonly string[];
+  readonly stdin: Uint8Array | undefined;
+  /** How everything else is injected. */
+  readonly route: Route;
+  readonly entries: readonly GeneratedEntry[];
+  readonly dispatches: readonly DispatchEntry[];
+}
+
+/**
+ * The files to substitute executables by; null when none can be made.
+ * @param write keeps a source in a file and says where
+ */
+export async function substituteFiles(
+  { argv, stdin, route, entries, dispatches }: Substitution,
+  command: Command,
+  { input: { digest }, site }: Inspected,
+  decisions: readonly Decision[],
+  { env, cacheDirectory }: Surroundings,
+  write: (source: Uint8Array) => string,
+): Promise<readonly SubstituteFile[] | null> {
+  const { compiler, arguments: args } = command;
+  const { input } = args;
+  // The sources name the input, and so does what is made from them.
+  const name = input?.kind === 'file' ? input.path : null;
+  const identity = JSON.stringify([planIdentity(command, digest, decisions, route), name]);
+  const known = substituteMemory.recall(cacheDirectory, identity);
+  if (known?.files.every(({ path }) => existsSync(path)) === true) return known.files;
+  // Chunks of a split input have executables of the same names.
+  if (flagIsOn(args, 'split-input-file')) return null;
+  // Nothing of this is loaded on a hit.
+  const { makeDispatchSubstitutes, makeSubstitutes } = await import('../inject/substitute.ts');
+  const options = { env, stdin, cacheDirectory };
+  const byDispatch =
+    dispatches.length === 0
+      ? []
+      : await makeDispatchSubstitutes(compiler.executable, argv, dispatches, options);
+  const byForm =
+    entries.length === 0
+      ? []
+      : await makeSubstitutes(compiler.executable, argv, entries, site.compiler.release, options);
+  if (byDispatch === null || byForm === null) return null;
+  const taken = new Set(byDispatch.map(({ name }) => name));
+  const made = [...byDispatch, ...byForm.filter(({ name }) => !taken.has(name))];
+  if (made.length === 0) return null;
+  const files = made.map((substitute) => ({ name: substitute.name, path: write(substitute.source) }));
+  substituteMemory.remember(cacheDirectory, { identity, files });
+  return files;
+}
+
+interface SubstituteMemory {
+  readonly identity: string;
+  readonly files: readonly SubstituteFile[];
+}
+
+const substituteMemory = memoryOf(SUBSTITUTES, isSubstituteMemory);
+
+function isSubstituteMemory(value: unknown): value is SubstituteMemory {
+  const { identity, files } = (value ?? {}) as Partial<Record<keyof SubstituteMemory, unknown>>;
+  return typeof identity === 'string' && Array.isArray(files) && files.every(isSubstituteFile);
+}
+
+function isSubstituteFile(value: unknown): value is SubstituteFile {
+  const { name, path } = (value ?? {}) as Partial<Record<keyof SubstituteFile, unknown>>;
+  return typeof name === 'string' && typeof path === 'string';
+}

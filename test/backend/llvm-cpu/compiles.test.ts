@@ -1,0 +1,123 @@
+// What is said of the space, held against the real compiler.
+import { describe, expect, test } from 'vitest';
+import { attributeOf } from '../../support/backend.ts';
+import { buildCandidates } from '../../../src/measure/build.ts';
+import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { configurationKey } from '../../../src/backend/index.ts';
+import { type TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
+import { illegality } from '../../../src/backend/llvm-cpu/legality.ts';
+import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
+import { probeTargets, HOST_FLAGS } from '../../../src/site/probe.ts';
+import { temporaryDirectory } from '../../support/folders.ts';
+import { compiler, toolchain } from '../../support/real-tools.ts';
+import { matmul, workload } from '../../support/workloads.ts';
+
+/** Configurations are refused before LLVM makes machine code, which takes most of the time. */
+const UP_TO_LLVM = ['--compile-to=executable-targets'];
+
+/** Each limit from both sides, as the rule states it for this machine's vector width and as the compiler acts. */
+describe('the legality rules agree with the real compiler', () => {
+  const shape = matmul(512, 512, 512);
+  const base: TileConfiguration = {
+    version: 1,
+    kind: 'tile',
+    distribution: [64, 64, 0],
+    vectorCommonParallel: [8, 32, 0],
+    vectorReduction: [0, 0, 4],
+    peeling: false,
+  };
+  const around = (unit: number): [string, TileConfiguration][] => {
+    // The vector limit is 512 registers: with 8 x 32 x 4 bytes each step of k takes 1024 bytes.
+    const steps = (512 * unit) / 1024;
+    // The live tile across cache_reduction: 64 rows take 256 bytes a column.
+    const columns = (512 * unit) / 256;
+    const cached = { cacheReduction: [0, 0, 128] };
+    return [
+      ['the largest vector', { ...base, vectorReduction: [0, 0, steps - 1] }],
+      ['one step more than the largest vector', { ...base, vectorReduction: [0, 0, steps] }],
+      ['the largest live tile', { ...base, ...cached, distribution: [64, columns - 8, 0] }],
+      [
+        'one column block more than the largest live tile',
+        { ...base, ...cached, distribution: [64, columns, 0] },
+      ],
+      [
+        'a live tile bounded by cache_parallel',
+        { ...base, ...cached, distribution: [0, 0, 0], cacheParallel: [32, 64, 0] },
+      ],
+      [
+        'a workgroup tile that bounds the live tile because it divides',
+        { ...base, ...cached, distribution: [512, 16, 0], cacheParallel: [0, 512, 0] },
+      ],
+      [
+        'a workgroup tile that does not divide and so bounds nothing',
+        { ...base, ...cached, distribution: [512, 24, 0], cacheParallel: [0, 512, 0] },
+      ],
+      [
+        'a live tile left open in one dimension',
+        { ...base, ...cached, distribution: [0, 0, 0], cacheParallel: [0, 64, 0] },
+      ],
+      ['an inner parallel level', { ...base, vectorInnerParallel: [0, 16, 0] }],
+      ['peeling', { ...base, peeling: true }],
+    ];
+  };
+
+  test('on both sides of every limit', async () => {
+    const folder = temporaryDirectory();
+    const tools = await toolchain(folder);
+    const probe = await probeTargets(compiler.executable, HOST_FLAGS, [], '', folder);
+    const unit = probe.targets[0]!.target.nativeVectorBytes;
+    const all = around(unit).map(([what, configuration], i) => ({
+      what,
+      name: `c${i}`,
+      attribute: attributeOf(configuration, shape, tools.release),
+      isLegal: illegality(shape, configuration, { nativeVectorBytes: unit }) === null,
+    }));
+    const upToLlvm = { ...tools, flags: [...tools.flags, ...UP_TO_LLVM] };
+    const { built } = await buildCandidates(upToLlvm, shape, all, 'limits');
+    const verdicts = (isLegal: (one: (typeof all)[number]) => boolean) =>
+      all.map((one) => ({ what: one.what, legal: isLegal(one) }));
+    const names = built.map(({ name }) => name);
+    expect(verdicts(({ isLegal }) => isLegal)).toEqual(verdicts(({ name }) => names.includes(name)));
+    expect(new Set(all.map(({ isLegal }) => isLegal))).toEqual(new Set([true, false]));
+  });
+});
+
+describe('everything the llvm-cpu space yields compiles', () => {
+  test.each([
+    ['a matmul', matmul(96, 160, 64), UP_TO_LLVM],
+    ['a matmul of a prime size', matmul(97, 101, 103), UP_TO_LLVM],
+    ['a batched matmul', workload({ batch: 3, m: 32, n: 48, k: 64 }), UP_TO_LLVM],
+    ['a matvec', workload({ m: 128, k: 256 }), UP_TO_LLVM],
+    ['a vecmat, to the end', workload({ n: 128, k: 256 }), []],
+    ['an i8 matmul with i32 accumulators', matmul(64, 64, 64, ['i8', 'i8', 'i32']), UP_TO_LLVM],
+    ['a bf16 matmul with f32 accumulators', matmul(64, 64, 64, ['bf16', 'bf16', 'f32']), UP_TO_LLVM],
+  ])('for %s', async (_, shape, upTo) => {
+    const folder = temporaryDirectory();
+    const real = await toolchain(folder);
+    const tools = { ...real, flags: [...real.flags, ...upTo] };
+    const { targets } = await probeTargets(compiler.executable, HOST_FLAGS, [], '', folder);
+    const space = llvmCpuSpace(shape, {
+      nativeVectorBytes: targets[0]!.target.nativeVectorBytes,
+      threads: 1,
+      wholeProgram: true,
+    });
+    const random = seededRandom(11);
+    const configurations = [
+      ...space.starts.slice(0, 6),
+      ...Array.from({ length: 60 }, () => randomPoint(space, random)),
+    ]
+      .map((point) => space.configurationAt(point))
+      .filter((configuration) => configuration !== null)
+      .slice(0, 14);
+    expect(configurations).toHaveLength(14);
+    const candidates = configurations.map((configuration, i) => ({
+      name: `c${i}`,
+      attribute: attributeOf(configuration, shape, tools.release),
+    }));
+    const { refused } = await buildCandidates(tools, shape, candidates, 'all');
+    const explained = [...refused].map(
+      ([name, why]) => `${configurationKey(configurations[Number(name.slice(1))]!)}: ${why}`,
+    );
+    expect(explained).toEqual([]);
+  });
+});

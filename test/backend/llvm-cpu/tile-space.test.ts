@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { configurationKey, isConfiguration } from '../../../src/backend/index.ts';
+import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
+import { spaceSize } from '../../../src/search/space.ts';
+import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { matmul } from '../../support/workloads.ts';
+import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
+
+const options = { nativeVectorBytes: 64, threads: 1, wholeProgram: true };
+const size = fc.integer({ min: 1, max: 5000 });
+
+/** The limits for an f32 matmul on AVX-512, in so many words; compiles.test.ts holds them against the compiler. */
+function expectLegal(sizes: readonly [m: number, n: number, k: number], c: TileConfiguration): void {
+  const none = [0, 0, 0];
+  for (const parallel of [c.distribution, c.cacheParallel ?? none, c.vectorCommonParallel])
+    expect(parallel).toEqual([expect.any(Number), expect.any(Number), 0]);
+  for (const reduction of [c.cacheReduction ?? none, c.vectorReduction])
+    expect(reduction).toEqual([0, 0, expect.any(Number)]);
+  const vector = [...c.vectorCommonParallel.slice(0, 2), c.vectorReduction[2]!];
+  expect(Math.min(...vector)).toBeGreaterThanOrEqual(1);
+  expect(vector.reduce((product, tile) => product * tile, 4)).toBeLessThan(32_768);
+  if (c.cacheReduction === undefined) return;
+  const [rows, columns] = [0, 1].map((d) => {
+    const workgroup = Math.min(sizes[d]!, c.distribution[d] || Infinity);
+    const cache = c.cacheParallel?.[d] || Infinity;
+    // A remainder of the workgroup's tile is not static: then the cache tile alone is a bound.
+    return Math.min(
+      sizes[d]!,
+      cache,
+      sizes[d]! % workgroup === 0 || cache === Infinity ? workgroup : Infinity,
+    );
+  });
+  expect(4 * rows! * columns!).toBeLessThan(32_768);
+}
+
+describe('the llvm-cpu space', () => {
+  test('yields only legal configurations', () => {
+    let seen = 0;
+    fc.assert(
+      fc.property(size, size, size, fc.nat(), (m, n, k, seed) => {
+        const space = llvmCpuSpace(matmul(m, n, k), options);
+        const random = seededRandom(seed);
+        for (let i = 0; i < 20; i++) {
+          const configuration = space.configurationAt(randomPoint(space, random));
+          if (configuration?.kind !== 'tile') continue;
+          expectLegal([m, n, k], configuration);
+          seen++;
+        }
+      }),
+    );
+    expect(seen).toBeGreaterThan(100);
+  });
+
+  test('yields what can be kept and read again, however large the dimensions are', () => {
+    const anySize = fc.oneof(size, fc.integer({ min: 1, max: 2 ** 31 }));
+    fc.assert(
+      fc.property(anySize, anySize, anySize, fc.nat(), (m, n, k, seed) => {
+        const space = llvmCpuSpace(matmul(m, n, k), options);
+        const random = seededRandom(seed);
+        const points = [...space.starts, ...Array.from({ length: 20 }, () => randomPoint(space, random))];
+        const configurations = points
+          .map((point) => space.configurationAt(point))
+          .filter((configuration) => configuration !== null);
+        expect(configurations).not.toEqual([]);
+        for (const configuration of configurations) expect(isConfiguration(configuration, 3)).toBe(true);
+      }),
+    );
+  });
+
+  test('has a start for every shape', () => {
+    fc.assert(
+      fc.property(size, size, size, (m, n, k) => {
+        const space = llvmCpuSpace(matmul(m, n, k), options);
+        expect(space.starts.length).toBeGreaterThan(0);
+        for (const start of space.starts) expect(space.configurationAt(start)).not.toBeNull();
+      }),
+    );
+  });
+
+  test('finds the point of each of its configurations again', () => {
+    const space = llvmCpuSpace(matmul(512, 512, 512), options);
+    const random = seededRandom(5);
+    const configurations = Array.from({ length: 200 }, () =>
+      space.configurationAt(randomPoint(space, random)),
+    ).filter((configuration) => configuration !== null);
+    expect(configurations.length).toBeGreaterThan(20);
+    for (const configuration of configurations) {
+      const again = space.configurationAt(space.pointOf(configuration)!);
+      expect(configurationKey(again!)).toBe(configurationKey(configuration));
+    }
+  });
+
+  test('starts with at least one workgroup per thread where the shape allows it', () => {
+    const space = llvmCpuSpace(matmul(512, 512, 512), { ...options, threads: 8 });
+    expect(space.starts).not.toEqual([]);
+    for (const start of space.starts) {
+      const configuration = space.configurationAt(start);
+      if (configuration?.kind !== 'tile') throw new Error('a start is a tile configuration');
+      const [m, n] = configuration.distribution;
+      expect(Math.ceil(512 / m!) * Math.ceil(512 / n!)).toBeGreaterThanOrEqual(8);
+    }
+  });
+
+  test.each([512, 997])(
+    'peels in its starts exactly where a vector tile leaves a remainder of %i',
+    (size) => {
+      const space = llvmCpuSpace(matmul(size, size, size), options);
+      expect(space.starts).not.toEqual([]);
+      for (const start of space.starts) {
+        const configuration = space.configurationAt(start);
+        if (configuration?.kind !== 'tile') throw new Error('a start is a tile configuration');
+        const [m, n] = configuration.vectorCommonParallel;
+        const tiles = [m!, n!, configuration.vectorReduction[2]!];
+        expect(configuration.peeling).toBe(tiles.some((tile) => size % tile !== 0));
+      }
+    },
+  );
+
+  test('is large enough to need a search', () => {
+    expect(spaceSize(llvmCpuSpace(matmul(512, 512, 512), options))).toBeGreaterThan(1e6);
+  });
+});

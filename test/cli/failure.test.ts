@@ -1,0 +1,52 @@
+import { mkdirSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { UsageError } from '../../src/cli/context.ts';
+import { messageForUser } from '../../src/cli/failure.ts';
+import { CompilerNotFoundError } from '../../src/compiler/find.ts';
+import { RecursionError } from '../../src/system/recursion.ts';
+import { UserError } from '../../src/system/user-error.ts';
+import { SettingsError } from '../../src/settings/index.ts';
+import { ShimError } from '../../src/shim/install.ts';
+import { StoreError } from '../../src/store/errors.ts';
+
+test.each([
+  new UserError('why'),
+  new UsageError('why'),
+  new SettingsError('why'),
+  new StoreError('locked', 'why'),
+  new ShimError('why'),
+  new CompilerNotFoundError('iree-compile-tuned: why'),
+  new RecursionError('iree-compile-tuned: why'),
+])('a $name is told by its message', (error) => {
+  expect(messageForUser(error)).toBe('why');
+});
+
+const thrownBy = (action: () => unknown): unknown => {
+  try {
+    action();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+};
+
+test('so is what the system refuses', () => {
+  expect(
+    messageForUser(
+      thrownBy(() => {
+        mkdirSync('/dev/null/folder');
+      }),
+    ),
+  ).toMatch(/^ENOTDIR: .*'\/dev\/null\/fo/);
+  expect(messageForUser(thrownBy(() => new Database('/dev')))).toBe('unable to open database file');
+});
+
+test.each([
+  thrownBy(() => (null as unknown as string).trim()),
+  thrownBy(() => Buffer.from(3 as unknown as string)),
+  new Error('unexpected'),
+  'text',
+])('a bug is not: %s', (error) => {
+  expect(messageForUser(error)).toBeNull();
+});

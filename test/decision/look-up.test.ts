@@ -1,0 +1,312 @@
+// What every operation gets, given what is in a database: without a compiler, on a store in a temporary folder.
+import { describe, expect, test, vi } from 'vitest';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { lookUp, workloadsOf } from '../../src/decision/look-up.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import type { Evidence, Store } from '../../src/store/store.ts';
+import { placeOf, subjectOf } from '../../src/store/subject.ts';
+import type { Site } from '../../src/site/site.ts';
+import { alter, DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
+import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.ts';
+import { matmul } from '../support/workloads.ts';
+
+const [here, there] = [siteOf(), siteOf({ deviceKey: 'another CPU local-sync threads=1' })];
+const settings = { inject: 'auto' } as const;
+const DEFAULT = { version: 1, kind: 'default' } as const;
+
+/** Matmuls of m x 512 x 512. */
+const input = (...sizes: number[]) => inputOf(sizes.map((m) => matmulText(m, 512, 512)).join(''));
+const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
+const aboutMatmul = (m: number, site: Site = here) =>
+  subjectOf({ key: keyOf(m), workload: matmul(m, 512, 512) }, site);
+
+function putRecord(
+  store: Store,
+  m: number,
+  {
+    site = here,
+    evidence = {},
+    configuration = TILE,
+  }: { site?: Site; evidence?: Partial<Evidence>; configuration?: Configuration } = {},
+): void {
+  store.putRecord(aboutMatmul(m, site), {
+    ...DECISION,
+    configuration,
+    evidence: { ...EVIDENCE, ...evidence },
+  });
+}
+
+/** What each operation gets where nothing was tuned since. */
+const decided = (store: Store | null, sizes: readonly number[], site: Site = here) =>
+  lookUp(store, input(...sizes), site, settings)
+    .decide(new Map(), 'nobody tunes')
+    .map(({ outcome, reason }) => ({ outcome, reason }));
+const keys = (works: readonly { readonly key: string }[]) => works.map(({ key }) => key);
+
+const hit = { outcome: 'hit', reason: '1.83x faster than the default' };
+const missed = { outcome: 'default', reason: 'nobody tunes' };
+
+describe('an operation', () => {
+  test('with a record is a hit, with what the record says', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8);
+    const [decision] = lookUp(store, input(8), here, settings).decide(new Map(), '');
+    expect(decision).toMatchObject({
+      ...hit,
+      configuration: TILE,
+      evidence: EVIDENCE,
+      record: { workload: keyOf(8), ...placeOf(here) },
+      tunable: { key: keyOf(8) },
+    });
+  });
+  test('without one is left to the default, for the reason that is given', () => {
+    const store = open(temporaryPath());
+    const lookup = lookUp(store, input(8), here, settings);
+    expect(keys(lookup.misses)).toEqual([keyOf(8)]);
+    expect(lookup.decide(new Map(), 'the budget is spent')).toMatchObject([
+      {
+        outcome: 'default',
+        reason: 'the budget is spent',
+        configuration: null,
+        evidence: null,
+        record: null,
+      },
+    ]);
+  });
+  test('that cannot be tuned is skipped, whatever the others get', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8);
+    const both = inputOf(matmulText(8, 512, 512) + matmulText('?', 512, 512));
+    const lookup = lookUp(store, both, here, settings);
+    expect(lookup.misses).toEqual([]);
+    const [first, second] = lookup.decide(new Map(), '');
+    expect(first).toMatchObject(hit);
+    expect(second).toMatchObject({ outcome: 'skipped', tunable: null });
+    expect(second!.reason).toContain('dynamic');
+  });
+  test.each([
+    ['workload', 9, {}, {}],
+    ['compiler', 8, { compiler: { ...here.compiler, key: '3.13.0@dddddddddd' } }, {}],
+    ['target', 8, {}, { features: ['avx2'] }],
+  ] as const)('has no use for the record of another %s', (_, m, site, target) => {
+    const store = open(temporaryPath());
+    putRecord(store, m, { site: siteOf(site, target) });
+    expect(decided(store, [8])).toEqual([missed]);
+  });
+});
+
+test('without a database everything is missed', () => {
+  const lookup = lookUp(null, input(8, 16), here, settings);
+  expect(keys(lookup.misses)).toEqual([keyOf(8), keyOf(16)]);
+  expect([lookup.narrow, lookup.undecided().size]).toEqual([[], 0]);
+  expect(decided(null, [8])).toEqual([missed]);
+});
+
+test('each workload is looked up once, in the order of the input, and every operation is decided about', () => {
+  const store = open(temporaryPath());
+  putRecord(store, 16);
+  const find = vi.spyOn(store, 'findRecords');
+  const lookup = lookUp(store, input(24, 16, 8, 24, 16), here, settings);
+  expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(24), keyOf(16), keyOf(8)]]);
+  expect(lookup.misses.map(({ key, count }) => [key, count])).toEqual([
+    [keyOf(24), 2],
+    [keyOf(8), 1],
+  ]);
+  expect(lookup.decide(new Map(), '').map(({ outcome }) => outcome)).toEqual([
+    'default',
+    'hit',
+    'default',
+    'default',
+    'hit',
+  ]);
+});
+
+describe('a record', () => {
+  test('whose configuration is marked is a miss, and one of another configuration is not', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8);
+    putRecord(store, 16, { configuration: { ...TILE, peeling: false } });
+    for (const m of [8, 16]) store.addMarks(aboutMatmul(m), [MARK]);
+    expect(decided(store, [8, 16])).toEqual([missed, hit]);
+    expect(keys(lookUp(store, input(8, 16), here, settings).misses)).toEqual([keyOf(8)]);
+  });
+  test('whose gain is in doubt is a miss', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { evidence: { low: 0.99 } });
+    expect(decided(store, [8])).toEqual([missed]);
+  });
+  test('may say that the default is best', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { configuration: DEFAULT, evidence: { ratio: 1, low: 1, high: 1 } });
+    expect(decided(store, [8])).toEqual([{ outcome: 'hit', reason: 'the default is best' }]);
+  });
+  test('of a search that did not end is used, and does not say that nothing is faster', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { evidence: { complete: false } });
+    const evidence = { complete: false, ratio: 1, low: 1, high: 1 };
+    putRecord(store, 16, { configuration: DEFAULT, evidence });
+    expect(decided(store, [8, 16])).toEqual([
+      hit,
+      { outcome: 'hit', reason: 'nothing faster than the default was found so far' },
+    ]);
+    // What is open in it is for `iree-tuned tune`: a build has tuned it.
+    const { misses, narrow } = lookUp(store, input(8, 16), here, settings);
+    expect([...misses, ...narrow]).toEqual([]);
+  });
+  test('that somebody has damaged is a miss, and the others are as good as before', () => {
+    const path = temporaryPath();
+    const store = open(path);
+    for (const m of [8, 16]) putRecord(store, m);
+    alter(
+      path,
+      `UPDATE record SET configuration = '{"kind":"rm -rf"}' WHERE subject =
+        (SELECT subject.id FROM subject JOIN workload ON workload.id = subject.workload WHERE key = '${keyOf(8)}')`,
+    );
+    expect(decided(store, [8, 16])).toEqual([missed, hit]);
+  });
+});
+
+describe('the record of another device', () => {
+  const whyNotHere = 'this machine is arm64';
+  const nowhere = siteOf({ whyNotHere });
+  test('is not used where this one can be measured', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: there });
+    expect(decided(store, [8])).toEqual([missed]);
+  });
+  test('is borrowed where nothing can be measured, and named', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: there });
+    const [decision] = lookUp(store, input(8), nowhere, settings).decide(new Map(), whyNotHere);
+    expect(decision).toMatchObject({
+      outcome: 'hit',
+      reason: `${hit.reason}, measured on ${there.deviceKey}`,
+      record: { device: there.deviceKey },
+    });
+  });
+  test('comes after one of this device, however much it promises', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: there, evidence: { ratio: 9, low: 8, high: 10 } });
+    putRecord(store, 8);
+    expect(decided(store, [8], nowhere)).toEqual([hit]);
+  });
+  test('is not borrowed when it is marked', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: there });
+    store.addMarks(aboutMatmul(8, there), [MARK]);
+    expect(decided(store, [8], nowhere)).toEqual([missed]);
+  });
+});
+
+describe('what a search could choose from', () => {
+  const narrowOf = (store: Store, site = here, inject: 'auto' | 'spec' = 'auto') => {
+    const { misses, narrow } = lookUp(store, input(8), site, { inject });
+    return { misses: keys(misses), narrow: keys(narrow) };
+  };
+  const only = (...families: string[]) => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { evidence: { families } });
+    return store;
+  };
+  test('is narrow where this compile can choose from more, and the record is used meanwhile', () => {
+    const store = only('tile');
+    expect(narrowOf(store)).toEqual({ misses: [], narrow: [keyOf(8)] });
+    expect(decided(store, [8])).toEqual([hit]);
+  });
+  test('is enough where it could choose from as much, or from more', () => {
+    for (const families of [
+      ['data-tile', 'tile'],
+      ['data-tile', 'later', 'tile'],
+    ])
+      expect(narrowOf(only(...families))).toEqual({ misses: [], narrow: [] });
+  });
+  test('is enough where this compile cannot choose from more', () => {
+    expect(narrowOf(only('tile'), here, 'spec').narrow).toEqual([]);
+  });
+  test('does not matter for a target that nothing is tuned for', () => {
+    const site = siteOf({ whyNotHere: 'no tuner for backend cuda yet' }, { backend: 'cuda' });
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site, evidence: { families: [] } });
+    expect(narrowOf(store, site)).toEqual({ misses: [], narrow: [] });
+  });
+});
+
+describe('what is undecided', () => {
+  const SLOW = 'the default is too slow';
+  const noted = (m: number, store = open(temporaryPath())) => {
+    store.noteUndecided(aboutMatmul(m), SLOW, 20);
+    return store;
+  };
+  test('is left to the default with the reason, the time that it had, and the way out', () => {
+    const [, miss] = decided(noted(16), [8, 16]);
+    expect(miss).toMatchObject({ outcome: 'default' });
+    expect(miss!.reason).toBe(
+      `cannot be decided: ${SLOW}. It was given 20 s; a budget that leaves it more than 25 s, or iree-tuned tune, tries again`,
+    );
+  });
+  test('is asked for where a workload is open, once, and not on a hit', () => {
+    const store = noted(16);
+    putRecord(store, 8);
+    const find = vi.spyOn(store, 'findUndecided');
+    lookUp(store, input(8), here, settings).decide(new Map(), '');
+    expect(find).not.toHaveBeenCalled();
+    const lookup = lookUp(store, input(8, 16, 24), here, settings);
+    expect([...lookup.undecided().keys()]).toEqual([keyOf(16)]);
+    lookup.decide(new Map(), '');
+    expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16), keyOf(24)]]);
+  });
+  test('is also what could not be chosen from more families, which stays a hit', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { evidence: { families: ['tile'] } });
+    noted(8, store);
+    const lookup = lookUp(store, input(8), here, settings);
+    expect([...lookup.undecided().keys()]).toEqual([keyOf(8)]);
+    expect(lookup.decide(new Map(), '')).toMatchObject([hit]);
+  });
+  test('of another device is nothing', () => {
+    const store = open(temporaryPath());
+    store.noteUndecided(aboutMatmul(8, there), SLOW, 20);
+    expect(decided(store, [8])).toEqual([missed]);
+  });
+  test('since then counts instead of what was known before', () => {
+    const lookup = lookUp(noted(8), input(8), here, settings);
+    const row = { workload: keyOf(8), reason: 'another', budgetSeconds: 40, attempts: 2, lastTriedAt: '' };
+    expect(lookup.decide(new Map(), '', new Map([[keyOf(8), row]]))[0]!.reason).toMatch(
+      /^cannot be decided: another\. It was given 40 s/,
+    );
+  });
+});
+
+test('what was tuned or found meanwhile goes before the record that there was', () => {
+  const store = open(temporaryPath());
+  putRecord(store, 8, { evidence: { families: ['tile'] } });
+  const known = { configuration: { ...TILE, peeling: false }, evidence: { ...EVIDENCE, ratio: 3 } };
+  const lookup = lookUp(store, input(8, 16, 24), here, settings);
+  const results = new Map([
+    [keyOf(8), { ...known, outcome: 'tuned' as const }],
+    [keyOf(16), { ...known, outcome: 'hit' as const }],
+  ]);
+  expect(lookup.decide(results, 'no time')).toMatchObject([
+    { outcome: 'tuned', reason: '3.00x faster than the default', ...known, record: placeOf(here) },
+    { outcome: 'hit', ...known, record: { workload: keyOf(16), ...placeOf(here) } },
+    { outcome: 'default', reason: 'no time' },
+  ]);
+});
+
+test('a database that breaks while it is read says so to the caller', () => {
+  const path = temporaryPath();
+  const store = open(path);
+  putRecord(store, 8);
+  alter(path, 'DROP TABLE record');
+  expect(() => lookUp(store, input(8), here, settings)).toThrow(StoreError);
+});
+
+test('workloads come with what their search depends on', () => {
+  const [work] = workloadsOf(input(8), siteOf({}, { nativeVectorBytes: 32 }), { inject: 'spec' });
+  expect(work).toEqual({
+    key: keyOf(8),
+    workload: matmul(8, 512, 512),
+    count: 1,
+    options: { nativeVectorBytes: 32, threads: 1, wholeProgram: false, following: true },
+  });
+});

@@ -1,0 +1,82 @@
+// What the search of a workload may ask of the program that it is in.
+import { describe, expect, test } from 'vitest';
+import { spaceOptionsOf } from '../../src/decision/space-options.ts';
+import { tunables, type Input } from '../../src/input/input.ts';
+import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.ts';
+
+const key = keyOfMatmul(8, 16, 32);
+const input = inputOf(matmulText(8, 16, 32));
+
+function optionsOf({
+  reading = {},
+  site = siteOf(),
+  inject = 'auto',
+}: {
+  reading?: Partial<Input['reading']>;
+  site?: ReturnType<typeof siteOf>;
+  inject?: Parameters<typeof spaceOptionsOf>[2]['inject'];
+} = {}) {
+  return spaceOptionsOf({ ...input, reading: { ...input.reading, ...reading } }, site, { inject })({ key });
+}
+const release = (...numbers: [number, number, number]) =>
+  siteOf({ compiler: { ...siteOf().compiler, release: numbers } });
+
+test('target and device say the sizes', () => {
+  const device = { ...siteOf().device, threads: 8 };
+  expect(optionsOf({ site: siteOf({ device }, { nativeVectorBytes: 32 }) })).toEqual({
+    nativeVectorBytes: 32,
+    threads: 8,
+    wholeProgram: true,
+    following: true,
+  });
+  // A target that does not say has the vectors that every CPU has.
+  expect(optionsOf({ site: siteOf({}, { nativeVectorBytes: 0 }) }).nativeVectorBytes).toBe(16);
+});
+
+describe('the whole program is asked of', () => {
+  test.each([
+    ['auto', true],
+    ['preprocess', true],
+    ['spec', false],
+    ['inline', false],
+    ['substitute', false],
+  ] as const)('with inject=%s: %s', (inject, expected) => {
+    expect(optionsOf({ inject }).wholeProgram).toBe(expected);
+  });
+  test.each([
+    ['data tiling of his own', { reading: { dataTiling: true } }],
+    ['a preprocessing spec of his own', { reading: { ownPreprocessing: true } }],
+    ['another backend', { site: siteOf({}, { backend: 'cuda' }) }],
+    ['a compiler before 3.11', { site: release(3, 10, 0) }],
+  ])('not with %s', (_, change) => {
+    expect(optionsOf(change).wholeProgram).toBe(false);
+  });
+  test.each([
+    ['3.11', release(3, 11, 0)],
+    ['a version that it does not tell', release(0, 0, 0)],
+  ])('with a compiler of %s', (_, site) => {
+    expect(optionsOf({ site }).wholeProgram).toBe(true);
+  });
+  test('not where the compiler makes an operation of the workload, for all of that workload', () => {
+    const [written] = tunables(input);
+    const other = keyOfMatmul(9, 16, 32);
+    const operations = [
+      ...input.operations,
+      { ...written!, written: null },
+      ...inputOf(matmulText(9, 16, 32)).operations,
+    ];
+    const of = spaceOptionsOf({ ...input, operations }, siteOf(), { inject: 'auto' });
+    expect([of({ key }), of({ key: other })].map(({ wholeProgram }) => wholeProgram)).toEqual([false, true]);
+  });
+});
+
+describe('what the compiler makes of an operation is configured', () => {
+  test.each([
+    ['3.12', { site: release(3, 12, 0) }, true],
+    ['3.11', { site: release(3, 11, 9) }, false],
+    ["a pipeline of the user's", { reading: { ownPipeline: true } }, false],
+    ["a preprocessing spec of the user's", { reading: { ownPreprocessing: true } }, true],
+  ])('with %s: %s', (_, change, expected) => {
+    expect(optionsOf(change).following).toBe(expected);
+  });
+});

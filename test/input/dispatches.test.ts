@@ -1,0 +1,229 @@
+// Which dispatches of a program are tuned where they are, and what is known of their operands there.
+import { describe, expect, test } from 'vitest';
+import { dispatchesOf } from '../../src/input/dispatches.ts';
+
+interface DispatchText {
+  readonly name: string;
+  /** Of the operands, such as `8x8x32xf32`; the last one is the result. */
+  readonly types: readonly string[];
+  readonly maps: readonly string[];
+  readonly reduced?: readonly boolean[];
+  /** More operations. */
+  readonly more?: string;
+  readonly location?: string;
+  readonly mark?: string;
+}
+
+/** An executable as the compiler writes it at the end of `flow`. */
+function executable({
+  name,
+  types,
+  maps,
+  reduced,
+  more = '',
+  location = '',
+  mark = '',
+}: DispatchText): string {
+  const [lhs, rhs] = types;
+  const result = types.at(-1)!;
+  const argument = (type: string, i: number) =>
+    `%arg${i}: !iree_tensor_ext.dispatch.tensor<${i === types.length - 1 ? 'writeonly' : 'readonly'}:tensor<${type}>>${location}`;
+  const load = (type: string, i: number) =>
+    `        %${i} = iree_tensor_ext.dispatch.tensor.load %arg${i}, offsets = [0], sizes = [1], strides = [1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<${type}>> -> tensor<${type}>${location}`;
+  const loops = (reduced ?? [false, false, true])
+    .map((is) => `"${is ? 'reduction' : 'parallel'}"`)
+    .join(', ');
+  const names = (reduced ?? [0, 0, 0]).map((_, i) => `d${i}`).join(', ');
+  const spelled = maps.map((map) => `affine_map<(${names}) -> (${map})>`).join(', ');
+  return `  flow.executable private @${name} {
+    flow.executable.export public @${name}_reduction workgroups() -> (index, index, index) {
+      %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()${location}
+      flow.return %x, %y, %z : index, index, index${location}
+    }${location}
+    builtin.module {
+      func.func @${name}_reduction(${types.map(argument).join(', ')}) {
+        %cst = arith.constant 0.000000e+00 : f32${location}
+${types.slice(0, -1).map(load).join('\n')}
+        %e = tensor.empty() : tensor<${result}>${location}
+        %f = linalg.fill ins(%cst : f32) outs(%e : tensor<${result}>) -> tensor<${result}>${location}
+        %r = linalg.generic {indexing_maps = [${spelled}], iterator_types = [${loops}]} ins(%0, %1 : tensor<${lhs!}>, tensor<${rhs!}>) outs(%f : tensor<${result}>)${mark} {
+        ^bb0(%in: f32${location}, %in_0: f32${location}, %out: f32${location}):
+          %p = arith.mulf %in, %in_0 : f32${location}
+          %s = arith.addf %out, %p : f32${location}
+          linalg.yield %s : f32${location}
+        } -> tensor<${result}>${location}
+${more}        iree_tensor_ext.dispatch.tensor.store %r, %arg${types.length - 1}, offsets = [0], sizes = [1], strides = [1] : tensor<${result}> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<${result}>>${location}
+        return${location}
+      }${location}
+    }${location}
+  }${location}
+`;
+}
+
+interface Call {
+  readonly name: string;
+  readonly operands: readonly string[];
+  readonly types: readonly string[];
+}
+
+const program = (executables: readonly string[], calls: readonly Call[], before: readonly string[] = []) =>
+  Buffer.from(`module attributes {stream.affinity.default = #hal.device.affinity<@__device_0>} {
+${executables.join('')}  util.func public @main(%arg0: !hal.buffer_view, %arg1: !hal.buffer_view) -> (!hal.buffer_view) {
+${before.map((line) => `    ${line}\n`).join('')}${calls
+    .map(
+      ({ name, operands, types }, i) =>
+        `    %call${i} = flow.dispatch @${name}::@${name}_reduction(${operands.join(', ')}) : (${types
+          .slice(0, -1)
+          .map((type) => `tensor<${type}>`)
+          .join(', ')}) -> tensor<${types.at(-1)!}>\n`,
+    )
+    .join('')}    util.return %arg0 : !hal.buffer_view
+  }
+}
+`);
+
+const STRIDED: DispatchText = {
+  name: 'main_dispatch_1',
+  types: ['8x8x32xf32', '32x48xf32', '4x4x48xf32'],
+  maps: ['d0 * 2, d1 * 2, d3', 'd3, d2', 'd0, d1, d2'],
+  reduced: [false, false, false, true],
+};
+const VECTOR: DispatchText = {
+  name: 'main_dispatch_2',
+  types: ['512xf32', '512x512xf32', '512xf32'],
+  maps: ['d1', 'd1, d0', 'd0'],
+  reduced: [false, true],
+};
+const MATMUL: DispatchText = {
+  name: 'main_dispatch_3',
+  types: ['512x512xf32', '512x512xf32', '512x512xf32'],
+  maps: ['d0, d2', 'd2, d1', 'd0, d1'],
+};
+const imported = (name: string, type: string) =>
+  `%${name} = hal.tensor.import %arg0 "input0" : !hal.buffer_view -> tensor<${type}>`;
+const callOf = ({ name, types }: DispatchText, ...operands: string[]): Call => ({ name, operands, types });
+const one = (text: DispatchText) => dispatchesOf(program([executable(text)], [callOf(text, '%a', '%b')]));
+
+describe('a dispatch whose root reads with strides', () => {
+  test('is a workload of its own, of which the sizes are those of its loops', () => {
+    const [dispatch, ...others] = one(STRIDED);
+    expect(others).toEqual([]);
+    const { workload, loops } = dispatch!.form;
+    expect(dispatch!.executable).toBe('main_dispatch_1');
+    expect(workload.dimensions).toEqual([
+      { kind: 'm', size: 4 },
+      { kind: 'm', size: 4 },
+      { kind: 'n', size: 48 },
+      { kind: 'k', size: 32 },
+    ]);
+    expect(loops).toEqual([0, 1, 2, 3]);
+    expect(workload.context!.digest).toMatch(/^[0-9a-f]{16}$/);
+    expect(workload.context!.dispatch).toMatchObject({
+      isStrided: true,
+      arguments: [
+        { shape: [8, 8, 32], elementType: 'f32', buffers: 1 },
+        { shape: [32, 48], elementType: 'f32', buffers: 1 },
+        { shape: [4, 4, 48], elementType: 'f32', buffers: 1 },
+      ],
+    });
+  });
+
+  test('is the same whatever it is called, wherever it stands and however it is marked', () => {
+    const digestOf = (text: DispatchText) => one(text)[0]!.form.workload.context!.digest;
+    const digest = digestOf(STRIDED);
+    expect(digestOf({ ...STRIDED, name: 'other$async_dispatch_77' })).toBe(digest);
+    expect(
+      digestOf({ ...STRIDED, location: ' loc(callsite("a (b.mlir":5:8 at fused["x)"(#loc3)]("y":1:1)))' }),
+    ).toBe(digest);
+    expect(digestOf({ ...STRIDED, mark: ' attrs =  {iree_tuned_form = 3 : i64}' })).toBe(digest);
+    expect(digestOf({ ...STRIDED, more: '        %q = math.exp %r : tensor<4x4x48xf32>\n' })).not.toBe(
+      digest,
+    );
+    const wider = { ...STRIDED, maps: ['d0 * 3, d1 * 2, d3', 'd3, d2', 'd0, d1, d2'] };
+    expect(digestOf(wider)).not.toBe(digest);
+  });
+
+  test.each<[string, Partial<DispatchText>]>([
+    [
+      'reads an index from memory',
+      { more: '        %q = tensor.extract %0[%c, %c, %c] : tensor<8x8x32xf32>\n' },
+    ],
+    ['knows where it is', { more: '        %q = linalg.index 0 : index\n' }],
+    ['does something that is not known', { more: '        %q = iree_linalg_ext.sort %0 : f32\n' }],
+    [
+      'has a constant of which the text is not there',
+      { more: '        %q = arith.constant dense_resource<__elided__> : tensor<9xf32>\n' },
+    ],
+    ['has a type that is no word', { types: ['8x8x32xcomplex<f32>', '32x48xf32', '4x4x48xf32'] }],
+    ['has dynamic sizes', { types: ['?x8x32xf32', '32x48xf32', '4x4x48xf32'] }],
+    [
+      'has two roots',
+      {
+        more: executable(STRIDED)
+          .split('\n')
+          .filter((line) => !/^ {0,6}\S|return$/.test(line))
+          .join('\n'),
+      },
+    ],
+  ])('is left alone where it %s', (_, change) => {
+    expect(one({ ...STRIDED, ...change })).toEqual([]);
+  });
+
+  test('is left alone where it has arguments beside tensors, or nobody calls it', () => {
+    const text = executable(STRIDED).replace('workgroups()', 'workgroups(%arg0: index)');
+    expect(dispatchesOf(program([text], [callOf(STRIDED, '%a', '%b')]))).toEqual([]);
+    expect(dispatchesOf(program([executable(STRIDED)], []))).toEqual([]);
+  });
+});
+
+describe('weights', () => {
+  /** A call of `VECTOR` on each of so many weights. */
+  const layers = (count: number, weight: (i: number) => string) =>
+    program(
+      [executable(VECTOR)],
+      Array.from({ length: count }, (_, i) => callOf(VECTOR, i === 0 ? '%x' : `%call${i - 1}`, `%w${i}`)),
+      [imported('x', '512xf32'), ...Array.from({ length: count }, (_, i) => weight(i))],
+    );
+  const argument = (i: number) => imported(`w${i}`, '512x512xf32');
+  const buffersOf = (text: Uint8Array) =>
+    dispatchesOf(text).map(({ form }) =>
+      form.workload.context?.dispatch!.arguments.map(({ buffers }) => buffers),
+    );
+
+  test('of one layer stay where they are: there is no context', () => {
+    expect(buffersOf(layers(1, argument))).toEqual([undefined]);
+  });
+
+  test('of many layers pass by, and what the program makes stays', () => {
+    expect(buffersOf(layers(8, argument))).toEqual([[1, 8, 1]]);
+    expect(buffersOf(layers(9, argument))).toEqual([[1, 8, 1]]);
+    expect(buffersOf(layers(200, argument))).toEqual([[1, 64, 1]]);
+  });
+
+  test('may be globals, constants, and reshaped before they are used', () => {
+    const loaded = (i: number) => `%w${i} = util.global.load immutable @weight${i} : tensor<512x512xf32>`;
+    expect(buffersOf(layers(8, loaded))).toEqual([[1, 8, 1]]);
+    const constant = (i: number) =>
+      `%w${i} = flow.tensor.constant dense_resource<w${i}> : tensor<512x512xf32>`;
+    expect(buffersOf(layers(8, constant))).toEqual([[1, 8, 1]]);
+    const reshaped = (i: number) =>
+      `${imported(`v${i}`, '1x512x512xf32')}\n    %w${i} = flow.tensor.reshape %v${i} : tensor<1x512x512xf32> -> tensor<512x512xf32>`;
+    expect(buffersOf(layers(8, reshaped))).toEqual([[1, 8, 1]]);
+  });
+
+  test('that are all the same one stay where they are', () => {
+    const text = program(
+      [executable(VECTOR)],
+      Array.from({ length: 8 }, () => callOf(VECTOR, '%x', '%w0')),
+      [imported('x', '512xf32'), argument(0)],
+    );
+    expect(buffersOf(text)).toEqual([undefined]);
+  });
+
+  test('do not matter where there is much to do with each of them', () => {
+    const calls = Array.from({ length: 8 }, (_, i) => callOf(MATMUL, '%x', `%w${i}`));
+    const weights = Array.from({ length: 8 }, (_, i) => argument(i));
+    const text = program([executable(MATMUL)], calls, [imported('x', '512x512xf32'), ...weights]);
+    expect(buffersOf(text)).toEqual([undefined]);
+  });
+});

@@ -1,0 +1,385 @@
+// What an input has to tune, as the real compiler makes it: also of what is no contraction as it is written.
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isTunable } from '../../src/input/operation.ts';
+import { inspect } from '../../src/wrapper/inspect.ts';
+import { spaceOptionsOf } from '../../src/decision/space-options.ts';
+import { tunables } from '../../src/input/input.ts';
+import { readCommand } from '../../src/compiler/command.ts';
+import { type Surroundings } from '../../src/settings/surroundings.ts';
+import { readSettings } from '../../src/settings/index.ts';
+import { HOST_FLAGS } from '../../src/site/probe.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler, root } from '../support/real-tools.ts';
+
+const CONVOLUTION = 'convolutions are not tuned yet';
+
+/** A place where an input is inspected as often as wanted, and what was asked of the compiler about it meanwhile. */
+function inspector(text: string) {
+  const folder = temporaryDirectory();
+  const [input, log, watched] = ['in.mlir', 'runs.log', 'iree-compile'].map((name) => join(folder, name));
+  writeFileSync(input!, text);
+  writeFileSync(watched!, `#!/bin/sh\necho "$*" >>'${log!}'\nexec '${compiler.executable}' "$@"\n`);
+  chmodSync(watched!, 0o755);
+  const { settings } = readSettings({ HOME: folder }, new Map());
+  const surroundings: Surroundings = {
+    env: process.env,
+    settings: { ...settings, device: 'local-sync' },
+    root,
+    cacheDirectory: join(folder, 'cache'),
+  };
+  return async (flags: readonly string[] = []) => {
+    const argv = [...HOST_FLAGS, ...flags, input!, '-o', join(folder, 'out.vmfb')];
+    const command = await readCommand(
+      argv,
+      { ...compiler, executable: watched! },
+      surroundings.cacheDirectory,
+    );
+    const inspected = await inspect(command, surroundings);
+    const passed = 'pass' in inspected;
+    const runs = existsSync(log!) ? readFileSync(log!, 'utf8').split('\n') : [];
+    writeFileSync(log!, '');
+    return {
+      pass: passed ? inspected.pass : null,
+      surveyed: !passed && inspected.input.surveyed,
+      /** Of each operation the name and what is tuned of it, or why nothing is. */
+      found: passed
+        ? inspected.decisions.map((one) => [one.place.name, one.reason] as const)
+        : inspected.input.operations.map(
+            (one) => [one.place.name, isTunable(one) ? one.key : one.skipped] as const,
+          ),
+      sites: (passed ? [] : inspected.input.operations).map(
+        ({ place }) => place.location ?? place.operation?.start,
+      ),
+      dataTiled: passed
+        ? []
+        : tunables(inspected.input)
+            .map(spaceOptionsOf(inspected.input, inspected.site, surroundings.settings))
+            .map(({ wholeProgram }) => wholeProgram),
+      /** How often it was asked about the input. */
+      asked: runs.filter((run) => run.includes(input!)).length,
+    };
+  };
+}
+
+const fn = (parameters: readonly string[], result: string, ...lines: string[]) => {
+  const list = parameters.map((type, i) => `%${'abcde'.charAt(i)}: ${type}`).join(', ');
+  return `func.func @main(${list}) -> ${result} {\n  ${lines.join('\n  ')}\n  return %r : ${result}\n}\n`;
+};
+const f32 = (...sizes: (number | '?')[]) => `tensor<${sizes.join('x')}xf32>`;
+const vtensor = (...sizes: number[]) => `!torch.vtensor<[${sizes.join(',')}],f32>`;
+const ones = 'dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>';
+const onnx = (text: string) =>
+  text.replace(
+    ' {\n',
+    ' attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64} {\n',
+  );
+
+const [image, filter, result] = [f32(1, 14, 14, 32), f32(1, 1, 32, 48), f32(1, 14, 14, 48)];
+const [imageTorch, filterTorch, resultTorch] = [
+  vtensor(1, 32, 14, 14),
+  vtensor(48, 32, 1, 1),
+  vtensor(1, 48, 14, 14),
+];
+const integers = (text: string) => text.replaceAll('f32', 'i8');
+
+const inLinalg = (operation: string, attributes = ones) =>
+  fn(
+    [image, filter, result],
+    result,
+    `%r = linalg.${operation} {${attributes}} ins(%a, %b : ${image}, ${filter}) outs(%c : ${result}) -> ${result}`,
+  );
+const genericConvolution = fn(
+  [image, filter, result],
+  result,
+  `%r = linalg.generic {indexing_maps = [affine_map<(n, h, w, f, i, j, c) -> (n, h + i, w + j, c)>, affine_map<(n, h, w, f, i, j, c) -> (i, j, c, f)>, affine_map<(n, h, w, f, i, j, c) -> (n, h, w, f)>],`,
+  `  iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%a, %b : ${image}, ${filter}) outs(%c : ${result}) {`,
+  '  ^bb0(%x: f32, %y: f32, %z: f32):',
+  '    %p = arith.mulf %x, %y : f32',
+  '    %s = arith.addf %z, %p : f32',
+  `    linalg.yield %s : f32`,
+  `  } -> ${result}`,
+);
+const quantized = (operation: string, attributes: string, lhs: string, rhs: string, out: string) =>
+  fn(
+    [integers(lhs), integers(rhs), out.replace('f32', 'i32'), 'i32', 'i32'],
+    out.replace('f32', 'i32'),
+    `%r = linalg.${operation} {${attributes}} ins(%a, %b, %d, %e : ${integers(lhs)}, ${integers(rhs)}, i32, i32) outs(%c : ${out.replace('f32', 'i32')}) -> ${out.replace('f32', 'i32')}`,
+  );
+const torchConstants = [
+  '%false = torch.constant.bool false',
+  '%none = torch.constant.none',
+  '%0 = torch.constant.int 0',
+  '%1 = torch.constant.int 1',
+  '%l = torch.prim.ListConstruct %1, %1 : (!torch.int, !torch.int) -> !torch.list<int>',
+  '%o = torch.prim.ListConstruct %0, %0 : (!torch.int, !torch.int) -> !torch.list<int>',
+];
+const inTorch = (operation: string, operands: string, types: readonly string[]) =>
+  fn(
+    [imageTorch, filterTorch],
+    resultTorch,
+    ...torchConstants,
+    `%r = torch.aten.${operation} %a, %b, ${operands} : ${[imageTorch, filterTorch, ...types].join(', ')} -> ${resultTorch}`,
+  );
+const [LIST, NONE, BOOL, INT] = ['!torch.list<int>', '!torch.none', '!torch.bool', '!torch.int'];
+const tosaZero = '%z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>';
+
+/** The layouts of image, filter and result that the compiler makes of each. */
+const NHWC = 'contraction m=196 n=48 k=32 f32,f32->f32 mk,kn->mn';
+const NHWC_BY_RESULT = 'contraction m=196 n=48 k=32 f32,f32->f32 mk,nk->mn';
+const NCHW = 'contraction m=196 n=48 k=32 f32,f32->f32 km,nk->nm';
+
+describe('the contraction that the compiler makes is found, once, at the operation that it is made of', () => {
+  test.each<[string, string, string, string]>([
+    ['a pointwise linalg.conv', inLinalg('conv_2d_nhwc_hwcf'), 'linalg.conv_2d_nhwc_hwcf', NHWC],
+    ['a convolution that is a generic', genericConvolution, 'linalg.generic', NHWC],
+    [
+      'a quantized convolution',
+      quantized('conv_2d_nhwc_hwcf_q', ones, image, filter, result),
+      'linalg.conv_2d_nhwc_hwcf_q',
+      'contraction m=196 n=48 k=32 i8,i8->i32 mk,kn->mn',
+    ],
+    [
+      'a quantized matmul',
+      quantized('quantized_matmul', '', f32(61, 71), f32(71, 67), f32(61, 67)),
+      'linalg.quantized_matmul',
+      'contraction m=61 n=67 k=71 i8,i8->i32 mk,kn->mn',
+    ],
+    [
+      'a pointwise convolution that takes steps',
+      fn(
+        [image, filter, f32(1, 7, 7, 48)],
+        f32(1, 7, 7, 48),
+        `%r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>} ins(%a, %b : ${image}, ${filter}) outs(%c : ${f32(1, 7, 7, 48)}) -> ${f32(1, 7, 7, 48)}`,
+      ),
+      'linalg.conv_2d_nhwc_hwcf',
+      'contraction m0=7 m1=7 n=48 k=32 f32,f32->f32 m0m1k,kn->m0m1n',
+    ],
+    [
+      'a filter as large as the image',
+      fn(
+        [f32(4, 7, 7, 8), f32(7, 7, 8, 48), f32(4, 1, 1, 48)],
+        f32(4, 1, 1, 48),
+        `%r = linalg.conv_2d_nhwc_hwcf {${ones}} ins(%a, %b : ${f32(4, 7, 7, 8)}, ${f32(7, 7, 8, 48)}) outs(%c : ${f32(4, 1, 1, 48)}) -> ${f32(4, 1, 1, 48)}`,
+      ),
+      'linalg.conv_2d_nhwc_hwcf',
+      'contraction m=4 n=48 k=392 f32,f32->f32 mk,kn->mn',
+    ],
+    [
+      'stablehlo.convolution',
+      fn(
+        [image, filter],
+        result,
+        `%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[0, 0], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${image}, ${filter}) -> ${result}`,
+      ),
+      'linalg.conv_2d_nhwc_hwcf',
+      NHWC,
+    ],
+    [
+      'stablehlo.einsum',
+      fn(
+        [f32(61, 71), f32(71, 67)],
+        f32(61, 67),
+        `%r = stablehlo.einsum %a, %b, config = "mk,kn->mn" : (${f32(61, 71)}, ${f32(71, 67)}) -> ${f32(61, 67)}`,
+      ),
+      'linalg.matmul',
+      'contraction m=61 n=67 k=71 f32,f32->f32 mk,kn->mn',
+    ],
+    [
+      'tosa.conv2d',
+      fn(
+        [image, f32(48, 1, 1, 32), f32(48)],
+        result,
+        tosaZero,
+        `%r = tosa.conv2d %a, %b, %c, %z, %z pad([0, 0, 0, 0]) stride([1, 1]) dilation([1, 1]) acc_type(f32) : (${image}, ${f32(48, 1, 1, 32)}, ${f32(48)}, tensor<1xf32>, tensor<1xf32>) -> ${result}`,
+      ),
+      'linalg.conv_2d_nhwc_hwcf',
+      NHWC_BY_RESULT,
+    ],
+    [
+      'torch.aten.convolution',
+      inTorch('convolution', '%none, %l, %o, %l, %false, %o, %1', [NONE, LIST, LIST, LIST, BOOL, LIST, INT]),
+      'linalg.conv_2d_nchw_fchw',
+      NCHW,
+    ],
+    [
+      'torch.aten.conv2d',
+      inTorch('conv2d', '%none, %l, %o, %l, %1', [NONE, LIST, LIST, LIST, INT]),
+      'linalg.conv_2d_nchw_fchw',
+      NCHW,
+    ],
+    [
+      'torch.aten.bilinear',
+      fn(
+        [vtensor(61, 71), vtensor(61, 67), vtensor(5, 71, 67)],
+        vtensor(61, 5),
+        '%none = torch.constant.none',
+        `%r = torch.aten.bilinear %a, %b, %c, %none : ${vtensor(61, 71)}, ${vtensor(61, 67)}, ${vtensor(5, 71, 67)}, !torch.none -> ${vtensor(61, 5)}`,
+      ),
+      'linalg.generic',
+      'contraction b=61 m=355 k=67 f32,f32->f32 bmk,bk->bm',
+    ],
+    [
+      'onnx.Conv',
+      onnx(
+        fn(
+          [imageTorch, filterTorch],
+          resultTorch,
+          `%r = torch.operator "onnx.Conv"(%a, %b) {torch.onnx.kernel_shape = [1 : si64, 1 : si64]} : (${imageTorch}, ${filterTorch}) -> ${resultTorch}`,
+        ),
+      ),
+      'linalg.conv_2d_nchw_fchw',
+      NCHW,
+    ],
+    [
+      'onnx.Einsum',
+      onnx(
+        fn(
+          [vtensor(3, 61, 71), vtensor(3, 71, 67)],
+          vtensor(3, 61, 67),
+          `%r = torch.operator "onnx.Einsum"(%a, %b) {torch.onnx.equation = "bmk,bkn->bmn"} : (${vtensor(3, 61, 71)}, ${vtensor(3, 71, 67)}) -> ${vtensor(3, 61, 67)}`,
+        ),
+      ),
+      'linalg.batch_matmul',
+      'contraction b=3 m=61 n=67 k=71 f32,f32->f32 bmk,bkn->bmn',
+    ],
+  ])('of %s', async (_, text, name, workload) => {
+    const { pass, surveyed, found } = await inspector(text)();
+    expect({ pass, surveyed, found }).toEqual({ pass: null, surveyed: true, found: [[name, workload]] });
+  });
+});
+
+const wide = f32(3, 3, 48, 16);
+const chain = fn(
+  [image, filter, wide],
+  f32(1, 12, 12, 16),
+  `%p = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${image}, ${filter}) -> ${result}`,
+  `%r = stablehlo.convolution(%p, %c) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${result}, ${wide}) -> ${f32(1, 12, 12, 16)}`,
+);
+
+test('a convolution that stays one is skipped, once, beside one that does not', async () => {
+  const { found, sites } = await inspector(chain)();
+  expect(found).toEqual([
+    ['linalg.conv_2d_nhwc_hwcf', NHWC],
+    ['linalg.conv_2d_nhwc_hwcf', CONVOLUTION],
+  ]);
+  expect(sites).toEqual([
+    expect.stringMatching(/in\.mlir:2:8$/) as string,
+    expect.stringMatching(/in\.mlir:3:8$/) as string,
+  ]);
+});
+
+test('convolutions of one form are told by their places', async () => {
+  const again = fn(
+    [image, f32(1, 1, 32, 32), f32(1, 1, 32, 32)],
+    image,
+    ...['%p = stablehlo.convolution(%a, %b)', '%r = stablehlo.convolution(%p, %c)'].map(
+      (start) =>
+        `${start} dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${image}, ${f32(1, 1, 32, 32)}) -> ${image}`,
+    ),
+  );
+  const { found, sites } = await inspector(again)();
+  const square = 'contraction m=196 n=32 k=32 f32,f32->f32 mk,kn->mn';
+  expect(found.map(([, what]) => what)).toEqual([square, square]);
+  expect(new Set(sites).size).toBe(2);
+});
+
+test('a text with nothing but a convolution that stays one has nothing to tune', async () => {
+  const inspected = inspector(
+    fn(
+      [f32(1, 14, 14, 8), f32(3, 3, 8, 16), f32(1, 12, 12, 16)],
+      f32(1, 12, 12, 16),
+      `%r = linalg.conv_2d_nhwc_hwcf {${ones}} ins(%a, %b : ${f32(1, 14, 14, 8)}, ${f32(3, 3, 8, 16)}) outs(%c : ${f32(1, 12, 12, 16)}) -> ${f32(1, 12, 12, 16)}`,
+    ),
+  );
+  for (const asked of [1, 0])
+    expect(await inspected()).toMatchObject({
+      pass: 'nothing to tune in the input',
+      found: [['linalg.conv_2d_nhwc_hwcf', CONVOLUTION]],
+      asked,
+    });
+});
+
+describe('beside a convolution a matmul', () => {
+  const input = fn(
+    [image, filter, result, f32(61, 71), f32(67, 71)],
+    f32(61, 67),
+    `%v = linalg.conv_2d_nhwc_hwcf {${ones}} ins(%a, %b : ${image}, ${filter}) outs(%c : ${result}) -> ${result}`,
+    `util.optimization_barrier %v : ${result}`,
+    `%n = tensor.empty() : ${f32(71, 67)}`,
+    `%t = linalg.transpose ins(%e : ${f32(67, 71)}) outs(%n : ${f32(71, 67)}) permutation = [1, 0]`,
+    `%z = arith.constant 0.0 : f32`,
+    `%i = tensor.empty() : ${f32(61, 67)}`,
+    `%f = linalg.fill ins(%z : f32) outs(%i : ${f32(61, 67)}) -> ${f32(61, 67)}`,
+    `%r = linalg.matmul ins(%d, %t : ${f32(61, 71)}, ${f32(71, 67)}) outs(%f : ${f32(61, 67)}) -> ${f32(61, 67)}`,
+  );
+
+  test('is looked up as code is generated for it', async () => {
+    const inspected = inspector(input);
+    const expected = {
+      pass: null,
+      surveyed: true,
+      // Data tiling is asked for before there is a contraction.
+      dataTiled: [false, true],
+      found: [
+        ['linalg.conv_2d_nhwc_hwcf', NHWC],
+        ['linalg.matmul', 'contraction m=61 n=67 k=71 f32,f32->f32 mk,nk->mn'],
+      ],
+    };
+    expect(await inspected()).toMatchObject({ ...expected, asked: 1 });
+    expect(await inspected()).toMatchObject({ ...expected, asked: 0 });
+  });
+
+  test('is looked up by its text where a preprocessing spec of the user is in the way of a survey', async () => {
+    const inspected = inspector(input);
+    const spec = join(temporaryDirectory(), 'spec.mlir');
+    writeFileSync(
+      spec,
+      `module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    transform.yield
+  }
+}
+`,
+    );
+    expect(await inspected([`--iree-preprocessing-transform-spec-filename=${spec}`])).toMatchObject({
+      surveyed: false,
+      found: [
+        ['linalg.conv_2d_nhwc_hwcf', CONVOLUTION],
+        ['linalg.matmul', 'contraction m=61 n=67 k=71 f32,f32->f32 mk,kn->mn'],
+      ],
+      asked: 0,
+    });
+  });
+});
+
+describe('nothing is asked about an input without anything that can become a contraction', () => {
+  const vector = vtensor(8);
+  test.each([
+    ['linalg', fn([f32(8)], f32(8), `%r = arith.addf %a, %a : ${f32(8)}`)],
+    [
+      'stablehlo',
+      fn(
+        [f32(8), f32(8)],
+        f32(8),
+        `%m = stablehlo.multiply %a, %b : ${f32(8)}`,
+        `%r = stablehlo.exponential %m : ${f32(8)}`,
+      ),
+    ],
+    ['tosa', fn([f32(8)], f32(8), `%r = tosa.tanh %a : (${f32(8)}) -> ${f32(8)}`)],
+    ['torch', fn([vector], vector, `%r = torch.aten.relu %a : ${vector} -> ${vector}`)],
+    ['onnx', onnx(fn([vector], vector, `%r = torch.operator "onnx.Relu"(%a) : (${vector}) -> ${vector}`))],
+  ])('in %s', async (_, text) => {
+    expect(await inspector(text)()).toMatchObject({ pass: 'no contractions in the input', asked: 0 });
+  });
+
+  test('and not about a plain matmul either', async () => {
+    const matmul = fn(
+      [f32(61, 71), f32(71, 67), f32(61, 67)],
+      f32(61, 67),
+      `%r = linalg.matmul ins(%a, %b : ${f32(61, 71)}, ${f32(71, 67)}) outs(%c : ${f32(61, 67)}) -> ${f32(61, 67)}`,
+    );
+    expect(await inspector(matmul)()).toMatchObject({ pass: null, surveyed: false, asked: 0 });
+  });
+});

@@ -1,0 +1,118 @@
+// Dispatches of programs as candidates: the compiler makes of the default what it makes of it in the program, weights
+// pass by, and what computes something else is found out.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { dispatchesOf } from '../../src/input/dispatches.ts';
+import { buildCandidates } from '../../src/measure/build.ts';
+import { timeCandidates } from '../../src/measure/candidate-timings.ts';
+import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
+import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
+import { compareOutputs, dispatchAllowance, runFunction } from '../../src/measure/verify.ts';
+import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
+import type { Workload } from '../../src/workload/workload.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { toolchain } from '../support/real-tools.ts';
+
+/** Four vectors times matrices, one after the other, each with a bias; then a convolution with strides. */
+const PROGRAM = `func.func @main(%x: tensor<256xf32>, %bias: tensor<256xf32>, ${[0, 1, 2, 3].map((i) => `%w${i}: tensor<256x256xf32>`).join(', ')}, %image: tensor<8x8x32xf32>, %filter: tensor<32x48xf32>) -> (tensor<256xf32>, tensor<4x4x48xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256xf32>) -> tensor<256xf32>
+${[0, 1, 2, 3]
+  .map(
+    (
+      i,
+    ) => `  %p${i} = linalg.vecmat ins(${i === 0 ? '%x' : `%y${i - 1}`}, %w${i} : tensor<256xf32>, tensor<256x256xf32>) outs(%i : tensor<256xf32>) -> tensor<256xf32>
+  %y${i} = arith.addf %p${i}, %bias : tensor<256xf32>`,
+  )
+  .join('\n')}
+  %exp = math.exp %image : tensor<8x8x32xf32>
+  %o = tensor.empty() : tensor<4x4x48xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%o : tensor<4x4x48xf32>) -> tensor<4x4x48xf32>
+  %c = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0 * 2, d1 * 2, d3)>, affine_map<(d0, d1, d2, d3) -> (d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%exp, %filter : tensor<8x8x32xf32>, tensor<32x48xf32>) outs(%f : tensor<4x4x48xf32>) {
+  ^bb0(%in: f32, %in_0: f32, %out: f32):
+    %m = arith.mulf %in, %in_0 : f32
+    %a = arith.addf %out, %m : f32
+    linalg.yield %a : f32
+  } -> tensor<4x4x48xf32>
+  return %y3, %c : tensor<256xf32>, tensor<4x4x48xf32>
+}
+`;
+
+const VECTOR: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [64, 0],
+  vectorCommonParallel: [16, 0],
+  vectorReduction: [0, 4],
+  peeling: false,
+};
+
+describe('candidates of a dispatch', { timeout: 300_000 }, () => {
+  const folder = temporaryDirectory();
+  let tools: Toolchain;
+  let workloads: readonly Workload[];
+
+  beforeAll(async () => {
+    const work = join(folder, 'work');
+    mkdirSync(work);
+    tools = await toolchain(work);
+    const [source, flow] = [join(folder, 'program.mlir'), join(folder, 'flow.mlir')];
+    writeFileSync(source, PROGRAM);
+    const argv = [...tools.flags, '--compile-to=flow', source, '-o', flow];
+    const { ok, stderr } = await runTool(tools.compiler, argv, 60, tools.signal);
+    expect(ok, stderr).toBe(true);
+    workloads = dispatchesOf(readFileSync(flow)).map(({ form }) => form.workload);
+  });
+
+  const streamed = () =>
+    workloads.find(({ context }) => context?.dispatch!.arguments.some(({ buffers }) => buffers === 4))!;
+
+  test('are built, verified and timed, with weights that pass by', async () => {
+    const workload = streamed();
+    const { dimensions, context } = workload;
+    expect(dimensions.map(({ size }) => size)).toEqual([256, 256]);
+    expect(context!.dispatch!.arguments.map(({ buffers }) => buffers)).toEqual([1, 4, 1, 1]);
+    const own = candidateOf('own', VECTOR, workload, tools.release);
+    const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'built');
+    expect(build.refused).toEqual(new Map());
+    const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);
+    expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
+    const timings = await timeCandidates(tools, workload, build.module!, ['stock', 'own'], {
+      ...{ repetitions: 2, minSeconds: 0.001, timeoutSeconds: 60 },
+    });
+    expect([...timings.seconds.keys()].sort()).toEqual(['own', 'stock']);
+    expect(timings.failed).toEqual(new Map());
+  });
+
+  test('are blamed one by one for what the compiler says of them', async () => {
+    const workload = streamed();
+    const bad = { name: 'bad', attribute: 'lowering_config = #iree_cpu.lowering_config<distribution = "x">' };
+    const own = candidateOf('own', VECTOR, workload, tools.release);
+    const build = await buildCandidates(tools, workload, [stockCandidate('stock'), bad, own], 'blamed');
+    expect([...build.refused.keys()]).toEqual(['bad']);
+    expect(build.built.map(({ name }) => name)).toEqual(['stock', 'own']);
+  });
+
+  test('are wrong when they compute something else', async () => {
+    const workload = streamed();
+    const dispatch = workload.context!.dispatch!;
+    const faulty = {
+      ...workload,
+      context: {
+        ...workload.context!,
+        dispatch: { ...dispatch, text: dispatch.text.replace('arith.addf', 'arith.subf') },
+      },
+    };
+    expect(faulty.context.dispatch.text).not.toBe(dispatch.text);
+    const stock = await buildCandidates(tools, workload, [stockCandidate('stock')], 'right');
+    const other = await buildCandidates(tools, faulty, [stockCandidate('stock')], 'wrong');
+    const right = (await runFunction(tools, stock.module!, 'stock', 60))!;
+    const wrong = (await runFunction(tools, other.module!, 'stock', 60))!;
+    const allowance = dispatchAllowance(right, 'f32');
+    expect(compareOutputs(right, right, 'f32', null, allowance).equal).toBe(true);
+    expect(compareOutputs(right, wrong, 'f32', null, allowance).equal).toBe(false);
+  });
+});

@@ -1,0 +1,114 @@
+// Tiles of packed operations: what is measured is the very code that a program gets.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { findPackedForm } from '../../src/backend/llvm-cpu/follow-ups.ts';
+import { directiveOf } from '../../src/backend/index.ts';
+import { preprocessingFlags, preprocessingSpec } from '../../src/spec/preprocessing.ts';
+import { tuningSpec, tuningSpecFlags } from '../../src/spec/tuning.ts';
+import { buildCandidates, textAfter } from '../../src/measure/build.ts';
+import { candidateModule, candidateOf } from '../../src/measure/candidate-module.ts';
+import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
+import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
+import {
+  DATA_TILE_CONFIGURATION,
+  type DataTileConfiguration,
+} from '../../src/backend/llvm-cpu/configuration.ts';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { packedLowering } from '../../src/backend/llvm-cpu/render.ts';
+import type { Workload } from '../../src/workload/workload.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { toolchain } from '../support/real-tools.ts';
+import { matmul, workload } from '../support/workloads.ts';
+
+const transposed = (base: Workload): Workload => ({ ...base, rhs: { ...base.rhs, dimensions: [1, 2] } });
+
+const formOf = (tools: Toolchain, shape: Workload) =>
+  findPackedForm(shape, (configuration, phase) => textAfter(tools, shape, configuration, phase));
+
+async function retuned(tools: Toolchain, shape: Workload): Promise<DataTileConfiguration> {
+  const form = await formOf(tools, shape);
+  if (form === null) throw new Error('not packed');
+  return { version: 1, kind: 'data-tile', packed: { ...form, distribution: [2, 3], packing: [4, 64] } };
+}
+
+test.each<[string, Workload]>([
+  ['f32', matmul(127, 255, 511)],
+  ['f32, taller than wide', matmul(255, 127, 61)],
+  ['f32 with a transposed rhs', transposed(matmul(127, 255, 61))],
+  ['i8', matmul(64, 96, 33, ['i8', 'i8', 'i32'])],
+  ['bf16', matmul(64, 96, 33, ['bf16', 'bf16', 'f32'])],
+  ['f32 with a constant rhs', { ...matmul(96, 127, 61), constantRhs: true }],
+])('%s computes the same, with the tiles asked for and without', async (_, shape) => {
+  const tools = await toolchain(temporaryDirectory());
+  const own = await retuned(tools, shape);
+  const candidates = [DEFAULT_CONFIGURATION, DATA_TILE_CONFIGURATION, own].map((configuration, i) =>
+    candidateOf(`c${i}`, configuration, shape, tools.release),
+  );
+  const { module, refused } = await buildCandidates(tools, shape, candidates, 'm');
+  expect([...refused]).toEqual([]);
+  const outputs = await Promise.all(
+    candidates.map(({ name }) => runFunction({ ...tools }, module!, name, 60)),
+  );
+  for (const output of outputs)
+    expect(compareOutputs(outputs[0]!, output!, shape.accumulator.elementType)).toMatchObject({
+      equal: true,
+    });
+});
+
+test('an operation with a batch, or that is not packed, has no form', async () => {
+  const tools = await toolchain(temporaryDirectory());
+  expect(await formOf(tools, workload({ batch: 2, m: 64, n: 64, k: 64 }))).toBeNull();
+  expect(await formOf(tools, workload({ m: 64, k: 64 }))).toBeNull();
+});
+
+test.each([[[]], [['--iree-opt-level=O2']]])(
+  'gets the very code that a program gets, with %j',
+  async (flags) => {
+    const base = await toolchain(temporaryDirectory());
+    const tools = { ...base, flags: [...base.flags, ...flags] };
+    const { workDirectory, release } = tools;
+    const shape = matmul(127, 255, 61);
+    const own = await retuned(tools, shape);
+
+    const dumps = join(workDirectory, 'dumps');
+    const dump = `--iree-hal-dump-executable-configurations-to=${dumps}`;
+    const dispatches = () =>
+      readdirSync(dumps)
+        .map((file) => readFileSync(join(dumps, file), 'utf8'))
+        .filter((text) => / linalg\.(mmt4d|pack|unpack) /.test(text))
+        .map((text) => text.replace(/@\w+/g, '@'))
+        .sort();
+    const candidate = candidateOf('main', own, shape, release);
+    const build = await buildCandidates({ ...tools, flags: [...tools.flags, dump] }, shape, [candidate], 'm');
+    expect([...build.refused]).toEqual([]);
+    const measured = dispatches();
+
+    const text = candidateModule(shape, [{ name: 'main', attribute: null }]);
+    const program = `func.func @main(%lhs: tensor<127x61xf32>, %rhs: tensor<61x255xf32>) -> tensor<127x255xf32> {
+${text.slice(text.indexOf('  %zero = arith.constant 0.0'))}`;
+    const loops = [0, 1, 2];
+    const annotation = { form: { workload: shape, loops }, ...directiveOf(own, loops, release)! };
+    const [source, hints, spec] = ['program.mlir', 'hints.mlir', 'spec.mlir'].map((name) =>
+      join(workDirectory, name),
+    ) as [string, string, string];
+    writeFileSync(source, program);
+    writeFileSync(hints, preprocessingSpec([annotation], llvmCpu.wholeProgram.rules));
+    const rules = llvmCpu.followingRules([{ workload: shape, configuration: own }]);
+    writeFileSync(spec, tuningSpec(rules));
+    const injected = [...preprocessingFlags(hints), ...llvmCpu.wholeProgram.flags, ...tuningSpecFlags(spec)];
+    const { ok, stderr } = await runTool(
+      tools.compiler,
+      [...tools.flags, ...injected, dump, source, '-o', join(workDirectory, 'program.vmfb')],
+      60,
+      tools.signal,
+    );
+    expect(ok, stderr).toBe(true);
+    expect(measured).toHaveLength(4);
+    expect(measured).toEqual(dispatches());
+    const { multiply, pack } = packedLowering(own.packed!);
+    expect(measured.filter((dispatch) => dispatch.includes(multiply!))).toHaveLength(1);
+    expect(measured.filter((dispatch) => dispatch.includes(pack!))).toHaveLength(2);
+  },
+);

@@ -1,0 +1,143 @@
+// Running a program with some of its configurations, on tools that make up what they say.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { NO_TIME } from '../../src/program/judge.ts';
+import { programRuns } from '../../src/program/runs.ts';
+import { describeDevice } from '../../src/backend/index.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+/**
+ * @param deeds shell text; `$module` is `stock` or the keys of the configurations in it. What it sets is what is found out:
+ * `result` is the program's, `ms` its time and that of its only dispatch
+ */
+function fakeProgram(deeds: string, { seconds = 60, functions = ['main'] } = {}) {
+  const folder = temporaryDirectory();
+  const tool = (name: string, text: string) => {
+    const path = join(folder, name);
+    const head = `for argument; do case $argument in
+  --module=*) module=\${argument##*/} ;;
+  --function=*) function=\${argument#*=} ;;
+  --output=@*) output=\${argument#*@} ;;
+esac; done
+result=right ms=1
+echo "${name} $module" >>'${folder}/log'
+${deeds}`;
+    writeFileSync(path, `#!/bin/sh\n${head}\n${text}\n`, { mode: 0o755 });
+    return path;
+  };
+  const row = (name: string, more = '') =>
+    `{"name":"BM_main/${name}","run_type":"iteration","real_time":'$ms',"time_unit":"ms"${more}}`;
+  const tools = {
+    runModule: tool('run', 'printf $result >"$output"'),
+    benchmarkModule: tool(
+      'benchmark',
+      `echo '{"benchmarks":[${row('real_time')},${row('d', ',"calls":1')}]}'`,
+    ),
+  };
+  const compiled: string[] = [];
+  const contests = functions.map((name) => ({
+    function: { name, arguments: [], results: ['f16'], unsupported: null },
+    ...{ stock: join(folder, 'stock'), inputs: [], device: describeDevice('local-sync'), tools, folder },
+  }));
+  const runs = programRuns(
+    contests,
+    (keys) => {
+      compiled.push(keys.join(''));
+      return Promise.resolve(
+        keys.includes('broken')
+          ? { problem: 'an error', isLate: false }
+          : { module: join(folder, keys.join('')), dispatches: new Map(keys.map((key) => [key, ['d']])) },
+      );
+    },
+    seconds,
+  );
+  return { runs, compiled };
+}
+
+test('a program with equal results that is no slower', async () => {
+  const { runs } = fakeProgram('case $module in a) ms=0.5 ;; esac');
+  expect(await runs.compare(['a'])).toEqual({ results: 'equal', reason: null });
+  expect(await runs.slower(['a'])).toEqual([]);
+  expect(await runs.ratio(['a'])).toBe(1);
+  expect(runs.verdictsOf(['a'])).toMatchObject([
+    { name: 'main', equal: true, maxError: 0, reason: null, timing: { ratio: 2, seconds: [0.001, 0.0005] } },
+  ]);
+});
+
+test('a program that is slower, and the dispatch that is', async () => {
+  const { runs } = fakeProgram('case $module in a) ms=2 ;; esac');
+  await runs.compare(['a']);
+  expect(await runs.slower(['a'])).toMatchObject([{ key: 'a', isCertain: true, comparison: { ratio: 0.5 } }]);
+  expect(await runs.ratio(['a'])).toBe(0.5);
+});
+
+test('a program that seems to be slower, which may be noise, is not known to be', async () => {
+  // Twice as long as stock in most processes, and no time at all in some.
+  const { runs } = fakeProgram(`case $module in a)
+    echo >>"$0.count"; case $(wc -l <"$0.count") in *[0369]) ms=0.01 ;; *) ms=1.2 ;; esac ;; esac`);
+  await runs.compare(['a']);
+  expect(await runs.slower(['a'])).toEqual([]);
+  expect(await runs.ratio(['a'])).toBeNull();
+});
+
+test.each([
+  [
+    'other results',
+    'case $module in a) result=wrong ;; esac',
+    'different',
+    /^result 0: element 0 is .* \(@main\)$/,
+  ],
+  [
+    'a crash',
+    'case $module in a) ulimit -c 0; kill -SEGV $$ ;; esac',
+    'failed',
+    /^tuned cannot be run: .*SEGV/,
+  ],
+  [
+    'stock that crashes',
+    'case $module in stock) exit 1 ;; esac',
+    'unknown',
+    /^stock cannot be run: exit code 1/,
+  ],
+  [
+    'results that are never the same',
+    'echo >>"$0.runs"; case $(wc -l <"$0.runs") in *[02468]) result=even ;; *) result=uneven ;; esac',
+    'unknown',
+    /^its results differ from run to run \(@main\)$/,
+  ],
+])('%s', async (_, deeds, results, reason) => {
+  const { runs } = fakeProgram(deeds);
+  expect(await runs.compare(['a'])).toEqual({ results, reason: expect.stringMatching(reason) as string });
+});
+
+test('what does not compile has failed', async () => {
+  const { runs } = fakeProgram('');
+  const reason = 'it does not compile: an error';
+  expect(await runs.compare(['broken'])).toEqual({ results: 'failed', reason });
+});
+
+test('a program that hangs is ended when the time is over, and nothing more is found out', async () => {
+  const { runs } = fakeProgram('case $module in a) exec sleep 60 ;; esac', { seconds: 1 });
+  expect(await runs.compare(['a'])).toMatchObject({ results: 'failed' });
+  expect(await runs.compare(['b'])).toEqual({ results: 'unknown', reason: NO_TIME });
+});
+
+test('what was asked before is not asked again', async () => {
+  const { runs, compiled } = fakeProgram('');
+  for (let i = 0; i < 2; i++) {
+    await runs.compare(['a']);
+    expect(await runs.ratio(['a'])).toBe(1);
+  }
+  // To compare, and to time.
+  expect(compiled).toEqual(['a', 'a']);
+});
+
+test('one function that is slower is enough', async () => {
+  const { runs } = fakeProgram('case $module-$function in a-second) ms=2 ;; esac', {
+    functions: ['first', 'second'],
+  });
+  expect(await runs.compare(['a'])).toMatchObject({ results: 'equal' });
+  expect(await runs.ratio(['a'])).toBe(0.5);
+  expect(runs.verdictsOf(['a']).map(({ name }) => name)).toEqual(['first', 'second']);
+});

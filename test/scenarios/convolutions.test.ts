@@ -1,0 +1,144 @@
+// Pointwise convolutions are contractions by the time that code is generated: they are tuned as such, and the tiles land.
+import { writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { DECISION } from '../store/samples.ts';
+import { runtimeTool } from '../support/real-tools.ts';
+import { HOST, Workplace } from './support.ts';
+
+/** No default is like it. */
+const ODD: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [48, 32, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 2],
+  peeling: true,
+};
+
+const fn = (types: readonly [image: string, filter: string, result: string], ...body: string[]) =>
+  `func.func @main(%a: ${types[0]}, %b: ${types[1]}) -> ${types[2]} {\n  ${body.join('\n  ')}\n  return %r : ${types[2]}\n}\n`;
+const tensor = (sizes: string) => `tensor<${sizes}xf32>`;
+const vtensor = (sizes: string) => `!torch.vtensor<[${sizes.replaceAll('x', ',')}],f32>`;
+
+const nhwc = { image: '1x8x9x16', filter: '1x1x16x40', result: '1x8x9x40' };
+const nchw = { image: '1x16x8x9', filter: '40x16x1x1', result: '1x40x8x9' };
+const byResult = { ...nhwc, filter: '40x1x1x16' };
+const typesIn = (type: (sizes: string) => string, { image, filter, result }: typeof nhwc) =>
+  [type(image), type(filter), type(result)] as const;
+const inTensors = typesIn(tensor, nhwc);
+const inTosa = typesIn(tensor, byResult);
+const inTorch = typesIn(vtensor, nchw);
+
+const inputs: [string, typeof nhwc, string, string][] = [
+  [
+    'linalg',
+    nhwc,
+    'mk,kn->mn',
+    fn(
+      inTensors,
+      '%z = arith.constant 0.0 : f32',
+      `%e = tensor.empty() : ${inTensors[2]}`,
+      `%i = linalg.fill ins(%z : f32) outs(%e : ${inTensors[2]}) -> ${inTensors[2]}`,
+      `%r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} ins(%a, %b : ${inTensors[0]}, ${inTensors[1]}) outs(%i : ${inTensors[2]}) -> ${inTensors[2]}`,
+    ),
+  ],
+  [
+    'stablehlo',
+    nhwc,
+    'mk,kn->mn',
+    fn(
+      inTensors,
+      `%r = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (${inTensors[0]}, ${inTensors[1]}) -> ${inTensors[2]}`,
+    ),
+  ],
+  [
+    'tosa',
+    byResult,
+    'mk,nk->mn',
+    fn(
+      inTosa,
+      '%z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>',
+      '%s = "tosa.const"() <{values = dense<0.0> : tensor<40xf32>}> : () -> tensor<40xf32>',
+      `%r = "tosa.conv2d"(%a, %b, %s, %z, %z) <{acc_type = f32, dilation = array<i64: 1, 1>, pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}> : (${inTosa[0]}, ${inTosa[1]}, tensor<40xf32>, tensor<1xf32>, tensor<1xf32>) -> ${inTosa[2]}`,
+    ),
+  ],
+  [
+    'torch',
+    nchw,
+    'km,nk->nm',
+    fn(
+      inTorch,
+      '%none = torch.constant.none',
+      '%0 = torch.constant.int 0',
+      '%1 = torch.constant.int 1',
+      '%l = torch.prim.ListConstruct %1, %1 : (!torch.int, !torch.int) -> !torch.list<int>',
+      '%o = torch.prim.ListConstruct %0, %0 : (!torch.int, !torch.int) -> !torch.list<int>',
+      `%r = torch.aten.conv2d %a, %b, %none, %l, %o, %l, %1 : ${inTorch[0]}, ${inTorch[1]}, !torch.none, !torch.list<int>, !torch.list<int>, !torch.list<int>, !torch.int -> ${inTorch[2]}`,
+    ),
+  ],
+  [
+    'onnx',
+    nchw,
+    'km,nk->nm',
+    fn(
+      inTorch,
+      `%r = torch.operator "onnx.Conv"(%a, %b) {torch.onnx.kernel_shape = [1 : si64, 1 : si64]} : (${inTorch[0]}, ${inTorch[1]}) -> ${inTorch[2]}`,
+    ).replace(
+      ' {\n',
+      ' attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64} {\n',
+    ),
+  ],
+];
+
+/** A record of `ODD` for everything that was noted as missing. */
+function recordMisses({ database }: Workplace): void {
+  const store = openSqliteStore(database);
+  for (const miss of store.misses())
+    store.putRecord(store.subject(miss)!, { ...DECISION, configuration: ODD });
+  store.close();
+}
+
+describe('a pointwise convolution', { timeout: 120_000 }, () => {
+  const place = new Workplace();
+
+  beforeAll(() => {
+    // Small whole numbers: their sums are exact in any order.
+    const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
+    writeFileSync(place.path('image.bin'), numbers(8 * 9 * 16));
+    writeFileSync(place.path('filter.bin'), numbers(16 * 40));
+  });
+
+  async function outputOf(module: string, { image, filter }: typeof nhwc): Promise<Buffer> {
+    const { stderr } = await place.run(runtimeTool('iree-run-module'), [
+      ...[`--module=${module}`, '--device=local-sync', '--function=main'],
+      ...[`--input=${image}xf32=@image.bin`, `--input=${filter}xf32=@filter.bin`, '--output=@out.bin'],
+    ]);
+    expect(stderr).toBe('');
+    return place.read('out.bin');
+  }
+
+  test.each(inputs)('in %s gets its tiles, and computes the same', async (name, sizes, maps, text) => {
+    const file = place.write(`${name}.mlir`, text);
+    const argv = [...HOST, file, '-o', 'tuned.vmfb'];
+    expect(await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } })).toMatchObject({ code: 0 });
+    recordMisses(place);
+
+    const { code, stderr, explanation } = await place.explain(argv);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(explanation).toMatchObject({ route: 'spec', applied: true, reason: null });
+    const [operation, ...others] = explanation.operations;
+    expect(others).toEqual([]);
+    expect(operation).toMatchObject({
+      outcome: 'hit',
+      configuration: ODD,
+      workload: `contraction m=72 n=40 k=16 f32,f32->f32 ${maps}`,
+    });
+    expect(operation!.location).toMatch(new RegExp(`^${file}:\\d+:8$`));
+
+    expect((await place.stock([...HOST, file, '-o', 'stock.vmfb'])).code).toBe(0);
+    expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+    expect(await outputOf('tuned.vmfb', sizes)).toEqual(await outputOf('stock.vmfb', sizes));
+  });
+});

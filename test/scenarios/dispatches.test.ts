@@ -1,0 +1,127 @@
+// What the compiler reads with strides in a program is tuned in its dispatch, and only that very dispatch gets the tiles.
+import { writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { DECISION } from '../store/samples.ts';
+import { runtimeTool } from '../support/real-tools.ts';
+import { HOST, Workplace } from './support.ts';
+
+/** Two pointwise convolutions of one intermediate result, of which the second one reads each other row and column. */
+const PROGRAM = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>, %w2: tensor<1x1x32x16xf32>) -> (tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<1x8x8x32xf32>
+  %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x32xf32>) -> tensor<1x8x8x32xf32>
+  %r = stablehlo.maximum %h, %zero : tensor<1x8x8x32xf32>
+  %y = stablehlo.convolution(%r, %w1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32>
+  %z = stablehlo.convolution(%r, %w2) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x16xf32>) -> tensor<1x8x8x16xf32>
+  return %y, %z : tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>
+}
+`;
+const SHAPES = ['1x8x8x16', '1x1x16x32', '1x1x32x48', '1x1x32x16'];
+
+/** No default is like it. */
+const STRIDED: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [4, 2, 48, 0],
+  vectorCommonParallel: [1, 2, 16, 0],
+  vectorReduction: [0, 0, 0, 2],
+  peeling: false,
+};
+const PLAIN: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [48, 32, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 2],
+  peeling: true,
+};
+
+describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
+  let place: Workplace;
+  const file = 'strided.mlir';
+  const argv = [...HOST, file, '-o', 'tuned.vmfb'];
+
+  beforeEach(async () => {
+    place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
+    place.write(file, PROGRAM);
+    // Small whole numbers: their sums are exact in any order.
+    const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
+    for (const [i, shape] of SHAPES.entries())
+      writeFileSync(
+        place.path(`${i}.bin`),
+        numbers(shape.split('x').reduce((n, size) => n * Number(size), 1)),
+      );
+    expect(await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } })).toMatchObject({ code: 0 });
+  });
+
+  /** Writes a record for each miss that `choose` has a configuration for. */
+  function record(choose: (workload: string) => TileConfiguration | null): string[] {
+    const store = openSqliteStore(place.database);
+    const misses = store.misses();
+    for (const miss of misses) {
+      const configuration = choose(miss.workload);
+      if (configuration !== null) store.putRecord(store.subject(miss)!, { ...DECISION, configuration });
+    }
+    store.close();
+    return misses.map(({ workload }) => workload);
+  }
+
+  async function outputsOf(module: string): Promise<Buffer[]> {
+    const { stderr } = await place.run(runtimeTool('iree-run-module'), [
+      ...[`--module=${module}`, '--device=local-sync', '--function=main'],
+      ...SHAPES.map((shape, i) => `--input=${shape}xf32=@${i}.bin`),
+      ...['--output=@y.bin', '--output=@z.bin'],
+    ]);
+    expect(stderr).toBe('');
+    return [place.read('y.bin'), place.read('z.bin')];
+  }
+
+  const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
+
+  test('is a workload of its own, of which a database does not hold the text', () => {
+    const workloads = record(() => null).sort();
+    expect(workloads).toEqual([
+      expect.stringMatching(/^contraction m0=4 m1=4 n=48 k=32 f32,f32->f32 m0m1k,kn->m0m1n in=[0-9a-f]{16}$/),
+      'contraction m=64 n=16 k=32 f32,f32->f32 mk,kn->mn',
+      'contraction m=64 n=32 k=16 f32,f32->f32 mk,kn->mn',
+    ]);
+    const store = openSqliteStore(place.database);
+    const subject = store.subject(store.misses().find(({ workload }) => isStrided(workload))!);
+    store.close();
+    expect(subject!.workloadForm.context).toEqual({ digest: workloads[0]!.slice(-16) });
+  });
+
+  test.each<[string, string, (workload: string) => TileConfiguration | null]>([
+    ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED : null)],
+    ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED : PLAIN)],
+  ])('gets its tiles %s, and computes the same', async (_, route, choose) => {
+    record(choose);
+    const { code, stderr, explanation } = await place.explain(argv);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(explanation).toMatchObject({ route, applied: true, reason: null });
+    for (const { workload, configuration, reason } of explanation.operations) {
+      const expected = choose(workload!);
+      expect(configuration).toEqual(expected);
+      // It would say so if it had been lost.
+      if (expected !== null) expect(reason).toBe('1.83x faster than the default');
+    }
+    expect((await place.stock([...HOST, file, '-o', 'stock.vmfb'])).code).toBe(0);
+    expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+    expect(await outputsOf('tuned.vmfb')).toEqual(await outputsOf('stock.vmfb'));
+    // The same again, and again as a hit.
+    const first = place.read('tuned.vmfb');
+    for (let i = 0; i < 2; i++) {
+      expect(await place.compile(argv)).toMatchObject({ code: 0, stderr: '' });
+      expect(place.read('tuned.vmfb').equals(first)).toBe(true);
+    }
+  });
+
+  test('is skipped where executables cannot be substituted', async () => {
+    record((workload) => (isStrided(workload) ? STRIDED : PLAIN));
+    const { explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: 'spec' } });
+    expect(explanation.operations.map(({ reason }) => reason)).toContain(
+      'operands with strides are out of reach (inject=spec)',
+    );
+  });
+});

@@ -1,0 +1,182 @@
+// Whatever is wrong with what is installed, the build is the one that was asked for.
+import { cpSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { program } from '../../compiler/support.ts';
+import { temporaryDirectory } from '../../support/folders.ts';
+import { Installation } from '../../support/installation.ts';
+import { HOST, matmulModule, Workplace, type Result } from '../support.ts';
+import { misbehavingCompiler, recordedWorkplace } from './support.ts';
+
+const first = 'dist/current/iree-compile-tuned.cjs';
+const second = 'dist/current/compile-tuned.cjs';
+const third = 'dist/current/run.cjs';
+/** Of settings files. */
+const reader = 'dist/current/config-text.cjs';
+
+const commands: readonly { argv: readonly string[]; stdin: string }[] = [
+  { argv: [...HOST, '-'], stdin: matmulModule(8, 8, 8) },
+  { argv: [...HOST, '-'], stdin: 'func.func @main(' },
+  { argv: ['--no-such-flag'], stdin: '' },
+];
+
+// What is asked of the compiler is asked once.
+const place = new Workplace();
+let stock: Result[];
+beforeAll(async () => {
+  stock = [];
+  for (const { argv, stdin } of commands) {
+    stock.push(await place.stock(argv, { stdin }));
+    expect(await place.compile(argv, { stdin, env: { IREE_TUNED_BUDGET: '0' } })).toEqual(stock.at(-1));
+  }
+  expect(stock.map(({ code }) => code)).toEqual([0, 1, 1]);
+});
+
+/** Every command must come to what it comes to without us. */
+async function expectStock({ launcher }: Installation): Promise<void> {
+  const ours = ['--iree-tuned-budget', '0', '--iree-tuned-readonly'];
+  for (const [i, { argv, stdin }] of commands.entries())
+    expect(await place.run(launcher, [...ours, ...argv], { stdin })).toEqual(stock[i]);
+}
+
+describe('a bundle', () => {
+  const faults: Record<string, (path: string) => void> = {
+    'is missing': (path) => {
+      rmSync(path);
+    },
+    'is empty': (path) => {
+      truncateSync(path);
+    },
+    'is cut off': (path) => {
+      truncateSync(path, Math.floor(readFileSync(path).length / 2));
+    },
+    'is cut off after a statement': (path) => {
+      const text = readFileSync(path, 'utf8');
+      writeFileSync(path, text.slice(0, text.indexOf(';', text.length / 2) + 1));
+    },
+    'is garbage': (path) => {
+      writeFileSync(path, Buffer.alloc(1000, '\0\xff{'));
+    },
+    'is something else': (path) => {
+      writeFileSync(path, 'console');
+    },
+    'fails when it is loaded': (path) => {
+      writeFileSync(path, 'throw undefined');
+    },
+    'is a folder': (path) => {
+      rmSync(path);
+      mkdirSync(path);
+    },
+  };
+  test.concurrent.each(
+    [first, second].flatMap((file) => Object.entries(faults).map(([name, fault]) => ({ file, name, fault }))),
+  )('$file that $name leaves the build to the compiler', async ({ file, fault }) => {
+    const installation = new Installation();
+    fault(installation.path(file));
+    await expectStock(installation);
+  });
+
+  test.concurrent.each(
+    Object.entries(faults).flatMap(([name, fault]) => [
+      { name, fault, broken: [third], files: third },
+      { name, fault, broken: [second, third], files: 'each of them' },
+    ]),
+  )('$files that $name leaves the build to a compiler that is a script', async ({ fault, broken }) => {
+    const installation = new Installation();
+    for (const file of broken) fault(installation.path(file));
+    const script = program(join(temporaryDirectory(), 'iree-compile'), 'echo "$@"; cat; exit 3');
+    const env = { IREE_TUNED_COMPILER: script };
+    const run = (...argv: string[]) => place.run(installation.launcher, argv, { env, stdin: 'input' });
+    const expected = { code: 3, stdout: Buffer.from('-o x -\ninput'), stderr: '' };
+    expect(await run('--iree-tuned-disable', '-o', 'x', '-')).toMatchObject(expected);
+    if (broken.includes(second)) expect(await run('-o', 'x', '-')).toMatchObject(expected);
+  });
+
+  test('of settings files is loaded where there is one, and without it the build is left to the compiler', async () => {
+    const installation = new Installation();
+    rmSync(installation.path(reader));
+    const at = new Workplace({ IREE_TUNED_LOG: 'log' });
+    const { argv } = commands[2]!;
+    expect(await at.run(installation.launcher, argv)).toEqual(stock[2]);
+    expect(at.read('log').toString()).not.toContain('Cannot find module');
+    at.write('.iree-tuned.json', '{ "budget": 1 }');
+    expect(await at.run(installation.launcher, argv)).toEqual(stock[2]);
+    expect(at.read('log').toString()).toMatch(/Cannot find module .*: compiling without tuning\n$/);
+  });
+
+  test('whose driver of databases has no binary leaves it to the compiler', async () => {
+    const installation = new Installation();
+    const driver = installation.path('node_modules/better-sqlite3');
+    rmSync(driver);
+    cpSync(new URL('../../../node_modules/better-sqlite3', import.meta.url), driver, {
+      recursive: true,
+      filter: (from) => !from.endsWith('.node'),
+    });
+    await expectStock(installation);
+  });
+
+  test.each([
+    [first, [], /^\S+Z .*iree-compile-tuned\.cjs fails \(.+\): compiling without tuning\n$/],
+    // The settings are known by then.
+    [second, ['--iree-tuned-log=log'], /^\S+Z .+; this build goes on without tuning\n$/],
+  ])('%s that is broken is said in the log', async (file, flags, line) => {
+    const installation = new Installation();
+    truncateSync(installation.path(file), 100);
+    rmSync(place.path('log'), { force: true });
+    const env = flags.length > 0 ? {} : { IREE_TUNED_LOG: 'log' };
+    await place.run(installation.launcher, [...flags, ...commands[2]!.argv], { env });
+    expect(place.read('log').toString()).toMatch(line);
+  });
+});
+
+describe('a fault of ours', () => {
+  test.concurrent.each([
+    [first, 'readProcess'],
+    [first, 'splitFlags'],
+    [first, 'readSettings'],
+    [first, 'findCompiler'],
+    [first, 'recallRun'],
+    [second, 'compile'],
+    [second, 'readCommand'],
+    [second, 'inspect'],
+    [second, 'operationsOf'],
+    [second, 'compileTuned'],
+    [second, 'openDatabase'],
+    [second, 'planCompile'],
+    [second, 'reportPass'],
+  ])('in %s, %s, leaves the build to the compiler', async (file, name) => {
+    await expectStock(new Installation().damage(file, name));
+  });
+
+  test.concurrent.each([
+    [
+      'where nobody waits for it',
+      'setImmediate(() => { throw new Error("fault"); }); return new Promise(() => {});',
+    ],
+    ['that never comes to an end', 'return new Promise(() => {});'],
+  ])('%s leaves the build to the compiler', async (_, deed) => {
+    for (const name of ['inspect', 'operationsOf', 'compileTuned'])
+      await expectStock(new Installation().damage(second, name, deed));
+  });
+
+  test('after a tuned compile has it done once', async () => {
+    const at = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const argv = [...HOST, 'in.mlir'];
+    const expected = await at.compile(argv);
+    rmSync(at.path('cache'), { recursive: true });
+    for (const name of ['reportCompile', 'provenLanding']) {
+      const { launcher } = new Installation().damage(second, name);
+      expect(await at.run(launcher, argv)).toEqual(expected);
+    }
+  });
+
+  test('after a compile that was done again without tuning has it not done once more', async () => {
+    const at = await recordedWorkplace();
+    const deed = "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1";
+    const env = misbehavingCompiler(at, '*--iree-codegen-tuning-spec-path=*', deed);
+    const argv = [...HOST, 'in.mlir'];
+    const expected = await at.stock(argv);
+    const { launcher } = new Installation().damage(second, 'brokenDecisions');
+    expect(await at.run(launcher, argv, { env })).toEqual(expected);
+  });
+});

@@ -1,0 +1,315 @@
+// The program has the last word: what makes it slower or wrong is found out by the first build, and left out.
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { WORSE } from '../../src/program/judge.ts';
+import type { Outcome } from '../../src/decision/decision.ts';
+import type { Explanation } from '../../src/report/explain.ts';
+import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
+import { root } from '../support/real-tools.ts';
+import { statistics } from './faults/support.ts';
+import { HOST, Workplace } from './support.ts';
+
+const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+
+/** Two matmuls, one after the other, of which the second has 48 columns. */
+const [a, b, c, x, y] = ['61x71', '71x67', '67x48', '61x67', '61x48'].map((shape) => `tensor<${shape}xf32>`);
+const twoMatmuls = `func.func @main(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${y!} {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : ${x!}
+  %f = linalg.fill ins(%zero : f32) outs(%e : ${x!}) -> ${x!}
+  %x = linalg.matmul ins(%a, %b : ${a!}, ${b!}) outs(%f : ${x!}) -> ${x!}
+  %g = tensor.empty() : ${y!}
+  %h = linalg.fill ins(%zero : f32) outs(%g : ${y!}) -> ${y!}
+  %y = linalg.matmul ins(%x, %c : ${x!}, ${c!}) outs(%h : ${y!}) -> ${y!}
+  return %y : ${y!}
+}
+`;
+
+/** A place with simulated tools that notes what they are told to do with whole programs. */
+function simulatedPlace(text = twoMatmuls, env: Readonly<Record<string, string>> = {}): Workplace {
+  const place = Workplace.simulated(env);
+  place.write('in.mlir', text);
+  place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
+  return place;
+}
+
+const note = (place: Workplace) => `echo "$module" >>'${place.path('runs')}'\n`;
+
+/** How often whole programs were run or timed since this was last asked. */
+function runsOf(place: Workplace): number {
+  if (!place.has('runs')) return 0;
+  const lines = place.read('runs').toString().trim().split('\n').length;
+  place.remove('runs');
+  return lines;
+}
+
+async function build(place: Workplace, env: Readonly<Record<string, string>> = {}): Promise<Explanation> {
+  const { code, stdout, stderr, explanation } = await place.explain(argv, { env });
+  expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
+  return explanation;
+}
+
+/** By the columns of its result, what became of each matmul. */
+const outcomes = ({ operations }: Explanation): Record<string, Outcome> =>
+  Object.fromEntries(
+    operations.map(({ workload, outcome }): [string, Outcome] => [/ n=(\d+) /.exec(workload!)![1]!, outcome]),
+  );
+
+/** Workload and kind of every mark. */
+function marksOf({ database }: Workplace): string[] {
+  const connection = new Database(database, { readonly: true });
+  const marks = connection
+    .prepare(
+      `SELECT workload.key || ': ' || mark.kind FROM mark
+       JOIN subject ON subject.id = mark.subject JOIN workload ON workload.id = subject.workload`,
+    )
+    .pluck()
+    .all() as string[];
+  connection.close();
+  return marks.map((mark) => mark.replace(/.* n=(\d+) .*: /, '$1 '));
+}
+
+test('a program that is right and no slower is run once, and never again', async () => {
+  const place = simulatedPlace();
+  const first = await build(place);
+  expect(outcomes(first)).toEqual({ 67: 'tuned', 48: 'tuned' });
+  expect(first).toMatchObject({
+    applied: true,
+    program: { functions: [{ name: 'main', equal: true, timing: { ratio: 2 } }], leftOut: [], reason: null },
+  });
+  expect(runsOf(place)).toBeGreaterThan(6);
+  const second = await build(place);
+  expect(outcomes(second)).toEqual({ 67: 'hit', 48: 'hit' });
+  expect(second.program).toBeNull();
+  expect(runsOf(place)).toBe(0);
+});
+
+describe('a tuned dispatch that is slower in the program', () => {
+  test('is left out, marked and remembered; what is left is confirmed', async () => {
+    const place = simulatedPlace();
+    place.write('slower', '_61x48x67_');
+    const first = await build(place);
+    expect(outcomes(first)).toEqual({ 67: 'tuned', 48: 'default' });
+    const reason = `${WORSE}: its dispatches take 2.00 ms instead of 1.00 ms`;
+    expect(first.operations[1]).toMatchObject({ configuration: null, speedup: null, reason });
+    expect(first).toMatchObject({
+      applied: true,
+      program: {
+        // Of two dispatches, one takes half as long.
+        functions: [{ equal: true, timing: { ratio: 2 / 1.5 } }],
+        leftOut: [{ workload: first.operations[1]!.workload, reason }],
+        injected: true,
+        reason: null,
+      },
+    });
+    expect(marksOf(place)).toEqual(['48 slower']);
+    runsOf(place);
+
+    // Its record is marked, and this program does without.
+    const trials = trialsOf(place);
+    const second = await build(place);
+    expect(outcomes(second)).toEqual({ 67: 'hit', 48: 'default' });
+    expect(second.operations[1]!.reason).toBe(reason);
+    expect({ runs: runsOf(place), trials: trialsOf(place) }).toEqual({ runs: 0, trials });
+    const { operations, reasons } = await statistics(place);
+    expect(operations).toMatchObject({ tuned: 1, hit: 1, default: 2 });
+    expect(reasons.default).toEqual({ [WORSE]: 2 });
+
+    // Nobody looks at anything twice after that.
+    expect((await place.compile(argv)).code).toBe(0);
+    const replayed = place.read('out.vmfb');
+    expect((await place.compile(argv)).code).toBe(0);
+    expect(place.read('out.vmfb').equals(replayed)).toBe(true);
+    expect(runsOf(place)).toBe(0);
+    const { stdout } = await place.tuned(['explain', 'in.mlir']);
+    expect(stdout.toString()).toContain(reason);
+  });
+
+  test('is searched for once more by another program, which has the last word again', async () => {
+    const place = simulatedPlace();
+    place.write('slower', '_61x48x67_');
+    await build(place);
+    runsOf(place);
+    place.write('in.mlir', `// Another program.\n${twoMatmuls}`);
+    const trials = trialsOf(place);
+    const other = await build(place);
+    expect(outcomes(other)).toEqual({ 67: 'hit', 48: 'default' });
+    expect(trialsOf(place)).toBeGreaterThan(trials);
+    expect(runsOf(place)).toBeGreaterThan(0);
+    // One program more that loses says that it is not the configuration.
+    expect(marksOf(place)).toEqual(['48 slower']);
+    const again = trialsOf(place);
+    expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
+    expect({ runs: runsOf(place), trials: trialsOf(place) }).toEqual({ runs: 0, trials: again });
+    // The first one has a new configuration to try.
+    place.write('in.mlir', twoMatmuls);
+    expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
+    expect(runsOf(place)).toBeGreaterThan(0);
+    await build(place);
+    expect({ runs: runsOf(place), trials: trialsOf(place) }).toEqual({ runs: 0, trials: again });
+  });
+
+  test('leaves the compiler to itself where it is the only one', async () => {
+    const place = simulatedPlace();
+    place.write('slower', '.');
+    const { route, operations, program } = await build(place);
+    expect({ route, outcomes: operations.map(({ outcome }) => outcome) }).toEqual({
+      route: 'none',
+      outcomes: ['default', 'default'],
+    });
+    expect(program).toMatchObject({ injected: false, leftOut: [{}, {}] });
+    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+  });
+
+  test('is found out ahead of the build, too', async () => {
+    const place = simulatedPlace();
+    place.write('slower', '_61x48x67_');
+    const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--trials', '2']);
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*1\.33x +equal\n/);
+    expect(stdout.toString()).toMatch(
+      /\nleft to the default: contraction m=61 n=48 .*\n {2}its configuration /,
+    );
+    expect(runsOf(place)).toBeGreaterThan(0);
+    expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
+    expect(runsOf(place)).toBe(0);
+  });
+});
+
+const trialsOf = ({ database }: Workplace): number => {
+  const connection = new Database(database, { readonly: true });
+  const count = connection.prepare('SELECT count(*) FROM trial').pluck().get() as number;
+  connection.close();
+  return count;
+};
+
+test('a wrong result is left out, and the only one to blame is marked', async () => {
+  const place = simulatedPlace();
+  place.write('wrong', '_61x48x67_');
+  const first = await build(place);
+  expect(outcomes(first)).toEqual({ 67: 'tuned', 48: 'default' });
+  expect(first.operations[1]!.reason).toMatch(/^its configuration makes this program worse: .* \(@main\)$/);
+  expect(marksOf(place)).toEqual(['48 wrong-result']);
+});
+
+test('several that make it wrong are left out, and none is marked', async () => {
+  const place = simulatedPlace();
+  place.write('wrong', '.');
+  expect(outcomes(await build(place))).toEqual({ 67: 'default', 48: 'default' });
+  expect(marksOf(place)).toEqual([]);
+});
+
+/**
+ * A place that knows the matmuls from another program. Nothing has to be tuned for this one, so its budget may be as small as
+ * it takes to see what happens when that is over: the tenth of 20 s is 2 s.
+ */
+async function tunedPlace(text = twoMatmuls): Promise<Workplace> {
+  const place = simulatedPlace(`// Another program.\n${twoMatmuls}`);
+  await build(place);
+  runsOf(place);
+  place.write('in.mlir', text);
+  return place;
+}
+const SHORT = { IREE_TUNED_BUDGET: '20' };
+
+/** A build whose program has its configurations, and was not verified for that reason. */
+async function expectUnverified(place: Workplace, reason: RegExp): Promise<Explanation> {
+  const explanation = await build(place, SHORT);
+  expect(explanation).toMatchObject({
+    applied: true,
+    program: { injected: true, leftOut: [], reason: expect.stringMatching(reason) as string },
+  });
+  expect(outcomes(explanation)).toEqual({ 67: 'hit', 48: 'hit' });
+  return explanation;
+}
+
+describe('a program that cannot be asked is compiled as it was tuned', () => {
+  test.each([
+    ['stock crashes', 'ulimit -c 0; kill -SEGV $$', /^stock cannot be run: ended by SIGSEGV \(@main\)$/],
+    ['it hangs', 'exec sleep 600', /^stock cannot be run: took longer than 2\.0 s \(@main\)$/],
+    [
+      'its results are never the same',
+      'for o; do case $o in --output=@*) date +%N | tr 0-9 h-q >"${o#*@}"; exit ;; esac; done',
+      /^its results differ from run to run \(@main\)$/,
+    ],
+  ])('because %s, and asked again by two more builds and one that has more time', async (_, deed, reason) => {
+    const place = await tunedPlace();
+    place.write('deeds', note(place) + deed);
+    await expectUnverified(place, reason);
+    expect(runsOf(place)).toBeGreaterThan(0);
+    const compile = async () => {
+      expect(await place.compile(argv, { env: SHORT })).toMatchObject({ code: 0, stderr: '' });
+      return { runs: runsOf(place) > 0, replayed: place.has('cache/replays') };
+    };
+    expect(await compile()).toEqual({ runs: true, replayed: false });
+    expect(await compile()).toEqual({ runs: true, replayed: false });
+    expect(await compile()).toEqual({ runs: false, replayed: true });
+    await expectUnverified(place, reason);
+    expect(runsOf(place)).toBe(0);
+    place.write('deeds', note(place));
+    expect((await build(place)).program).toMatchObject({ reason: null, functions: [{ equal: true }] });
+  });
+
+  test('because its inputs cannot be made up, which costs nothing', async () => {
+    const place = await tunedPlace(twoMatmuls.replace('%c:', '%d: tensor<?xf32>, %c:'));
+    const { program } = await expectUnverified(place, /^none of its functions can be run$/);
+    expect(program!.skipped).toEqual([
+      { name: 'main', reason: 'an argument of type tensor<?xf32>: its sizes are dynamic' },
+    ]);
+    expect(runsOf(place)).toBe(0);
+  });
+
+  test('because a tenth of the budget is too little, or nothing is to be measured', async () => {
+    const place = await tunedPlace();
+    const { program } = await build(place, { IREE_TUNED_BUDGET: '14' });
+    expect(program).toMatchObject({ injected: true, reason: 'the budget leaves too little time to run it' });
+    for (const [name, value] of [
+      ['IREE_TUNED_BUDGET', '0'],
+      ['IREE_TUNED_ON_MISS', 'default'],
+      ['IREE_TUNED_READONLY', 'true'],
+    ] as const)
+      expect(await build(place, { [name]: value })).toMatchObject({ route: 'spec', program: null });
+    expect(runsOf(place)).toBe(0);
+  });
+});
+
+test('a tuned program that crashes is not used, and its configurations are not marked for that', async () => {
+  const place = await tunedPlace();
+  place.write('deeds', `${note(place)}case $module in *tuned.vmfb) ulimit -c 0; kill -SEGV $$ ;; esac`);
+  const { route, operations } = await build(place, SHORT);
+  expect(route).toBe('none');
+  expect(operations[0]!.reason).toMatch(/^its configuration makes this program worse: tuned cannot be run: /);
+  expect(marksOf(place)).toEqual([]);
+});
+
+test('without statistics of dispatches halving finds what is slower, and nothing is marked', async () => {
+  const place = await tunedPlace();
+  place.write('slower', '_61x48x67_');
+  place.write('deeds', `${note(place)}[ -z "$statistics" ] || exit 1`);
+  const { operations, program } = await build(place);
+  expect(operations.map(({ outcome }) => outcome)).toEqual(['hit', 'default']);
+  expect(program).toMatchObject({ injected: true, reason: null });
+  expect(marksOf(place)).toEqual([]);
+});
+
+describe('a build that is killed while its program runs', () => {
+  test.each(['SIGKILL', 'SIGTERM'] as const)('by %s leaves nothing behind', async (signal) => {
+    const place = await tunedPlace();
+    place.remove('out.vmfb');
+    place.write('held', '');
+    place.write('deeds', `${note(place)}while [ -e '${place.path('held')}' ]; do sleep 0.05; done`);
+    const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);
+    await expect.poll(() => place.has('runs'), { timeout: 250_000 }).toBe(true);
+    child.kill(signal);
+    expect((await ended).signal).toBe(signal);
+    await expect.poll(() => commandLinesWith(place.folder), { timeout: 60_000 }).toEqual([]);
+    expect(place.has('out.vmfb')).toBe(false);
+    place.remove('held');
+    runsOf(place);
+    expect((await build(place)).program).toMatchObject({ reason: null });
+    expect(runsOf(place)).toBeGreaterThan(0);
+    expect(leftovers(place.folder)).toEqual([]);
+  });
+});

@@ -1,0 +1,171 @@
+// Who asks the compiler for more than a build needs waits until nobody measures, and builds wait for nobody for long.
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Explanation } from '../../src/report/explain.ts';
+import { acquireMeasuringLock, type Lock } from '../../src/site/measuring-lock.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { root } from '../support/real-tools.ts';
+import { recordMisses } from './faults/support.ts';
+import { HOST, oddMatmul, Workplace } from './support.ts';
+
+const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);
+const stablehlo = `func.func @main(%a: ${lhs!}, %b: ${rhs!}) -> ${out!} {
+  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (${lhs!}, ${rhs!}) -> ${out!}
+  return %r : ${out!}
+}
+`;
+
+let lock: Lock | null = null;
+afterEach(() => {
+  lock?.release();
+  lock = null;
+});
+
+/** Somebody else on the workplace's machine measures from now on. */
+async function measureElsewhere(place: Workplace): Promise<void> {
+  const env = { IREE_TUNED_MACHINE: place.folder };
+  lock = await acquireMeasuringLock({ cacheDirectory: temporaryDirectory(), env }, 5);
+  expect(lock).not.toBeNull();
+}
+
+describe('a survey of an input in another dialect', () => {
+  let place: Workplace;
+  let tools: ReturnType<Workplace['watchedTools']>;
+  beforeEach(async () => {
+    place = new Workplace();
+    tools = place.watchedTools();
+    place.write('in.mlir', stablehlo);
+    await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+      env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_ON_MISS: 'record' },
+    });
+    recordMisses(place);
+    renameSync(place.path('cache/surveys'), place.path('surveyed'));
+    tools.ran();
+  });
+
+  /** A build whose input has a record and no survey. */
+  const start = (settings: Readonly<Record<string, string>>, name = 'out') => {
+    const explain = `${name}.json`;
+    const { child, ended } = place.start(
+      join(root, 'bin/iree-compile-tuned'),
+      [...HOST, 'in.mlir', '-o', `${name}.vmfb`],
+      { env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_EXPLAIN: explain, ...settings } },
+    );
+    return {
+      child,
+      explained: async () => {
+        expect(await ended).toMatchObject({ code: 0, stderr: '' });
+        return JSON.parse(place.read(explain).toString()) as Explanation;
+      },
+    };
+  };
+  const HIT = { operations: [{ outcome: 'hit' }] };
+  const surveys = () => tools.ran().filter((line) => line.includes('--compile-to=input')).length;
+
+  test('waits until nobody measures', async () => {
+    await measureElsewhere(place);
+    const build = start({ IREE_TUNED_BUDGET: '60' });
+    await sleep(3000);
+    expect(build.child.exitCode).toBeNull();
+    expect(surveys()).toBe(0);
+    lock!.release();
+    lock = null;
+    expect(await build.explained()).toMatchObject(HIT);
+    expect(surveys()).toBe(1);
+  });
+
+  test('is made once for builds that start at the same time', async () => {
+    const builds = ['a', 'b', 'c', 'd'].map((name) => start({ IREE_TUNED_BUDGET: '60' }, name));
+    for (const build of builds) expect(await build.explained()).toMatchObject(HIT);
+    expect(surveys()).toBe(1);
+  });
+
+  test('is what another build was told that asked first', async () => {
+    await measureElsewhere(place);
+    const build = start({ IREE_TUNED_BUDGET: '60' });
+    await sleep(1500);
+    cpSync(place.path('surveyed'), place.path('cache/surveys'), { recursive: true });
+    expect(await build.explained()).toMatchObject(HIT);
+    expect(surveys()).toBe(0);
+  });
+
+  test.each([
+    ['the budget is spent', { IREE_TUNED_BUDGET: '1' }],
+    ['nothing would be tuned', { IREE_TUNED_BUDGET: '0' }],
+    ['misses are left alone', { IREE_TUNED_BUDGET: '60', IREE_TUNED_ON_MISS: 'default' }],
+  ])('does not wait when %s: records are used', async (_, settings) => {
+    await measureElsewhere(place);
+    expect(await start(settings).explained()).toMatchObject(HIT);
+    expect(surveys()).toBe(1);
+  });
+
+  test('counts the wait towards the budget', async () => {
+    for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
+    await measureElsewhere(place);
+    const { operations, seconds } = await start({ IREE_TUNED_BUDGET: '4' }).explained();
+    expect(operations).toMatchObject([
+      { outcome: 'default', reason: expect.stringMatching(/another process measured/) as string },
+    ]);
+    expect(seconds.tuning).toBeGreaterThanOrEqual(4);
+    // Twice the budget otherwise.
+    expect(seconds.tuning).toBeLessThan(8);
+    // The next build may have its turn.
+    expect(place.has('cache/replays')).toBe(false);
+  });
+});
+
+test('a program is not timed while somebody else measures', async () => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env: { IREE_TUNED_ON_MISS: 'record' } });
+  recordMisses(place);
+  await measureElsewhere(place);
+  const { compiler, ran } = place.watchedTools();
+  const argv = ['tune', 'in.mlir', '--budget', '1', '--verify-program'];
+  const { code, stderr } = await place.tuned(argv, { env: { IREE_TUNED_COMPILER: compiler } });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/not verified: another process measured/) as string,
+  });
+  // Whatever it took to get there was seen.
+  const tools = new Set(ran().map((line) => line.split(' ')[0]));
+  expect([...tools]).toEqual(['iree-compile']);
+});
+
+test('a build does not wait long for its turn to run the program, and the next one does it', async () => {
+  const place = Workplace.simulated();
+  place.write('in.mlir', oddMatmul);
+  expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'])).code).toBe(0);
+  place.write('in.mlir', `// Another program.\n${oddMatmul}`);
+  await measureElsewhere(place);
+  const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+  const env = { IREE_TUNED_BUDGET: '20' };
+  const { explanation } = await place.explain(argv, { env });
+  const reason = 'another process measured on this machine';
+  expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
+  expect(explanation.seconds.tuning).toBeLessThan(20);
+  lock!.release();
+  lock = null;
+  expect((await place.explain(argv, { env })).explanation.program).toMatchObject({ reason: null });
+  expect((await place.explain(argv, { env })).explanation.program).toBeNull();
+});
+
+test('a build does not wait long for its turn to run the program, and the next one does it', async () => {
+  const place = Workplace.simulated();
+  place.write('in.mlir', oddMatmul);
+  expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'])).code).toBe(0);
+  place.write('in.mlir', `// Another program.\n${oddMatmul}`);
+  await measureElsewhere(place);
+  const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+  const env = { IREE_TUNED_BUDGET: '20' };
+  const { explanation } = await place.explain(argv, { env });
+  const reason = 'another process measured on this machine';
+  expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
+  expect(explanation.seconds.tuning).toBeLessThan(20);
+  lock!.release();
+  lock = null;
+  expect((await place.explain(argv, { env })).explanation.program).toMatchObject({ reason: null });
+  expect((await place.explain(argv, { env })).explanation.program).toBeNull();
+});

@@ -1,0 +1,151 @@
+// What tuning cannot decide about is paid for once, and tried again when there is more to try it with.
+import { mkdirSync, readdirSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import type { Explanation } from '../../src/report/explain.ts';
+import { compiler } from '../support/real-tools.ts';
+import { fakeTools } from '../tuning/fake-tools.ts';
+import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
+import type { Workplace } from './support.ts';
+
+/** Tools that compile everything but candidates: those are refused, or else measured in no time. */
+function quickTools(place: Workplace) {
+  place.write('tried', '');
+  const real = `case "$*" in */work/tuning-*) echo x >>tried ;; *) exec '${compiler.executable}' "$@" ;; esac`;
+  const setting = (name: string, deed: string) => {
+    mkdirSync(place.path(name));
+    return { IREE_TUNED_COMPILER: fakeTools(place.path(name), { compiler: deed }).compiler };
+  };
+  let before = 0;
+  return {
+    refusing: setting('refusing', `${real}\nexit 1`),
+    measuring: setting('measuring', real),
+    /** Whether it was asked for candidates since the last time. */
+    wasTried: () => {
+      const now = place.read('tried').length;
+      const isMore = now > before;
+      before = now;
+      return isMore;
+    },
+  };
+}
+
+const outcomes = ({ operations }: Explanation) =>
+  operations.map(({ outcome, reason }) => `${outcome}: ${reason}`);
+
+test(
+  'what cannot be decided is tried once for a budget, and again on request',
+  { timeout: 240_000 },
+  async () => {
+    const place = workplace({ IREE_TUNED_BUDGET: '8' });
+    const { refusing: env, measuring, wasTried } = quickTools(place);
+    const build = async (budget: string) => {
+      const result = await place.explain(argv, { env: { ...env, IREE_TUNED_BUDGET: budget } });
+      await expectStock(place, result);
+      return result.explanation;
+    };
+    const undecided = expect.stringMatching(
+      /^default: cannot be decided: the default does not compile.* tries again$/,
+    ) as string;
+    expect(outcomes(await build('8'))).toEqual([undecided]);
+    expect(wasTried()).toBe(true);
+    for (const budget of ['8', '8.5', '3', '0']) {
+      const explanation = await build(budget);
+      expect(outcomes(explanation)).toEqual([undecided]);
+      expect(explanation.seconds.tuning).toBe(0);
+    }
+    expect(wasTried()).toBe(false);
+
+    // Nothing is open, so the same command is done again without another look.
+    for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
+    expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
+    const explained = await place.tuned(['explain', 'in.mlir'], { env });
+    expect(explained.stdout.toString()).toMatch(/default: cannot be decided: /);
+    expect(wasTried()).toBe(false);
+
+    expect(outcomes(await build('20'))).toEqual([undecided]);
+    expect(wasTried()).toBe(true);
+    await build('20');
+    expect(wasTried()).toBe(false);
+
+    const tuned = await place.tuned(['tune', 'in.mlir', '--budget', '3'], { env });
+    expect({ code: tuned.code, stderr: tuned.stderr }).toEqual({ code: 1, stderr: '' });
+    expect(tuned.stdout.toString()).toMatch(/cannot be decided/);
+    expect(wasTried()).toBe(true);
+    // In less time than before: that says nothing new.
+    await build('20');
+    expect(wasTried()).toBe(false);
+
+    // The same compiler, well again.
+    expect((await place.tuned(['tune', 'in.mlir', '--budget', '60'], { env: measuring })).code).toBe(0);
+    const { explanation } = await place.explain(argv, { env });
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    const database = new Database(place.database);
+    expect(database.prepare('SELECT count(*) FROM undecided').pluck().get()).toBe(0);
+    database.close();
+  },
+);
+
+test('builds at the same time try it once', { timeout: 240_000 }, async () => {
+  const place = workplace({ IREE_TUNED_BUDGET: '60' });
+  const tools = fakeTools(place.folder, {
+    compiler: `case "$*" in */work/tuning-*) sleep 2; exit 1 ;; *) exec '${compiler.executable}' "$@" ;; esac`,
+  });
+  const build = (name: string) =>
+    place.compile([...argv, '-o', `${name}.vmfb`], {
+      env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_EXPLAIN: `${name}.json` },
+    });
+  // The survey is known by now: both begin with waiting for their turn to measure.
+  await place.compile(argv, { env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_BUDGET: '1' } });
+  const results = await Promise.all(['a', 'b', 'c'].map(build));
+  expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
+  for (const name of ['a', 'b', 'c'])
+    expect(outcomes(JSON.parse(place.read(`${name}.json`).toString()) as Explanation)).toEqual([
+      expect.stringMatching(/^default: cannot be decided: /),
+    ]);
+  const database = new Database(place.database);
+  expect(database.prepare('SELECT attempts FROM undecided').pluck().get()).toBe(2);
+  database.close();
+});
+
+test(
+  'a record whose search left something out is completed by one build that may tune',
+  { timeout: 240_000 },
+  async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '20' });
+    const narrow = () => {
+      const database = new Database(place.database);
+      database.exec(`UPDATE record SET families = '["tile"]'`);
+      database.close();
+    };
+    narrow();
+    const { refusing: env, measuring, wasTried } = quickTools(place);
+    const outcome = async (more: Record<string, string> = {}) =>
+      (await place.explain(argv, { env: { ...env, ...more } })).explanation.operations[0]!.outcome;
+    // What was found is used where nothing is to be tuned, and where nothing was left out that could be used.
+    expect(await outcome({ IREE_TUNED_BUDGET: '0' })).toBe('hit');
+    expect(await outcome({ IREE_TUNED_ON_MISS: 'default' })).toBe('hit');
+    expect(await outcome({ IREE_TUNED_READONLY: '1' })).toBe('hit');
+    expect(await outcome({ IREE_TUNED_INJECT: 'spec' })).toBe('hit');
+    expect(wasTried()).toBe(false);
+
+    // It is used as well where more cannot be found out, and that is tried once.
+    expect(await outcome()).toBe('hit');
+    expect(wasTried()).toBe(true);
+    expect(await outcome()).toBe('hit');
+    expect(wasTried()).toBe(false);
+
+    const database = new Database(place.database);
+    database.exec('DELETE FROM undecided');
+    database.close();
+    const build = (options: readonly string[] = []) =>
+      place.explain([...argv, ...options], { env: measuring });
+    expect((await build()).explanation.operations).toMatchObject([{ outcome: 'tuned' }]);
+    expect(wasTried()).toBe(true);
+    for (const options of [[], ['--iree-tuned-inject=spec'], ['--iree-tuned-budget=30']]) {
+      const { explanation } = await build(options);
+      expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    }
+    expect(wasTried()).toBe(false);
+  },
+);

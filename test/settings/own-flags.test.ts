@@ -1,0 +1,40 @@
+import { describe, expect, it, test } from 'vitest';
+import { splitFlags } from '../../src/settings/own-flags.ts';
+
+describe('our own flags', () => {
+  test.each<[string[], string[]]>([
+    [
+      ['a.mlir', '--iree-tuned-budget=3', '-o', 'b'],
+      ['a.mlir', '-o', 'b'],
+    ],
+    [['--iree-tuned-budget', '3', 'a.mlir'], ['a.mlir']],
+    [['-iree-tuned-disable', 'a.mlir'], ['a.mlir']],
+    [['--iree-tuned-cache=c', 'a.mlir'], ['a.mlir']],
+    [
+      ['--iree-tuned-nonsense', 'a.mlir'],
+      ['--iree-tuned-nonsense', 'a.mlir'],
+    ],
+    [
+      ['--', '--iree-tuned-disable'],
+      ['--', '--iree-tuned-disable'],
+    ],
+    [['--iree-llvmcpu-target-cpu=host'], ['--iree-llvmcpu-target-cpu=host']],
+  ])('%j leave %j', (argv, rest) => {
+    expect(splitFlags(argv).rest).toEqual(rest);
+  });
+
+  it('have values behind = or in the next argument; the last one counts', () => {
+    const { given } = splitFlags([
+      '--iree-tuned-budget=1',
+      '--iree-tuned-budget',
+      '2',
+      '--iree-tuned-disable',
+    ]);
+    expect(Object.fromEntries(given)).toEqual({ budget: '2', disable: '1' });
+  });
+
+  it('give sizes of several kinds of dimensions one by one', () => {
+    const { given } = splitFlags(['--iree-tuned-dim=m=1,16', '--iree-tuned-dim', 'k=512']);
+    expect(given.get('dim')).toBe('m=1,16 k=512');
+  });
+});

@@ -1,0 +1,139 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { connect, Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { shortHash } from '../../src/system/hash.ts';
+import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const source = join(import.meta.dirname, '../../src/site/measuring-lock.ts');
+
+let machines = 0;
+const newMachine = () => `${process.pid} ${machines++}`;
+
+/** Somebody's place on a machine. */
+const placeOn = (machine: string, cacheDirectory = temporaryDirectory()) => ({
+  cacheDirectory,
+  env: { IREE_TUNED_MACHINE: machine },
+});
+type Place = ReturnType<typeof placeOn>;
+
+const cleanups: (() => void)[] = [];
+const cleanUp = () => {
+  for (const clean of cleanups.splice(0)) clean();
+};
+afterEach(() => {
+  vi.restoreAllMocks();
+  cleanUp();
+});
+
+/** Whether the lock is to be had; then it is held until `cleanUp`. */
+async function isFree(place: Place, seconds = 0.2): Promise<boolean> {
+  const lock = await acquireMeasuringLock(place, seconds);
+  if (lock === null) return false;
+  cleanups.push(() => {
+    lock.release();
+  });
+  return true;
+}
+
+/** Another user, who can read this file, when there is one. */
+const otherUser = (() => {
+  if (process.getuid?.() !== 0) return undefined;
+  const uid = 65534;
+  const readsIt = `require('node:fs').accessSync(${JSON.stringify(source)})`;
+  return spawnSync(process.execPath, ['-e', readsIt], { uid, cwd: '/' }).status === 0 ? uid : undefined;
+})();
+
+/** A process that holds the lock, with a child of its own that outlives it. Returns what kills it. */
+async function startHolder(place: Place, uid?: number): Promise<() => Promise<unknown>> {
+  const holder = spawn(
+    process.execPath,
+    [
+      '--conditions=source',
+      '--input-type=module',
+      '-e',
+      `const { acquireMeasuringLock } = await import(${JSON.stringify(source)});
+       const { spawn } = await import('node:child_process');
+       const lock = await acquireMeasuringLock(${JSON.stringify(place)}, 5);
+       const child = spawn('sleep', ['60'], { stdio: 'ignore', detached: true });
+       console.log(lock === null ? 'not held' : child.pid);
+       setInterval(() => {}, 1000);`,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'], ...(uid !== undefined && { uid, cwd: '/' }) },
+  );
+  cleanups.push(() => holder.kill('SIGKILL'));
+  const [said] = (await once(holder.stdout, 'data')) as [Buffer];
+  const child = Number(said);
+  expect(child).toBeGreaterThan(0);
+  cleanups.push(() => process.kill(child, 'SIGKILL'));
+  return () => {
+    holder.kill('SIGKILL');
+    return once(holder, 'exit');
+  };
+}
+
+describe('the measuring lock', () => {
+  test('is held by one at a time', async () => {
+    const place = placeOn(newMachine());
+    expect(await isFree(place)).toBe(true);
+    expect(await isFree(place)).toBe(false);
+    cleanUp();
+    expect(await isFree(place)).toBe(true);
+  });
+
+  test('is one for all cache folders of a machine', async () => {
+    const machine = newMachine();
+    const [mine, yours] = [placeOn(machine), placeOn(machine)];
+    expect(await isFree(mine)).toBe(true);
+    expect(await isFree(yours)).toBe(false);
+    cleanUp();
+    // Who waited in vain holds nothing.
+    expect(await isFree(yours)).toBe(true);
+    expect(await isFree(mine)).toBe(false);
+  });
+
+  test('is one for all machines that share a cache folder', async () => {
+    const folder = temporaryDirectory();
+    expect(await isFree(placeOn(newMachine(), folder))).toBe(true);
+    expect(await isFree(placeOn(newMachine(), folder))).toBe(false);
+  });
+
+  const holders: [whose: string, uid: number | undefined][] = [['of the same user', undefined]];
+  if (otherUser !== undefined) holders.push(['of another user', otherUser]);
+  test.each(holders)('ends with a holder %s that is killed, although its child lives on', async (_, uid) => {
+    const machine = newMachine();
+    const theirs = placeOn(machine);
+    chmodSync(theirs.cacheDirectory, 0o777);
+    const kill = await startHolder(theirs, uid);
+    const mine = placeOn(machine);
+    expect(await isFree(mine)).toBe(false);
+    await kill();
+    expect(await isFree(mine, 5)).toBe(true);
+  });
+
+  test.runIf(process.platform === 'linux')('stays held when somebody connects to it', async () => {
+    const machine = newMachine();
+    expect(await isFree(placeOn(machine))).toBe(true);
+    const connection = connect({ path: `\0iree-tuned-measuring-${shortHash(machine)}` });
+    await once(connection, 'close');
+    expect(await isFree(placeOn(machine))).toBe(false);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    "is the cache folder's alone where the system refuses",
+    async () => {
+      vi.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+        setImmediate(() => this.emit('error', Object.assign(new Error('refused'), { code: 'EPERM' })));
+        return this;
+      });
+      const machine = newMachine();
+      const place = placeOn(machine);
+      expect(await isFree(place)).toBe(true);
+      expect(await isFree(place)).toBe(false);
+      expect(await isFree(placeOn(machine))).toBe(true);
+    },
+  );
+});

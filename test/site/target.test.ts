@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { HOST_FLAGS, probeTargets } from '../../src/site/probe.ts';
+import { readTargets } from '../../src/site/read-targets.ts';
+import { targetKey, whyNotRunnable, type Target } from '../../src/site/target.ts';
+import { realCompiler } from '../compiler/support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const target: Target = {
+  backend: 'llvm-cpu',
+  triple: 'x86_64-unknown-unknown-eabi-elf',
+  cpu: 'znver4',
+  features: ['avx2', 'avx512f'],
+  nativeVectorBytes: 64,
+  flags: [],
+};
+
+describe('targets in printed IR', () => {
+  test('are read with the last word on each feature', () => {
+    const ir = `#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "znver4", cpu_features = "+avx2,+amx,-amx,+avx512f", native_vector_size = 64 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>`;
+    expect(readTargets(Buffer.from(ir + ir), [])).toEqual([target]);
+  });
+  test('are told apart when there are several', () => {
+    const ir =
+      '#hal.executable.target<"cuda", "cuda-nvptx-fb"> #hal.executable.target<"rocm", "rocm-hsaco-fb">';
+    expect(readTargets(Buffer.from(ir), []).map(({ backend }) => backend)).toEqual(['cuda', 'rocm']);
+  });
+  test('are read to their ends, whatever their dictionaries hold', () => {
+    const ir = (last: string) =>
+      `#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {a = {cpu = "x", b = "}>"}, cpu = "znver4", cpu_features = "+avx2,+avx512f", native_vector_size = ${last} : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>`;
+    expect(readTargets(Buffer.from(ir('64') + ir('32')), [])).toEqual([
+      target,
+      { ...target, nativeVectorBytes: 32 },
+    ]);
+  });
+  test('are read through aliases, and once', () => {
+    const ir = `#features = "+avx2,+avx512f"
+#target = #hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "znver4", cpu_features = #features, native_vector_size = 64 : i64, target_triple = "x86_64-unknown-unknown-eabi-elf"}>
+module attributes {a = [#target, #target]} {} // #hal.executable.target<"vmvx", "x">`;
+    expect(readTargets(Buffer.from(ir), [])).toEqual([target]);
+  });
+});
+
+describe('the key of a target', () => {
+  test.each<[string, Partial<Target>]>([
+    ['cpu', { cpu: 'znver5' }],
+    ['features', { features: ['avx2'] }],
+    ['triple', { triple: 'aarch64-x' }],
+    ['flags', { flags: ['--iree-opt-level=O3'] }],
+  ])('depends on its %s', (_, change) => {
+    expect(targetKey({ ...target, ...change })).not.toBe(targetKey(target));
+  });
+});
+
+describe('what this machine can run', () => {
+  const host = { ...target, features: ['avx2', 'avx512f', 'fma'] };
+  test.each<[string, Partial<Target>, RegExp | null]>([
+    ['its own kind', {}, null],
+    ['less than it has', { features: [] }, null],
+    ['more than it has', { features: ['amx-tile'] }, /lacks the CPU features amx-tile/],
+    ['another architecture', { triple: 'aarch64-unknown-linux' }, /cannot run/],
+    ['another backend', { backend: 'cuda' }, /cuda/],
+  ])('%s', (_, change, reason) => {
+    const why = whyNotRunnable({ ...target, ...change }, host, 'x64');
+    if (reason === null) expect(why).toBeNull();
+    else expect(why).toMatch(reason);
+  });
+});
+
+describe('asking the real compiler', { tags: ['compiler'] }, () => {
+  test('expands host to this CPU, and remembers it', async () => {
+    const folder = temporaryDirectory();
+    const ask = () => probeTargets(realCompiler!.executable, HOST_FLAGS, [], 'cpu', folder);
+    const first = await ask();
+    expect(first.targets).toHaveLength(1);
+    const { target: found } = first.targets[0]!;
+    expect(found.backend).toBe('llvm-cpu');
+    expect(found.cpu).not.toBe('host');
+    expect(whyNotRunnable(found, found, process.arch)).toBeNull();
+    expect([16, 32, 64]).toContain(found.nativeVectorBytes);
+    expect(await ask()).toEqual(first);
+  });
+  test.each([
+    ['cuda', ['--iree-cuda-target=sm_80'], { backend: 'cuda', cpu: 'sm_80', features: ['ptx76'] }],
+    ['hip', ['--iree-rocm-target=gfx942'], { backend: 'rocm', cpu: 'gfx942', features: [] }],
+    ['vulkan', [], { backend: 'vulkan-spirv', triple: 'vulkan-spirv-fb', cpu: 'vp_android_baseline_2022' }],
+    ['metal', [], { backend: 'metal-spirv', triple: 'metal-msl-fb', cpu: 'apple' }],
+  ])('tells which GPU code is generated for on %s', async (device, flags, expected) => {
+    const all = [`--iree-hal-target-device=${device}`, ...flags];
+    const { targets } = await probeTargets(realCompiler!.executable, all, [], 'cpu', temporaryDirectory());
+    expect(targets.map(({ target: found }) => found)).toMatchObject([expected]);
+  });
+  test('names the problem when flags lead to no target', async () => {
+    const ask = (flags: readonly string[]) =>
+      probeTargets(realCompiler!.executable, flags, [], 'cpu', temporaryDirectory());
+    expect(await ask([])).toEqual({ targets: [], problem: 'no target device in the flags' });
+    expect(await ask(['--iree-hal-target-device=nowhere'])).toEqual({
+      targets: [],
+      problem: expect.stringContaining('error: unregistered device alias "nowhere"') as string,
+    });
+  });
+});

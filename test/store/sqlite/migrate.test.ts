@@ -1,0 +1,207 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { APPLICATION_ID, SCHEMA_VERSION, migrate, schemaVersion } from '../../../src/store/sqlite/migrate.ts';
+import { temporaryFolder, TILE, open, subjectOf, temporaryPath } from '../support.ts';
+import { describe } from 'vitest';
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'db', 'migrations');
+
+function blank(): Database.Database {
+  const db = new Database(':memory:');
+  onTestFinished(() => {
+    db.close();
+  });
+  return db;
+}
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryFolder();
+  for (const [name, sql] of Object.entries(files)) writeFileSync(join(folder, name), sql);
+  return folder;
+}
+
+it('knows exactly the migrations that there are', () => {
+  const numbers = readdirSync(MIGRATIONS).map((name) => Number(/^(\d{4})_\w+\.sql$/.exec(name)?.[1]));
+  expect(numbers.sort()).toEqual(Array.from({ length: SCHEMA_VERSION }, (_, i) => i + 1));
+});
+
+it('finds the migrations of the package', () => {
+  const db = blank();
+  migrate(db, 'a.db');
+  expect(schemaVersion(db, 'a.db')).toBe(SCHEMA_VERSION);
+  expect(db.pragma('application_id', { simple: true })).toBe(APPLICATION_ID);
+});
+
+it('makes the tables that the page about the database shows', () => {
+  const column = (name: string, type: string, ...keys: (string | false)[]) =>
+    [name, type.toUpperCase(), ...keys.filter(Boolean)].join(' ');
+  const page = readFileSync(join(MIGRATIONS, '..', 'README.md'), 'utf8');
+  const shown = [...page.matchAll(/^ {4}(\w+) +\{([^}]*)\}$/gm)].map(([, table, columns]) => [
+    table!,
+    [...columns!.matchAll(/^ *(\w+) +(\w+)([^"\n]*)/gm)].map(([, type, name, keys]) =>
+      column(name!, type!, keys!.includes('PK') && 'PK', keys!.includes('FK') && 'FK'),
+    ),
+  ]);
+  const db = blank();
+  migrate(db, 'a.db');
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];
+  const made = tables.map((table) => {
+    const foreign = db.pragma(`foreign_key_list(${table})`) as { from: string }[];
+    const columns = db.pragma(`table_info(${table})`) as { name: string; type: string; pk: number }[];
+    return [
+      table,
+      columns.map(({ name, type, pk }) =>
+        column(name, type, pk > 0 && 'PK', foreign.some(({ from }) => from === name) && 'FK'),
+      ),
+    ];
+  });
+  expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(made));
+  expect(made).toHaveLength(shown.length);
+});
+
+it('applies only those that are missing, in order', () => {
+  const directory = folderWith({
+    '0001_one.sql': 'CREATE TABLE log (line TEXT); INSERT INTO log VALUES (1)',
+    '0003_three.sql': 'INSERT INTO log VALUES (3)',
+    '0002_two.sql': 'INSERT INTO log VALUES (2)',
+  });
+  const db = blank();
+  for (const version of [1, 3, 3]) migrate(db, 'a.db', { version, directory });
+  expect(db.prepare('SELECT line FROM log').pluck().all()).toEqual(['1', '2', '3']);
+});
+
+it('leaves a database as it was when a migration fails', () => {
+  const directory = folderWith({
+    '0001_one.sql': 'CREATE TABLE log (line TEXT)',
+    '0002_two.sql': 'INSERT INTO no_such_table VALUES (2)',
+  });
+  const db = blank();
+  expect(() => {
+    migrate(db, 'a.db', { version: 2, directory });
+  }).toThrow('no_such_table');
+  expect(db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get()).toBe(0);
+  expect(schemaVersion(db, 'a.db')).toBe(0);
+});
+
+it('says that the installation is incomplete when a migration is not there', () => {
+  const directory = folderWith({ '0001_one.sql': '' });
+  expect(() => {
+    migrate(blank(), 'a.db', { version: 2, directory });
+  }).toThrow('has no 0002_*.sql; install iree-compile-tuned again');
+});
+
+describe('a database of the first schema', () => {
+  /** Two workloads with tiles, one that failed, one that tried data tiling, one that is missed, one without a record. */
+  function first(): Database.Database {
+    const db = blank();
+    migrate(db, 'a.db', { version: 1, directory: MIGRATIONS });
+    const tile = JSON.stringify(TILE);
+    const dataTile = JSON.stringify({ version: 1, kind: 'data-tile' });
+    db.exec(`
+      INSERT INTO target (key, form) VALUES ('t', '{}');
+      INSERT INTO device (key, form) VALUES ('d', '{}');
+      INSERT INTO compiler (key, form) VALUES ('c', '{}');
+      INSERT INTO counter VALUES ('compiles', 3);`);
+    for (let m = 1; m <= 5; m++) {
+      const { workload, workloadForm } = subjectOf(m);
+      db.prepare('INSERT INTO workload (key, form) VALUES (?, ?)').run(
+        workload,
+        // Nothing said yet what kind of work it is.
+        JSON.stringify({ ...workloadForm, kind: undefined }),
+      );
+      db.prepare('INSERT INTO subject (workload, target, compiler, device) VALUES (?, 1, 1, 1)').run(m);
+    }
+    const record = db.prepare(`
+      INSERT INTO record VALUES (?, ?, 1.83, 1.79, 1.88, 0.00183, 0.001, 5, 60, 0.01, 0, 120, 42.5, 1, ?,
+        '2026-01-31T08:00:00.000Z', 'a tester')`);
+    record.run(1, tile, null);
+    record.run(2, tile, 'compile failed: in.mlir:2:3: error: no such thing');
+    record.run(3, dataTile, null);
+    const trial = db.prepare(`
+      INSERT INTO trial (subject, configuration, outcome, message, strategy, created_at)
+      VALUES (?, ?, 'compile-error', 'no', 'grid', '2026-01-31T08:00:00.000Z')`);
+    trial.run(1, tile);
+    trial.run(3, tile);
+    trial.run(3, dataTile);
+    trial.run(5, dataTile);
+    db.exec(`INSERT INTO miss VALUES (4, 7, '2026-01-31T08:00:00.000Z')`);
+    return db;
+  }
+
+  const all = (db: Database.Database, sql: string) => db.prepare(sql).all();
+
+  it('keeps its records, trials, misses and counters', () => {
+    const db = first();
+    const read = (select: string) =>
+      ['trial', 'miss', 'subject', 'counter']
+        .map((table) => all(db, `SELECT * FROM ${table}`))
+        .concat([all(db, `SELECT id, key, json_remove(form, '$.kind') FROM workload`), all(db, select)]);
+    const columns = `subject, configuration, ratio, low, high, default_seconds, seconds, processes, repetitions,
+      noise_floor, max_error, trials, tuning_seconds, complete, created_at, created_by`;
+    const select = `SELECT ${columns} FROM record ORDER BY subject`;
+    const before = read(select);
+    migrate(db, 'a.db');
+    expect(read(select)).toEqual(before);
+    expect(before.at(-1)).toHaveLength(3);
+    expect(all(db, `SELECT DISTINCT json_extract(form, '$.kind') AS kind FROM workload`)).toEqual([
+      { kind: 'contraction' },
+    ]);
+    expect(all(db, 'SELECT * FROM undecided')).toEqual([]);
+    expect(db.pragma('foreign_key_check')).toEqual([]);
+  });
+
+  it('has the failures of its records as marks of their configurations', () => {
+    const db = first();
+    migrate(db, 'a.db');
+    expect(all(db, 'SELECT * FROM mark')).toEqual([
+      {
+        subject: 2,
+        configuration: JSON.stringify(TILE),
+        kind: 'compile-error',
+        reason: 'in.mlir:2:3: error: no such thing',
+        created_at: '2026-01-31T08:00:00.000Z',
+        created_by: 'a tester',
+      },
+    ]);
+  });
+
+  it('knows from its trials what its searches could choose from', () => {
+    const db = first();
+    migrate(db, 'a.db');
+    expect(all(db, 'SELECT subject, families FROM record ORDER BY subject')).toEqual([
+      { subject: 1, families: '["tile"]' },
+      { subject: 2, families: '["tile"]' },
+      { subject: 3, families: '["data-tile","tile"]' },
+    ]);
+  });
+
+  it('leaves behind what was written around its constraints, and nothing else', () => {
+    const db = first();
+    db.pragma('ignore_check_constraints = ON');
+    db.exec(`
+      UPDATE record SET seconds = -1 WHERE subject = 1;
+      UPDATE record SET configuration = '{' WHERE subject = 2;
+      UPDATE trial SET configuration = '{' WHERE subject = 1;
+      UPDATE workload SET form = '{' WHERE id = 1`);
+    db.pragma('ignore_check_constraints = OFF');
+    migrate(db, 'a.db');
+    expect(all(db, 'SELECT subject FROM record')).toEqual([{ subject: 3 }]);
+    expect(all(db, 'SELECT subject FROM trial ORDER BY id')).toHaveLength(4);
+  });
+
+  it('is migrated when it is opened, and its marked record is seen as such', () => {
+    const path = temporaryPath();
+    writeFileSync(path, first().serialize());
+    expect(
+      open(path)
+        .allRecords()
+        .map(({ workload, failure, evidence }) => [workload, failure, evidence.families]),
+    ).toEqual([
+      [subjectOf(3).workload, null, ['data-tile', 'tile']],
+      [subjectOf(2).workload, 'compile-error: in.mlir:2:3: error: no such thing', ['tile']],
+      [subjectOf(1).workload, null, ['tile']],
+    ]);
+  });
+});

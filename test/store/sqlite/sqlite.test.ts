@@ -1,0 +1,357 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
+import type { Trial, Store, Subject } from '../../../src/store/store.ts';
+import {
+  DECISION,
+  EVIDENCE,
+  MARK,
+  SUBJECT,
+  TILE,
+  look,
+  open,
+  subjectOf,
+  temporaryFolder,
+  temporaryPath,
+} from '../support.ts';
+
+const KEY = {
+  workload: SUBJECT.workload,
+  target: SUBJECT.target,
+  device: SUBJECT.device,
+  compiler: SUBJECT.compiler,
+};
+
+const TRIALS: readonly Trial[] = [
+  { configuration: TILE, outcome: 'measured', seconds: 0.001, ratio: 1.8, message: null, strategy: 'random' },
+  {
+    configuration: { version: 1, kind: 'data-tile' },
+    outcome: 'compile-error',
+    seconds: null,
+    ratio: null,
+    message: "it's no use",
+    strategy: 'portfolio',
+  },
+];
+
+describe('a new database', () => {
+  it('is created together with the folders above it', () => {
+    const path = join(temporaryFolder(), 'some', 'where', 'tuning.db');
+    open(path);
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('is empty', () => {
+    const store = open(temporaryPath());
+    expect(store.allRecords()).toEqual([]);
+    expect(store.misses()).toEqual([]);
+    expect(store.counters()).toEqual({});
+    expect(store.trials(KEY)).toEqual([]);
+    expect(store.marks(KEY)).toEqual([]);
+    expect(store.findUndecided([KEY.workload], KEY)).toEqual([]);
+    expect(store.subject(KEY)).toBeUndefined();
+  });
+
+  it('is in WAL mode', () => {
+    const path = temporaryPath();
+    open(path).close();
+    expect(look(path, 'PRAGMA journal_mode')).toBe('wal');
+  });
+});
+
+describe('records', () => {
+  it('come back as they were put, also from a reopened database', () => {
+    const path = temporaryPath();
+    const first = open(path);
+    first.putRecord(SUBJECT, DECISION);
+    first.close();
+    expect(open(path).allRecords()).toEqual([{ ...KEY, ...DECISION, failure: null }]);
+  });
+
+  it.each([
+    DEFAULT_CONFIGURATION,
+    { version: 1, kind: 'data-tile' } as const,
+    { ...TILE, cacheParallel: [0, 0, 0], cacheReduction: [0, 0, 64], vectorInnerParallel: [0, 0, 0] },
+  ])('keep a configuration of kind $kind', (configuration) => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, { ...DECISION, configuration });
+    expect(store.allRecords()[0]?.configuration).toEqual(configuration);
+  });
+
+  it('are found by workloads, target and compiler, on any device', () => {
+    const store = open(temporaryPath());
+    for (const subject of [
+      SUBJECT,
+      subjectOf(512, { device: 'other device' }),
+      subjectOf(512, { target: 'other target' }),
+      subjectOf(512, { compiler: 'other compiler' }),
+      subjectOf(256),
+      subjectOf(128),
+    ]) {
+      store.putRecord(subject, DECISION);
+    }
+    const wanted = [SUBJECT.workload, subjectOf(256).workload, 'no such workload'];
+    const found = store.findRecords(wanted, SUBJECT.target, SUBJECT.compiler);
+    expect(found.map(({ workload, device }) => `${workload} on ${device}`).sort()).toEqual(
+      [
+        `${subjectOf(256).workload} on ${SUBJECT.device}`,
+        `${SUBJECT.workload} on ${SUBJECT.device}`,
+        `${SUBJECT.workload} on other device`,
+      ].sort(),
+    );
+  });
+
+  it('are found for thousands of workloads at once', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, DECISION);
+    const wanted = Array.from({ length: 50_000 }, (_, i) => `workload ${i}`).concat(SUBJECT.workload);
+    expect(store.findRecords(wanted, SUBJECT.target, SUBJECT.compiler)).toHaveLength(1);
+  });
+
+  it.each([2 ** 20 + 1, 2 ** 31])('are found again where a dimension is %d', (m) => {
+    const store = open(temporaryPath());
+    const subject = subjectOf(m);
+    store.putRecord(subject, DECISION);
+    expect(store.findRecords([subject.workload], subject.target, subject.compiler)).toHaveLength(1);
+    expect(store.subject(subject)).toEqual(subject);
+  });
+
+  it('are found for no workloads at all', () => {
+    expect(open(temporaryPath()).findRecords([], 'target', 'compiler')).toEqual([]);
+  });
+
+  it('replace an earlier one with the same key', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, DECISION);
+    store.putRecord(SUBJECT, { ...DECISION, evidence: { ...EVIDENCE, ratio: 1.8, complete: false } });
+    expect(store.allRecords()).toMatchObject([{ evidence: { ratio: 1.8, complete: false } }]);
+  });
+
+  it('are listed newest first', () => {
+    const store = open(temporaryPath());
+    const years = ['2025', '2027', '2026'];
+    years.forEach((year, i) => {
+      store.putRecord(subjectOf(i + 1), { ...DECISION, createdAt: `${year}-01-01T00:00:00.000Z` });
+    });
+    expect(store.allRecords().map(({ createdAt }) => createdAt.slice(0, 4))).toEqual([
+      '2027',
+      '2026',
+      '2025',
+    ]);
+  });
+});
+
+describe('marks', () => {
+  const failureOf = (store: Store, subject = SUBJECT) =>
+    store.findRecords([subject.workload], subject.target, subject.compiler)[0]?.failure;
+
+  it('are seen at the record that has their configuration, and at no other', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, DECISION);
+    store.putRecord(subjectOf(256), DECISION);
+    expect(failureOf(store)).toBeNull();
+    store.addMarks(SUBJECT, [MARK]);
+    expect(failureOf(store)).toBe(`compile-error: ${MARK.reason}`);
+    expect(store.allRecords().map(({ failure }) => failure !== null)).toEqual([false, true]);
+    expect(failureOf(store, subjectOf(256))).toBeNull();
+  });
+
+  it('belong to the configuration: another record is free of them, and the same one again is not', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, DECISION);
+    store.addMarks(SUBJECT, [MARK]);
+    store.putRecord(SUBJECT, { ...DECISION, configuration: DEFAULT_CONFIGURATION });
+    expect(failureOf(store)).toBeNull();
+    store.putRecord(SUBJECT, DECISION);
+    expect(failureOf(store)).toMatch(/no such thing/);
+  });
+
+  it('need no record', () => {
+    const store = open(temporaryPath());
+    store.addMarks(SUBJECT, [MARK]);
+    expect(store.marks(SUBJECT)).toEqual([MARK]);
+    expect(store.allRecords()).toEqual([]);
+    store.putRecord(SUBJECT, DECISION);
+    expect(failureOf(store)).toMatch(/no such thing/);
+  });
+
+  it('are found by what a configuration says, however its keys are ordered', () => {
+    const store = open(temporaryPath());
+    const { peeling, distribution, ...others } = TILE;
+    const reordered = { peeling, ...others, cacheReduction: [0, 0, 64], distribution };
+    const configuration = { ...TILE, cacheReduction: [0, 0, 64] };
+    store.putRecord(SUBJECT, { ...DECISION, configuration });
+    store.addMarks(SUBJECT, [{ ...MARK, configuration: reordered }]);
+    expect(failureOf(store)).toMatch(/no such thing/);
+  });
+
+  it('are one of each kind, the first that came', () => {
+    const store = open(temporaryPath());
+    store.addMarks(SUBJECT, [MARK, { ...MARK, reason: 'again', createdAt: '2026-03-01T08:00:00.000Z' }]);
+    store.addMarks(SUBJECT, [{ ...MARK, kind: 'slower', reason: '0.5 times as fast in the program' }]);
+    expect(store.marks(SUBJECT).map(({ kind, reason }) => `${kind} ${reason}`)).toEqual([
+      `compile-error ${MARK.reason}`,
+      'slower 0.5 times as fast in the program',
+    ]);
+  });
+
+  it('are those of one device only', () => {
+    const store = open(temporaryPath());
+    store.addMarks(SUBJECT, [MARK]);
+    expect(store.marks(subjectOf(512, { device: 'other device' }))).toEqual([]);
+  });
+});
+
+describe('what is undecided', () => {
+  const place = { target: SUBJECT.target, device: SUBJECT.device, compiler: SUBJECT.compiler };
+  const find = (store: Store, ...subjects: readonly Subject[]) =>
+    store.findUndecided(
+      subjects.map(({ workload }) => workload),
+      place,
+    );
+
+  it('is found by workloads, target, device and compiler', () => {
+    const store = open(temporaryPath(), { now: () => new Date('2026-02-03T04:05:06Z') });
+    store.noteUndecided(SUBJECT, 'too slow', 60);
+    for (const change of [{ device: 'other device' }, { target: 'other' }, { compiler: 'other' }])
+      store.noteUndecided(subjectOf(256, change), 'too slow', 60);
+    expect(find(store, SUBJECT, subjectOf(256))).toEqual([
+      {
+        workload: SUBJECT.workload,
+        reason: 'too slow',
+        budgetSeconds: 60,
+        attempts: 1,
+        lastTriedAt: '2026-02-03T04:05:06.000Z',
+      },
+    ]);
+    expect(find(store)).toEqual([]);
+  });
+
+  it('keeps the most seconds that were given in vain, with their reason', () => {
+    const store = open(temporaryPath());
+    store.noteUndecided(SUBJECT, 'in 10 s', 10);
+    store.noteUndecided(SUBJECT, 'in 60 s', 60);
+    store.noteUndecided(SUBJECT, 'in 5 s', 5);
+    expect(find(store, SUBJECT)).toMatchObject([{ reason: 'in 60 s', budgetSeconds: 60, attempts: 3 }]);
+  });
+
+  it('is decided by a record', () => {
+    const store = open(temporaryPath());
+    store.noteUndecided(SUBJECT, 'too slow', 60);
+    store.noteUndecided(subjectOf(256), 'too slow', 60);
+    store.putRecord(SUBJECT, DECISION);
+    expect(find(store, SUBJECT, subjectOf(256)).map(({ workload }) => workload)).toEqual([
+      subjectOf(256).workload,
+    ]);
+  });
+});
+
+describe('trials', () => {
+  it('come back in the order in which they were added', () => {
+    const store = open(temporaryPath());
+    store.addTrials(SUBJECT, TRIALS.slice(0, 1));
+    store.addTrials(SUBJECT, TRIALS.slice(1));
+    expect(store.trials(KEY)).toEqual(TRIALS);
+  });
+
+  it('are kept when the record is put and when it is replaced', () => {
+    const store = open(temporaryPath());
+    store.addTrials(SUBJECT, TRIALS);
+    store.putRecord(SUBJECT, DECISION);
+    store.putRecord(SUBJECT, DECISION);
+    expect(store.trials(KEY)).toHaveLength(2);
+  });
+
+  it('belong to their subject only', () => {
+    const store = open(temporaryPath());
+    store.addTrials(SUBJECT, TRIALS);
+    expect(store.trials(subjectOf(256))).toEqual([]);
+  });
+
+  it('are all refused when one of them is', () => {
+    const store = open(temporaryPath());
+    const impossible = [TRIALS[0]!, { ...TRIALS[0]!, seconds: -1 }];
+    expect(() => {
+      store.addTrials(SUBJECT, impossible);
+    }).toThrow('CHECK constraint failed');
+    expect(store.trials(KEY)).toEqual([]);
+  });
+
+  it('carry the time of the clock that was given', () => {
+    const path = temporaryPath();
+    const store = open(path, { now: () => new Date('2026-02-03T04:05:06Z') });
+    store.addTrials(SUBJECT, TRIALS);
+    store.close();
+    expect(look(path, 'SELECT created_at FROM trial')).toBe('2026-02-03T04:05:06.000Z');
+  });
+});
+
+describe('misses', () => {
+  it('are counted, with the time of the last', () => {
+    let hour = 1;
+    const store = open(temporaryPath(), { now: () => new Date(Date.UTC(2026, 0, 1, hour++)) });
+    store.noteMiss(SUBJECT);
+    store.noteMiss(SUBJECT);
+    expect(store.misses()).toEqual([{ ...KEY, count: 2, lastSeenAt: '2026-01-01T02:00:00.000Z' }]);
+  });
+
+  it('are listed with the most frequent first', () => {
+    const store = open(temporaryPath());
+    [1, 2, 2, 3, 3, 3].forEach((m) => {
+      store.noteMiss(subjectOf(m));
+    });
+    expect(store.misses().map(({ count }) => count)).toEqual([3, 2, 1]);
+  });
+
+  it('are over once there is a record', () => {
+    const store = open(temporaryPath());
+    store.noteMiss(SUBJECT);
+    store.noteMiss(subjectOf(256));
+    store.putRecord(SUBJECT, DECISION);
+    expect(store.misses().map(({ workload }) => workload)).toEqual([subjectOf(256).workload]);
+  });
+});
+
+describe('subjects', () => {
+  it('come back in full from any of record, trial, miss, mark and undecided', () => {
+    const store = open(temporaryPath());
+    store.putRecord(subjectOf(1), DECISION);
+    store.addTrials(subjectOf(2), TRIALS);
+    store.noteMiss(subjectOf(3));
+    store.addMarks(subjectOf(4), [MARK]);
+    store.noteUndecided(subjectOf(5), 'too slow', 60);
+    for (const m of [1, 2, 3, 4, 5]) expect(store.subject(subjectOf(m))).toEqual(subjectOf(m));
+  });
+
+  it('are unknown when only their parts are known', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, DECISION);
+    store.putRecord(subjectOf(1, { device: 'other device' }), DECISION);
+    expect(store.subject(subjectOf(512, { device: 'other device' }))).toBeUndefined();
+  });
+
+  it('keep a form that was left undefined as null', () => {
+    const store = open(temporaryPath());
+    store.noteMiss(subjectOf(1, { deviceForm: undefined }));
+    expect(store.subject(subjectOf(1))?.deviceForm).toBeNull();
+  });
+});
+
+describe('counters', () => {
+  it('are created at need and add up', () => {
+    const store = open(temporaryPath());
+    store.count({ hit: 2, 'tuning seconds': 0.5 });
+    store.count({ hit: 1, miss: 1, 'tuning seconds': 0.25 });
+    expect(store.counters()).toEqual({ hit: 3, miss: 1, 'tuning seconds': 0.75 });
+  });
+
+  it('are given back and gone when zeroed, and nothing else is', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, DECISION);
+    store.count({ hit: 2, 'tuning seconds': 0.5 });
+    expect(store.zeroCounters()).toEqual({ hit: 2, 'tuning seconds': 0.5 });
+    expect(store.counters()).toEqual({});
+    expect(store.allRecords()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,18 @@
+// llvm-cpu in tests: options of its space, and attributes as candidates have them.
+import type { SpaceOptions } from '../../src/backend/backend.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import type { Release } from '../../src/compiler/release.ts';
+import { candidateOf } from '../../src/measure/candidate-module.ts';
+import type { Workload } from '../../src/workload/workload.ts';
+
+/** Of a small CPU with one thread, without data tiling. */
+export const SPACE: SpaceOptions = {
+  nativeVectorBytes: 16,
+  threads: 1,
+  wholeProgram: false,
+  following: false,
+};
+
+/** The attribute of a configuration on an operation whose loops run in the order of the workload's dimensions. */
+export const attributeOf = (configuration: Configuration, workload: Workload, release: Release) =>
+  candidateOf('any', configuration, workload, release).attribute;

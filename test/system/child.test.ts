@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startChild, type ChildOptions, type Limit } from '../../src/system/child.ts';
+import { afterSeconds, onAbort, withMemory } from '../../src/system/limits.ts';
+import { whenHung } from '../../src/system/stall.ts';
+import { isRunning } from '../compiler/support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const directory = temporaryDirectory();
+const groups = ['ours', 'own'] as const;
+
+const usual: ChildOptions = { env: process.env, group: 'own', stdin: 'ignore', output: 'pipe' };
+const start = (script: string, options: Partial<ChildOptions> = {}) =>
+  startChild('/bin/sh', ['-c', script], { ...usual, ...options });
+const run = (script: string, options?: Partial<ChildOptions>) => start(script, options).ended;
+
+/** Ends a child as soon as it has said something of its own into a file. */
+const whenWritten =
+  (path: string): Limit =>
+  (_, end) => {
+    const timer = setInterval(() => {
+      try {
+        if (readFileSync(path, 'utf8').endsWith('\n')) end('stopped');
+      } catch {
+        // Not yet.
+      }
+    }, 10);
+    return () => {
+      clearInterval(timer);
+    };
+  };
+
+test.each(groups)('a child in %s group says how it ended, and what', async (group) => {
+  expect(await run('cat; echo problem >&2; exit 3', { group, stdin: Buffer.from('in\0put') })).toEqual({
+    code: 3,
+    signal: null,
+    cut: null,
+    stdout: Buffer.from('in\0put'),
+    stderr: Buffer.from('problem\n'),
+  });
+  expect(await run('kill -9 $$', { group })).toMatchObject({ code: null, signal: 'SIGKILL', cut: null });
+});
+
+test('it leads a group of its own only when it is asked to', async () => {
+  const script = 'ps -o pgid= -p $$; echo $$';
+  const numbers = async (group: 'ours' | 'own') =>
+    (await run(script, { group })).stdout.toString().trim().split(/\s+/).map(Number);
+  const [own, self] = await numbers('own');
+  expect(own).toBe(self);
+  const [ours, other] = await numbers('ours');
+  expect(ours).not.toBe(other);
+});
+
+test('without input it reads nothing', async () => {
+  expect((await run('cat; echo end')).stdout.toString()).toBe('end\n');
+});
+
+test('an argument that is no text reaches it as the byte that it stands for', async () => {
+  const { stdout } = await startChild('/usr/bin/printf', ['%s', 'a\udc80b'], usual).ended;
+  expect([...stdout]).toEqual([0x61, 0x80, 0x62]);
+});
+
+test('one that is not there ends as in a shell', async () => {
+  expect(await startChild(join(directory, 'nowhere'), [], usual).ended).toMatchObject({
+    code: 127,
+    cut: null,
+  });
+});
+
+test('a signal reaches the program', async () => {
+  const ready = join(directory, 'ready');
+  const child = start(`trap 'exit 9' TERM; echo x >'${ready}'; while :; do sleep 0.02; done`);
+  await expect.poll(() => readFileSync(ready, { encoding: 'utf8', flag: 'a+' })).toBe('x\n');
+  child.kill('SIGTERM');
+  expect(await child.ended).toMatchObject({ code: 9, cut: null });
+});
+
+describe('a limit', () => {
+  test.each(groups)('ends a child in %s group with all that it has started', async (group) => {
+    const note = join(directory, `tree-${group}`);
+    const script = `sh -c 'sleep 600 & echo $! >"$0"; wait' '${note}'; :`;
+    const ended = await run(script, { group, limits: [whenWritten(note)] });
+    expect(ended).toMatchObject({ code: null, signal: 'SIGKILL', cut: 'stopped' });
+    const pid = Number(readFileSync(note, 'utf8'));
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
+  });
+
+  test('in its own group also ends what is left of it when the program itself has ended', async () => {
+    const note = join(directory, 'left');
+    const ended = await run(`sleep 600 & echo $! >'${note}'; echo said`, { limits: [afterSeconds(1)] });
+    expect(ended).toMatchObject({ code: 0, cut: 'late', stdout: Buffer.from('said\n') });
+    const pid = Number(readFileSync(note, 'utf8'));
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
+  });
+
+  test.each(groups)('of time ends a child in %s group', async (group) => {
+    const ended = await run('exec sleep 600', { group, limits: [afterSeconds(0.2)] });
+    expect(ended).toMatchObject({ code: null, signal: 'SIGKILL', cut: 'late' });
+  });
+
+  test('of time may be longer than a timer holds', async () => {
+    expect(await run('exit 4', { limits: [afterSeconds(1e9)] })).toMatchObject({ code: 4, cut: null });
+  });
+
+  test.runIf(process.platform === 'linux').each(groups)(
+    'of idleness ends a child in %s group',
+    async (group) => {
+      const ended = await run('exec sleep 600', { group, limits: [whenHung({ stallSeconds: 0.5 })] });
+      expect(ended).toMatchObject({ code: null, signal: 'SIGKILL', cut: 'hung' });
+    },
+  );
+
+  test.each(groups)('by a signal ends a child in %s group, also one that has fired before', async (group) => {
+    const limits = [onAbort(AbortSignal.abort())];
+    expect(await run('exec sleep 600', { group, limits })).toMatchObject({ code: null, cut: 'stopped' });
+  });
+
+  test('stops looking when the child has ended, and the first reason stays', async () => {
+    const stopped: string[] = [];
+    const limit =
+      (why: 'late' | 'hung'): Limit =>
+      (_, end) => {
+        end(why);
+        return () => stopped.push(why);
+      };
+    const { cut } = await run('exec sleep 600', { limits: [limit('hung'), limit('late')] });
+    expect({ cut, stopped }).toEqual({ cut: 'hung', stopped: ['hung', 'late'] });
+  });
+
+  test.runIf(process.platform === 'linux')('of memory is one of each process', async () => {
+    const script = 'ulimit -d; sh -c "ulimit -d"; echo "$1"';
+    const limited = withMemory(2 ** 20, '/bin/sh', ['-c', script, 'x', "it's"]);
+    const { stdout } = await startChild('/bin/sh', limited, usual).ended;
+    expect(stdout.toString()).toBe(`${2 ** 20}\n${2 ** 20}\nit's\n`);
+  });
+});

@@ -1,0 +1,91 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { DESCRIPTIONS, PLANS } from '../../src/system/cache.ts';
+import { fileIdentity } from '../../src/system/files.ts';
+import { shortHash } from '../../src/system/hash.ts';
+import { memoryOf } from '../../src/system/memory.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { write } from '../compiler/support.ts';
+
+interface Fact {
+  readonly identity: string;
+  readonly fact: string;
+}
+
+const isFact = (value: unknown): value is Fact =>
+  typeof value === 'object' && value !== null && 'fact' in value && typeof value.fact === 'string';
+
+describe.each([
+  ['in the cache folder itself', DESCRIPTIONS, /^compiler-[0-9a-f]{16}\.json$/],
+  ['in a folder of its own', PLANS, /^plan-[0-9a-f]{16}\.json$/],
+])('what is remembered %s', (_, place, name) => {
+  const memory = memoryOf(place, isFact);
+
+  it('is recalled, and nothing else is left', () => {
+    const cache = join(temporaryDirectory(), 'made', 'for it');
+    expect(memory.recall(cache, 'a')).toBeNull();
+    memory.remember(cache, { identity: 'a', fact: 'value' });
+    expect(memory.recall(cache, 'a')).toEqual({ identity: 'a', fact: 'value' });
+    expect(memory.recall(cache, 'b')).toBeNull();
+    const names = readdirSync(dirname(memory.pathOf(cache, 'a')));
+    expect(names).toEqual([expect.stringMatching(name)]);
+  });
+  test.each(['', '{', '7', '"half', '\0', '{"identity":"a"}'])('and damaged (%j) is not there', (text) => {
+    const cache = temporaryDirectory();
+    write(memory.pathOf(cache, 'a'), text);
+    expect(memory.recall(cache, 'a')).toBeNull();
+  });
+  it('is not taken for what has the same name', () => {
+    const cache = temporaryDirectory();
+    write(memory.pathOf(cache, 'a'), '{"identity":"b","fact":"another"}');
+    expect(memory.recall(cache, 'a')).toBeNull();
+  });
+  it('and cannot be kept is forgotten', () => {
+    const file = write(join(temporaryDirectory(), 'file'), '');
+    for (const cache of [file, join(file, 'below')]) memory.remember(cache, { identity: 'a', fact: 'value' });
+    expect(readFileSync(file, 'utf8')).toBe('');
+    const cache = temporaryDirectory();
+    mkdirSync(memory.pathOf(cache, 'a'), { recursive: true });
+    memory.remember(cache, { identity: 'a', fact: 'value' });
+    expect(readdirSync(dirname(memory.pathOf(cache, 'a')))).toHaveLength(1);
+    expect(memory.recall(cache, 'a')).toBeNull();
+  });
+  it.skipIf(process.getuid?.() === 0)('and may not be written is forgotten', () => {
+    const cache = temporaryDirectory();
+    chmodSync(cache, 0o500);
+    memory.remember(cache, { identity: 'a', fact: 'value' });
+    chmodSync(cache, 0o700);
+    expect(existsSync(memory.pathOf(cache, 'a'))).toBe(false);
+  });
+});
+
+describe('the identity of a file', () => {
+  const directory = temporaryDirectory();
+  const path = write(join(directory, 'bin/iree-compile'), 'one');
+  const before = fileIdentity(path);
+
+  it('is the same by another name', () => {
+    symlinkSync(path, join(directory, 'link'));
+    expect(fileIdentity(join(directory, 'link'))).toBe(before);
+  });
+  it('changes with the time of the file', () => {
+    utimesSync(path, 1, 1);
+    expect(fileIdentity(path)).not.toBe(before);
+  });
+  it('is null for what is not there', () => {
+    expect(fileIdentity(join(directory, 'nowhere'))).toBeNull();
+  });
+});
+
+test('names are different', () => {
+  expect(new Set(Array.from({ length: 5000 }, (_, i) => shortHash(`/usr/bin/${i}`))).size).toBe(5000);
+});

@@ -1,0 +1,300 @@
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, test } from 'vitest';
+import { runCompiler } from '../../src/system/run.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { isRunning, matmul, program, realCompiler, root, write } from '../compiler/support.ts';
+
+const directory = temporaryDirectory();
+const env = process.env;
+const sh = (body: string) => program(join(directory, `program-${String(Math.random()).slice(2)}`), body);
+
+describe('a captured run', () => {
+  it('gives code, stdout and stderr byte for byte', async () => {
+    const run = await runCompiler(sh("printf '\\377\\000x'; echo problem >&2; exit 3"), [], {
+      env,
+      capture: true,
+    });
+    expect(run).toMatchObject({ code: 3, signal: null, forwarded: null });
+    expect([...run.stdout]).toEqual([255, 0, 120]);
+    expect(run.stderr.toString()).toBe('problem\n');
+  });
+  it('passes arguments as they are', async () => {
+    const argv = ['', 'a b', "it's", '"', '\\', '$HOME', '*', 'é', '\n'];
+    const run = await runCompiler(sh('printf "%s\\0" "$@"'), argv, { env, capture: true });
+    expect(run.stdout.toString().split('\0').slice(0, -1)).toEqual(argv);
+  });
+  it('feeds stdin', async () => {
+    const run = await runCompiler(sh('cat'), [], { env, capture: true, stdin: Buffer.alloc(300_000, 'x') });
+    expect(run.stdout.length).toBe(300_000);
+  });
+  it('does not mind a program that reads no stdin', async () => {
+    const run = await runCompiler(sh('exit 4'), [], { env, capture: true, stdin: Buffer.alloc(3_000_000) });
+    expect(run.code).toBe(4);
+  });
+  it('gives the signal that ended the program', async () => {
+    expect(await runCompiler(sh('kill -9 $$'), [], { env, capture: true })).toMatchObject({
+      code: null,
+      signal: 'SIGKILL',
+    });
+  });
+  it('counts the depth of wrappers', async () => {
+    const script = sh('echo "$IREE_TUNED_DEPTH"');
+    const depth = async (value: string | undefined) =>
+      (
+        await runCompiler(script, [], { env: { ...env, IREE_TUNED_DEPTH: value }, capture: true })
+      ).stdout.toString();
+    expect([await depth(undefined), await depth('1'), await depth('nonsense')]).toEqual([
+      '1\n',
+      '2\n',
+      '1\n',
+    ]);
+  });
+  it('rejects only when the program cannot be started', async () => {
+    await expect(runCompiler(join(directory, 'nowhere'), [], { env, capture: true })).rejects.toThrow(
+      'ENOENT',
+    );
+  });
+  it('leaves no signal handlers behind', async () => {
+    const before = process.listenerCount('SIGTERM');
+    await runCompiler(sh(''), [], { env, capture: true });
+    expect(process.listenerCount('SIGTERM')).toBe(before);
+  });
+});
+
+/** Starts a process that does `code` with what runs the compiler and asks it, as the wrapper would. */
+function inProcess(code: string, options: { env?: NodeJS.ProcessEnv; stdio?: 'pipe' } = {}) {
+  const module = (path: string) => JSON.stringify(join(root, path));
+  const file = join(directory, `main-${String(Math.random()).slice(2)}.mjs`);
+  writeFileSync(
+    file,
+    `import { exitLike, replaceProcess, runCompiler } from ${module('src/system/run.ts')};
+import { askCompiler } from ${module('src/compiler/ask.ts')};
+${code}`,
+  );
+  const args = ['--disable-warning=ExperimentalWarning', file];
+  return {
+    args,
+    run: () => spawnSync(process.execPath, args, { encoding: 'utf8', env: { ...env, ...options.env } }),
+  };
+}
+
+describe('ending like the child', () => {
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'SIGABRT', 'SIGSEGV', 'SIGPIPE', 'SIGXFSZ'])(
+    'by %s',
+    (signal) => {
+      const script = sh(`ulimit -c 0; kill -${signal.slice(3)} $$`);
+      const { run } = inProcess(
+        `exitLike(await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: false }));`,
+      );
+      expect(run()).toMatchObject({ status: null, signal });
+    },
+  );
+  test.each([0, 1, 74, 255])('with code %i', (code) => {
+    const { run } = inProcess(
+      `exitLike(await runCompiler(${JSON.stringify(sh(`exit ${code}`))}, [], { env: process.env, capture: false }));`,
+    );
+    expect(run()).toMatchObject({ status: code, signal: null });
+  });
+
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'passes %s on, lets the child clean up, and dies of it',
+    async (signal) => {
+      const ready = join(directory, `ready-${signal}`);
+      const cleaned = join(directory, `cleaned-${signal}`);
+      const script = sh(
+        `trap 'echo x >${cleaned}; exit 9' ${signal.slice(3)}; echo x >${ready}; while :; do sleep 0.02; done`,
+      );
+      const { args } = inProcess(
+        `exitLike(await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: true }));`,
+      );
+      const child = spawn(process.execPath, args, { stdio: 'ignore' });
+      const ended = new Promise((resolve) =>
+        child.on('exit', (code, by) => {
+          resolve({ code, by });
+        }),
+      );
+      while (!existsSync(ready)) await sleep(10);
+      child.kill(signal);
+      expect(await ended).toEqual({ code: null, by: signal });
+      expect(existsSync(cleaned)).toBe(true);
+    },
+  );
+});
+
+/** What a script has written to the file, once it has. */
+async function contentOf(path: string): Promise<string> {
+  while (!existsSync(path) || !readFileSync(path, 'utf8').endsWith('\n')) await sleep(10);
+  return readFileSync(path, 'utf8').trim();
+}
+
+test('a child ends with us, even when we are killed', async () => {
+  const started = join(directory, 'started');
+  const script = sh(`echo $$ >'${started}'; exec sleep 600`);
+  const { args } = inProcess(
+    `await runCompiler(${JSON.stringify(script)}, [], { env: process.env, capture: false });`,
+  );
+  const us = spawn(process.execPath, args, { stdio: 'ignore' });
+  const child = Number(await contentOf(started));
+  us.kill('SIGKILL');
+  await expect.poll(() => isRunning(child), { timeout: 20_000 }).toBe(false);
+});
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  '%s while the compiler is only asked something ends us, and takes our folders along',
+  async (signal) => {
+    const ready = join(directory, `asked-${signal}`);
+    const cache = join(directory, `cache-${signal}`);
+    const script = sh(`echo x >'${ready}'; exec sleep 600`);
+    const { args } = inProcess(
+      `const { makeScratchFolder } = await import(${JSON.stringify(join(root, 'src', 'system', 'scratch.ts'))});
+       makeScratchFolder(${JSON.stringify(cache)}, 'survey');
+       await askCompiler(${JSON.stringify(script)}, [], { env: process.env });
+       console.log('it went on');`,
+    );
+    mkdirSync(cache);
+    const us = spawn(process.execPath, args, { stdio: 'ignore' });
+    const ended = new Promise((resolve) =>
+      us.on('exit', (_, by) => {
+        resolve(by);
+      }),
+    );
+    await contentOf(ready);
+    expect(readdirSync(join(cache, 'work'))).toHaveLength(1);
+    us.kill(signal);
+    expect(await ended).toBe(signal);
+    expect(readdirSync(join(cache, 'work'))).toEqual([]);
+  },
+);
+
+describe('becoming the compiler', () => {
+  const become = (executable: string, argv: string[], before = '') =>
+    inProcess(
+      `${before} await replaceProcess(${JSON.stringify(executable)}, ${JSON.stringify(argv)}, process.env);`,
+    );
+
+  it('keeps the process id and says nothing of its own', async ({ skip }) => {
+    // A native program that tells its own process id.
+    const { args } = become('/bin/readlink', ['/proc/self']);
+    skip(!existsSync('/proc/self') || !existsSync('/bin/readlink'), 'there is no such program');
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const output: string[] = [];
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => output.push(chunk.toString()));
+    await new Promise((resolve) => child.on('close', resolve));
+    expect(output.join('')).toBe(`${child.pid}\n`);
+  });
+  test.each([
+    ['a script, with its code', 'exit 7', 7],
+    ['a script, with its output', 'echo "$@"; exit 0', 0],
+  ])('runs %s', (_, body, code) => {
+    expect(become(sh(body), ['a b']).run()).toMatchObject({
+      status: code,
+      stdout: code === 0 ? 'a b\n' : '',
+      stderr: '',
+    });
+  });
+  it('falls back to a child where there is no execve', () => {
+    const native = existsSync('/bin/echo') ? '/bin/echo' : '/usr/bin/echo';
+    expect(become(native, ['x'], 'delete process.execve; process.execve = undefined;').run()).toMatchObject({
+      status: 0,
+      stdout: 'x\n',
+      stderr: '',
+    });
+  });
+  it('takes very long command lines', () => {
+    const argv = Array.from({ length: 3000 }, (_, i) => `${i}-${'x'.repeat(50)}`);
+    const native = existsSync('/bin/echo') ? '/bin/echo' : '/usr/bin/echo';
+    expect(become(native, argv).run().stdout.length).toBeGreaterThan(150_000);
+  });
+  it('never aborts, whatever the program is', () => {
+    const text = write(join(directory, 'text'), 'just text', 0o755);
+    const data = write(join(directory, 'data'), 'x', 0o644);
+    for (const path of [join(directory, 'nowhere'), directory, text, data]) {
+      const run = become(path, []).run();
+      expect([run.signal, run.stderr.includes('Native stack trace')]).toEqual([null, false]);
+    }
+  });
+  describe.runIf(process.platform === 'linux')('leaves the process as it was', () => {
+    // A user's own surroundings, different from the usual.
+    const within = ['-c', 'cd /; umask 027; ulimit -n 300; ulimit -c 0; exec nice -n 3 "$@"', 'sh'];
+    const lines = (run: SpawnSyncReturns<string>) => run.stdout.split('\n').filter((line) => line !== '');
+    const both = (executable: string, argv: string[]) => {
+      const direct = spawnSync('/bin/sh', [...within, executable, ...argv], { encoding: 'utf8' });
+      const { args } = become(executable, argv);
+      const ours = spawnSync('/bin/sh', [...within, process.execPath, ...args], { encoding: 'utf8' });
+      return { direct: lines(direct), ours: lines(ours) };
+    };
+    it('its signals and umask', () => {
+      const { direct, ours } = both('/bin/cat', ['/proc/self/status']);
+      const kept = (all: string[]) =>
+        all.filter((line) => /^(?:Sig(?:Ign|Blk|Cgt)|Umask|NoNewPrivs)/.test(line));
+      expect(kept(ours)).toEqual(kept(direct));
+      expect(kept(ours)).toContain('SigIgn:\t0000000000000000');
+    });
+    it('its limits and niceness', () => {
+      const limits = both('/bin/cat', ['/proc/self/limits']);
+      expect(limits.ours).toEqual(limits.direct);
+      const nice = (stat: string[]) => stat[0]!.split(') ')[1]!.split(' ')[16];
+      const stat = both('/bin/cat', ['/proc/self/stat']);
+      expect([nice(stat.ours), nice(stat.direct)]).toEqual(['3', '3']);
+    });
+    it('its working directory and its files', () => {
+      const folder = both('/bin/readlink', ['/proc/self/cwd']);
+      expect([folder.ours, folder.direct]).toEqual([['/'], ['/']]);
+      const files = both('/bin/ls', ['/proc/self/fd']);
+      expect(files.ours).toEqual(files.direct);
+    });
+  });
+  it('adds one to the depth of wrappers', () => {
+    const run = inProcess(
+      `await replaceProcess(process.execPath, ['-p', 'process.env.IREE_TUNED_DEPTH'], { ...process.env, UNSET: undefined });`,
+    ).run();
+    expect(run).toMatchObject({ status: 0, stdout: '1\n' });
+  });
+
+  describe.skipIf(realCompiler === null)('the real one', { tags: ['compiler'] }, () => {
+    const executable = realCompiler?.executable ?? '';
+    const same = (argv: string[]) => {
+      const direct = spawnSync(executable, argv, { encoding: 'utf8', cwd: directory });
+      const { args } = become(executable, argv);
+      const ours = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: directory });
+      expect([ours.status, ours.signal, ours.stdout, ours.stderr]).toEqual([
+        direct.status,
+        direct.signal,
+        direct.stdout,
+        direct.stderr,
+      ]);
+      return direct;
+    };
+    write(join(directory, 'm.mlir'), matmul);
+
+    it('compiles to the same bytes', () => {
+      const flags = ['--iree-hal-target-backends=llvm-cpu', '--iree-llvmcpu-target-cpu=host', 'm.mlir', '-o'];
+      expect(same([...flags, 'direct.vmfb']).status).toBe(0);
+      const { args } = become(executable, [...flags, 'ours.vmfb']);
+      expect(spawnSync(process.execPath, args, { cwd: directory }).status).toBe(0);
+      expect(statSync(join(directory, 'ours.vmfb')).size).toBeGreaterThan(1000);
+      expect(
+        readFileSync(join(directory, 'ours.vmfb')).equals(readFileSync(join(directory, 'direct.vmfb'))),
+      ).toBe(true);
+    });
+    test.each([
+      ['a compile to stdout', ['m.mlir', '--compile-to=input']],
+      ['a usage error', ['m.mlir', '--no-such-flag']],
+      ['a missing file', ['nowhere.mlir']],
+      ['the version', ['--version']],
+      ['much output', ['--help-hidden']],
+    ])('is the same for %s', (_, argv) => {
+      same(argv);
+    });
+    it('ends with 74 when nobody reads its output', () => {
+      const { args } = become(executable, ['--help-hidden']);
+      const script = '"$@" | head -n 1 >/dev/null; echo "${PIPESTATUS[0]}"';
+      const run = spawnSync('bash', ['-c', script, 'bash', process.execPath, ...args], { encoding: 'utf8' });
+      expect(run.stdout.trim()).toBe('74');
+    });
+  });
+});

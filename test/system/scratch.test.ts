@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeScratchFolder, temporaryName } from '../../src/system/scratch.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const script = join(import.meta.dirname, '..', '..', 'src', 'system', 'scratch.ts');
+
+/** Names that a process gives which has ended since. */
+function namesOfTheDead(cache: string): { folder: string; file: string } {
+  const code = `const { makeScratchFolder, temporaryName } = await import(${JSON.stringify(script)});
+    const folder = makeScratchFolder(${JSON.stringify(cache)}, 'tuning');
+    process.stdout.write(JSON.stringify({ folder, file: temporaryName(${JSON.stringify(join(cache, 'plans', 'plan.json'))}) }));`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  return JSON.parse(stdout) as { folder: string; file: string };
+}
+
+test('what a dead process left is removed by the next, wherever in the cache it lies', () => {
+  const cache = temporaryDirectory();
+  const { folder, file } = namesOfTheDead(cache);
+  writeFileSync(join(folder, 'module.vmfb'), 'x');
+  mkdirSync(dirname(file));
+  writeFileSync(file, '{');
+  const own = makeScratchFolder(cache, 'tuning')!;
+  expect([existsSync(folder), existsSync(file), existsSync(own)]).toEqual([false, false, true]);
+});
+
+test('what lives, and what is meant to stay, is left alone', () => {
+  const cache = temporaryDirectory();
+  const first = makeScratchFolder(cache, 'survey')!;
+  const kept = [temporaryName(join(cache, 'target.json')), join(cache, 'target-0123456789abcdef.json')];
+  for (const path of kept) writeFileSync(path, '{}');
+  makeScratchFolder(cache, 'tuning');
+  expect([first, ...kept].map(existsSync)).toEqual([true, true, true]);
+});
+
+test('a process id that was given to another process does not protect the leftovers of the one before', () => {
+  const cache = temporaryDirectory();
+  const own = makeScratchFolder(cache, 'tuning')!;
+  const before = own.replace(new RegExp(`-${process.pid}-(\\d+)-`), `-${process.pid}-1-`);
+  mkdirSync(before);
+  makeScratchFolder(cache, 'tuning');
+  // Only Linux tells when a process began.
+  expect(existsSync(before)).toBe(process.platform !== 'linux');
+});
+
+test('in a shared cache, what another machine uses is left alone until it is old', () => {
+  const cache = temporaryDirectory();
+  const own = makeScratchFolder(cache, 'tuning')!;
+  const theirs = own.replace(/tuning-[0-9a-f]{8}/, 'tuning-00000000');
+  mkdirSync(theirs);
+  makeScratchFolder(cache, 'tuning');
+  expect(existsSync(theirs)).toBe(true);
+  const long = Date.now() / 1000 - 48 * 3600;
+  utimesSync(theirs, long, long);
+  makeScratchFolder(cache, 'tuning');
+  expect(existsSync(theirs)).toBe(false);
+});
+
+test('there is none where nothing can be written', () => {
+  const cache = temporaryDirectory();
+  writeFileSync(join(cache, 'file'), '');
+  expect(makeScratchFolder(join(cache, 'file'), 'tuning')).toBeNull();
+  rmSync(join(cache, 'file'));
+  expect(readdirSync(cache)).toEqual([]);
+});

@@ -1,0 +1,118 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { runCompiler } from '../../src/system/run.ts';
+import { whenHung, type Patience } from '../../src/system/stall.ts';
+import { childrenOf, scanForChildren } from '../../src/system/process-tree.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { isRunning, program } from '../compiler/support.ts';
+
+const running = (file: string, argv: readonly string[], patience: Patience) =>
+  runCompiler(file, argv, {
+    env: process.env,
+    stdin: new Uint8Array(),
+    capture: true,
+    limits: [whenHung(patience)],
+  });
+const start = (file: string, argv: readonly string[], stallSeconds: number) =>
+  running(file, argv, { stallSeconds });
+const run = (script: string, stallSeconds = 1) => start('/bin/sh', ['-c', script], stallSeconds);
+const work = (script: string, workSeconds: number) =>
+  running('/bin/sh', ['-c', script], { stallSeconds: 60, workSeconds });
+
+/** Keeps a shell busy; for every second that it says it takes at least one. */
+const busy = (seconds: number) =>
+  `end=$(($(date +%s) + ${seconds})); while [ $(date +%s) -lt $end ]; do i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; done`;
+
+// What is waited for is a second of idleness: these tests wait side by side.
+describe.runIf(process.platform === 'linux').concurrent('a child that does nothing', () => {
+  test('is killed', async () => {
+    const { code, signal, cut } = await run('exec sleep 60');
+    expect({ code, signal, cut }).toEqual({ code: null, signal: 'SIGKILL', cut: 'hung' });
+  });
+
+  test('is killed with all that it has started', async ({ expect }) => {
+    const directory = temporaryDirectory();
+    const pids = join(directory, 'pids');
+    // Two at each level wait for two more each, and the last ones for nothing.
+    const tree = program(
+      join(directory, 'tree'),
+      `echo $$ >>'${pids}'; [ "$1" -gt 0 ] || exec sleep 600; "$0" $(($1 - 1)) & "$0" $(($1 - 1)); wait`,
+    );
+    const { signal, cut } = await start(tree, ['2'], 2);
+    expect({ signal, cut }).toEqual({ signal: 'SIGKILL', cut: 'hung' });
+    const all = readFileSync(pids, 'utf8').trim().split('\n').map(Number);
+    expect(all).toHaveLength(7);
+    await expect.poll(() => all.filter(isRunning), { timeout: 20_000 }).toEqual([]);
+  });
+
+  test('is given up though a daemon of its holds the output open', async () => {
+    const pid = join(temporaryDirectory(), 'pid');
+    const daemon = `(sleep 60 & echo $! >'${pid}')`;
+    try {
+      expect(await run(`echo said; ${daemon}; exec sleep 60`)).toMatchObject({ cut: 'hung' });
+      process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL');
+      const ended = await run(`echo said; ${daemon}; exit 3`);
+      expect(ended).toMatchObject({ code: 3, cut: null, stdout: Buffer.from('said\n') });
+    } finally {
+      if (existsSync(pid)) process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL');
+    }
+  });
+});
+
+describe('a child that may work for so long only', () => {
+  test('is killed with all that it has started', async () => {
+    const pid = join(temporaryDirectory(), 'pid');
+    const { signal, cut } = await work(`sh -c 'echo $$ >"$0"; while :; do :; done' '${pid}'; :`, 1);
+    expect({ signal, cut }).toEqual({ signal: 'SIGKILL', cut: 'hung' });
+    await expect.poll(() => isRunning(Number(readFileSync(pid, 'utf8')))).toBe(false);
+  });
+
+  test.each([
+    ['does not work while it waits', 'sleep 4'],
+    [
+      'does not work for longer than time passes, in however many processes',
+      `${busy(2)} & ${busy(2)} & wait`,
+    ],
+    ['ends in time', busy(1)],
+  ])('and %s is left alone', async (_, script) => {
+    const limit = script.startsWith('sleep') ? 1 : 3.5;
+    expect(await work(`${script}; exit 3`, limit)).toMatchObject({ code: 3, cut: null });
+  });
+});
+
+describe.concurrent('a child that works', () => {
+  test.each([
+    ['itself', `${busy(3)}; echo done`],
+    ['in a child that it waits for', `sh -c '${busy(3)}; :'; echo done`],
+    ['in a child of a child', `sh -c 'sh -c "$0"; :' '${busy(3)}; :'; echo done`],
+    [
+      'in many children that end soon',
+      `end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'; done; echo done`,
+    ],
+  ])('%s is not killed, however long it takes', async (_, script) => {
+    const { code, cut, stdout } = await run(script, 1);
+    expect({ code, cut, stdout: stdout.toString() }).toEqual({
+      code: 0,
+      cut: null,
+      stdout: 'done\n',
+    });
+  });
+});
+
+test.runIf(process.platform === 'linux')(
+  'where the kernel does not tell children, they are looked for',
+  async () => {
+    const ended = run('sleep 60 & sleep 60', 600);
+    let tree: number[] = [];
+    await expect
+      .poll(() => (tree = childrenOf(process.pid).flatMap((pid) => [pid, ...childrenOf(pid)])).length, {
+        timeout: 20_000,
+      })
+      .toBe(3);
+    for (const pid of [process.pid, ...tree])
+      expect(scanForChildren(pid).sort()).toEqual(childrenOf(pid).sort());
+    for (const pid of tree) process.kill(pid, 'SIGKILL');
+    await ended;
+  },
+);

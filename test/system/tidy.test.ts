@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { shortHash } from '../../src/system/hash.ts';
+import { planMemory } from '../../src/wrapper/plan-memory.ts';
+import { programMemory } from '../../src/wrapper/program-memory.ts';
+import { tidyUp } from '../../src/system/tidy.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const DAYS = 24 * 3600;
+const age = (path: string, read: number, written = read) => {
+  const now = Date.now() / 1000;
+  utimesSync(path, now - read * DAYS, now - written * DAYS);
+};
+
+const spec = `${shortHash('spec')}.mlir`;
+
+/** A cache directory with a plan, what was found out about a program, a spec and a file that is not ours. */
+function cache() {
+  const directory = temporaryDirectory();
+  planMemory.remember(directory, { identity: 'a', state: 'proven', landed: null });
+  programMemory.remember(directory, { identity: 'a', leftOut: [], verified: null, open: null });
+  mkdirSync(join(directory, 'specs'));
+  writeFileSync(join(directory, 'specs', spec), 'module {}');
+  writeFileSync(join(directory, 'plans', 'notes.txt'), 'mine');
+  const files = [
+    planMemory.pathOf(directory, 'a'),
+    programMemory.pathOf(directory, 'a'),
+    join(directory, 'specs', spec),
+    join(directory, 'plans', 'notes.txt'),
+  ] as const;
+  return { directory, files };
+}
+
+test('what was not used for a long time is removed, and nothing else', () => {
+  const { directory, files } = cache();
+  for (const file of files) age(file, 31);
+  tidyUp(directory);
+  // A spec outlives the plans that name it.
+  expect(files.map((file) => existsSync(file))).toEqual([false, true, true, true]);
+});
+
+test('what is known of a program stays for a year', () => {
+  const { directory, files } = cache();
+  age(files[1], 350);
+  tidyUp(directory);
+  expect(existsSync(files[1])).toBe(true);
+  rmSync(join(directory, 'tidied'));
+  age(files[1], 370);
+  tidyUp(directory);
+  expect(existsSync(files[1])).toBe(false);
+});
+
+test('what was read lately stays, whenever it was written', () => {
+  const { directory, files } = cache();
+  for (const file of files) age(file, 2, 400);
+  tidyUp(directory);
+  expect(files.every((file) => existsSync(file))).toBe(true);
+});
+
+test('specs go when no plan can name them any more', () => {
+  const { directory, files } = cache();
+  age(files[2], 91);
+  tidyUp(directory);
+  expect(existsSync(files[2])).toBe(false);
+});
+
+test('what a launcher noted since another start of the machine goes with its folder', () => {
+  const directory = temporaryDirectory();
+  const folders = ['970176c8-c5b8-4b35-96ac-e677f11f0e1e', 'any', 'notes.d'].map((name) =>
+    join(directory, 'nodes', name),
+  );
+  for (const folder of folders) {
+    mkdirSync(join(folder, 'opt'), { recursive: true });
+    writeFileSync(join(folder, 'opt', 'node'), '');
+    age(folder, 31);
+  }
+  tidyUp(directory);
+  expect(folders.map((folder) => existsSync(folder))).toEqual([false, false, true]);
+});
+
+test('is done once a day', () => {
+  const { directory, files } = cache();
+  tidyUp(directory);
+  age(files[0], 31);
+  tidyUp(directory);
+  expect(existsSync(files[0])).toBe(true);
+  age(join(directory, 'tidied'), 2);
+  tidyUp(directory);
+  expect(existsSync(files[0])).toBe(false);
+});
+
+test('a cache directory that is not there stays away', () => {
+  const directory = join(temporaryDirectory(), 'cache');
+  tidyUp(directory);
+  expect(existsSync(directory)).toBe(false);
+  writeFileSync(directory, 'a file');
+  tidyUp(directory);
+  expect(readdirSync(join(directory, '..'))).toEqual(['cache']);
+});

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { shareOf } from '../../src/tuning/share.ts';
+import { isWorthAnotherTry, whyUndecided } from '../../src/tuning/undecided.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const undecided = (lastTriedAt: Date, budgetSeconds = 20) => ({
+  workload: 'w',
+  reason: 'the default is too slow',
+  budgetSeconds,
+  attempts: 1,
+  lastTriedAt: lastTriedAt.toISOString(),
+});
+
+test('what was undecided is worth another try with more time, and not with about the same', () => {
+  const before = undecided(new Date());
+  for (const seconds of [0, 10, 20, 22]) expect(isWorthAnotherTry(before, seconds, [])).toBe(false);
+  for (const seconds of [30, 60]) expect(isWorthAnotherTry(before, seconds, [])).toBe(true);
+});
+
+test('what did not run is worth another try with tools that were installed since', () => {
+  const tool = join(temporaryDirectory(), 'iree-benchmark-module');
+  writeFileSync(tool, '');
+  const [later, earlier] = [60_000, -60_000].map((ms) => undecided(new Date(Date.now() + ms)));
+  const reason = 'the default does not run: exit code 1';
+  expect(isWorthAnotherTry({ ...later!, reason }, 20, [tool])).toBe(false);
+  expect(isWorthAnotherTry({ ...earlier!, reason }, 20, [tool])).toBe(true);
+  expect(isWorthAnotherTry(earlier!, 20, [tool])).toBe(false);
+});
+
+test('its reason for people says what would have it tried again, and counts as one reason whatever the compiler said', () => {
+  expect(whyUndecided(undecided(new Date(), 12))).toBe(
+    'cannot be decided: the default is too slow. It was given 12 s; a budget that leaves it more than 15 s, ' +
+      'or iree-tuned tune, tries again',
+  );
+});
+
+test('a budget is shared evenly as long as that is enough for each', () => {
+  expect(shareOf(60, 1)).toBe(60);
+  expect(shareOf(60, 3)).toBe(20);
+  expect(shareOf(60, 30)).toBe(10);
+  expect(shareOf(4, 2)).toBe(4);
+});

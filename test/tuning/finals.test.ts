@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { runFinals } from '../../src/tuning/finals.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { toolchain } from '../support/real-tools.ts';
+import { matmul } from '../support/workloads.ts';
+
+const LONG = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
+const expected = { defaultSeconds: 0.01, seconds: [0.01, 0.01] };
+
+/** Sums one product after the other in bf16, which does not get beyond 1024 in such steps. */
+const worse: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [16, 32, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: false,
+};
+const better: TileConfiguration = { ...worse, vectorReduction: [0, 0, 4] };
+
+test('narrow accumulators: another order of summation is verified, a worse one refused', async () => {
+  const tools = await toolchain(temporaryDirectory());
+  const finals = await runFinals(tools, LONG, [DATA_TILE_CONFIGURATION, worse], expected, () => false);
+  expect(finals!.finalists.map(({ configuration }) => configuration)).toEqual([DATA_TILE_CONFIGURATION]);
+  expect(finals!.failed).toEqual([
+    {
+      configuration: worse,
+      outcome: 'wrong-result',
+      reason: expect.stringMatching(/^element \d+ is 1024 instead of \d+$/) as string,
+    },
+  ]);
+});
+
+test.each([
+  ['crashes', 'ulimit -c 0; kill -SEGV $$', 'run-error', 'ended by SIGSEGV'],
+  ['stops', 'exit 3', 'run-error', 'exit code 3'],
+])(
+  'a finalist that %s while it is timed is out, and the others are measured',
+  async (_, deed, outcome, reason) => {
+    const real = await toolchain(temporaryDirectory());
+    const benchmarkModule = join(real.workDirectory, 'benchmark');
+    // From the third process on.
+    writeFileSync(
+      benchmarkModule,
+      `#!/bin/sh
+echo run >>'${real.workDirectory}/runs'
+case "$*" in *f0*) [ "$(wc -l <'${real.workDirectory}/runs')" -lt 3 ] || { ${deed}; } ;; esac
+exec '${real.benchmarkModule}' "$@"
+`,
+      { mode: 0o755 },
+    );
+    const shape = matmul(61, 67, 71);
+    const finals = await runFinals(
+      { ...real, benchmarkModule },
+      shape,
+      [worse, better],
+      expected,
+      () => true,
+    );
+    expect(finals!.failed).toEqual([{ configuration: worse, outcome, reason }]);
+    expect(finals!.finalists.map(({ configuration }) => configuration)).toEqual([better]);
+    expect(finals!.finalists[0]!.low).toBeGreaterThan(0);
+    // Those before the failure count, and so do those after it.
+    expect(finals!.processes).toBeGreaterThanOrEqual(5);
+  },
+);

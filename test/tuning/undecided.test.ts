@@ -1,0 +1,86 @@
+// What tuning cannot decide about is noted, with the time that it had; what was interrupted is not.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { StoppedError } from '../../src/measure/toolchain.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuning/tune-workload.ts';
+import { subjectOf } from '../store/samples.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { SPACE } from '../support/backend.ts';
+import { matmul } from '../support/workloads.ts';
+import { fakeTools } from './fake-tools.ts';
+
+const shape = matmul(61, 67, 71);
+const subject = subjectOf(61, { workloadForm: shape });
+const job: TuningJob = {
+  subject,
+  backend: llvmCpu,
+  options: SPACE,
+  strategy: coordinateDescent,
+  effort: { ...DEFAULT_EFFORT, trialsPerBatch: 2, maxTrials: 2 },
+  budgetSeconds: 40,
+  clock: () => performance.now() / 1000,
+  createdBy: 'test',
+};
+
+/** Tunes with tools that do something else; says what is undecided then. */
+async function tune(deeds: Parameters<typeof fakeTools>[1], change: Partial<TuningJob> = {}) {
+  const folder = temporaryDirectory();
+  const store = openSqliteStore(join(folder, 'tuning.db'));
+  const result = await tuneWorkload(fakeTools(folder, deeds), store, { ...job, ...change });
+  const undecided = store.findUndecided([subject.workload], subject);
+  store.close();
+  return { result, undecided };
+}
+
+test.each([
+  [
+    'does not compile',
+    { compiler: 'echo "$PWD/x.mlir:1:1: error: no such type" >&2; exit 1' },
+    /^the default does not compile: /,
+  ],
+  ['does not run', { benchmarkModule: 'exit 3' }, /^the default does not run: exit code 3$/],
+  [
+    'is too slow for the time that there is',
+    { benchmarkModule: 'case "$*" in *batch*) exec sleep 600;; esac' },
+    /^the default is too slow .*: one run took longer than/,
+  ],
+  [
+    'cannot be measured in the end',
+    { benchmarkModule: 'case "$*" in *finals.vmfb*) exit 3;; esac' },
+    /could not be measured/,
+  ],
+])('a default that %s is undecided, with the time that there was', async (_, deeds, reason) => {
+  const { result, undecided } = await tune(deeds, { budgetSeconds: 5 });
+  expect(result).toBeNull();
+  expect(undecided).toMatchObject([
+    { reason: expect.stringMatching(reason) as string, budgetSeconds: 5, attempts: 1 },
+  ]);
+});
+
+test('a default that took too long while everything does leaves everything open', async () => {
+  const { result, undecided } = await tune({ benchmarkModule: 'exec sleep 600' }, { budgetSeconds: 5 });
+  expect(result).toBeNull();
+  expect(undecided).toEqual([]);
+});
+
+test('what is decided is not undecided', async () => {
+  const { result, undecided } = await tune({});
+  expect(result).not.toBeNull();
+  expect(undecided).toEqual([]);
+});
+
+test('a search that is told to finish before it has begun leaves everything open', async () => {
+  expect((await tune({}, { finishEarly: AbortSignal.abort() })).undecided).toEqual([]);
+});
+
+test('so does one that is stopped', async () => {
+  const folder = temporaryDirectory();
+  const store = openSqliteStore(join(folder, 'tuning.db'));
+  const stopped = { ...fakeTools(folder), signal: AbortSignal.abort() };
+  await expect(tuneWorkload(stopped, store, job)).rejects.toThrow(StoppedError);
+  expect(store.findUndecided([subject.workload], subject)).toEqual([]);
+  store.close();
+});

@@ -1,0 +1,156 @@
+import { parse } from 'mlir-parser-ts';
+import { describe, expect, test } from 'vitest';
+import { ownConfiguration } from '../../../src/workload/own-configuration.ts';
+import { workloadOf, workloadFlops, workloadKey } from '../../../src/workload/workload.ts';
+
+/** The workload of the only operation in a function body, or the reason why it has none. */
+function of(operation: string, aliases = '') {
+  const text = `${aliases}\nfunc.func @main(%a: index) {\n  ${operation}\n  return\n}\n`;
+  const { operations, problems } = parse(Buffer.from(text));
+  expect(problems).toEqual([]);
+  expect(operations).toHaveLength(1);
+  const result = workloadOf(operations[0]!);
+  return 'skipped' in result
+    ? { skipped: result.skipped, key: null, loops: null }
+    : { skipped: null, key: workloadKey(result.workload), loops: result.loops };
+}
+
+const matmul = (attributes: string, lhs = '8x4xf32', rhs = '4x16xf32', out = '8x16xf32') =>
+  `%r = linalg.matmul ${attributes} ins(%x, %y : tensor<${lhs}>, tensor<${rhs}>) outs(%z : tensor<${out}>) -> tensor<${out}>`;
+const generic = (maps: string, iterators: string, types: [string, string, string]) =>
+  `%r = linalg.generic {indexing_maps = [${maps}], iterator_types = [${iterators}]}
+    ins(%x, %y : tensor<${types[0]}>, tensor<${types[1]}>) outs(%z : tensor<${types[2]}>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %t = arith.mulf %p, %q : f32
+    %u = arith.addf %s, %t : f32
+    linalg.yield %u : f32
+  } -> tensor<${types[2]}>`;
+
+describe('canonical workloads', () => {
+  test.each<[string, string, string]>([
+    ['a matmul', matmul(''), 'contraction m=8 n=16 k=4 f32,f32->f32 mk,kn->mn'],
+    [
+      'a matmul with a transposed rhs',
+      matmul(
+        'indexing_maps = [affine_map<(i,j,l)->(i,l)>, affine_map<(i,j,l)->(j,l)>, affine_map<(i,j,l)->(i,j)>]',
+        '8x4xf32',
+        '16x4xf32',
+      ),
+      'contraction m=8 n=16 k=4 f32,f32->f32 mk,nk->mn',
+    ],
+    [
+      'mixed precision',
+      matmul('', '8x4xbf16', '4x16xbf16'),
+      'contraction m=8 n=16 k=4 bf16,bf16->f32 mk,kn->mn',
+    ],
+    [
+      'a batched matmul',
+      '%r = linalg.batch_matmul ins(%x, %y : tensor<2x8x4xf32>, tensor<2x4x16xf32>) outs(%z : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>',
+      'contraction b=2 m=8 n=16 k=4 f32,f32->f32 bmk,bkn->bmn',
+    ],
+    [
+      'a matvec',
+      '%r = linalg.matvec ins(%x, %y : tensor<8x4xf32>, tensor<4xf32>) outs(%z : tensor<8xf32>) -> tensor<8xf32>',
+      'contraction m=8 k=4 f32,f32->f32 mk,k->m',
+    ],
+    [
+      'a vecmat',
+      '%r = linalg.vecmat ins(%x, %y : tensor<4xf32>, tensor<4x16xf32>) outs(%z : tensor<16xf32>) -> tensor<16xf32>',
+      'contraction n=16 k=4 f32,f32->f32 k,kn->n',
+    ],
+    [
+      'a generic with its loops in another order',
+      generic(
+        'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
+        '"reduction", "parallel", "parallel"',
+        ['8x4xf32', '4x16xf32', '8x16xf32'],
+      ),
+      'contraction m=8 n=16 k=4 f32,f32->f32 mk,kn->mn',
+    ],
+    [
+      'two m and two k dimensions',
+      generic(
+        'affine_map<(a, b, c, d, e) -> (a, b, d, e)>, affine_map<(a, b, c, d, e) -> (e, d, c)>, affine_map<(a, b, c, d, e) -> (a, b, c)>',
+        '"parallel", "parallel", "parallel", "reduction", "reduction"',
+        ['2x3x5x7xf32', '7x5x4xf32', '2x3x4xf32'],
+      ),
+      'contraction m0=2 m1=3 n=4 k0=5 k1=7 f32,f32->f32 m0m1k0k1,k1k0n->m0m1n',
+    ],
+  ])('%s', (_, operation, key) => {
+    expect(of(operation).key).toBe(key);
+  });
+
+  test('say over which dimension each loop runs, reductions innermost', () => {
+    const permuted = generic(
+      'affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>',
+      '"reduction", "parallel", "parallel"',
+      ['8x4xf32', '4x16xf32', '8x16xf32'],
+    );
+    expect(of(matmul('')).loops).toEqual([0, 1, 2]);
+    expect(of(permuted).loops).toEqual([1, 0, 2]);
+  });
+});
+
+describe('operations without a workload say why', () => {
+  test.each<[string, string, RegExp]>([
+    ['a dimension that only one operand knows', matmul('', '?x4xf32'), /dynamic in one operand only/],
+    ['an empty dimension', matmul('', '8x0xf32', '0x16xf32'), /empty/],
+    ['shapes that contradict', matmul('', '8x4xf32', '5x16xf32'), /contradict/],
+    ['an own compilation_info', matmul('{compilation_info = #x.y<z = [1]>}'), /already has compilation_info/],
+    ['an own lowering_config', matmul('{lowering_config = #x.y<z = [1]>}'), /already has lowering_config/],
+    ['a hint for data tiling', matmul('{iree.opt.data_tiling}'), /already has iree.opt.data_tiling/],
+    ['an encoding', matmul('', '8x4xf32, #e'), /encoding/],
+    [
+      'complex numbers',
+      matmul('', '8x4xcomplex<f32>', '4x16xcomplex<f32>', '8x16xcomplex<f32>'),
+      /elements of this type are not tuned yet: complex<f32>/,
+    ],
+    [
+      'unsigned integers',
+      matmul('{cast = #linalg.type_fn<cast_unsigned>}', '8x4xi8', '4x16xi8', '8x16xi32'),
+      /unsigned/,
+    ],
+    [
+      'packed operands',
+      '%r = linalg.mmt4d ins(%x, %y : tensor<2x4x8x1xf32>, tensor<3x4x16x1xf32>) outs(%z : tensor<2x3x8x16xf32>) -> tensor<2x3x8x16xf32>',
+      /packed operands/,
+    ],
+    [
+      'a convolution',
+      '%r = linalg.conv_2d ins(%x, %y : tensor<9x9xf32>, tensor<2x2xf32>) outs(%z : tensor<8x8xf32>) -> tensor<8x8xf32>',
+      /convolutions/,
+    ],
+    [
+      'a front end',
+      '%r = torch.aten.mm %x, %y : !torch.vtensor<[8,4],f32>, !torch.vtensor<[4,16],f32> -> !torch.vtensor<[8,16],f32>',
+      /dialect/,
+    ],
+    [
+      'a convolution-like map',
+      generic(
+        'affine_map<(a, b, c) -> (a + c)>, affine_map<(a, b, c) -> (c, b)>, affine_map<(a, b, c) -> (a, b)>',
+        '"parallel", "parallel", "reduction"',
+        ['11xf32', '4x16xf32', '8x16xf32'],
+      ),
+      /not a plain permutation/,
+    ],
+  ])('%s', (_, operation, reason) => {
+    expect(of(operation).skipped).toMatch(reason);
+  });
+
+  test('own configurations are seen whatever else is there', () => {
+    const { operations } = parse(Buffer.from(matmul('{foo = 1, compilation_info = #x.y<z>, bar}')));
+    expect(ownConfiguration(operations[0]!)).toBe('compilation_info');
+  });
+});
+
+test('the work of a workload counts a multiplication and an addition per innermost iteration', () => {
+  const { operations } = parse(
+    Buffer.from(
+      '%r = linalg.batch_matmul ins(%x, %y : tensor<2x8x4xf32>, tensor<2x4x16xf32>) outs(%z : tensor<2x8x16xf32>) -> tensor<2x8x16xf32>',
+    ),
+  );
+  const result = workloadOf(operations[0]!);
+  if ('skipped' in result) throw new Error(result.skipped);
+  expect(workloadFlops(result.workload)).toBe(2 * 2 * 8 * 16 * 4);
+});

@@ -1,0 +1,104 @@
+import { parse } from 'mlir-parser-ts';
+import { describe, expect, test } from 'vitest';
+import {
+  workloadOf,
+  isDynamic,
+  staticForms,
+  workloadFlops,
+  workloadKey,
+  type Workload,
+  atSizes,
+} from '../../../src/workload/workload.ts';
+import { parseSizes, type TunedSizes } from '../../../src/workload/sizes.ts';
+import { matmul } from '../../support/workloads.ts';
+
+function of(lhs: string, rhs: string, result: string): Workload {
+  const { operations } = parse(
+    Buffer.from(
+      `%r = linalg.matmul ins(%x, %y : tensor<${lhs}>, tensor<${rhs}>) outs(%z : tensor<${result}>) -> tensor<${result}>`,
+    ),
+  );
+  const form = workloadOf(operations[0]!);
+  if ('skipped' in form) throw new Error(form.skipped);
+  return form.workload;
+}
+
+function at(workload: Workload, sizes: TunedSizes): Workload {
+  const form = atSizes(workload, sizes);
+  if ('skipped' in form) throw new Error(form.skipped);
+  return form;
+}
+
+describe('the setting', () => {
+  test.each<[string, TunedSizes | null]>([
+    ['', {}],
+    ['m=1,16,128', { m: [1, 16, 128] }],
+    ['m=128,1,16,1', { m: [1, 16, 128] }],
+    ['m=1 n=2;k=3,4', { m: [1], n: [2], k: [3, 4] }],
+    ['m=1 m=8', { m: [1, 8] }],
+    ['b=2', { batch: [2] }],
+    ['batch=2', { batch: [2] }],
+    ['x=1', null],
+    ['m=0', null],
+    ['m=-1', null],
+    ['m=1,', null],
+    ['m', null],
+    ['16', null],
+    ['m=99999999999999999999', null],
+  ])('%s', (text, sizes) => {
+    expect(parseSizes(text)).toEqual(sizes);
+  });
+});
+
+describe('a dynamic dimension', () => {
+  const dynamic = of('?x64xf32', '64x32xf32', '?x32xf32');
+
+  test('has no size before it is told', () => {
+    expect(isDynamic(dynamic)).toBe(true);
+    expect(dynamic.dimensions[0]).toEqual({ kind: 'm', size: 0, sizes: [] });
+  });
+
+  test('is tuned at the sizes given, and they are in the key', () => {
+    const workload = at(dynamic, { m: [1, 16] });
+    expect(workload.dimensions[0]).toEqual({ kind: 'm', size: 16, sizes: [1, 16] });
+    expect(workloadKey(workload)).toBe('contraction m=?(1,16) n=32 k=64 f32,f32->f32 mk,kn->mn');
+    expect(workloadFlops(workload)).toBe(2 * 16 * 32 * 64);
+  });
+
+  test('is a static one at each of its sizes', () => {
+    const forms = staticForms(at(dynamic, { m: [1, 16] }));
+    expect(forms.map(workloadKey)).toEqual([
+      'contraction m=1 n=32 k=64 f32,f32->f32 mk,kn->mn',
+      'contraction m=16 n=32 k=64 f32,f32->f32 mk,kn->mn',
+    ]);
+    expect(staticForms(matmul(4, 5, 6))).toEqual([matmul(4, 5, 6)]);
+  });
+
+  test('in several kinds is tuned at every combination', () => {
+    const both = of('?x64xf32', '64x?xf32', '?x?xf32');
+    const forms = staticForms(at(both, { m: [1, 16], n: [2, 3] }));
+    expect(forms.map(({ dimensions }) => dimensions.map(({ size }) => size))).toEqual([
+      [1, 2, 64],
+      [1, 3, 64],
+      [16, 2, 64],
+      [16, 3, 64],
+    ]);
+  });
+
+  test('without sizes is skipped, with what to say', () => {
+    expect(atSizes(dynamic, { n: [4] })).toEqual({
+      skipped: expect.stringContaining('--iree-tuned-dim="m=1,16,128"') as string,
+    });
+  });
+
+  test('with too many combinations is skipped', () => {
+    const list = Array.from({ length: 17 }, (_, i) => i + 1);
+    expect(atSizes(dynamic, { m: list })).toEqual({
+      skipped: expect.stringContaining('17 combinations') as string,
+    });
+  });
+
+  test('leaves static workloads as they are', () => {
+    expect(atSizes(matmul(4, 5, 6), { m: [1] })).toEqual(matmul(4, 5, 6));
+  });
+});

@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { compileLimit } from '../../src/wrapper/compile-limit.ts';
+import { program } from '../compiler/support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { root } from '../support/real-tools.ts';
+
+test(
+  'a new plan that works without an end is ended, and the build done without it',
+  { timeout: 60_000 },
+  () => {
+    const folder = temporaryDirectory();
+    const executable = program(
+      join(folder, 'iree-compile'),
+      'echo "$*" >>"${0%/*}/ran"; case $* in *--spec*) while :; do :; done ;; esac; echo original >out.vmfb; echo done',
+    );
+    writeFileSync(
+      join(folder, 'build.ts'),
+      `import { compileInjected } from ${JSON.stringify(join(root, 'src/wrapper/compile.ts'))};
+    import { appendFileSync } from 'node:fs';
+    const argv = ['in.mlir', '-o', 'out.vmfb'];
+    const args = {
+      informational: false, unclear: null, flags: [],
+      input: { kind: 'file', path: 'in.mlir', index: 0 }, output: { kind: 'file', path: 'out.vmfb' },
+    };
+    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
+    const note = (what) => appendFileSync('events', JSON.stringify(what) + '\\n');
+    await compileInjected(
+      { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+      command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
+      { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0 }, root: '' },
+      { onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
+      1,
+    );`,
+    );
+    const build = () => {
+      const { status, stdout } = spawnSync(process.execPath, ['--conditions=source', 'build.ts'], {
+        cwd: folder,
+        encoding: 'utf8',
+        timeout: 50_000,
+      });
+      expect({ status, stdout }).toEqual({ status: 0, stdout: 'done\n' });
+      return readFileSync(join(folder, 'ran'), 'utf8');
+    };
+    const tried = '--spec in.mlir -o out.vmfb\n';
+    const original = 'in.mlir -o out.vmfb\n';
+    expect(build()).toBe(tried + original);
+    // The compiler blames nobody. The plan is not tried again.
+    expect(readFileSync(join(folder, 'events'), 'utf8')).toBe('null\n"the tuned compile hung"\n');
+    expect(build()).toBe(tried + original + original);
+  },
+);
+
+test('what a survey takes says how long a compile may work, and a short one says little', () => {
+  expect(compileLimit(0.2)).toBe(300);
+  expect(compileLimit(100)).toBe(6000);
+  expect(compileLimit(undefined)).toBeGreaterThan(compileLimit(0.2));
+});

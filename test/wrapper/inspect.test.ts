@@ -1,0 +1,302 @@
+// What is made of a command and its input before anything is looked up: without a compiler, where no input is new.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { inputIdentity } from '../../src/compiler/command-identity.ts';
+import type { Input } from '../../src/input/input.ts';
+import { isTunable } from '../../src/input/operation.ts';
+import { surveyMemory, type SurveyedOperation } from '../../src/input/survey-memory.ts';
+import type { Settings } from '../../src/settings/index.ts';
+import { readStdin, takenStdin } from '../../src/system/bytes.ts';
+import { createDigest } from '../../src/system/digest.ts';
+import { inspectedAt, inspectInput, unread, type PassThrough } from '../../src/wrapper/inspect.ts';
+import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { matmul } from '../support/workloads.ts';
+
+// A test's own stdin is nobody's input.
+vi.mock(import('../../src/system/bytes.ts'), { spy: true });
+
+const MATMUL = matmulText(8, 16, 32);
+const KEY = keyOfMatmul(8, 16, 32);
+const CONVOLUTION =
+  '%r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>} ins(%x, %y : tensor<1x14x14x32xf32>, tensor<1x1x32x48xf32>) outs(%z : tensor<1x14x14x48xf32>) -> tensor<1x14x14x48xf32>\n';
+const TORCH =
+  '%r = torch.aten.mm %x, %y : !torch.vtensor<[8,32],f32>, !torch.vtensor<[32,16],f32> -> !torch.vtensor<[8,16],f32>\n';
+const BYTECODE = Buffer.from('ML\xefR and the rest\n// iree-tuned: disable\n', 'latin1');
+
+/** A file with this content and a command that compiles it. */
+function place(content: string | Uint8Array, flags: readonly string[] = []) {
+  const folder = temporaryDirectory();
+  const path = join(folder, 'in.mlir');
+  writeFileSync(path, content);
+  return { path, command: commandOf(...flags, path, '-o', join(folder, 'out.vmfb')) };
+}
+
+/** What is made of an input, with what an earlier build has seen the compiler make of it. */
+async function read(
+  content: string | Uint8Array,
+  flags: readonly string[] = [],
+  {
+    seen,
+    settings = {},
+  }: { seen?: readonly Partial<SurveyedOperation>[]; settings?: Partial<Settings> } = {},
+): Promise<Input | PassThrough> {
+  const { command } = place(content, flags);
+  const surroundings = surroundingsOf(settings);
+  if (seen !== undefined) {
+    const digest = (await createDigest())([Buffer.from(content)]);
+    surveyMemory.remember(surroundings.cacheDirectory, {
+      identity: inputIdentity(command, digest),
+      operations: seen.map((one) => ({
+        name: 'linalg.matmul',
+        index: null,
+        location: 'in.mlir:1:1',
+        skipped: null,
+        generated: { workload: matmul(8, 16, 32), loops: [0, 1, 2] },
+        written: null,
+        ...one,
+      })),
+      seconds: 1,
+    });
+  }
+  return inspectInput(command, surroundings);
+}
+
+/** The same for an input that is not passed on. */
+async function taken(...given: Parameters<typeof read>): Promise<Input> {
+  const input = await read(...given);
+  if ('pass' in input) throw new Error(`passed on: ${input.pass}`);
+  return input;
+}
+
+/** Of each operation what is tuned of it, or why nothing is. */
+const found = ({ operations }: Input) =>
+  operations.map((operation) => (isTunable(operation) ? operation.key : operation.skipped));
+
+describe('a command', () => {
+  const { path } = place(MATMUL);
+  const passOf = async (...argv: string[]) => {
+    const given = argv.map((argument) => (argument === 'IN' ? path : argument));
+    const input = await inspectInput(commandOf(...given), surroundingsOf());
+    return 'pass' in input ? input : null;
+  };
+  test.each([
+    [['--version'], 'only information is asked for'],
+    [[], 'no input file'],
+    [['IN', 'IN'], 'more than one input file'],
+    [['IN', '-o', '/dev/stdout'], 'the output is a descriptor'],
+    [['IN', '-o', '/dev/fd/3'], 'the output is a descriptor'],
+    [['IN', '-o', '/proc/self/fd/1'], 'the output is a descriptor'],
+    [['IN', '--iree-codegen-tuning-spec-path=s'], '--iree-codegen-tuning-spec-path is given'],
+    [
+      ['IN', '--iree-hal-substitute-executable-object=a=b'],
+      '--iree-hal-substitute-executable-object is given',
+    ],
+    [['IN', '--compile-to=flow'], '--compile-to=flow'],
+    [['IN', '--compile-from=hal'], '--compile-from=hal'],
+    [['IN', '--compile-mode=hal-executable'], '--compile-mode=hal-executable'],
+  ])('%j is passed on before its input is read', async (argv, pass) => {
+    const passed = await passOf(...argv);
+    expect(passed).toEqual({ ...unread(expect.any(String) as string), stdin: undefined });
+    expect(passed!.pass).toContain(pass);
+  });
+  test.each([
+    [['-o', '/dev/null']],
+    [['--compile-to=vm']],
+    [['--compile-to=end']],
+    [['--compile-from=start']],
+    [['--compile-mode=std']],
+  ])('with %j is looked at', async (argv) => {
+    expect(await passOf('IN', ...argv)).toBeNull();
+  });
+});
+
+describe('an input', () => {
+  test('in linalg is read as it is written', async () => {
+    const input = await taken(MATMUL);
+    expect(found(input)).toEqual([KEY]);
+    expect(input).toMatchObject({
+      surveyed: false,
+      waitedSeconds: 0,
+      reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
+    });
+    expect(Buffer.from(input.bytes).toString()).toBe(MATMUL);
+    expect(input.digest).toBe((await createDigest())([Buffer.from(MATMUL)]));
+  });
+  test('in linalg that was surveyed is what the compiler makes of it', async () => {
+    const generated = { workload: matmul(9, 16, 32), loops: [0, 1, 2] };
+    const input = await taken(MATMUL, [], { seen: [{ index: 0, location: null, generated }] });
+    expect(found(input)).toEqual([keyOfMatmul(9, 16, 32)]);
+    expect(input.surveyed).toBe(true);
+    expect(input.operations[0]!.place.operation?.name).toBe('linalg.matmul');
+  });
+  test.each([
+    ['another dialect', TORCH],
+    ['bytecode', BYTECODE],
+  ])('in %s is what the compiler makes of it', async (_, content) => {
+    const input = await taken(content, [], { seen: [{}] });
+    expect(found(input)).toEqual([KEY]);
+    expect(input).toMatchObject({ surveyed: true, operations: [{ place: { location: 'in.mlir:1:1' } }] });
+  });
+  test('with a convolution is what the compiler makes of it, too', async () => {
+    const input = await taken(MATMUL + CONVOLUTION, [], {
+      seen: [{ index: 0 }, { index: 1, name: 'linalg.conv_2d_nhwc_hwcf' }],
+    });
+    expect(found(input)).toEqual([KEY, KEY]);
+  });
+  test('with a convolution is read as it is written where nobody can ask', async () => {
+    const own = '--iree-preprocessing-transform-spec-filename=s';
+    for (const flags of [[], [own]]) {
+      const input = await taken(MATMUL + CONVOLUTION, flags);
+      expect(found(input)).toEqual([KEY, 'convolutions are not tuned yet']);
+      expect(input.surveyed).toBe(false);
+    }
+  });
+  test('with dynamic dimensions is tuned at the sizes that are given', async () => {
+    const settings = { sizes: { m: [1, 16] } };
+    const [operation] = (await taken(matmulText('?', 16, 32), [], { settings })).operations;
+    expect(operation).toMatchObject({ workload: { dimensions: [{ kind: 'm', sizes: [1, 16] }, {}, {}] } });
+  });
+  test.each([
+    [['--iree-opt-data-tiling'], { dataTiling: true }],
+    [['--iree-opt-data-tiling=false'], { dataTiling: false }],
+    [['--iree-dispatch-creation-data-tiling=true'], { dataTiling: true }],
+    [['--iree-global-opt-enable-early-data-tiling'], { dataTiling: true }],
+    [['--iree-preprocessing-transform-spec-filename=s'], { ownPreprocessing: true }],
+    [['--iree-preprocessing-pass-pipeline=p'], { ownPipeline: true }],
+  ])('is read knowing that the user gives %j', async (flags, reading) => {
+    expect((await taken(MATMUL, flags)).reading).toMatchObject(reading);
+  });
+});
+
+describe('an input is passed on', () => {
+  test.each<[string, string | Uint8Array, readonly string[], string]>([
+    ['with the comment', `// iree-tuned: disable\n${MATMUL}`, [], 'a comment in the input disables tuning'],
+    [
+      'that names its devices',
+      `util.global @d = #hal.device.select<[]>\n${MATMUL}`,
+      [],
+      'the input names its own devices',
+    ],
+    [
+      'that names its target',
+      `// hal.tensor, #hal.executable.target<"cuda">\n${MATMUL}`,
+      [],
+      'the input names its own devices',
+    ],
+    [
+      'of bytecode that names its devices',
+      Buffer.concat([BYTECODE, Buffer.from('hal.device.target')]),
+      [],
+      'the input names its own devices',
+    ],
+    ['without operations', 'func.func @main() { return }\n', [], 'no contractions in the input'],
+    ['that is empty', '', [], 'no contractions in the input'],
+  ])('%s, and would be again', async (_, content, flags, pass) => {
+    expect(await read(content, flags)).toEqual({
+      pass,
+      decisions: [],
+      input: Buffer.from(content),
+      lasting: true,
+      stdin: undefined,
+    });
+  });
+  test('that has nothing to tune, with what was seen of it', async () => {
+    const input = await read(matmulText('?', 16, 32) + CONVOLUTION, [
+      '--iree-preprocessing-transform-spec-filename=s',
+    ]);
+    expect(input).toMatchObject({
+      pass: 'nothing to tune in the input',
+      lasting: true,
+      decisions: [
+        { outcome: 'skipped', place: { name: 'linalg.matmul' } },
+        { outcome: 'skipped', reason: 'convolutions are not tuned yet' },
+      ],
+    });
+  });
+  test.each([
+    ['of another dialect', TORCH, '--split-input-file', '--split-input-file is served for linalg text only'],
+    ['of bytecode', BYTECODE, '--split-input-file', '--split-input-file is served for linalg text only'],
+    [
+      'of another dialect',
+      TORCH,
+      '--iree-preprocessing-transform-spec-filename=s',
+      'a preprocessing spec of the user is served for linalg text only',
+    ],
+  ])('%s with what only linalg is served with', async (_, content, flag, pass) => {
+    expect(await read(content, [flag], { seen: [{}] })).toMatchObject({
+      pass,
+      lasting: false,
+      decisions: [],
+    });
+  });
+  test('that the compiler does not take, until it does', async () => {
+    expect(await read(TORCH)).toMatchObject({
+      pass: 'the compiler does not get as far as code generation',
+      lasting: false,
+    });
+  });
+  test('that is not there', async () => {
+    const passed = await inspectInput(commandOf('/nowhere/in.mlir'), surroundingsOf());
+    expect(passed).toEqual(unread('the input cannot be read'));
+  });
+  test('that is used up when it is read', async () => {
+    const folder = join(temporaryDirectory(), 'folder');
+    mkdirSync(folder);
+    for (const path of ['/dev/null', folder])
+      expect(await inspectInput(commandOf(path), surroundingsOf())).toEqual(
+        unread('the input is not a plain file'),
+      );
+  });
+});
+
+test.each([
+  ['only looks like a device', '%0 = hal.tensor.import %arg0 : !hal.buffer_view\n'],
+  ['says the comment where it is none', '%s = "a" // and iree-tuned: disable\n'],
+])('an input that %s is looked at', async (_, line) => {
+  expect(found(await taken(line + MATMUL))).toEqual([KEY]);
+});
+
+describe('stdin', () => {
+  const piped = async (content: string) => {
+    vi.mocked(readStdin).mockReturnValueOnce(Buffer.from(content));
+    return inspectInput(commandOf('-', '-o', 'out.vmfb'), surroundingsOf());
+  };
+  test('is an input like a file', async () => {
+    const input = (await piped(MATMUL)) as Input;
+    expect(found(input)).toEqual([KEY]);
+    expect(input.reading.fromStdin).toBe(true);
+  });
+  test('is handed on when it is passed on', async () => {
+    expect(await piped('// nothing')).toMatchObject({
+      pass: 'no contractions in the input',
+      stdin: Buffer.from('// nothing'),
+    });
+  });
+  test('that ends in the middle is handed on as far as it was read', async () => {
+    vi.mocked(takenStdin).mockReturnValueOnce(Buffer.from('half'));
+    vi.mocked(readStdin).mockImplementationOnce(() => {
+      throw new Error('EIO');
+    });
+    expect(await inspectInput(commandOf('-'), surroundingsOf())).toEqual(
+      unread('the input cannot be read', Buffer.from('half')),
+    );
+  });
+});
+
+test('an input is looked at where it has a site, and passed on for as long as it has none', () => {
+  const site = siteOf();
+  const input = inputOf(MATMUL);
+  expect(inspectedAt(site, input)).toEqual({ input, site });
+  for (const lasting of [true, false])
+    expect(inspectedAt({ noSite: 'several target devices', lasting }, input)).toEqual({
+      pass: 'several target devices',
+      decisions: [],
+      input: input.bytes,
+      lasting,
+      stdin: undefined,
+    });
+  const piped = inputOf(MATMUL, { reading: { ...input.reading, fromStdin: true } });
+  expect(inspectedAt({ noSite: 'none', lasting: true }, piped)).toMatchObject({ stdin: input.bytes });
+});

@@ -1,0 +1,48 @@
+import { parse } from 'mlir-parser-ts';
+import { expect, test } from 'vitest';
+import type { Decision } from '../../src/decision/decision.ts';
+import { classify, isTunable } from '../../src/input/operation.ts';
+import { planIdentity } from '../../src/wrapper/plan-memory.ts';
+import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { commandOf } from '../support/inspected.ts';
+
+const argv = ['in.mlir', '-o', 'out.vmfb'];
+const text =
+  '%r = linalg.matmul ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>\n';
+
+function decision(change: (workload: Workload) => Workload = (workload) => workload): Decision {
+  const [tunable] = classify(parse(Buffer.from(text)).operations, {});
+  if (tunable === undefined || !isTunable(tunable)) throw new Error('a matmul can be tuned');
+  const workload = change(tunable.workload);
+  return {
+    place: tunable.place,
+    tunable: { ...tunable, workload, key: workloadKey(workload) },
+    outcome: 'hit',
+    reason: '',
+    configuration: {
+      version: 1,
+      kind: 'tile',
+      distribution: [8, 16, 0],
+      vectorCommonParallel: [4, 16, 0],
+      vectorReduction: [0, 0, 1],
+      peeling: false,
+    },
+    evidence: null,
+    record: null,
+  };
+}
+
+test('a plan is another one when the same configuration is for another form of operation', () => {
+  const identity = (of: Decision) => planIdentity(commandOf(...argv), 'digest', [of], 'spec');
+  const transposed = decision((workload) => ({ ...workload, lhs: { ...workload.lhs, dimensions: [2, 0] } }));
+  expect(identity(decision())).toBe(identity(decision()));
+  expect(identity(transposed)).not.toBe(identity(decision()));
+});
+
+test('a plan is the same wherever its output goes, and another one for other flags and inputs', () => {
+  const identity = (given: string[], digest = 'digest') =>
+    planIdentity(commandOf(...given), digest, [decision()], 'spec');
+  expect(identity(['in.mlir', '-o', 'other.vmfb'])).toBe(identity(argv));
+  expect(identity([...argv, '--iree-opt-level=O2'])).not.toBe(identity(argv));
+  expect(identity(argv, 'another')).not.toBe(identity(argv));
+});

@@ -1,0 +1,82 @@
+import { parse } from 'mlir-parser-ts';
+import { expect, test } from 'vitest';
+import type { Decision } from '../../src/decision/decision.ts';
+import { classify, isTunable } from '../../src/input/operation.ts';
+import type { Route } from '../../src/settings/settings.ts';
+import { planIdentity, planMemory } from '../../src/wrapper/plan-memory.ts';
+import { planCompile } from '../../src/wrapper/plan.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { commandOf } from '../support/inspected.ts';
+
+const command = commandOf('in.mlir');
+const inspected = {
+  input: {
+    digest: 'digest',
+    reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
+  },
+  site: { compiler: { version: '3.13.0', commit: 'c', release: [3, 13, 0], key: 'k' } },
+} as const;
+
+const tile: Configuration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [8, 16, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: false,
+};
+const operation = (m: number) =>
+  `%r = linalg.matmul ins(%x, %y : tensor<${m}x4xf32>, tensor<4x16xf32>) outs(%z : tensor<${m}x16xf32>) -> tensor<${m}x16xf32>\n`;
+const decide = (configurations: readonly Configuration[]): Decision[] =>
+  classify(parse(Buffer.from(configurations.map((_, i) => operation(8 + i)).join(''))).operations, {}).map(
+    (tunable, i) => {
+      if (!isTunable(tunable)) throw new Error('a matmul can be tuned');
+      const configuration = configurations[i]!;
+      const found = { outcome: 'hit', reason: '', evidence: null, record: null } as const;
+      return { place: tunable.place, tunable, configuration, ...found };
+    },
+  );
+
+function planner(decisions: readonly Decision[], inject: 'auto' | Route = 'auto') {
+  const cacheDirectory = temporaryDirectory();
+  return {
+    route: () => planCompile(decisions, inspected, command, { settings: { inject }, cacheDirectory }).route,
+    found: (route: Route, landed: readonly (boolean | null)[] | null) => {
+      const identity = planIdentity(command, inspected.input.digest, decisions, route);
+      planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
+    },
+  };
+}
+
+test('what did not land by one route is tried by the next, substitution last, and then by the first again', () => {
+  const { route, found } = planner(decide([tile]));
+  const tried: string[] = [];
+  for (const expected of ['spec', 'preprocess', 'inline', 'substitute'] as const) {
+    tried.push(route());
+    found(expected, [false]);
+  }
+  expect(tried).toEqual(['spec', 'preprocess', 'inline', 'substitute']);
+  expect(route()).toBe('spec');
+});
+
+test('a route by which everything landed, or where nobody looked, stays', () => {
+  for (const landed of [[true], [null], null]) {
+    const { route, found } = planner(decide([tile]));
+    found('spec', landed);
+    expect(route()).toBe('spec');
+  }
+});
+
+test('a route that the user wants stays, whatever it loses', () => {
+  const { route, found } = planner(decide([tile]), 'inline');
+  found('inline', [false]);
+  expect(route()).toBe('inline');
+});
+
+test('data tiling is not given up for another operation that did not land beside it', () => {
+  const { route, found } = planner(decide([{ version: 1, kind: 'data-tile' }, tile]));
+  expect(route()).toBe('preprocess');
+  found('preprocess', [true, false]);
+  expect(route()).toBe('preprocess');
+});

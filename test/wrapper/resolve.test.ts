@@ -1,0 +1,392 @@
+// Which operations are looked up, tuned, noted or left alone: without a compiler, and with nothing to measure by.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { inputIdentity } from '../../src/compiler/command-identity.ts';
+import { configurationText } from '../../src/backend/index.ts';
+import type { Input } from '../../src/input/input.ts';
+import { surveyMemory } from '../../src/input/survey-memory.ts';
+import type { Settings } from '../../src/settings/index.ts';
+import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
+import type { Site } from '../../src/site/site.ts';
+import { BUSY } from '../../src/site/turn.ts';
+import type { Evidence, Store } from '../../src/store/store.ts';
+import { placeOf, subjectOf } from '../../src/store/subject.ts';
+import { tuneWorkloads, type TuneOutcome } from '../../src/tuning/tune-workloads.ts';
+import { DOES_NOT_RUN } from '../../src/tuning/undecided.ts';
+import type { ProgramMemory } from '../../src/wrapper/program-memory.ts';
+import { resolve, withSurvey } from '../../src/wrapper/resolve.ts';
+import { program } from '../compiler/support.ts';
+import { DECISION, EVIDENCE, open, temporaryPath, TILE } from '../store/support.ts';
+import {
+  commandOf,
+  inputOf,
+  keyOfMatmul,
+  matmulText,
+  siteOf,
+  surroundingsOf,
+  unsurveyed,
+} from '../support/inspected.ts';
+import { matmul } from '../support/workloads.ts';
+
+// It goes its own way, which ends where it finds no tools, unless a test says what comes of it.
+vi.mock(import('../../src/tuning/tune-workloads.ts'), { spy: true });
+const tuner = vi.mocked(tuneWorkloads);
+beforeEach(() => {
+  tuner.mockClear();
+});
+
+const command = commandOf('in.mlir', '-o', 'out.vmfb');
+const here = siteOf();
+
+/** Matmuls of m x 512 x 512. */
+const text = (...sizes: number[]) => sizes.map((m) => matmulText(m, 512, 512)).join('');
+const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
+const aboutMatmul = (m: number) => subjectOf({ key: keyOf(m), workload: matmul(m, 512, 512) }, here);
+
+/** A database with records for some. */
+function stored(sizes: readonly number[] = [], evidence: Partial<Evidence> = {}): Store {
+  const store = open(temporaryPath());
+  for (const m of sizes)
+    store.putRecord(aboutMatmul(m), { ...DECISION, evidence: { ...EVIDENCE, ...evidence } });
+  return store;
+}
+
+interface Case {
+  readonly store?: Store | null;
+  readonly whyNoStore?: string;
+  readonly input?: Input;
+  readonly site?: Site;
+  readonly settings?: Partial<Settings>;
+  readonly surroundings?: ReturnType<typeof surroundingsOf>;
+  readonly program?: ProgramMemory | null;
+}
+
+/** What comes of one compile: by default of a miss that may be tuned. */
+async function resolved({
+  store = stored(),
+  whyNoStore,
+  input = inputOf(text(8)),
+  site = here,
+  settings = {},
+  surroundings = surroundingsOf(settings),
+  program = null,
+}: Case = {}) {
+  const inspected = { input, site };
+  const { decisions, ...rest } = await resolve(
+    inspected,
+    store,
+    whyNoStore ?? null,
+    program,
+    command,
+    surroundings,
+  );
+  return {
+    ...rest,
+    inspected,
+    got: decisions.map(({ outcome, reason }) => [outcome, reason]),
+    now: rest.inspected,
+  };
+}
+
+/** Has the tuner come to this, instead of measuring. */
+const tuned = (sizes: readonly number[], change: Partial<TuneOutcome> = {}) => {
+  const known = { configuration: TILE, evidence: { ...EVIDENCE, ratio: 3 }, outcome: 'tuned' as const };
+  tuner.mockResolvedValueOnce({
+    results: new Map(sizes.map((m) => [keyOf(m), known])),
+    undecided: new Map(),
+    whyNot: '',
+    ...change,
+  });
+};
+/** What it was asked to tune. */
+const askedFor = () => tuner.mock.calls.map(([works]) => works.map(({ key }) => key));
+
+const HIT = ['hit', '1.83x faster than the default'];
+const TUNED = ['tuned', '3.00x faster than the default'];
+
+describe('a compile whose operations all have records', () => {
+  test('is settled, and asks nobody anything', async () => {
+    const { now, inspected, ...rest } = await resolved({ store: stored([8]) });
+    expect(rest).toEqual({ got: [HIT], seconds: 0, settled: true, files: [], whyNot: null });
+    expect(now).toBe(inspected);
+    expect(tuner).not.toHaveBeenCalled();
+  });
+  test('waited for what its survey waited', async () => {
+    const input = inputOf(text(8), { waitedSeconds: 3 });
+    expect((await resolved({ store: stored([8]), input })).seconds).toBe(3);
+  });
+  test('is settled where nothing is to be tuned, though its search could choose from more', async () => {
+    for (const settings of [{ onMiss: 'record' }, { readonly: true }] as const) {
+      const store = stored([8], { families: ['tile'] });
+      const { got, settled } = await resolved({ store, settings });
+      expect({ got, settled }).toEqual({ got: [HIT], settled: true });
+    }
+  });
+  test('leaves out what makes this very program worse, and only that', async () => {
+    const reason = 'it is slower in here';
+    const configuration = configurationText(TILE);
+    const compile = async (workload: string, than = configuration) => {
+      const leftOut = [{ workload, configuration: than, reason }];
+      const program = { identity: '', leftOut, verified: null, open: null };
+      return (await resolved({ store: stored([8, 16]), input: inputOf(text(8, 16)), program })).got;
+    };
+    expect(await compile(keyOf(8))).toEqual([['default', reason], HIT]);
+    // What it has by now is another configuration.
+    expect(await compile(keyOf(8), '{}')).toEqual([HIT, HIT]);
+  });
+});
+
+describe('a miss that is not to be tuned', () => {
+  const elsewhere = siteOf({ whyNotHere: 'this machine is arm64' });
+  test.each<[string, Case, string, boolean]>([
+    ['cannot be measured here', { site: elsewhere }, 'this machine is arm64', true],
+    [
+      'is left to the default',
+      { settings: { onMiss: 'default' } },
+      'no record, and tuning is off (on-miss=default)',
+      true,
+    ],
+    ['is noted', { settings: { onMiss: 'record' } }, 'no record, and tuning is off (on-miss=record)', false],
+    ['has no time', { settings: { budgetSeconds: 0 } }, 'no record, and the tuning budget is 0', true],
+    ['could not be kept', { settings: { readonly: true } }, 'no record, and the database is read-only', true],
+    ['has no database', { store: null }, 'no tuning database', false],
+    [
+      'has a broken database',
+      { store: null, whyNoStore: 'the file is damaged', site: elsewhere },
+      'the file is damaged',
+      false,
+    ],
+    [
+      'is elsewhere, whatever else there is',
+      { site: elsewhere, settings: { onMiss: 'default', budgetSeconds: 0, readonly: true } },
+      'this machine is arm64',
+      true,
+    ],
+  ])('since it %s is left to the default, with the reason', async (_, given, reason, settled) => {
+    const { got, seconds, ...rest } = await resolved(given);
+    expect(rest.settled).toBe(settled);
+    expect({ got, seconds }).toEqual({ got: [['default', reason]], seconds: 0 });
+    expect(tuner).not.toHaveBeenCalled();
+  });
+  test('is noted once for each workload where that is wanted, and what has a record is not', async () => {
+    const store = stored([8], { families: ['tile'] });
+    const settings = { onMiss: 'record' } as const;
+    await resolved({ store, input: inputOf(text(16, 8, 16, 24)), settings });
+    const noted = store.misses();
+    expect(noted.map(({ workload, count }) => [workload, count]).sort()).toEqual([
+      [keyOf(16), 1],
+      [keyOf(24), 1],
+    ]);
+    expect(store.subject({ workload: keyOf(16), ...placeOf(here) })).toEqual(aboutMatmul(16));
+  });
+  test.each([{ onMiss: 'record', readonly: true }, { onMiss: 'default' }, { budgetSeconds: 0 }] as const)(
+    'is not noted with %j',
+    async (settings) => {
+      const store = stored();
+      await resolved({ store, settings });
+      expect(store.misses()).toEqual([]);
+    },
+  );
+});
+
+describe('a miss', () => {
+  test('is tuned, each workload once, with all the time that there is', async () => {
+    tuned([8, 16]);
+    const input = inputOf(text(8, 16, 8));
+    const { got, settled, seconds } = await resolved({ input, settings: { budgetSeconds: 30 } });
+    expect(got).toEqual([TUNED, TUNED, TUNED]);
+    expect(settled).toBe(true);
+    expect(askedFor()).toEqual([[keyOf(8), keyOf(16)]]);
+    const [[works, , , , , options]] = tuner.mock.calls as [(typeof tuner.mock.calls)[0]];
+    expect(works.map(({ count }) => count)).toEqual([2, 1]);
+    expect(options.givenSeconds).toBe(30);
+    expect(options.budgetSeconds).toBeLessThanOrEqual(30);
+    expect(options.budgetSeconds).toBeGreaterThan(0);
+    expect(seconds).toBeGreaterThan(0);
+  });
+  test('has the less time the longer its survey had to wait', async () => {
+    tuned([8]);
+    const input = inputOf(text(8), { waitedSeconds: 20 });
+    const { seconds } = await resolved({ input, settings: { budgetSeconds: 30 } });
+    expect(tuner.mock.calls[0]![5].budgetSeconds).toBeLessThanOrEqual(10);
+    expect(seconds).toBeGreaterThanOrEqual(20);
+  });
+  test('is tuned together with what could not be chosen from all families, which stays a hit meanwhile', async () => {
+    tuned([16], { whyNot: 'the tuning budget is spent' });
+    const { got, settled } = await resolved({
+      store: stored([8], { families: ['tile'] }),
+      input: inputOf(text(8, 16)),
+    });
+    expect(askedFor()).toEqual([[keyOf(16), keyOf(8)]]);
+    expect(got).toEqual([HIT, TUNED]);
+    expect(settled).toBe(false);
+  });
+  test('that is still open in the end is left to the default, and may be tuned by the next build', async () => {
+    tuned([8], { whyNot: 'the tuning budget is spent' });
+    const { got, settled } = await resolved({ input: inputOf(text(8, 16)) });
+    expect(got).toEqual([TUNED, ['default', 'the tuning budget is spent']]);
+    expect(settled).toBe(false);
+  });
+  test('that cannot be decided is left to the default, and not tried again', async () => {
+    const row = { workload: keyOf(8), reason: 'too slow', budgetSeconds: 60, attempts: 1, lastTriedAt: '' };
+    tuned([], { undecided: new Map([[keyOf(8), row]]) });
+    const { got, settled } = await resolved();
+    expect(got).toEqual([['default', expect.stringMatching(/^cannot be decided: too slow\./)]]);
+    expect(settled).toBe(true);
+  });
+  test('cannot be tuned without tools', async () => {
+    const { got, settled } = await resolved();
+    expect(got).toEqual([
+      ['default', expect.stringMatching(/^iree-benchmark-module and iree-run-module are not found/)],
+    ]);
+    expect(settled).toBe(false);
+  });
+  test('whose tuning fails is left to the default, which the log is told', async () => {
+    const log = join(dirname(temporaryPath()), 'log');
+    const listeners = () => ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name));
+    const before = listeners();
+    tuner.mockImplementationOnce(() => {
+      expect(listeners()).toEqual(before.map((count) => count + 1));
+      throw new Error('the disk is full');
+    });
+    const { got, settled } = await resolved({ settings: { log } });
+    expect(got).toEqual([['default', 'tuning failed: the disk is full']]);
+    expect(settled).toBe(false);
+    expect(readFileSync(log, 'utf8')).toMatch(/Z tuning failed: the disk is full\n$/);
+    expect(listeners()).toEqual(before);
+  });
+});
+
+describe('a miss that an earlier build could not decide', () => {
+  /** A database in which 8 is undecided after 20 s. */
+  function undecided(reason = 'the default is too slow', now = new Date(0)): Store {
+    const store = open(temporaryPath(), { now: () => now });
+    store.noteUndecided(aboutMatmul(8), reason, 20);
+    return store;
+  }
+  /** Tools that are there, and were installed just now. */
+  function withTools(budgetSeconds: number) {
+    const surroundings = surroundingsOf({ budgetSeconds });
+    const tools = ['iree-benchmark-module', 'iree-run-module'].map((name) =>
+      program(join(surroundings.root, '.venv/bin', name), 'exit 1'),
+    );
+    return { surroundings, tools };
+  }
+  const LEFT = ['default', expect.stringMatching(/^cannot be decided: /)];
+
+  test.each([20, 25])('is not tried again in %i s, which depends on the tools alone', async (budget) => {
+    const { surroundings, tools } = withTools(budget);
+    const { got, settled, files } = await resolved({ store: undecided(), surroundings });
+    expect({ got, settled, files }).toEqual({ got: [LEFT], settled: true, files: tools });
+    expect(tuner).not.toHaveBeenCalled();
+  });
+  test('is tried again with clearly more time', async () => {
+    tuned([8]);
+    const { got } = await resolved({ store: undecided(), settings: { budgetSeconds: 26 } });
+    expect(got).toEqual([TUNED]);
+  });
+  test('is not tried again where the others leave it no more time', async () => {
+    tuned([16, 24]);
+    const input = inputOf(text(8, 16, 24));
+    const { got, settled } = await resolved({ store: undecided(), input, settings: { budgetSeconds: 60 } });
+    expect(askedFor()).toEqual([[keyOf(16), keyOf(24)]]);
+    expect(got).toEqual([LEFT, TUNED, TUNED]);
+    expect(settled).toBe(true);
+  });
+  test('because it did not run is tried again by a runtime that was installed since', async () => {
+    const didNotRun = `${DOES_NOT_RUN}: exit code 3`;
+    const { surroundings } = withTools(20);
+    tuned([8]);
+    expect((await resolved({ store: undecided(didNotRun), surroundings })).got).toEqual([TUNED]);
+    const later = new Date(Date.now() + 3600_000);
+    expect((await resolved({ store: undecided(didNotRun, later), surroundings })).got).toEqual([LEFT]);
+  });
+});
+
+describe('what the text says is not always what the compiler makes of it', () => {
+  /** A build of an input with 8, of which an earlier one has seen that it becomes `m`. */
+  function becoming(m: number | null, settings: Partial<Settings> = {}) {
+    const surroundings = surroundingsOf(settings);
+    const input = unsurveyed(text(8));
+    if (m !== null)
+      surveyMemory.remember(surroundings.cacheDirectory, {
+        identity: inputIdentity(command, input.digest),
+        operations: [
+          {
+            name: 'linalg.matmul',
+            index: 0,
+            location: null,
+            skipped: null,
+            generated: { workload: matmul(m, 512, 512), loops: [0, 1, 2] },
+            written: null,
+          },
+        ],
+        seconds: 1,
+      });
+    return { surroundings, input };
+  }
+
+  test('what it makes is looked up before anything is tuned', async () => {
+    const { got, now, settled } = await resolved({ store: stored([9]), ...becoming(9) });
+    expect(got).toEqual([HIT]);
+    expect(now.input.surveyed).toBe(true);
+    expect(settled).toBe(true);
+    expect(tuner).not.toHaveBeenCalled();
+  });
+  test('what it makes is tuned, by whoever has his turn then', async () => {
+    const given = becoming(9);
+    tuned([9]);
+    expect((await resolved(given)).got).toEqual([TUNED]);
+    expect(askedFor()).toEqual([[keyOf(9)]]);
+    const lock = await acquireMeasuringLock(given.surroundings, 0);
+    expect(lock).not.toBeNull();
+    lock!.release();
+  });
+  test('where nobody can say, what is written is tuned', async () => {
+    tuned([8]);
+    const { got, now } = await resolved(becoming(null));
+    expect(got).toEqual([TUNED]);
+    expect(now.input.surveyed).toBe(false);
+  });
+  test('a hit does not ask', async () => {
+    expect((await resolved({ store: stored([8]), ...becoming(9) })).got).toEqual([HIT]);
+  });
+
+  test('while somebody measures nothing is asked, but what he has found meanwhile is used', async () => {
+    const given = becoming(9, { budgetSeconds: 0.01 });
+    const lock = await acquireMeasuringLock(given.surroundings, 0);
+    expect(lock).not.toBeNull();
+    try {
+      const { got, settled } = await resolved(given);
+      expect({ got, settled }).toEqual({ got: [['default', BUSY]], settled: false });
+      const store = stored([8]);
+      vi.spyOn(store, 'findRecords').mockReturnValueOnce([]);
+      expect((await resolved({ store, ...given })).got).toEqual([HIT]);
+    } finally {
+      lock!.release();
+    }
+    expect(tuner).not.toHaveBeenCalled();
+  });
+  test('where nothing can be written nothing is tuned', async () => {
+    const { surroundings, input } = becoming(null);
+    mkdirSync(dirname(surroundings.cacheDirectory), { recursive: true });
+    writeFileSync(surroundings.cacheDirectory, 'in the way');
+    const { got, settled } = await resolved({ surroundings, input });
+    expect(got).toEqual([['default', expect.stringMatching(/^tuning failed: .*EEXIST/)]]);
+    expect(settled).toBe(false);
+  });
+
+  test('a survey is made once', async () => {
+    const { surroundings, input } = becoming(9);
+    const first = await withSurvey({ input, site: here }, command, surroundings);
+    expect(first.input).toMatchObject({ surveyed: true, operations: [{ key: keyOf(9) }] });
+    expect(await withSurvey(first, command, surroundings)).toBe(first);
+  });
+  test('a survey is of no use with a preprocessing spec of the user', async () => {
+    const { surroundings, input } = becoming(9);
+    const own = { ...input, reading: { ...input.reading, ownPreprocessing: true } };
+    const inspected = { input: own, site: here };
+    expect(await withSurvey(inspected, command, surroundings)).toBe(inspected);
+  });
+});
