@@ -25,7 +25,10 @@ export async function explainInput(
   const store = await openDatabase(surroundings);
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
-  const memory = programMemory.recall(cacheDirectory, programIdentity(command, inspected.input.digest));
+  const memory = programMemory.recall(
+    cacheDirectory,
+    programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
+  );
   const decisions = withoutWorse(lookup.decide(new Map(), why), memory, lookup.marked);
   store.close();
   const injection = planCompile(decisions, inspected, command, surroundings);

@@ -21,7 +21,10 @@ export async function writeSpec(
   const store = await openDatabase(surroundings);
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const { cacheDirectory } = surroundings;
-  const memory = programMemory.recall(cacheDirectory, programIdentity(command, inspected.input.digest));
+  const memory = programMemory.recall(
+    cacheDirectory,
+    programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
+  );
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
   const decisions = withoutWorse(found, memory, lookup.marked);
   store.close();

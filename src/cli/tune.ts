@@ -92,7 +92,7 @@ export async function tuneInput(
   // Looked up again, so that what is shown is what the next build will get.
   const again = lookUp(store, inspected.input, site, surroundings.settings);
   const found = again.decide(new Map(), whyNot);
-  const identity = programIdentity(command, inspected.input.digest);
+  const identity = programIdentity(command, inspected.input.digest, site.deviceKey);
   const recall = () => programMemory.recall(cacheDirectory, identity);
   const ours = { command, inspected, identity };
   let verdict: ProgramVerdict | null;

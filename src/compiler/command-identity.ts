@@ -6,9 +6,9 @@ import type { Command } from './command.ts';
 import { isNeutral } from './flag-roles.ts';
 import { compilerIdentity } from './identity.ts';
 
-/** The same program under the same flags, whatever its file is called. */
-export const programIdentity = (command: Command, inputDigest: string): string =>
-  JSON.stringify([inputDigest, ...commandIdentity(command)]);
+/** The same program under the same flags, whatever its file is called, run on the same device. */
+export const programIdentity = (command: Command, inputDigest: string, deviceKey: string): string =>
+  JSON.stringify([inputDigest, deviceKey, ...commandIdentity(command)]);
 
 /** The same input under the same flags: what a survey of it is remembered by. */
 export function inputIdentity(command: Command, inputDigest: string): string {

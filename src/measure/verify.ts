@@ -40,14 +40,9 @@ const SHARE_OF_LARGEST: Readonly<Record<string, number>> = { f64: 1e-10, f32: 1e
  * takes rounding on, and may cancel it or not. A kernel that computes in fewer bits is off by more.
  */
 export function dispatchAllowance(expected: Uint8Array, elementType: string): Allowance {
-  const elements = decodeElements(expected, elementType);
-  let largest = 0;
-  for (let i = 0; i < (elements?.length ?? 0); i++) {
-    const size = Math.abs(Number(elements![i]));
-    if (Number.isFinite(size) && size > largest) largest = size;
-  }
   const { absolute } = tolerance(elementType);
-  const allowed = absolute === 0 ? 0 : (SHARE_OF_LARGEST[elementType] ?? 0) * largest;
+  const share = absolute === 0 ? 0 : (SHARE_OF_LARGEST[elementType] ?? 0);
+  const allowed = share * largestOf(expected, elementType).finite;
   return { fromExpected: () => allowed, fromTruth: () => allowed };
 }
 
@@ -61,10 +56,8 @@ export function programAllowance(
   elementType: string,
   roundsTo: readonly string[],
 ): Allowance | null {
-  const elements = decodeElements(expected, elementType) ?? [];
-  let largest = 0;
-  for (let i = 0; i < elements.length; i++) largest = Math.max(largest, Math.abs(Number(elements[i])));
-  if (!Number.isFinite(largest)) return null;
+  const { finite: largest, isAllFinite } = largestOf(expected, elementType);
+  if (!isAllFinite) return null;
   // Integers are exact, whatever floats they are made from.
   const types = tolerance(elementType).relative === 0 ? [elementType] : [elementType, ...roundsTo];
   const all = types.map(tolerance);
@@ -72,6 +65,19 @@ export function programAllowance(
   const relative = Math.max(...all.map((one) => one.relative));
   const allowed = () => absolute + relative * largest;
   return { fromExpected: allowed, fromTruth: allowed };
+}
+
+/** The largest size of the elements that are finite, and whether all are. */
+function largestOf(bytes: Uint8Array, elementType: string): { finite: number; isAllFinite: boolean } {
+  const elements = decodeElements(bytes, elementType) ?? [];
+  let finite = 0;
+  let isAllFinite = true;
+  for (let i = 0; i < elements.length; i++) {
+    const size = Math.abs(Number(elements[i]));
+    if (!Number.isFinite(size)) isAllFinite = false;
+    else if (size > finite) finite = size;
+  }
+  return { finite, isAllFinite };
 }
 
 /**

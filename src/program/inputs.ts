@@ -1,6 +1,6 @@
 // Made-up inputs for a function: raw little-endian files, and the `--input=` values that name them.
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { seededRandom, type Random } from '../search/strategy.ts';
 import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
 import type { ProgramFunction } from '../input/signature.ts';
@@ -91,4 +91,59 @@ function randomElements({ shape, elementType }: RuntimeType, random: Random): Ui
       // i1, one byte each.
       return fill(new Int8Array(length), 0, 1);
   }
+}
+
+/** Relative to a number: what sums in another order come to, and half a unit in the last place of narrow floats. */
+const RELATIVE_ROUNDING: Readonly<Record<string, number>> = {
+  f64: 2 ** -50,
+  f32: 2 ** -21,
+  f16: 2 ** -11,
+  bf16: 2 ** -8,
+};
+
+/**
+ * Writes inputs that differ from others by rounding into `folder`: wide floats up or down by as much as rounding comes to where
+ * it is not exact, narrow ones by the last bit, all else as it is.
+ * @param inputs as `writeInputs` gives them
+ * @param roundsTo element types that the program rounds to; the one that rounds most decides
+ * @returns the same of the new files
+ */
+export async function roundedInputs(
+  inputs: readonly string[],
+  roundsTo: readonly string[],
+  folder: string,
+): Promise<string[]> {
+  const random = seededRandom(1);
+  const rounded: string[] = [];
+  for (const input of inputs) {
+    const [, type = '', path = ''] = /^(.*)=@(.*)$/.exec(input) ?? [];
+    const elementType = type.split('x').at(-1)!;
+    if (RELATIVE_ROUNDING[elementType] === undefined) {
+      rounded.push(input);
+      continue;
+    }
+    const elements = roundedElements(new Uint8Array(await readFile(path)), elementType, roundsTo, random);
+    const file = join(folder, basename(path));
+    await writeFile(file, elements);
+    rounded.push(`${type}=@${file}`);
+  }
+  return rounded;
+}
+
+function roundedElements(
+  { buffer }: Uint8Array<ArrayBuffer>,
+  elementType: string,
+  roundsTo: readonly string[],
+  random: Random,
+): Uint8Array | Float32Array | Float64Array {
+  const isUp = () => random() < 0.5;
+  if (elementType === 'f64' || elementType === 'f32') {
+    const types = [elementType, ...roundsTo];
+    const relative = Math.max(...types.map((type) => RELATIVE_ROUNDING[type] ?? 0));
+    const round = (value: number) => value * (isUp() ? 1 + relative : 1 - relative);
+    return (elementType === 'f64' ? new Float64Array(buffer) : new Float32Array(buffer)).map(round);
+  }
+  // Zero stays zero, whatever its sign.
+  const halves = new Uint16Array(buffer).map((half) => (half & 0x7fff && isUp() ? half ^ 1 : half));
+  return new Uint8Array(halves.buffer);
 }

@@ -6,6 +6,7 @@ import { isSlower, LEAST_RATIO, slowerWorkloads, type SlowerWorkload } from './s
 import type { FunctionVerdict } from './verdict.ts';
 import {
   compareProgram,
+  roundingOf,
   timeProgram,
   type Compared,
   type Contest,
@@ -50,18 +51,29 @@ export function programRuns(
     runs.set(keys.join(), own);
     return own;
   };
-  let isSteady: boolean | null = null;
+  const steady = new Map<StockContest, boolean>();
+  const roundings = new Map<StockContest, readonly number[] | null>();
 
-  const compareOne = async (contest: Contest): Promise<Compared> => {
+  const compareOne = async (own: StockContest, tuned: string): Promise<Compared> => {
+    const contest: Contest = { ...own, tuned };
     const callSeconds = Math.min(MOST_SECONDS, purse.left);
     const result = await purse.spend(() => compareProgram(contest, callSeconds));
     if (result.equal !== false || result.hasFailed) return result;
     // A program that differs from itself says nothing of a configuration. One look is enough.
-    isSteady ??= await purse.spend(async () => {
-      const again = await compareProgram({ ...contest, tuned: contest.stock }, callSeconds);
-      return again.equal === true;
-    });
-    return isSteady ? result : { ...result, equal: null, reason: 'its results differ from run to run' };
+    const isSteady =
+      steady.get(own) ??
+      (await purse.spend(() => compareProgram({ ...contest, tuned: own.stock }, callSeconds))).equal === true;
+    steady.set(own, isSteady);
+    if (!isSteady) return { ...result, equal: null, reason: 'its results differ from run to run' };
+    // Nor does it where rounding its inputs makes as much of its results.
+    let rounding = roundings.get(own);
+    if (rounding === undefined) {
+      if (purse.left <= 0) return result;
+      rounding = await purse.spend(() => roundingOf(contest, callSeconds));
+      roundings.set(own, rounding);
+    }
+    if (rounding === null || rounding.every((error) => error === 0)) return result;
+    return purse.spend(() => compareProgram({ ...contest, rounding }, callSeconds));
   };
 
   const compare = async (keys: readonly string[]): Promise<ComparedResults> => {
@@ -69,7 +81,7 @@ export function programRuns(
     if ('problem' in program) return { results: 'failed', reason: `it does not compile: ${program.problem}` };
     for (const contest of contests) {
       if (purse.left <= 0) return { results: 'unknown', reason: NO_TIME };
-      const result = await compareOne({ ...contest, tuned: program.module });
+      const result = await compareOne(contest, program.module);
       runsWith(keys).set(contest, result);
       if (result.equal === true) continue;
       const reason = `${result.reason ?? 'there are no results'} (@${contest.function.name})`;

@@ -19,6 +19,7 @@ import { messageOf } from '../system/tell.ts';
 import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import type { ProgramFunction } from '../input/signature.ts';
+import { roundedInputs } from './inputs.ts';
 
 export interface Contest {
   /** Paths of the two compiled modules. */
@@ -39,6 +40,8 @@ export interface Contest {
    * program of many steps; left out, by no more than one step's rounding.
    */
   readonly roundsTo?: readonly string[];
+  /** By how much stock's results change when inputs are rounded, for each at most, see `roundingOf`; 0 when left out. */
+  readonly rounding?: readonly number[];
   /** Ends everything; nothing does when left out. */
   readonly signal?: AbortSignal;
 }
@@ -98,6 +101,34 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
   }
 }
 
+/**
+ * By how much stock's own results change, each at most, when its inputs are rounded otherwise. Null where it cannot be run
+ * with them.
+ * @throws StoppedError when the signal fires
+ */
+export async function roundingOf(contest: Contest, callSeconds: number): Promise<readonly number[] | null> {
+  const folder = await mkdtemp(join(contest.folder, 'rounded-'));
+  try {
+    const inputs = await roundedInputs(contest.inputs, contest.roundsTo ?? [], folder);
+    const [before, after] = [
+      await runProgram(contest, contest.stock, join(folder, 'as-given'), callSeconds),
+      await runProgram({ ...contest, inputs }, contest.stock, join(folder, 'rounded'), callSeconds),
+    ];
+    if ('failure' in before || 'failure' in after) return null;
+    const errors: number[] = [];
+    for (const [i, elementType] of contest.function.results.entries()) {
+      const [a, b] = [await readFile(before.files[i]!), await readFile(after.files[i]!)];
+      errors.push(compareOutputs(a, b, elementType).maxError);
+    }
+    return errors;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A program of many steps rounds in all of them, and not only what it is given. */
+const ROUNDINGS = 4;
+
 const notCompared = (equal: false | null, reason: string): Compared => ({
   equal,
   maxError: Infinity,
@@ -142,7 +173,7 @@ async function runProgram(
 
 /** Two results at a time: together those of a large program need not fit into memory. */
 async function compareResults(
-  { function: { results }, roundsTo }: Contest,
+  { function: { results }, roundsTo, rounding }: Contest,
   stock: readonly string[],
   tuned: readonly string[],
 ): Promise<Omit<Verdict, 'timing'>> {
@@ -155,7 +186,17 @@ async function compareResults(
       const allowance = programAllowance(expected, elementType, roundsTo);
       if (allowance === null)
         return { equal: null, maxError: Infinity, reason: `result ${i} is not finite on made-up inputs` };
-      comparison = compareOutputs(expected, actual, elementType, null, allowance);
+      const more = ROUNDINGS * (rounding?.[i] ?? 0);
+      // Whole numbers, such as the place of the largest element, change by anything then.
+      if (more === Infinity || (more > 0 && /^[su]?i/.test(elementType)))
+        return {
+          equal: null,
+          maxError: Infinity,
+          reason: `result ${i} depends on how its inputs are rounded`,
+        };
+      const allowed = (value: number) => Math.max(more, allowance.fromExpected(value));
+      const both = { fromExpected: allowed, fromTruth: allowed };
+      comparison = compareOutputs(expected, actual, elementType, null, both);
     }
     maxError = Math.max(maxError, comparison.maxError);
     if (comparison.reason !== null) reason ??= `result ${i}: ${comparison.reason}`;

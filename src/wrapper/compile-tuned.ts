@@ -84,7 +84,7 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
 async function compileTuned(found: Inspected, command: Command, surroundings: Surroundings): Promise<void> {
   const { settings, cacheDirectory } = surroundings;
   const { store, problem } = await openDatabase(settings);
-  const identity = programIdentity(command, found.input.digest);
+  const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { writeInputs } from '../../src/program/inputs.ts';
+import { roundedInputs, writeInputs } from '../../src/program/inputs.ts';
 import type { ProgramFunction } from '../../src/input/signature.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
@@ -101,4 +101,24 @@ test('the same seed gives the same values, another one others', async () => {
   };
   expect(await bytes(1)).toEqual(await bytes(1));
   expect(await bytes(1)).not.toEqual(await bytes(2));
+});
+
+test('inputs that are rounded otherwise differ by a rounding, and by that of the narrowest type on the way', async () => {
+  const folder = temporaryDirectory();
+  const rounded = join(folder, 'rounded');
+  mkdirSync(rounded);
+  /** Bits of the value before and after, as far as they differ by more than their last ones. */
+  const differences = async (elementType: string, roundsTo: readonly string[]) => {
+    const inputs = await writeInputs(tensor(elementType), folder, 3);
+    const [input] = await roundedInputs(inputs, roundsTo, rounded);
+    const [before, after] = [inputs[0]!, input!].map((one) => readFileSync(one.slice(one.indexOf('@') + 1)));
+    const floats = (bytes: Buffer) => [...new Float32Array(new Uint8Array(bytes).buffer)];
+    if (elementType !== 'f32') return before!.equals(after!) ? 0 : 1;
+    const [was, is] = [floats(before!), floats(after!)];
+    return Math.max(...was.map((value, i) => (value === 0 ? is[i]! : Math.abs(is[i]! / value - 1))));
+  };
+  expect(await differences('f32', [])).toBe(2 ** -21);
+  expect(await differences('f32', ['f16', 'bf16'])).toBe(2 ** -8);
+  expect(await differences('bf16', ['bf16'])).toBe(1);
+  expect(await differences('i32', ['bf16'])).toBe(0);
 });

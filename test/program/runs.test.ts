@@ -1,7 +1,7 @@
 // Running a program with some of its configurations, on tools that make up what they say.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { NO_TIME } from '../../src/program/judge.ts';
 import { programRuns } from '../../src/program/runs.ts';
 import { describeDevice } from '../../src/backend/index.ts';
@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/folders.ts';
  * @param deeds shell text; `$module` is `stock` or the keys of the configurations in it. What it sets is what is found out:
  * `result` is the program's, `ms` its time and that of its only dispatch
  */
-function fakeProgram(deeds: string, { seconds = 60, functions = ['main'] } = {}) {
+function fakeProgram(deeds: string, { seconds = 60, functions = ['main'], result = 'f16' } = {}) {
   const folder = temporaryDirectory();
   const tool = (name: string, text: string) => {
     const path = join(folder, name);
@@ -36,9 +36,18 @@ ${deeds}`;
     ),
   };
   const compiled: string[] = [];
+  const input = join(folder, 'input0.bin');
+  writeFileSync(input, new Float32Array([1, 0, -2]));
   const contests = functions.map((name) => ({
-    function: { name, arguments: [], results: ['f16'], unsupported: null },
-    ...{ stock: join(folder, 'stock'), inputs: [], device: describeDevice('local-sync'), tools, folder },
+    function: { name, arguments: [], results: [result], unsupported: null },
+    ...{
+      stock: join(folder, 'stock'),
+      inputs: [`3xf32=@${input}`],
+      roundsTo: [],
+      device: describeDevice('local-sync'),
+      tools,
+      folder,
+    },
   }));
   const runs = programRuns(
     contests,
@@ -109,6 +118,34 @@ test.each([
 ])('%s', async (_, deeds, results, reason) => {
   const { runs } = fakeProgram(deeds);
   expect(await runs.compare(['a'])).toEqual({ results, reason: expect.stringMatching(reason) as string });
+});
+
+describe('what rounding its inputs makes of a program is no configuration’s fault', () => {
+  /** In 32 bits: 1, 1.25 with inputs that are rounded otherwise, and `tuned` with the configuration. */
+  const deeds = (tuned: string) => String.raw`one='\000\000\200\077'
+    case "$module $*" in
+      a*) result=${tuned} ;;
+      */rounded-*/input0.bin*) result='\000\000\240\077' ;;
+      *) result=$one ;;
+    esac`;
+  test.each([
+    ['no more than that', 'f32', String.raw`'\000\000\300\077'`, { results: 'equal', reason: null }],
+    [
+      'much more than that',
+      'f32',
+      String.raw`'\000\000\000\101'`,
+      { results: 'different', reason: 'result 0: element 0 is 8 instead of 1 (@main)' },
+    ],
+    [
+      'whole numbers',
+      'i32',
+      String.raw`'\000\000\300\077'`,
+      { results: 'unknown', reason: 'result 0 depends on how its inputs are rounded (@main)' },
+    ],
+  ])('%s', async (_, result, tuned, expected) => {
+    const { runs } = fakeProgram(deeds(tuned), { result });
+    expect(await runs.compare(['a'])).toEqual(expected);
+  });
 });
 
 test('what does not compile has failed', async () => {

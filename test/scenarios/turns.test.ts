@@ -141,31 +141,13 @@ test('a build does not wait long for its turn to run the program, and the next o
   place.write('in.mlir', `// Another program.\n${oddMatmul}`);
   await measureElsewhere(place);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
-  const env = { IREE_TUNED_BUDGET: '20' };
-  const { explanation } = await place.explain(argv, { env });
+  const { explanation } = await place.explain(argv);
   const reason = 'another process measured on this machine';
   expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
-  expect(explanation.seconds.tuning).toBeLessThan(20);
+  // Nowhere near the budget.
+  expect(explanation.seconds.tuning).toBeLessThan(100);
   lock!.release();
   lock = null;
-  expect((await place.explain(argv, { env })).explanation.program).toMatchObject({ reason: null });
-  expect((await place.explain(argv, { env })).explanation.program).toBeNull();
-});
-
-test('a build does not wait long for its turn to run the program, and the next one does it', async () => {
-  const place = Workplace.simulated();
-  place.write('in.mlir', oddMatmul);
-  expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'])).code).toBe(0);
-  place.write('in.mlir', `// Another program.\n${oddMatmul}`);
-  await measureElsewhere(place);
-  const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
-  const env = { IREE_TUNED_BUDGET: '20' };
-  const { explanation } = await place.explain(argv, { env });
-  const reason = 'another process measured on this machine';
-  expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });
-  expect(explanation.seconds.tuning).toBeLessThan(20);
-  lock!.release();
-  lock = null;
-  expect((await place.explain(argv, { env })).explanation.program).toMatchObject({ reason: null });
-  expect((await place.explain(argv, { env })).explanation.program).toBeNull();
+  expect((await place.explain(argv)).explanation.program).toMatchObject({ reason: null });
+  expect((await place.explain(argv)).explanation.program).toBeNull();
 });

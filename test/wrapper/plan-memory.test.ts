@@ -2,6 +2,7 @@ import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
+import { programIdentity } from '../../src/compiler/command-identity.ts';
 import { planIdentity } from '../../src/wrapper/plan-memory.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 import { commandOf } from '../support/inspected.ts';
@@ -45,4 +46,11 @@ test('a plan is the same wherever its output goes, and another one for other fla
   expect(identity(['in.mlir', '-o', 'other.vmfb'])).toBe(identity(argv));
   expect(identity([...argv, '--iree-opt-level=O2'])).not.toBe(identity(argv));
   expect(identity(argv, 'another')).not.toBe(identity(argv));
+});
+
+test('what is known of a program is known of it on one device', () => {
+  const identity = (device: string, digest = 'digest') => programIdentity(commandOf(...argv), digest, device);
+  expect(identity('a CPU local-sync threads=1')).toBe(identity('a CPU local-sync threads=1'));
+  expect(identity('a CPU local-task threads=8')).not.toBe(identity('a CPU local-sync threads=1'));
+  expect(identity('a CPU local-sync threads=1', 'another')).not.toBe(identity('a CPU local-sync threads=1'));
 });
