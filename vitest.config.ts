@@ -52,6 +52,7 @@ export default defineConfig({
         test: {
           name: 'compiler',
           include: files.filter((file) => leadsToRealTools(file)),
+          globalSetup: 'test/support/ask-once.ts',
           // A busy machine takes its time. What a test waits for is not the clock.
           testTimeout: 600_000,
           hookTimeout: 600_000,

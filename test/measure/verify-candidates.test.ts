@@ -121,13 +121,13 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
 });
 
 describe('configurations that only sum in another order are right', () => {
-  /** Data tiling where there is any, the first starts, and some that nobody thought of. */
+  /** Data tiling where there is any, the first start, and one that nobody thought of. */
   function configurationsOf(shape: Workload) {
     const space = llvmCpuSpace(shape, { nativeVectorBytes: 16, threads: 1, wholeProgram: true });
-    const points = randomSearch(space, seededRandom(1)).propose(3);
+    const points = randomSearch(space, seededRandom(1)).propose(1);
     return [
       ...space.alternatives,
-      ...[...space.starts.slice(0, 2), ...points].map((point) => space.configurationAt(point)!),
+      ...[...space.starts.slice(0, 1), ...points].map((point) => space.configurationAt(point)!),
     ];
   }
   const types: Types[] = [
@@ -154,7 +154,7 @@ describe('configurations that only sum in another order are right', () => {
     const candidates = configurationsOf(shape).map((configuration, i) =>
       candidateOf(`c${i}`, configuration, shape, tools.release),
     );
-    expect(candidates.length).toBeGreaterThanOrEqual(5);
+    expect(candidates.length).toBeGreaterThanOrEqual(2);
     const build = await buildCandidates(tools, shape, [stock, ...candidates, ...truthOf(shape)], 'm');
     expect([...build.refused]).toEqual([]);
     const names = candidates.map(({ name }) => name);

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { interpreterOf } from '../../src/compiler/pip.ts';
 import { readHead } from '../../src/system/files.ts';
 import { siblingsOf } from '../../src/shim/siblings.ts';
+import { giveAnswers } from '../support/answers.ts';
 import { compiler } from '../support/real-tools.ts';
 import { simulatedPrograms } from '../support/simulated-programs.ts';
 import { simulatedTools } from '../support/simulated-tools.ts';
@@ -50,6 +51,7 @@ export function simulatedInstallation(place: Workplace): string {
   const there = new Set(readdirSync(join(folder, '../../_runtime_libs')));
   for (const [name, path] of siblingsOf(compiler))
     if (!there.has(name)) symlinkSync(path, join(folder, name));
+  giveAnswers(place.path('cache'), simulated);
   return simulated;
 }
 

@@ -28,7 +28,7 @@ const twoMatmuls = `func.func @main(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${y!} {
 
 /** A place with simulated tools that notes what they are told to do with whole programs. */
 function simulatedPlace(text = twoMatmuls, env: Readonly<Record<string, string>> = {}): Workplace {
-  const place = Workplace.simulated(env);
+  const place = Workplace.simulated(env, { isShort: true });
   place.write('in.mlir', text);
   place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
   return place;

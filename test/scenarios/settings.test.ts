@@ -94,6 +94,7 @@ describe('settings files', () => {
   test('can disable everything', async () => {
     const place = new Project();
     place.project('{"disable": true}');
+    place.remove('cache');
     expect((await place.compile(argv, { env: BARE })).code).toBe(0);
     await place.expectStock();
     // Only the launcher has been there: it notes that Node runs.

@@ -4,11 +4,12 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
+import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { installScripts } from '../support/scripts.ts';
 import { compiler, root, runtimeTool } from '../support/real-tools.ts';
 import { simulatedPrograms } from '../support/simulated-programs.ts';
-import { simulatedTools } from '../support/simulated-tools.ts';
+import { simulatedTools, type Simulation } from '../support/simulated-tools.ts';
 
 export const HOST = [
   '--iree-hal-target-device=local',
@@ -38,7 +39,9 @@ export class Workplace {
   readonly database = join(this.folder, 'data', 'tuning.db');
   readonly #env: Record<string, string | undefined>;
 
+  /** With a cache that knows the compiler, and nothing else. */
   constructor(env: Readonly<Record<string, string>> = {}) {
+    giveAnswers(this.path('cache'));
     this.#env = {
       ...process.env,
       // No settings file and no database of whoever runs the tests.
@@ -57,18 +60,25 @@ export class Workplace {
 
   /**
    * A place where a search takes a second and is sure to find something: see simulated-tools.ts. The file `hold` holds it
-   * after its first batch; what becomes of whole programs is in simulated-programs.ts, unless they are really run.
+   * after its first batch; what becomes of whole programs is in simulated-programs.ts, unless they are really run. What is
+   * short compiles nothing to its end.
    */
   static simulated(
     env: Readonly<Record<string, string>> = {},
-    { programs }: { readonly programs: 'simulated' | 'real' } = { programs: 'simulated' },
+    {
+      programs = 'simulated',
+      ...more
+    }: { programs?: 'simulated' | 'real' } & Pick<Simulation, 'isShort' | 'isRefusing'> = {},
   ): Workplace {
     // The search is over long before: the clock must not decide what comes of a test.
     const place = new Workplace({ IREE_TUNED_BUDGET: '300', ...env });
-    place.#env['IREE_TUNED_COMPILER'] = simulatedTools(place.path('tools'), {
+    const simulated = simulatedTools(place.path('tools'), {
       hold: place.path('hold'),
       ...(programs === 'simulated' && { programs: simulatedPrograms(place.folder) }),
+      ...more,
     });
+    giveAnswers(place.path('cache'), simulated);
+    place.#env['IREE_TUNED_COMPILER'] = simulated;
     return place;
   }
 
@@ -103,9 +113,9 @@ export class Workplace {
     return this.run(join(root, 'bin', 'iree-tuned'), argv, options);
   }
 
-  /** Runs the real compiler in the folder, as the user would have without us. */
+  /** Runs the compiler in the folder, as the user would have without us. */
   stock(argv: readonly string[], options: RunOptions = {}): Promise<Result> {
-    return this.run(compiler.executable, argv, options);
+    return this.run(this.#env['IREE_TUNED_COMPILER']!, argv, options);
   }
 
   /** Compiles with an explanation and gives both. */
@@ -158,12 +168,14 @@ export class Workplace {
   watchedTools(real = compiler.executable): { compiler: string; ran: () => string[] } {
     const log = this.path('ran.log');
     const script = (name: string, tool: string) => `echo "${name} $*" >>'${log}'\nexec '${tool}' "$@"`;
+    const watched = installScripts(this.path('watched'), {
+      compile: script('iree-compile', real),
+      benchmark: script('iree-benchmark-module', runtimeTool('iree-benchmark-module')),
+      run: script('iree-run-module', runtimeTool('iree-run-module')),
+    });
+    giveAnswers(this.path('cache'), watched);
     return {
-      compiler: installScripts(this.path('watched'), {
-        compile: script('iree-compile', real),
-        benchmark: script('iree-benchmark-module', runtimeTool('iree-benchmark-module')),
-        run: script('iree-run-module', runtimeTool('iree-run-module')),
-      }),
+      compiler: watched,
       ran: () => {
         const lines = existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [];
         writeFileSync(log, '');

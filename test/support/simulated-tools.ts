@@ -17,6 +17,10 @@ export interface Simulation {
   readonly hold?: string;
   /** What becomes of whole programs, stock against tuned; when left out they are compiled and run by the real tools. */
   readonly programs?: SimulatedPrograms;
+  /** Whether what the user compiles is compiled only as far as its dispatches are configured, for tests that look no further. */
+  readonly isShort?: boolean;
+  /** Whether no candidate compiles. */
+  readonly isRefusing?: boolean;
 }
 
 /** In ms: the first candidate of each batch is ten times as fast as the default, data tiling no faster than that. */
@@ -60,14 +64,18 @@ const RESULT = `
  * Writes them below `folder`.
  * @returns the compiler to set
  */
-export function simulatedTools(folder: string, { hold = '', programs }: Simulation = {}): string {
+export function simulatedTools(
+  folder: string,
+  { hold = '', programs, isShort = false, isRefusing = false }: Simulation = {},
+): string {
   const ofPrograms = (path: string, deed: (programs: SimulatedPrograms) => string) =>
     programs === undefined ? '' : `case ${path} in ${PROGRAMS}) ${deed(programs)} ;; esac`;
   return installScripts(folder, {
     compile: `real='${compiler.executable}'
 ${CANDIDATE_ARGUMENTS}
-case $source in ${CANDIDATES}) exec cp "$source" "$output" ;; esac
+case $source in ${CANDIDATES}) ${isRefusing ? 'exit 1' : 'exec cp "$source" "$output"'} ;; esac
 ${ofPrograms('$output', () => COMPILE_PROGRAM)}
+${isShort ? `case $output in *.vmfb) set -- "$@" --compile-to=executable-configurations ;; esac` : ''}
 exec "$real" "$@"`,
     benchmark: `for argument; do
   case $argument in

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { program } from '../../compiler/support.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
+import { giveAnswers } from '../../support/answers.ts';
 import { Installation } from '../../support/installation.ts';
+import { compiler } from '../../support/real-tools.ts';
 import { HOST, matmulModule, Workplace, type Result } from '../support.ts';
 import { misbehavingCompiler, recordedWorkplace } from './support.ts';
 
@@ -14,29 +16,50 @@ const third = 'dist/current/run.cjs';
 /** Of settings files. */
 const reader = 'dist/current/config-text.cjs';
 
+/** What a build comes to: with a matmul to tune, with an input that nobody understands, and with a flag that nobody has. */
 const commands: readonly { argv: readonly string[]; stdin: string }[] = [
   { argv: [...HOST, '-'], stdin: matmulModule(8, 8, 8) },
   { argv: [...HOST, '-'], stdin: 'func.func @main(' },
   { argv: ['--no-such-flag'], stdin: '' },
 ];
 
-// What is asked of the compiler is asked once.
 const place = new Workplace();
+
+/**
+ * A compiler that answers as the real one does, and builds in no time: what counts is that it is run as it would have been
+ * without us, and that all it says arrives.
+ */
+const quick = program(
+  join(temporaryDirectory(), 'iree-compile'),
+  `case "$*" in *--compile-to=* | *--iree-tuned-probe-* | --version | --help-hidden) exec '${compiler.executable}' "$@" ;; esac
+echo "$@"; cat; echo said >&2; exit 3`,
+);
+const settings = { IREE_TUNED_COMPILER: quick };
+giveAnswers(place.path('cache'), quick);
+
+// The real one once, in an installation that is whole and in one that is not.
 let stock: Result[];
 beforeAll(async () => {
-  stock = [];
+  const damaged = new Installation();
+  rmSync(damaged.path(second));
   for (const { argv, stdin } of commands) {
-    stock.push(await place.stock(argv, { stdin }));
-    expect(await place.compile(argv, { stdin, env: { IREE_TUNED_BUDGET: '0' } })).toEqual(stock.at(-1));
+    const real = await place.stock(argv, { stdin });
+    const options = { stdin, env: { IREE_TUNED_BUDGET: '0' } };
+    expect(await place.compile(argv, options)).toEqual(real);
+    expect(await place.run(damaged.launcher, argv, options)).toEqual(real);
+    expect(real.code).toBe(argv.length > 1 && stdin.endsWith('}\n') ? 0 : 1);
   }
-  expect(stock.map(({ code }) => code)).toEqual([0, 1, 1]);
+  stock = await Promise.all(commands.map(({ argv, stdin }) => place.run(quick, argv, { stdin })));
+  expect(stock.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+    Array(3).fill({ code: 3, stderr: 'said\n' }),
+  );
 });
 
 /** Every command must come to what it comes to without us. */
 async function expectStock({ launcher }: Installation): Promise<void> {
   const ours = ['--iree-tuned-budget', '0', '--iree-tuned-readonly'];
   for (const [i, { argv, stdin }] of commands.entries())
-    expect(await place.run(launcher, [...ours, ...argv], { stdin })).toEqual(stock[i]);
+    expect(await place.run(launcher, [...ours, ...argv], { stdin, env: settings })).toEqual(stock[i]);
 }
 
 describe('a bundle', () => {
@@ -95,7 +118,7 @@ describe('a bundle', () => {
   test('of settings files is loaded where there is one, and without it the build is left to the compiler', async () => {
     const installation = new Installation();
     rmSync(installation.path(reader));
-    const at = new Workplace({ IREE_TUNED_LOG: 'log' });
+    const at = new Workplace({ IREE_TUNED_LOG: 'log', ...settings });
     const { argv } = commands[2]!;
     expect(await at.run(installation.launcher, argv)).toEqual(stock[2]);
     expect(at.read('log').toString()).not.toContain('Cannot find module');
@@ -123,7 +146,7 @@ describe('a bundle', () => {
     const installation = new Installation();
     truncateSync(installation.path(file), 100);
     rmSync(place.path('log'), { force: true });
-    const env = flags.length > 0 ? {} : { IREE_TUNED_LOG: 'log' };
+    const env = { ...settings, ...(flags.length === 0 && { IREE_TUNED_LOG: 'log' }) };
     await place.run(installation.launcher, [...flags, ...commands[2]!.argv], { env });
     expect(place.read('log').toString()).toMatch(line);
   });
