@@ -57,6 +57,8 @@ export interface Backend {
    * says nothing.
    */
   familiesOf(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): readonly string[];
+  /** What is worth trying on all operations of a program together, measured on none of them; null where nothing is. */
+  programWide(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): OwnConfiguration | null;
   /** All configurations worth trying; everything it yields compiles. */
   spaceOf(workload: Workload, options: SpaceOptions): SearchSpace<Configuration>;
   /** What else is worth trying, given what was measured first. */

@@ -8,7 +8,7 @@ import { programIdentity } from '../compiler/command-identity.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { createDigest } from '../system/digest.ts';
 import { planCompile } from '../wrapper/plan.ts';
-import { programMemory, withoutWorse } from '../wrapper/program-memory.ts';
+import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import { configurationKey } from '../backend/index.ts';
 import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
@@ -29,7 +29,7 @@ export async function explainInput(
     cacheDirectory,
     programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
   );
-  const decisions = withoutWorse(lookup.decide(new Map(), why), memory, lookup.marked);
+  const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked);
   store.close();
   const injection = planCompile(decisions, inspected, command, surroundings);
   let landed: (boolean | null)[] | null = null;

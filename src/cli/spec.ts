@@ -6,7 +6,7 @@ import { tuningSpecFlags } from '../spec/tuning.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
-import { programMemory, withoutWorse } from '../wrapper/program-memory.ts';
+import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
 import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
@@ -26,7 +26,7 @@ export async function writeSpec(
     programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
   );
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
-  const decisions = withoutWorse(found, memory, lookup.marked);
+  const decisions = inProgram(found, memory, lookup.marked);
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify(explainOperations(inspected.input.bytes, input, decisions, null), null, 2));

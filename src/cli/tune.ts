@@ -7,7 +7,7 @@ import { programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { lastWord, verifyOnDemand } from '../wrapper/last-word.ts';
 import { planCompile } from '../wrapper/plan.ts';
-import { programMemory, withoutWorse } from '../wrapper/program-memory.ts';
+import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
 import { progressDisplay } from '../report/progress.ts';
@@ -100,13 +100,13 @@ export async function tuneInput(
     verdict = await verifyOnDemand({ ...ours, decisions: found }, store, surroundings);
   } else {
     const memory = recall();
-    const decisions = withoutWorse(found, memory, again.marked);
+    const decisions = inProgram(found, memory, again.marked);
     const injection = planCompile(decisions, inspected, command, surroundings);
     const why = surroundings.settings.readonly ? 'the database is read-only' : null;
     ({ verdict } = await lastWord({ ...ours, decisions, memory }, injection, why, store, surroundings));
   }
   store.close();
-  const decisions = withoutWorse(found, recall(), again.marked);
+  const decisions = inProgram(found, recall(), again.marked);
   if (options.json === true) {
     const operations = explainOperations(inspected.input.bytes, input, decisions, null);
     console.log(JSON.stringify({ operations, program: verdict }, null, 2));

@@ -71,7 +71,7 @@ export interface InjectionOptions {
 export function planInjection(decisions: readonly Decision[], options: InjectionOptions): Injection {
   const inDispatches = decisions
     .filter(isInjected)
-    .filter(({ tunable }) => tunable.workload.context !== undefined);
+    .filter((decision) => decision.tunable.workload.context !== undefined && needsOf(decision) === null);
   if (inDispatches.length === 0) return planWhole(decisions, options);
   // No matcher is to find these: they are configured by then.
   const others = decisions.map((decision) =>

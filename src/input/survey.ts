@@ -220,14 +220,15 @@ function match(
     return own.map((one): SurveyedOperation => {
       const { loops } = take(one);
       const workload = withInput(one.workload, form.workload);
-      const isReachable =
-        one.mark !== null && one.workload.context === undefined && areTiledAlike(workload, form.workload);
+      const isInDispatch = one.workload.context !== undefined;
+      const isReachable = one.mark !== null && areTiledAlike(workload, form.workload);
       return {
         ...site,
         skipped: null,
         generated: { workload, loops },
-        // Tiles stay on the loops while the compiler interchanges them: they have to be in its order from the start.
-        written: isReachable ? { ...form, loops } : null,
+        // Tiles stay on the loops while the compiler interchanges them: they have to be in its order from the start. What is
+        // tuned in its dispatch gets none of them there.
+        written: isInDispatch ? form : isReachable ? { ...form, loops } : null,
       };
     });
   });

@@ -42,21 +42,30 @@ export const inputBytes = ({ arguments: types }: ProgramFunction): number =>
 const bytesOf = (shape: readonly number[], elementType: string) =>
   shape.reduce((product, size) => product * size, elementBytes(elementType));
 
-/** The bits of 1 in floats narrower than 32 bits; their top bit is the sign. */
-const NARROW_ONE: Readonly<Record<string, number>> = {
-  f16: 0x3c00,
-  bf16: 0x3f80,
-  f8E4M3FN: 0x38,
-  f8E4M3FNUZ: 0x40,
-  f8E5M2: 0x3c,
-  f8E5M2FNUZ: 0x40,
+/** The bits of 1 in floats narrower than 32 bits, whose top bit is the sign, and what one more in the exponent adds. */
+const NARROW_ONE: Readonly<Record<string, readonly [one: number, exponent: number]>> = {
+  f16: [0x3c00, 1 << 10],
+  bf16: [0x3f80, 1 << 7],
+  f8E4M3FN: [0x38, 1 << 3],
+  f8E4M3FNUZ: [0x40, 1 << 3],
+  f8E5M2: [0x3c, 1 << 2],
+  f8E5M2FNUZ: [0x40, 1 << 2],
 };
 
-function randomElements({ shape, elementType }: RuntimeType, random: Random): Uint8Array {
+/**
+ * Elements of a tensor as `writeInputs` makes them up.
+ * @param exponent of the power of 2 that floats are multiplied by
+ */
+export function randomElements(
+  { shape, elementType }: RuntimeType,
+  random: Random,
+  exponent = 0,
+): Uint8Array {
   const length = shape!.reduce((product, size) => product * size, 1);
   const between = (least: number, most: number) => least + Math.floor(random() * (most - least + 1));
-  const one = NARROW_ONE[elementType];
-  if (one !== undefined) {
+  const narrow = NARROW_ONE[elementType];
+  if (narrow !== undefined) {
+    const one = narrow[0] + exponent * narrow[1];
     const sign = 2 ** (8 * elementBytes(elementType) - 1);
     const values = [sign + one, 0, one];
     const array = elementBytes(elementType) === 1 ? new Uint8Array(length) : new Uint16Array(length);
@@ -68,7 +77,8 @@ function randomElements({ shape, elementType }: RuntimeType, random: Random): Ui
     least: number,
     most: number,
   ) => {
-    for (let i = 0; i < length; i++) array[i] = between(least, most);
+    const scale = array instanceof Float64Array || array instanceof Float32Array ? 2 ** exponent : 1;
+    for (let i = 0; i < length; i++) array[i] = scale * between(least, most);
     return new Uint8Array(array.buffer);
   };
   switch (elementType.replace(/^[su]i/, 'i')) {

@@ -9,6 +9,9 @@ export const DOES_NOT_RUN = 'the default does not run';
 /** Little more time decides nothing, and no two builds have quite the same. */
 const MORE_TIME = 1.25;
 
+/** Whether so many seconds are enough more than others to hope for more. */
+export const isMoreTime = (seconds: number, before: number): boolean => seconds > MORE_TIME * before;
+
 /**
  * Whether a build can hope to decide what an earlier one could not.
  * @param seconds that it has for this workload
@@ -19,7 +22,7 @@ export function isWorthAnotherTry(
   seconds: number,
   tools: readonly string[],
 ): boolean {
-  if (seconds > MORE_TIME * budgetSeconds) return true;
+  if (isMoreTime(seconds, budgetSeconds)) return true;
   if (!reason.startsWith(DOES_NOT_RUN)) return false;
   // A runtime that was installed since may run what another one could not.
   return tools.some((path) => statSync(path).ctimeMs > Date.parse(lastTriedAt));

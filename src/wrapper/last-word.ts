@@ -2,6 +2,7 @@
 // makes it slower or wrong is left out, of this build and of all later ones.
 import type { Command } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Decision, type Injected } from '../decision/decision.ts';
+import { programWideOf, withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { LeftOutWorkload } from '../program/judge.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
@@ -11,11 +12,18 @@ import { userName } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
 import { configurationText } from '../backend/index.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import { isWorthAnotherTry } from '../tuning/undecided.ts';
+import { isMoreTime, isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
 import { planCompile } from './plan.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
-import { injectedSet, programMemory, withoutWorse, type ProgramMemory } from './program-memory.ts';
+import {
+  injectedSet,
+  inProgram,
+  offersOf,
+  programMemory,
+  type ProgramMemory,
+  type TriedProgramWide,
+} from './program-memory.ts';
 import type { Limits, Verification } from './verify-program.ts';
 
 /** How much of the budget a program may run. */
@@ -66,17 +74,21 @@ export async function lastWord(
   const { decisions, memory } = program;
   const { settings, cacheDirectory } = surroundings;
   const silent: LastWord = { decisions, verdict: null, seconds: 0, settled: true };
-  if (route === 'none' || whyNot !== null || store === null) return silent;
+  if (whyNot !== null || store === null) return silent;
+  const isOffered = offerTo(program, surroundings).size > 0;
+  if (route === 'none' && !isOffered) return silent;
   const set = injectedSet(decisions, route);
-  if (memory?.verified === set) return silent;
+  if (memory?.verified === set && !isOffered) return silent;
   const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
   // It is not compiled with them either.
   if (planMemory.recall(cacheDirectory, identity)?.state === 'broken') return silent;
   const open = memory?.open?.set === set ? memory.open : null;
+  /** There is nothing to verify where nothing is injected. */
+  const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
   if (open !== null && isInVain(open, settings.budgetSeconds))
-    return { ...silent, verdict: notVerified(open.reason) };
+    return { ...silent, verdict: unverified(open.reason) };
   if (SHARE * settings.budgetSeconds < LEAST_SECONDS)
-    return { ...silent, verdict: notVerified('the budget leaves too little time to run it') };
+    return { ...silent, verdict: unverified('the budget leaves too little time to run it') };
 
   const begun = performance.now();
   try {
@@ -85,7 +97,7 @@ export async function lastWord(
   } catch (error) {
     // A full disk, say, or the caller has gone.
     tell(`the program was not run: ${messageOf(error)}`, settings.log);
-    const verdict = notVerified(messageOf(error));
+    const verdict = unverified(messageOf(error));
     return { ...silent, verdict, seconds: (performance.now() - begun) / 1000, settled: false };
   }
 }
@@ -103,10 +115,11 @@ async function askInTurn(
   /** What others have found out meanwhile. */
   const recall = () => {
     const memory = programMemory.recall(surroundings.cacheDirectory, program.identity);
-    const decisions = withoutWorse(program.decisions, memory, new Map());
+    const decisions = inProgram(program.decisions, memory, new Map());
     const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
-    const isKnown = route === 'none' || memory?.verified === injectedSet(decisions, route);
-    return { ...program, memory, decisions, isKnown };
+    const now = { ...program, memory, decisions, route };
+    const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);
+    return { ...now, isKnown: isRight && offerTo(now, surroundings).size === 0 };
   };
   const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
   const turn = await takeTurn(surroundings, patience, () => !recall().isKnown);
@@ -116,7 +129,7 @@ async function askInTurn(
     if (turn === null)
       return {
         decisions: now.decisions,
-        verdict: notVerified('another process measured on this machine'),
+        verdict: now.route === 'none' ? null : notVerified('another process measured on this machine'),
         settled: false,
       };
     return await ask(now, store, surroundings, {
@@ -137,26 +150,28 @@ async function ask(
   limits: Limits,
 ): Promise<Omit<LastWord, 'seconds'>> {
   // Nothing of this is loaded on a hit.
-  const [{ verifyTuned, NotVerifiedError }, { interruptible }] = await Promise.all([
+  const [{ verifyTuned, NotVerifiedError, NOTHING_CHOSEN }, { interruptible }] = await Promise.all([
     import('./verify-program.ts'),
     import('./interruptible.ts'),
   ]);
   const { command, inspected, decisions } = program;
+  const offer = offerTo(program, surroundings);
   try {
     const verification = await interruptible(
-      (signal) => verifyTuned(command, inspected, decisions, surroundings, limits, signal),
+      (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, limits, signal),
       () => {
         store.close();
       },
     );
     const { verdict } = verification;
-    return { ...conclude(program, verification, store, surroundings), verdict };
+    return { ...conclude(program, offer, verification, store, surroundings), verdict };
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
     const verdict = notVerified(error.message);
     if (!error.isLate) return { decisions, verdict, settled: true };
     const judgement = { kept: [], leftOut: [], open: error.message };
-    return { ...conclude(program, { judgement }, store, surroundings), verdict };
+    const nothing = { judgement, programWide: { ...NOTHING_CHOSEN, isOpen: true } };
+    return { ...conclude(program, offer, nothing, store, surroundings), verdict };
   }
 }
 
@@ -176,18 +191,67 @@ export async function verifyOnDemand(
     const { command, inspected, decisions } = program;
     const limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
     const signal = new AbortController().signal;
-    const verification = await verifyTuned(command, inspected, decisions, surroundings, limits, signal);
-    conclude({ ...program, memory: null }, verification, store, surroundings);
+    const anew = { ...program, memory: null };
+    const offer = offerTo(anew, surroundings);
+    const verification = await verifyTuned(
+      command,
+      inspected,
+      decisions,
+      offer,
+      surroundings,
+      limits,
+      signal,
+    );
+    conclude(anew, offer, verification, store, surroundings);
     return verification.verdict;
   } finally {
     turn.release();
   }
 }
 
+/** What can be tried on all operations of a program at once, and was not. */
+function offerTo(
+  { inspected, decisions, memory }: Pick<KnownProgram, 'inspected' | 'decisions' | 'memory'>,
+  { settings }: Surroundings,
+): ProgramWide {
+  const { input, site } = inspected;
+  // What was left out has had its turn.
+  const known = new Set(
+    [...(memory?.programWide?.chosen ?? []), ...(memory?.leftOut ?? [])].map(({ workload }) => workload),
+  );
+  const open = decisions.filter(({ tunable }) => tunable === null || !known.has(tunable.key));
+  const offer = programWideOf(open, input, site, settings);
+  const tried = memory?.programWide;
+  const isTried =
+    tried !== null &&
+    tried !== undefined &&
+    (tried.budgetSeconds === null || !isMoreTime(settings.budgetSeconds, tried.budgetSeconds)) &&
+    offersOf(offer).every((one) => tried.offers.includes(one));
+  return isTried ? new Map() : offer;
+}
+
+/** What was tried by now of what is offered to all operations at once; null where nothing was. */
+function triedOf(
+  offer: ProgramWide,
+  { chosen, reason, isOpen }: Verification['programWide'],
+  before: TriedProgramWide | null,
+  budgetSeconds: number,
+): TriedProgramWide | null {
+  if (offer.size === 0) return before;
+  const found = [...chosen].map(([workload, configuration]) => ({ workload, configuration }));
+  return {
+    offers: [...new Set([...(before?.offers ?? []), ...offersOf(offer)])],
+    chosen: [...(before?.chosen ?? []), ...found],
+    reason: found.length > 0 ? reason : (before?.reason ?? ''),
+    budgetSeconds: isOpen ? budgetSeconds : null,
+  };
+}
+
 /** Remembers what was found out about a program, and gives what is to be injected into it. */
 function conclude(
   { command, inspected, decisions, identity, memory }: KnownProgram,
-  { judgement }: Pick<Verification, 'judgement'>,
+  offer: ProgramWide,
+  { judgement, programWide }: Pick<Verification, 'judgement' | 'programWide'>,
   store: Store,
   surroundings: Surroundings,
 ): Pick<LastWord, 'decisions' | 'settled'> {
@@ -200,7 +264,8 @@ function conclude(
     const { key: workload, reason } = left.get(tunable.key)!;
     leftOut.set(workload, { workload, configuration: configurationText(configuration), reason });
   }
-  const set = injectedSet(kept, planCompile(kept, inspected, command, surroundings).route);
+  const better = withProgramWide(kept, programWide.chosen, programWide.reason);
+  const set = injectedSet(better, planCompile(better, inspected, command, surroundings).route);
   const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
   const { budgetSeconds } = settings;
   const lastTriedAt = new Date().toISOString();
@@ -209,11 +274,12 @@ function conclude(
     identity,
     leftOut: [...leftOut.values()],
     verified: reason === null ? set : null,
+    programWide: triedOf(offer, programWide, memory?.programWide ?? null, settings.budgetSeconds),
     open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
   });
   if (!settings.readonly)
     for (const decision of found) mark(decision, left.get(decision.tunable.key)!, store);
-  return { decisions: kept, settled: reason === null || attempts >= MOST_ATTEMPTS };
+  return { decisions: better, settled: reason === null || attempts >= MOST_ATTEMPTS };
 }
 
 /**

@@ -1,7 +1,8 @@
 // What was found out about whole programs: configurations that are better alone can be worse among the others.
-import { configurationText } from '../backend/index.ts';
-import type { Configuration } from '../backend/configuration.ts';
+import { configurationText, isConfiguration } from '../backend/index.ts';
+import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
+import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Undecided } from '../store/store.ts';
 import { PROGRAMS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -20,8 +21,21 @@ export interface ProgramMemory {
   readonly leftOut: readonly LeftOut[];
   /** What the program was found to be right and no slower with, see `injectedSet`; null when that is not known of any. */
   readonly verified: string | null;
+  /** What was tried on all operations at once; null when nothing was. */
+  readonly programWide: TriedProgramWide | null;
   /** What could not be found out, and of which set; null when there is no such. */
   readonly open: (Omit<Undecided, 'workload'> & { readonly set: string }) | null;
+}
+
+export interface TriedProgramWide {
+  /** Of each, the workload and the configuration: see `offersOf`. */
+  readonly offers: readonly string[];
+  /** What of it is better than what was found for each. */
+  readonly chosen: readonly { readonly workload: string; readonly configuration: OwnConfiguration }[];
+  /** Why it is. */
+  readonly reason: string;
+  /** Budget within which nothing could be found out; null where something was. */
+  readonly budgetSeconds: number | null;
 }
 
 export const programMemory = memoryOf(PROGRAMS, isProgramMemory, { outlivesBuild: true });
@@ -34,11 +48,30 @@ export function injectedSet(decisions: readonly Decision[], route: string): stri
   return JSON.stringify([route, ...new Set(pairs.sort())]);
 }
 
+export const offersOf = (configurations: ProgramWide): string[] =>
+  [...configurations].map(([key, one]) => `${key} ${configurationText(one)}`);
+
+/**
+ * Decisions as this very program wants them: without what was found to make it worse, and with what is better for all of it.
+ * @param marked what misses had before it was marked, by key: nobody looks for another one here
+ */
+export function inProgram(
+  decisions: readonly Decision[],
+  program: Pick<ProgramMemory, 'leftOut' | 'programWide'> | null,
+  marked: ReadonlyMap<string, Configuration>,
+): readonly Decision[] {
+  const kept = withoutWorse(decisions, program, marked);
+  if (!program?.programWide) return kept;
+  const { chosen, reason } = program.programWide;
+  const known = new Map(chosen.map(({ workload, configuration }) => [workload, configuration]));
+  return withProgramWide(kept, known, reason);
+}
+
 /**
  * Configurations that were found to make this very program worse are left out of it.
  * @param marked what misses had before it was marked, by key: nobody looks for another one here
  */
-export function withoutWorse(
+function withoutWorse(
   decisions: readonly Decision[],
   program: Pick<ProgramMemory, 'leftOut'> | null,
   marked: ReadonlyMap<string, Configuration>,
@@ -61,7 +94,7 @@ export function whyLeftOut(
 }
 
 function isProgramMemory(value: unknown): value is ProgramMemory {
-  const { identity, leftOut, verified, open } = (value ?? {}) as Partial<
+  const { identity, leftOut, verified, programWide, open } = (value ?? {}) as Partial<
     Record<keyof ProgramMemory, unknown>
   >;
   return (
@@ -69,8 +102,24 @@ function isProgramMemory(value: unknown): value is ProgramMemory {
     Array.isArray(leftOut) &&
     leftOut.every((one) => hasTexts(one, ['workload', 'configuration', 'reason'])) &&
     (verified === null || typeof verified === 'string') &&
+    (programWide === null || isProgramWide(programWide)) &&
     (open === null ||
       (hasTexts(open, ['set', 'reason', 'lastTriedAt']) && hasNumbers(open, ['budgetSeconds', 'attempts'])))
+  );
+}
+
+function isProgramWide(value: unknown): boolean {
+  if (!hasTexts(value, ['reason'])) return false;
+  const { offers, chosen, budgetSeconds } = value as Partial<Record<keyof TriedProgramWide, unknown>>;
+  return (
+    (budgetSeconds === null || typeof budgetSeconds === 'number') &&
+    Array.isArray(offers) &&
+    offers.every((one) => typeof one === 'string') &&
+    Array.isArray(chosen) &&
+    chosen.every((one: unknown) => {
+      const { configuration } = (one ?? {}) as { configuration?: unknown };
+      return hasTexts(one, ['workload']) && isConfiguration(configuration) && !isDefault(configuration);
+    })
   );
 }
 

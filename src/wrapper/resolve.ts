@@ -11,7 +11,7 @@ import { findMeasuringTools, type Command } from '../compiler/index.ts';
 import { surveyText } from '../input/operations.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isWorthAnotherTry } from '../tuning/undecided.ts';
-import { whyLeftOut, withoutWorse, type ProgramMemory } from './program-memory.ts';
+import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
 
@@ -45,7 +45,7 @@ export async function resolve(
   const { settings } = surroundings;
   let lookup = lookUp(store, inspected.input, inspected.site, settings);
   const decide = (...known: Parameters<Lookup['decide']>) =>
-    withoutWorse(lookup.decide(...known), program, lookup.marked);
+    inProgram(lookup.decide(...known), program, lookup.marked);
   const { waitedSeconds } = inspected.input;
   const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings);
   let tools: readonly string[] = [];

@@ -4,20 +4,25 @@ import { join } from 'node:path';
 import { isBytecode } from 'mlir-parser-ts';
 import { findMeasuringTools, findRuntimeTool } from '../compiler/index.ts';
 import type { Command } from '../compiler/command.ts';
+import { backendOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
+import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { elementTypeConversion } from '../input/conversion.ts';
+import { parametersOf, type Parameter } from '../input/parameters.ts';
 import { programSignature, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
 import { judge, type Judgement } from '../program/judge.ts';
+import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
 import { programRuns, type StockContest } from '../program/runs.ts';
-import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import { geometricMean } from '../measure/statistics.ts';
+import { notVerified, type FunctionVerdict, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Inspected } from './inspect.ts';
 import { planCompile } from './plan.ts';
-import { programBuilds, type Problem } from './program-builds.ts';
+import { programBuilds, type Problem, type ProgramBuilds } from './program-builds.ts';
 
 /** How much may be spent on one program. */
 export interface Limits {
@@ -33,7 +38,23 @@ export interface Limits {
 export interface Verification {
   readonly judgement: Judgement;
   readonly verdict: ProgramVerdict;
+  /** What became of what was offered to all operations at once. */
+  readonly programWide: {
+    /** What of it is better than what they had. */
+    readonly chosen: ProgramWide;
+    /** Why it is, or is not. */
+    readonly reason: string;
+    /** Whether nobody knows, for lack of time. */
+    readonly isOpen: boolean;
+  };
 }
+
+/** Of a program that nothing is offered to, or that cannot be run. */
+export const NOTHING_CHOSEN: Verification['programWide'] = {
+  chosen: new Map(),
+  reason: '',
+  isOpen: false,
+};
 
 /** Nothing can be found out about a program. */
 export class NotVerifiedError extends UserError {
@@ -48,8 +69,9 @@ export class NotVerifiedError extends UserError {
 }
 
 /**
- * Compiles a program with and without its decisions and runs both; finds out which configurations it takes to leave out.
- * For whoever has the turn to measure.
+ * Compiles a program with and without its decisions and runs both; finds out which configurations it takes to leave out, and
+ * whether what is offered to all operations at once is better. For whoever has the turn to measure.
+ * @param offer takes the place of what was decided about its operations; may be empty
  * @param signal ends it
  * @throws NotVerifiedError when one of both does not compile in the time, or the runtime's tools are missing
  * @throws StoppedError when the signal fires
@@ -58,6 +80,7 @@ export async function verifyTuned(
   command: Command,
   inspected: Inspected,
   decisions: readonly Decision[],
+  offer: ProgramWide,
   surroundings: Surroundings,
   limits: Limits,
   signal: AbortSignal,
@@ -67,7 +90,7 @@ export async function verifyTuned(
   if (folder === null)
     throw new NotVerifiedError(`nothing can be written to the cache folder ${cacheDirectory}`);
   try {
-    return await verify(command, inspected, decisions, surroundings, limits, folder, signal);
+    return await verify(command, inspected, decisions, offer, surroundings, limits, folder, signal);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -77,6 +100,7 @@ async function verify(
   command: Command,
   inspected: Inspected,
   decisions: readonly Decision[],
+  offer: ProgramWide,
   surroundings: Surroundings,
   limits: Limits,
   folder: string,
@@ -86,7 +110,12 @@ async function verify(
   const from = { root, cacheDirectory };
   const tools = findMeasuringTools(command.compiler, env, from);
   if (tools === null) throw missing('iree-benchmark-module and iree-run-module');
-  const builds = programBuilds(command, inspected, decisions, surroundings, folder, limits.compileSeconds);
+  // What is offered is another program, and takes as much time.
+  const programs = offer.size === 0 ? 1 : 2;
+  const compileSeconds = limits.compileSeconds / programs;
+  const buildsOf = (own: readonly Decision[]) =>
+    programBuilds(command, inspected, own, surroundings, folder, compileSeconds);
+  const builds = buildsOf(decisions);
   const stock = join(folder, 'stock.vmfb');
   const compileStock = async () => {
     const failed = await builds.stock(stock);
@@ -102,52 +131,108 @@ async function verify(
     functions = await functionsOf(bytes, convert, { module: stock, dumpModule });
   } else functions = programSignature(bytes, convert);
 
-  const called = functions.filter((one) => whyNotCalled(one, limits) === null);
+  // Where they are not understood, the program fails to load, which says so.
+  const parameters = parametersOf(bytes) ?? [];
+  const whyNot = (one: ProgramFunction) => whyNotCalled(one, parameters, limits);
+  const called = functions.filter((one) => whyNot(one) === null);
   const skipped = functions.flatMap((one) => {
-    const reason = whyNotCalled(one, limits);
+    const reason = whyNot(one);
     return reason === null ? [] : [{ name: one.name, reason }];
   });
   const injection = planCompile(decisions, inspected, command, surroundings);
-  const keys = [...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key))];
-  if (injection.route !== 'none' && called.length === 0) {
+  const keys = keysOf(decisions);
+  const isInjecting = injection.route !== 'none';
+  if ((isInjecting || offer.size > 0) && called.length === 0) {
     const reason =
       functions.length === 0 ? 'no public function was found in it' : 'none of its functions can be run';
     return {
-      verdict: { ...notVerified(reason), skipped },
-      judgement: { kept: keys, leftOut: [], open: reason },
+      verdict: { ...notVerified(reason), skipped, injected: isInjecting },
+      judgement: { kept: keys, leftOut: [], open: isInjecting ? reason : null },
+      programWide: NOTHING_CHOSEN,
     };
   }
   if (!isBytecode(bytes)) await compileStock();
-  if (injection.route === 'none') {
+  if (injection.route === 'none' && offer.size === 0) {
     const verdict = { functions: [], skipped, leftOut: [], injected: false, reason: injection.reason };
-    return { verdict, judgement: { kept: keys, leftOut: [], open: null } };
+    return { verdict, judgement: { kept: keys, leftOut: [], open: null }, programWide: NOTHING_CHOSEN };
   }
-  const whole = await builds.tuned(keys);
-  if ('problem' in whole) throw doesNotCompile('the tuned program', whole);
+  if (isInjecting) {
+    const whole = await builds.tuned(keys);
+    if ('problem' in whole) throw doesNotCompile('the tuned program', whole);
+  }
 
   const contests: StockContest[] = [];
-  const shared = { stock, tools, folder, signal, device: inspected.site.device };
+  const flags = await writeParameters(parameters, folder);
+  const shared = { stock, tools, folder, signal, flags, device: inspected.site.device };
   for (const [i, one] of called.entries()) {
     const own = join(folder, `inputs${i}`);
     await mkdir(own);
     const inputs = await writeInputs(one, own, i);
-    contests.push({ ...shared, function: one, inputs, roundsTo: roundedTypes(keys, bytes) });
+    contests.push({
+      ...shared,
+      function: one,
+      inputs,
+      roundsTo: roundedTypes([...keys, ...offer.keys()], bytes),
+    });
   }
-  const runs = programRuns(contests, builds.tuned, limits.runSeconds);
-  const judgement = await judge(keys, runs);
+  const assess = async (program: ProgramBuilds, own: readonly string[]): Promise<Assessed> => {
+    const runs = programRuns(contests, program.tuned, limits.runSeconds / programs);
+    const judgement: Judgement =
+      own.length === 0 ? { kept: [], leftOut: [], open: null } : await judge(own, runs);
+    return { judgement, functions: judgement.kept.length === 0 ? [] : runs.verdictsOf(judgement.kept) };
+  };
+  const own = await assess(builds, isInjecting ? keys : []);
+  const leftOut = own.judgement.leftOut.map(({ key, reason }) => ({ workload: key, reason }));
+  let programWide = NOTHING_CHOSEN;
+  if (offer.size > 0) {
+    const all = withProgramWide(decisions, offer, '');
+    const wide = await assess(buildsOf(all), keysOf(all));
+    const gain = gainBeside(wide, own);
+    const { kept, open } = wide.judgement;
+    if (gain !== null) {
+      const chosen = new Map([...offer].filter(([key]) => kept.includes(key)));
+      const needs = [...new Set([...chosen.values()].map((one) => backendOf(one).needsOf(one) ?? ''))];
+      const reason = `${needs.join(', ')} of all that can have it makes this program ${gain.toFixed(2)}x as fast`;
+      return {
+        verdict: { functions: wide.functions, skipped, leftOut, injected: true, reason: null },
+        judgement: own.judgement,
+        programWide: { chosen, reason, isOpen: false },
+      };
+    }
+    programWide = { ...NOTHING_CHOSEN, isOpen: open !== null };
+  }
+  const { judgement } = own;
   const { kept, open } = judgement;
-  const leftOut = judgement.leftOut.map(({ key, reason }) => ({ workload: key, reason }));
+  const why = isInjecting ? 'it is worse with each of its configurations' : injection.reason;
+  const told = { functions: own.functions, skipped, leftOut };
   const verdict: ProgramVerdict =
-    kept.length === 0
-      ? {
-          functions: [],
-          skipped,
-          leftOut,
-          injected: false,
-          reason: 'it is worse with each of its configurations',
-        }
-      : { functions: runs.verdictsOf(kept), skipped, leftOut, injected: true, reason: open };
-  return { verdict, judgement };
+    kept.length === 0 ? { ...told, injected: false, reason: why } : { ...told, injected: true, reason: open };
+  return { verdict, judgement, programWide };
+}
+
+const keysOf = (decisions: readonly Decision[]): string[] => [
+  ...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key)),
+];
+
+/** What became of a program with some configurations. */
+interface Assessed {
+  readonly judgement: Judgement;
+  /** Of the program with those that are kept; empty where none is. */
+  readonly functions: readonly FunctionVerdict[];
+}
+
+/** Two programs that are both compared with stock differ by less from run to run. */
+const LEAST_ADVANTAGE = 1.03;
+
+/** How many times faster than stock a program is that is right, and faster than another one; null where it is not. */
+function gainBeside(program: Assessed, other: Assessed): number | null {
+  if (program.judgement.open !== null || program.functions.length === 0) return null;
+  const timings = program.functions.map(({ timing }) => timing);
+  if (!timings.every((timing) => timing !== null && timing.low > 1)) return null;
+  const ratioOf = ({ functions }: Assessed) =>
+    functions.length === 0 ? 1 : geometricMean(functions.map(({ timing }) => timing?.ratio ?? 1));
+  const ratio = ratioOf(program);
+  return ratio > LEAST_ADVANTAGE * ratioOf(other) ? ratio : null;
 }
 
 const missing = (tools: string) =>
@@ -157,9 +242,18 @@ const doesNotCompile = (what: string, { problem, isLate }: Problem) =>
   new NotVerifiedError(`${what} does not compile: ${problem}`, isLate);
 
 /** Why a function is not run; null when it is. */
-const whyNotCalled = (called: ProgramFunction, limits: Limits): string | null =>
-  called.unsupported ??
-  (inputBytes(called) > limits.inputBytes ? 'its inputs are too large to be made up' : null);
+function whyNotCalled(
+  called: ProgramFunction,
+  parameters: readonly Parameter[],
+  { inputBytes: most }: Limits,
+): string | null {
+  if (called.unsupported !== null) return called.unsupported;
+  const unknown = parameters.find((one) => !isWritable(one));
+  if (unknown !== undefined) return `a parameter of type ${unknown.elementType} cannot be made up`;
+  return inputBytes(called) + parameterBytes(parameters) > most
+    ? 'its inputs are too large to be made up'
+    : null;
+}
 
 /** Narrow floats that a program uses, as far as workloads and its text say. */
 function roundedTypes(keys: readonly string[], input: Uint8Array): string[] {

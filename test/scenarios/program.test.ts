@@ -93,6 +93,16 @@ test('a program that is right and no slower is said to be so', async () => {
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
 });
 
+test('a program with weights in a file of parameters is run on made-up ones', async () => {
+  const weights = 'util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<71x67xf32>\n';
+  const load = '  %rhs = util.global.load @w : tensor<71x67xf32>\n';
+  const text = matmulModule(61, 67, 71).replace('%rhs: tensor<71x67xf32>, ', '').replace('{\n', `{\n${load}`);
+  const place = await recordedPlace(weights + text);
+  const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
+  expect(code).toBe(0);
+  expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
+});
+
 /** Whatever the runtime's tools cannot make up for a call. */
 const uncallable = matmulModule(61, 67, 71).replace('%init:', '%other: tensor<?xf32>, %init:');
 

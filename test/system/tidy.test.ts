@@ -19,7 +19,13 @@ const spec = `${shortHash('spec')}.mlir`;
 function cache() {
   const directory = temporaryDirectory();
   planMemory.remember(directory, { identity: 'a', state: 'proven', landed: null });
-  programMemory.remember(directory, { identity: 'a', leftOut: [], verified: null, open: null });
+  programMemory.remember(directory, {
+    identity: 'a',
+    leftOut: [],
+    verified: null,
+    programWide: null,
+    open: null,
+  });
   mkdirSync(join(directory, 'specs'));
   writeFileSync(join(directory, 'specs', spec), 'module {}');
   writeFileSync(join(directory, 'plans', 'notes.txt'), 'mine');

@@ -128,7 +128,7 @@ describe('a compile whose operations all have records', () => {
     const configuration = configurationText(TILE);
     const compile = async (workload: string, than = configuration) => {
       const leftOut = [{ workload, configuration: than, reason }];
-      const program = { identity: '', leftOut, verified: null, open: null };
+      const program = { identity: '', leftOut, verified: null, programWide: null, open: null };
       return (await resolved({ store: stored([8, 16]), input: inputOf(text(8, 16)), program })).got;
     };
     expect(await compile(keyOf(8))).toEqual([['default', reason], HIT]);

@@ -1,7 +1,7 @@
 // Which kinds of configurations a search can choose from.
 import type { Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
-import type { LlvmCpuConfiguration } from './configuration.ts';
+import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
 
 /**
  * Families of a workload, sorted. Tiles of packed operations are no family of their own: target and compiler, which every
@@ -13,8 +13,24 @@ export const familiesOf = (
 ): readonly LlvmCpuConfiguration['kind'][] =>
   wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
 
-/** The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. */
-export function isDataTilable({ dimensions }: Workload): boolean {
+/**
+ * Data tiling, for what the compiler packs. Between two packed operations it leaves things packed, and weights are packed when
+ * they are loaded: none of that shows in one operation alone.
+ */
+export const programWide = (
+  { context, ...workload }: Workload,
+  { wholeProgram }: Pick<SpaceOptions, 'wholeProgram'>,
+): LlvmCpuConfiguration | null =>
+  wholeProgram && context?.dispatch?.isStrided !== true && isDataTilable(workload)
+    ? DATA_TILE_CONFIGURATION
+    : null;
+
+/**
+ * The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. Not inside a dispatch:
+ * it has made its choice by then.
+ */
+export function isDataTilable({ dimensions, context }: Workload): boolean {
+  if (context !== undefined) return false;
   const kinds = dimensions.map(({ kind }) => kind);
   return new Set(kinds).size === kinds.length && (kinds.includes('m') || kinds.includes('n'));
 }

@@ -4,7 +4,7 @@ import { JSON_KEYS, keyOf } from './configuration.ts';
 import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
 import { describeDevice, deviceFlags } from './cpu.ts';
 import { directive, needsOf } from './directive.ts';
-import { familiesOf } from './families.ts';
+import { familiesOf, programWide } from './families.ts';
 import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
 import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
@@ -22,6 +22,7 @@ export const llvmCpu: Backend = {
   jsonKeys: JSON_KEYS,
   keyOf,
   familiesOf,
+  programWide,
   spaceOf: llvmCpuSpace,
   followUps: packedFollowUps,
   needsOf,

@@ -1,0 +1,43 @@
+// The parameters that a program loads: weights that are in files of their own.
+import { isBytecode } from 'mlir-parser-ts';
+import type { RuntimeType } from './runtime-type.ts';
+
+/** A parameter as a program names it. */
+export interface Parameter extends RuntimeType {
+  readonly shape: readonly number[];
+  /** Of the file; null for the one without a name. */
+  readonly scope: string | null;
+  readonly key: string;
+}
+
+const NAMED = 'parameter.named<';
+
+/** `parameter.named<"scope"::"key"> : tensor<4x8xf32>`, the scope being optional. */
+const PARAMETER = /^parameter\.named<(?:"([^"\\]*)"::)?"([^"\\]*)"> : tensor<((?:\d+x)*)([a-z]\w*)>/;
+
+/** Longest parameter that is read, in characters. */
+const LONGEST = 4096;
+
+/**
+ * The parameters of a program in MLIR text, each once; null where one of them is not understood, or the input is not such a
+ * text. Never throws.
+ */
+export function parametersOf(input: Uint8Array): Parameter[] | null {
+  if (isBytecode(input)) return null;
+  const text = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  const found = new Map<string, Parameter>();
+  for (let at = text.indexOf(NAMED); at >= 0; at = text.indexOf(NAMED, at + 1)) {
+    const match = PARAMETER.exec(text.toString('utf8', at, at + LONGEST));
+    if (match === null) return null;
+    const [, scope, key, sizes, elementType] = match as unknown as [
+      string,
+      string | undefined,
+      string,
+      string,
+      string,
+    ];
+    const shape = sizes.split('x').slice(0, -1).map(Number);
+    found.set(JSON.stringify([scope, key]), { scope: scope ?? null, key, shape, elementType });
+  }
+  return [...found.values()];
+}

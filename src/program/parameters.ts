@@ -1,0 +1,67 @@
+// Made-up parameters for a program, in files that the runtime reads.
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Parameter } from '../input/parameters.ts';
+import { elementBytes } from '../input/runtime-type.ts';
+import { seededRandom } from '../search/strategy.ts';
+import { randomElements } from './inputs.ts';
+
+/** Element types of the safetensors format that are those of a program, too. */
+const SAFETENSORS: Readonly<Record<string, string>> = {
+  ...{ f64: 'F64', f32: 'F32', f16: 'F16', bf16: 'BF16', f8E4M3FN: 'F8_E4M3', f8E5M2: 'F8_E5M2' },
+  ...{ i64: 'I64', i32: 'I32', i16: 'I16', i8: 'I8', i1: 'BOOL' },
+};
+
+/** Weights are small, so that what goes through many layers of them stays finite: they are multiplied by 2 to that. */
+const WEIGHT_EXPONENT = -5;
+
+/** Whether parameters of this type can be made up. */
+export const isWritable = ({ elementType }: Parameter): boolean => SAFETENSORS[elementType] !== undefined;
+
+/** How many bytes parameters take in all. */
+export const parameterBytes = (parameters: readonly Parameter[]): number =>
+  parameters.reduce((sum, one) => sum + bytesOf(one), 0);
+
+const bytesOf = ({ shape, elementType }: Parameter): number =>
+  shape.reduce((product, size) => product * size, elementBytes(elementType));
+
+/**
+ * Writes parameters into `folder`, one file for each scope, at random like inputs are: see `writeInputs`.
+ * @returns the runtime's flags that name the files
+ * @throws when they cannot be written
+ */
+export async function writeParameters(parameters: readonly Parameter[], folder: string): Promise<string[]> {
+  const random = seededRandom(parameters.length);
+  const scopes = [...new Set(parameters.map(({ scope }) => scope))];
+  const flags: string[] = [];
+  for (const [i, scope] of scopes.entries()) {
+    const own = parameters.filter((one) => one.scope === scope);
+    const path = join(folder, `parameters${i}.safetensors`);
+    const file = await open(path, 'w');
+    try {
+      await file.writeFile(headerOf(own));
+      for (const one of own) await file.writeFile(randomElements(one, random, WEIGHT_EXPONENT));
+    } finally {
+      await file.close();
+    }
+    flags.push(`--parameters=${scope === null ? '' : `${scope}=`}${path}`);
+  }
+  return flags;
+}
+
+/** Its length in 8 bytes, then JSON, which says of each parameter where it lies behind that. */
+function headerOf(parameters: readonly Parameter[]): Buffer {
+  let offset = 0;
+  const entries = parameters.map((one) => {
+    const begin = offset;
+    offset += bytesOf(one);
+    const { key, shape, elementType } = one;
+    return [key, { dtype: SAFETENSORS[elementType], shape, data_offsets: [begin, offset] }] as const;
+  });
+  const text = JSON.stringify(Object.fromEntries(entries));
+  // Data begin where their elements may lie.
+  const json = Buffer.from(text.padEnd(Math.ceil(text.length / 64) * 64 - 8 + 64));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(json.length));
+  return Buffer.concat([length, json]);
+}

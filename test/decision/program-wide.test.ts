@@ -1,0 +1,59 @@
+// What all operations of a program are offered together.
+import { expect, test } from 'vitest';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
+import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
+import { passedOver, type Decision } from '../../src/decision/decision.ts';
+import { programWideOf, withProgramWide } from '../../src/decision/program-wide.ts';
+import { tunables } from '../../src/input/input.ts';
+import { DECISION } from '../store/samples.ts';
+import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.ts';
+
+const input = inputOf(matmulText(8, 16, 32) + matmulText(64, 64, 64));
+const [first, second] = [keyOfMatmul(8, 16, 32), keyOfMatmul(64, 64, 64)];
+const untuned = tunables(input).map((tunable) => passedOver(tunable.place, tunable, 'default', 'no time'));
+
+const offered = (decisions: readonly Decision[], inject: 'auto' | 'spec' = 'auto') =>
+  [...programWideOf(decisions, input, siteOf(), { inject })].map(([key]) => key);
+
+test('what was not tuned is offered data tiling, unless the user wants no such route', () => {
+  expect(programWideOf(untuned, input, siteOf(), { inject: 'auto' })).toEqual(
+    new Map([
+      [first, DATA_TILE_CONFIGURATION],
+      [second, DATA_TILE_CONFIGURATION],
+    ]),
+  );
+  expect(offered(untuned, 'spec')).toEqual([]);
+});
+
+test('what could have chosen it has decided, whatever it chose', () => {
+  const tuned = (
+    families: readonly string[],
+    configuration: Configuration = DECISION.configuration,
+  ): Decision => ({
+    ...untuned[0]!,
+    outcome: 'hit',
+    configuration,
+    evidence: { ...DECISION.evidence, families },
+  });
+  expect(offered([tuned(['data-tile', 'tile']), untuned[1]!])).toEqual([second]);
+  expect(offered([tuned(['data-tile', 'tile'], DEFAULT_CONFIGURATION), untuned[1]!])).toEqual([second]);
+  expect(offered([tuned(['tile']), untuned[1]!])).toEqual([first, second]);
+});
+
+test('neither what is skipped nor what the compiler makes itself is offered anything', () => {
+  const [one, other] = untuned as [Decision, Decision];
+  expect(offered([{ ...one, outcome: 'skipped' }, other])).toEqual([second]);
+  expect(offered([{ ...one, tunable: { ...one.tunable!, written: null } }, other])).toEqual([second]);
+});
+
+test('what is chosen takes the place of what was decided', () => {
+  const all = withProgramWide(untuned, new Map([[second, DATA_TILE_CONFIGURATION]]), 'it is faster');
+  expect(all[0]).toBe(untuned[0]);
+  expect(all[1]).toMatchObject({
+    outcome: 'hit',
+    reason: 'it is faster',
+    configuration: DATA_TILE_CONFIGURATION,
+    evidence: null,
+    record: null,
+  });
+});
