@@ -15,7 +15,7 @@ import { DOES_NOT_RUN } from './undecided.ts';
 export const DEFAULT_NAME = 'stock';
 
 /** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
-export const SLOW_DEFAULT_SECONDS = 0.03;
+const SLOW_DEFAULT_SECONDS = 0.03;
 
 /** Repetitions, and the least seconds in each. */
 interface Care {
@@ -27,9 +27,6 @@ const QUICK: Care = { repetitions: 3, minSeconds: 0.01 };
 
 /** Where the default is slow: good candidates still run several times in this, and bad ones cost no more than once. */
 const ONCE: Care = { repetitions: 1, minSeconds: 0.03 };
-
-/** For the few best of a search, of which some were only lucky. */
-export const CAREFUL: Care = { repetitions: 7, minSeconds: 0.02 };
 
 /** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
 const DEFAULT_SHARE = 0.08;
@@ -83,13 +80,8 @@ export class Screener {
   /**
    * One trial per configuration, in the same order.
    * @param timeoutSeconds for the whole batch, compiling not counted
-   * @param care how thoroughly to measure
    */
-  async screen(
-    configurations: readonly Configuration[],
-    timeoutSeconds: number,
-    care: Care = QUICK,
-  ): Promise<ScreenedTrial[]> {
+  async screen(configurations: readonly Configuration[], timeoutSeconds: number): Promise<ScreenedTrial[]> {
     const batch = `batch${this.#batches++}`;
     const candidates = configurations.map((configuration, i) =>
       candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
@@ -104,7 +96,6 @@ export class Screener {
             build.module,
             build.built.map(({ name }) => name),
             timeoutSeconds,
-            care,
           );
 
     this.#defaults = timings.seconds.get(DEFAULT_NAME) ?? this.#defaults;
@@ -151,7 +142,7 @@ export class Screener {
     return this.defaultSeconds * this.runFactor > SLOW_DEFAULT_SECONDS;
   }
 
-  async #time(module: string, names: readonly string[], timeoutSeconds: number, care: Care) {
+  async #time(module: string, names: readonly string[], timeoutSeconds: number) {
     // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
     await sleep(20);
     if (Number.isNaN(this.defaultSeconds)) {
@@ -166,10 +157,10 @@ export class Screener {
       if (this.#defaults.length === 0) return first;
       if (this.#isSlow) {
         const rest = names.filter((name) => name !== DEFAULT_NAME);
-        return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE, care);
+        return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE);
       }
     }
-    return this.#timeBatch(module, names, undefined, timeoutSeconds, care);
+    return this.#timeBatch(module, names, undefined, timeoutSeconds);
   }
 
   #timeBatch(
@@ -177,9 +168,8 @@ export class Screener {
     names: readonly string[],
     only: readonly string[] | undefined,
     timeoutSeconds: number,
-    care: Care,
   ) {
-    const { repetitions, minSeconds } = this.#isSlow && care === QUICK ? ONCE : care;
+    const { repetitions, minSeconds } = this.#isSlow ? ONCE : QUICK;
     // One that hangs must not take the rest of the budget with it.
     const sizes = this.#defaults.length;
     const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.defaultSeconds * this.runFactor);

@@ -8,15 +8,9 @@ import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configurat
 import { type SearchSpace, without } from '../search/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
 import { staticForms, workloadKey } from '../workload/workload.ts';
-import {
-  finalsSeconds,
-  isLostInNoise,
-  LONGEST_SEMIFINAL_SECONDS,
-  runFinals,
-  winner,
-  type Finals,
-} from './finals.ts';
-import { CAREFUL, defaultTrial, Screener, type ScreenedTrial } from './screen.ts';
+import { finalsSeconds, prepareFinals } from './finals.ts';
+import { isOpen, race, winner, type Race } from './race.ts';
+import { defaultTrial, Screener, type ScreenedTrial } from './screen.ts';
 
 /** How far a search goes when the budget does not end it first. */
 export interface Effort {
@@ -27,7 +21,7 @@ export interface Effort {
   readonly finalists: number;
 }
 
-export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 3 };
+export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 4 };
 
 /** What a search says of itself while it runs. Seconds are of one execution. */
 export interface TuningProgress {
@@ -171,14 +165,8 @@ export async function tuneWorkload(
   if (trials === 0) return undecided('there is nothing to try');
 
   report('finals');
-  const { finalists, again } = await chooseFinalists(
-    screener,
-    measured,
-    effort.finalists,
-    Math.max(5, end - clock()),
-  );
-  store.addTrials(subject, again);
-  const finals = await runFinals(
+  const finalists = distinct(measured.toSorted((a, b) => a.seconds! - b.seconds!)).slice(0, effort.finalists);
+  const finals = await prepareFinals(
     toolchain,
     subject.workloadForm,
     finalists.map(({ configuration }) => configuration),
@@ -186,12 +174,12 @@ export async function tuneWorkload(
       defaultSeconds: screener.defaultSeconds * screener.runFactor,
       seconds: finalists.map(({ seconds }) => seconds! * screener.runFactor),
     },
-    () => clock() < end,
   );
-  if (finals === null) return undecided('the default could not be measured beside the best candidates');
+  const raced = finals && (await race(finals, () => clock() < end));
+  if (raced === null) return undecided('the default could not be measured beside the best candidates');
   store.addTrials(
     subject,
-    finals.failed.map(({ configuration, outcome, reason }) => ({
+    raced.failed.map(({ configuration, outcome, reason }) => ({
       configuration,
       outcome,
       seconds: null,
@@ -203,57 +191,32 @@ export async function tuneWorkload(
   const written = { createdAt: new Date().toISOString(), createdBy: job.createdBy };
   store.addMarks(
     subject,
-    finals.failed.flatMap(({ configuration, outcome, reason }) =>
+    raced.failed.flatMap(({ configuration, outcome, reason }) =>
       outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
     ),
   );
   // A build may have failed with one of them meanwhile.
   const isMarkedByNow = markedIn(store, subject);
-  const unmarked = finals.finalists.filter(({ configuration }) => !isMarkedByNow(configuration));
+  const unmarked = raced.standings.filter(({ configuration }) => !isMarkedByNow(configuration));
   const tuningSeconds = clock() - started;
   const families = backend.familiesOf(subject.workloadForm, options);
-  const result = decide({ ...finals, finalists: unmarked }, { trials, tuningSeconds, families, complete });
+  const result = decide({ ...raced, standings: unmarked }, { trials, tuningSeconds, families, complete });
   store.putRecord(subject, { ...result, ...written });
   return result;
 }
 
-/** Candidates for the finals that are measured once more: a short screening also finds the lucky ones. */
-const SEMIFINALISTS = 8;
-
-async function chooseFinalists(
-  screener: Screener,
-  measured: readonly Trial[],
-  count: number,
-  timeoutSeconds: number,
-): Promise<{ finalists: readonly Trial[]; again: readonly Trial[] }> {
-  const fastest = (trials: readonly Trial[]) => trials.toSorted((a, b) => a.seconds! - b.seconds!);
-  const best = distinct(fastest(measured)).slice(0, SEMIFINALISTS);
-  // The longer a run takes, the less luck there is in it, and the dearer is another look.
-  if (best.length <= count || best[0]!.seconds! > LONGEST_SEMIFINAL_SECONDS)
-    return { finalists: best.slice(0, count), again: [] };
-  const again = await screener.screen(
-    best.map(({ configuration }) => configuration),
-    timeoutSeconds,
-    CAREFUL,
-  );
-  // What there was no time left for is judged by what is known of it.
-  const known = again.map((trial, i) => (trial.seconds === null ? best[i]! : trial));
-  return {
-    finalists: fastest(known).slice(0, count),
-    again: again.filter(({ outcome }) => outcome !== 'timeout'),
-  };
-}
-
 function decide(
-  finals: Finals,
+  raced: Race,
   search: Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>,
 ): TuningResult {
-  const best = winner(finals);
-  const { defaultSeconds, processes, repetitions, noiseFloor } = finals;
+  const best = winner(raced);
+  const { defaultSeconds, noiseFloor } = raced;
+  const { processes } = best ?? raced;
+  const repetitions = processes * raced.repetitions;
   const common = { defaultSeconds, processes, repetitions, noiseFloor, ...search };
   if (best === null) {
     const own = { ratio: 1, low: 1, high: 1, seconds: defaultSeconds, maxError: 0 };
-    const complete = search.complete && !isLostInNoise(finals);
+    const complete = search.complete && !isOpen(raced);
     return { configuration: DEFAULT_CONFIGURATION, evidence: { ...common, ...own, complete } };
   }
   const { configuration, ratio, low, high, seconds, maxError } = best;
