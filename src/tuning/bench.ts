@@ -3,6 +3,29 @@ import type { Configuration } from '../backend/configuration.ts';
 import type { Placement } from '../measure/benchmark.ts';
 import type { TrialOutcome } from '../store/store.ts';
 
+/** What became of one configuration in a batch of a search. */
+export type Screened =
+  | {
+      readonly outcome: 'measured';
+      /** Median seconds of one execution, at each size. */
+      readonly seconds: readonly number[];
+    }
+  | {
+      readonly outcome: 'compile-error' | 'run-error' | 'timeout';
+      /** How it failed. */
+      readonly message: string;
+    };
+
+/** One batch of a search. Seconds of different batches say little of each other: a machine is not always as fast. */
+export interface Batch {
+  /** Of the default, at each size; null where it is too slow to be timed in every batch, or could not be timed in the first. */
+  readonly defaultSeconds: readonly number[] | null;
+  /** Why the first batch has no time of the default; null where the machine is too busy to tell. */
+  readonly problem: string | null;
+  /** Of each configuration, in the same order. */
+  readonly results: readonly Screened[];
+}
+
 /** What a process has by luck, and a program otherwise: how operands lie in memory, and how the code does. */
 export interface Stratum {
   readonly placement: Placement;
@@ -47,4 +70,28 @@ export interface Finals {
   readonly mostProcesses: number;
   /** Times the default and these finalists in one process. */
   time(names: readonly string[], stratum: Stratum): Promise<TimedProcess>;
+}
+
+/** Times configurations of one workload. Everything is stopped by an exception where it has to be. */
+export interface Bench {
+  /**
+   * Times configurations quickly, interleaved. The first batch times the default in any case, later ones where it is quick.
+   * @param timeoutSeconds for all of them, compiling not counted
+   */
+  screen(configurations: readonly Configuration[], timeoutSeconds: number): Promise<Batch>;
+  /**
+   * Seconds that finals are likely to measure; compiling comes on top.
+   * @param expected screened seconds of one run at every size
+   */
+  finalsSeconds(expected: ExpectedSeconds): number;
+  /** Compiles and verifies what is to be timed thoroughly; null when there is nothing to compare it with. */
+  prepareFinals(configurations: readonly Configuration[], expected: ExpectedSeconds): Promise<Finals | null>;
+  /** The program with a configuration after a phase of the compiler; null when it does not get there. */
+  textAfter(configuration: Configuration, phase: string): Promise<Uint8Array | null>;
+}
+
+/** Of one run at every size. */
+export interface ExpectedSeconds {
+  readonly ofDefault: number;
+  readonly ofFinalists: readonly number[];
 }

@@ -7,7 +7,7 @@ import type { Toolchain } from '../measure/toolchain.ts';
 import { verifyCandidates } from '../measure/verify-candidates.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
-import type { FailedFinalist, Finalist, Finals } from './bench.ts';
+import type { ExpectedSeconds, FailedFinalist, Finalist, Finals } from './bench.ts';
 import { LOOKS } from './rule.ts';
 import { DEFAULT_NAME } from './screen.ts';
 
@@ -38,13 +38,13 @@ const MIN_SECONDS = 0.02;
 /** What a process takes before it runs anything, in seconds. */
 const START_SECONDS = 0.1;
 
-/**
- * Seconds that finals are likely to measure, for who has to keep time for them; compiling comes on top.
- * @param defaultSeconds and `finalists`: of one run at every size
- */
-export function finalsSeconds(defaultSeconds: number, finalists: readonly number[], sizes: number): number {
-  const all =
-    runsOfDefault(defaultSeconds) * defaultSeconds + finalists.reduce((sum, seconds) => sum + seconds, 0);
+const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds) =>
+  runsOfDefault(ofDefault) * ofDefault + ofFinalists.reduce((sum, seconds) => sum + seconds, 0);
+
+/** Seconds that finals are likely to measure at so many sizes; compiling comes on top. */
+export function finalsSeconds(expected: ExpectedSeconds, sizes: number): number {
+  const all = secondsOfAll(expected);
+  const finalists = expected.ofFinalists;
   const { likelyProcesses, repetitions } = finalsEffort(all);
   const perProcess = START_SECONDS + repetitions * (all + MIN_SECONDS * sizes * (finalists.length + 2));
   // The outputs of default and finalists, on two sets of values.
@@ -55,7 +55,7 @@ export function finalsSeconds(defaultSeconds: number, finalists: readonly number
 /**
  * Compiles default and finalists into one module and verifies each; then into another one, with the same functions in
  * another order. A finalist that fails is out, and costs the others nothing.
- * @param expected screened seconds of the default and of the finalists, at every size, from which repetitions are chosen
+ * @param expected screened seconds, from which repetitions are chosen
  * @returns null when there is nothing to compare with
  * @throws StoppedError when the toolchain's signal fires
  */
@@ -63,22 +63,21 @@ export async function prepareFinals(
   toolchain: Toolchain,
   workload: Workload,
   configurations: readonly Configuration[],
-  expected: { readonly defaultSeconds: number; readonly seconds: readonly number[] },
+  expected: ExpectedSeconds,
 ): Promise<Finals | null> {
   const candidates = configurations.map((configuration, i) =>
     candidateOf(`f${i}`, configuration, workload, toolchain.release),
   );
-  const isAgain = runsOfDefault(expected.defaultSeconds) > 1;
+  const isAgain = runsOfDefault(expected.ofDefault) > 1;
   const defaultNames = isAgain ? [DEFAULT_NAME, AGAIN_NAME] : [DEFAULT_NAME];
   const defaults = defaultNames.map(stockCandidate);
-  const all = [...defaults, ...candidates, ...truthOf(workload)];
-  const build = await buildCandidates(toolchain, workload, all, 'finals');
+  const everything = [...defaults, ...candidates, ...truthOf(workload)];
+  const build = await buildCandidates(toolchain, workload, everything, 'finals');
   const { module } = build;
   if (module === null || defaultNames.some((name) => build.refused.has(name))) return null;
 
-  const secondsOfAll =
-    defaults.length * expected.defaultSeconds + expected.seconds.reduce((sum, s) => sum + s, 0);
-  const timeoutSeconds = 30 + 100 * secondsOfAll;
+  const all = secondsOfAll(expected);
+  const timeoutSeconds = 30 + 100 * all;
   const failed: FailedFinalist[] = [];
   const finalists: Finalist[] = [];
   const named = configurations.map((configuration, i) => ({ configuration, name: `f${i}` }));
@@ -95,7 +94,7 @@ export async function prepareFinals(
   const kept = [...defaultNames, ...finalists.map(({ name }) => name)];
   const modules = [module, (await inAnotherOrder(toolchain, workload, build, kept)) ?? module];
 
-  const { repetitions, mostProcesses } = finalsEffort(secondsOfAll);
+  const { repetitions, mostProcesses } = finalsEffort(all);
   // The compiler's threads have just ended.
   await sleep(50);
   return {

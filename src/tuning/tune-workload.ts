@@ -1,16 +1,15 @@
 // The loop: search within the budget, keep every trial, decide by the finals, write the record.
 import type { Backend, SpaceOptions } from '../backend/backend.ts';
-import { textAfter } from '../measure/build.ts';
-import type { Toolchain } from '../measure/toolchain.ts';
+import { geometricMean } from '../measure/statistics.ts';
 import { type StrategyFactory, seededRandom } from '../search/strategy.ts';
 import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
-import { type SearchSpace, without } from '../search/space.ts';
+import { type Point, type SearchSpace, without } from '../search/space.ts';
 import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
-import { staticForms, workloadKey } from '../workload/workload.ts';
-import { finalsSeconds, prepareFinals } from './finals.ts';
+import { workloadKey } from '../workload/workload.ts';
+import type { Batch, Bench } from './bench.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
-import { defaultTrial, Screener, type ScreenedTrial } from './screen.ts';
+import { Ranks, type Gain } from './ranks.ts';
 
 /** How far a search goes when the budget does not end it first. */
 export interface Effort {
@@ -58,12 +57,11 @@ export interface TuningResult {
 /** Earlier searches' best configurations that a new search begins with. */
 const SEEDS = 4;
 
-/** A configuration that is slower than this share of the default at one size is not worth a place in the finals. */
-const LEAST_AT_A_SIZE = 0.95;
-
-/** What a strategy minimises: losing at one size is no bargain, whatever is gained at the others. */
-const costOf = ({ seconds, leastRatio }: ScreenedTrial): number | null =>
-  seconds === null || leastRatio === null || leastRatio >= 1 ? seconds : seconds / leastRatio ** 2;
+/**
+ * What a strategy minimises: time relative to the default's. Losing at one size is no bargain, whatever is gained at the
+ * others.
+ */
+const costOf = (gain: Gain | null): number | null => gain && 1 / (gain.ratio * Math.min(1, gain.least) ** 2);
 
 /** A gain smaller than this does not keep a search going. */
 const PATIENCE_GAIN = 0.01;
@@ -72,13 +70,9 @@ const PATIENCE_GAIN = 0.01;
  * Tunes one workload and writes its record; null when nothing could be decided (nothing compiled or ran), which is noted
  * too. Configurations that are marked are neither tried nor decided for.
  * Trials are written batch by batch, so whatever interrupts the search loses nothing that was measured.
- * @throws StoppedError when the toolchain's signal fires
+ * @throws what the bench throws
  */
-export async function tuneWorkload(
-  toolchain: Toolchain,
-  store: Store,
-  job: TuningJob,
-): Promise<TuningResult | null> {
+export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): Promise<TuningResult | null> {
   const { subject, backend, options, effort, clock } = job;
   const started = clock();
   const end = started + job.budgetSeconds;
@@ -90,20 +84,26 @@ export async function tuneWorkload(
     return null;
   };
   const strategy = job.strategy(seeded(space, earlierTrials(store, subject)), seededRandom(1));
-  const screener = new Screener(toolchain, subject.workloadForm, strategy.name);
-  const sizes = staticForms(subject.workloadForm).length;
-  const measured: Trial[] = [];
-  let best = Infinity;
+  const ranks = new Ranks();
+  /** Where the strategy proposed a configuration, by its key. */
+  const pointOf = new Map<string, Point>();
   let trials = 0;
   let idle = 0;
   let complete = true;
+  const secondsOf = (ratio: number) => geometricMean(ranks.defaults) / ratio;
+  /** What the bench has to expect of one run at every size. */
+  const runSecondsOf = (ratio: number) => ranks.defaults.reduce((sum, seconds) => sum + seconds, 0) / ratio;
+  const expected = (ratios: readonly number[]) => ({
+    ofDefault: runSecondsOf(1),
+    ofFinalists: ratios.map(runSecondsOf),
+  });
   const report = (stage: TuningProgress['stage']) =>
     job.onProgress?.({
       workload: subject.workload,
       stage,
       trials,
-      defaultSeconds: screener.defaultSeconds,
-      bestSeconds: best,
+      defaultSeconds: trials === 0 ? NaN : secondsOf(1),
+      bestSeconds: ranks.incumbent === null ? Infinity : secondsOf(ranks.incumbent.ratio),
       secondsLeft: Math.max(0, end - clock()),
     });
 
@@ -115,10 +115,10 @@ export async function tuneWorkload(
   while (isSearching() || others.length > 0) {
     // Without finals nothing can be decided, so their time is kept: measuring, and compiling about as much as a batch.
     // A batch that would run into it is not begun.
-    const defaultRun = screener.defaultSeconds * screener.runFactor;
-    const likely = Array<number>(effort.finalists).fill(Math.min(best * screener.runFactor, defaultRun));
-    const finals = slowestBatch + finalsSeconds(defaultRun, likely, sizes);
-    const left = end - clock() - (trials === 0 ? 0 : finals);
+    const { incumbent } = ranks;
+    const likely = Array<number>(effort.finalists).fill(Math.max(1, incumbent?.ratio ?? 1));
+    const finals = trials === 0 ? 0 : slowestBatch + bench.finalsSeconds(expected(likely));
+    const left = end - clock() - finals;
     if ((trials > 0 && left < slowestBatch) || job.finishEarly?.aborted === true) {
       complete = false;
       break;
@@ -127,53 +127,57 @@ export async function tuneWorkload(
     const room = Math.max(1, effort.trialsPerBatch - (trials === 0 ? 0 : others.length));
     const points = isSearching() ? strategy.propose(Math.min(room, effort.maxTrials - trials)) : [];
     if (points.length === 0 && others.length === 0) break;
-    const configurations = [...points.map((point) => space.configurationAt(point)!), ...others];
+    const tried = [...points.map((point) => space.configurationAt(point)!), ...others];
+    for (const [i, point] of points.entries()) pointOf.set(configurationKey(tried[i]!), point);
+    // The best so far may have been lucky: it is timed again beside whatever is to beat it.
+    const timed = incumbent === null ? tried : [...tried, incumbent.configuration];
     const begun = clock();
-    const batch = await screener.screen(configurations, Math.max(5, left));
+    const batch = await bench.screen(timed, Math.max(5, left));
     slowestBatch = Math.max(slowestBatch, clock() - begun);
-    strategy.observe(points.map((point, i) => ({ point, cost: costOf(batch[i]!) })));
+    ranks.observe(timed, batch);
+    strategy.observe(
+      timed.flatMap((configuration) => {
+        const point = pointOf.get(configurationKey(configuration));
+        return point === undefined ? [] : [{ point, cost: costOf(ranks.gainOf(configuration)) }];
+      }),
+    );
+    const asTrials = tried.map((_, i) => trialOf(tried, batch, i, ranks.defaults, strategy.name));
     // A default that cannot be compiled or run leaves nothing to compare with.
-    if (trials === 0 && !Number.isFinite(screener.defaultSeconds)) {
-      store.addTrials(subject, batch);
-      return undecided(screener.problem);
+    if (ranks.defaults.length === 0) {
+      store.addTrials(subject, asTrials);
+      return undecided(batch.problem);
     }
     store.addTrials(
       subject,
-      trials === 0 ? [defaultTrial(screener.defaultSeconds, strategy.name), ...batch] : batch,
+      trials === 0 ? [defaultTrial(secondsOf(1), strategy.name), ...asTrials] : asTrials,
     );
-    trials += batch.length;
-    const good = batch.filter(
-      (trial) => trial.seconds !== null && (trial.leastRatio ?? 1) >= LEAST_AT_A_SIZE,
-    );
-    measured.push(...good);
-    others =
-      trials === batch.length
-        ? (
-            await backend.followUps(
-              subject.workloadForm,
-              good.map(({ configuration, seconds }) => ({ configuration, seconds: seconds! })),
-              options,
-              (configuration, phase) => textAfter(toolchain, subject.workloadForm, configuration, phase),
-            )
-          ).filter((one) => !isMarked(one))
-        : [];
-    const batchBest = Math.min(...good.map((trial) => trial.seconds!));
-    idle = batchBest < best * (1 - PATIENCE_GAIN) ? 0 : idle + 1;
-    best = Math.min(best, batchBest);
+    const isFirst = trials === 0;
+    trials += tried.length;
+    others = isFirst
+      ? (
+          await backend.followUps(
+            subject.workloadForm,
+            ranks
+              .best(tried.length)
+              .map(({ configuration, ratio }) => ({ configuration, seconds: secondsOf(ratio) })),
+            options,
+            (configuration, phase) => bench.textAfter(configuration, phase),
+          )
+        ).filter((one) => !isMarked(one))
+      : [];
+    // As far as both are known by now.
+    const [before, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
+    const isBetter = now !== null && now.ratio > (before?.ratio ?? 0) * (1 + PATIENCE_GAIN);
+    idle = isBetter ? 0 : idle + 1;
     report('search');
   }
   if (trials === 0) return undecided('there is nothing to try');
 
   report('finals');
-  const finalists = distinct(measured.toSorted((a, b) => a.seconds! - b.seconds!)).slice(0, effort.finalists);
-  const finals = await prepareFinals(
-    toolchain,
-    subject.workloadForm,
+  const finalists = ranks.best(effort.finalists);
+  const finals = await bench.prepareFinals(
     finalists.map(({ configuration }) => configuration),
-    {
-      defaultSeconds: screener.defaultSeconds * screener.runFactor,
-      seconds: finalists.map(({ seconds }) => seconds! * screener.runFactor),
-    },
+    expected(finalists.map(({ ratio }) => ratio)),
   );
   const raced = finals && (await race(finals, () => clock() < end));
   if (raced === null) return undecided('the default could not be measured beside the best candidates');
@@ -241,18 +245,36 @@ function earlierTrials(store: Store, subject: Subject): Trial[] {
 /** The space with the best configurations of earlier, perhaps interrupted, searches as its first starts. */
 function seeded(space: SearchSpace<Configuration>, earlier: readonly Trial[]): SearchSpace<Configuration> {
   const best = earlier
-    .filter((trial) => trial.seconds !== null)
-    .sort((a, b) => a.seconds! - b.seconds!)
+    .filter((trial) => trial.ratio !== null)
+    .sort((a, b) => b.ratio! - a.ratio!)
     .map(({ configuration }) => space.pointOf(configuration))
     .filter((point) => point !== null)
     .slice(0, SEEDS);
   return { ...space, starts: [...best, ...space.starts] };
 }
 
-function distinct(trials: readonly Trial[]): Trial[] {
-  const seen = new Set<string>();
-  return trials.filter(({ configuration }) => {
-    const key = configurationKey(configuration);
-    return !seen.has(key) && seen.add(key);
-  });
+/** What became of one configuration of a batch. */
+function trialOf(
+  configurations: readonly Configuration[],
+  { results }: Batch,
+  index: number,
+  defaults: readonly number[],
+  strategy: string,
+): Trial {
+  const [configuration, result] = [configurations[index]!, results[index]!];
+  const base = { configuration, strategy, outcome: result.outcome };
+  if (result.outcome !== 'measured') return { ...base, seconds: null, ratio: null, message: result.message };
+  const seconds = geometricMean(result.seconds);
+  const ratio = defaults.length === 0 ? null : geometricMean(defaults) / seconds;
+  return { ...base, seconds, ratio, message: null };
 }
+
+/** The default as a trial, so that the table of trials shows what everything is compared with. */
+const defaultTrial = (seconds: number, strategy: string): Trial => ({
+  configuration: DEFAULT_CONFIGURATION,
+  outcome: 'measured',
+  seconds,
+  ratio: 1,
+  message: null,
+  strategy,
+});

@@ -17,6 +17,7 @@ import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { likelyCost, type Workload } from '../workload/workload.ts';
+import { realBench } from './real-bench.ts';
 import { shareOf } from './share.ts';
 import {
   DEFAULT_EFFORT,
@@ -156,7 +157,7 @@ export async function tuneWorkloads(
       // The others may still be found.
       if (left < least || isFinished()) continue;
       const subject = subjectOf(work, site);
-      const result = await tuneWorkload(toolchain, store, {
+      const result = await tuneWorkload(realBench(toolchain, work.workload), store, {
         subject,
         backend,
         options: work.options,

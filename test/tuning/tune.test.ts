@@ -12,7 +12,7 @@ import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backe
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { SearchSpace } from '../../src/search/space.ts';
 import type { Subject } from '../../src/store/store.ts';
-import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuning/tune-workload.ts';
+import { DEFAULT_EFFORT, type TuningJob } from '../../src/tuning/tune-workload.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { cachedCompiler } from '../stress/cached-compiler.ts';
@@ -21,6 +21,7 @@ import { compiler, toolchain } from '../support/real-tools.ts';
 import { SPACE } from '../support/backend.ts';
 import { simulatedTools } from '../support/simulated-tools.ts';
 import { matmul } from '../support/workloads.ts';
+import { tuneWith } from './support.ts';
 
 const shape = matmul(61, 67, 71);
 const subjectOf = (form: Workload): Subject => ({
@@ -73,7 +74,7 @@ describe('tuning a workload', () => {
   test('keeps every trial, the default among them, and a record that is verified and beyond doubt', async () => {
     const { store, tools } = await prepare();
     const effort = { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 };
-    const result = await tuneWorkload(tools, store, job({ effort }));
+    const result = await tuneWith(tools, store, job({ effort }));
     const trials = store.trials(subject);
     expect(trials.filter(({ configuration }) => configuration.kind === 'default')).toHaveLength(1);
     expect(trials).toHaveLength(result!.evidence.trials + 1);
@@ -91,7 +92,7 @@ describe('tuning a workload', () => {
   test('decides with what is known when it is told to finish', async () => {
     const { store, tools } = await prepareSimulated();
     const finish = new AbortController();
-    const result = await tuneWorkload(tools, store, {
+    const result = await tuneWith(tools, store, {
       ...job({ effort: DEFAULT_EFFORT }),
       finishEarly: finish.signal,
       onProgress: ({ trials }) => {
@@ -109,14 +110,10 @@ describe('tuning a workload', () => {
     // Every look at the clock is a second later.
     let seconds = 0;
     const clock = () => seconds++;
-    const result = await tuneWorkload(
-      tools,
-      store,
-      job({ effort: DEFAULT_EFFORT, clock, budgetSeconds: 15 }),
-    );
+    const result = await tuneWith(tools, store, job({ effort: DEFAULT_EFFORT, clock, budgetSeconds: 15 }));
     expect(result!.configuration.kind).toBe('tile');
     expect(result!.evidence.complete).toBe(false);
-    const unlimited = await tuneWorkload(tools, store, job({ effort: DEFAULT_EFFORT }));
+    const unlimited = await tuneWith(tools, store, job({ effort: DEFAULT_EFFORT }));
     expect(unlimited!.evidence.complete).toBe(true);
     expect(result!.evidence.trials).toBeLessThan(unlimited!.evidence.trials);
     store.close();
@@ -124,9 +121,9 @@ describe('tuning a workload', () => {
 
   test('begins a second search with the best of the first', async () => {
     const { store, tools } = await prepareSimulated();
-    const first = await tuneWorkload(tools, store, job());
+    const first = await tuneWith(tools, store, job());
     const before = store.trials(subject).length;
-    await tuneWorkload(
+    await tuneWith(
       tools,
       store,
       job({ strategy: randomSearch, effort: { ...DEFAULT_EFFORT, trialsPerBatch: 4, maxTrials: 4 } }),
@@ -134,7 +131,7 @@ describe('tuning a workload', () => {
     // The default and four others.
     expect(store.trials(subject).length).toBeGreaterThanOrEqual(before + 5);
     const starts: (Configuration | null)[] = [];
-    const nothing = await tuneWorkload(
+    const nothing = await tuneWith(
       tools,
       store,
       job({
@@ -155,7 +152,7 @@ describe('tuning a workload', () => {
 
   test('gives up when the compiler cannot compile even the default', async () => {
     const { store, tools } = await prepare(compiler.executable);
-    const result = await tuneWorkload({ ...tools, flags: ['--no-such-flag'] }, store, job());
+    const result = await tuneWith({ ...tools, flags: ['--no-such-flag'] }, store, job());
     expect(result).toBeNull();
     expect(store.allRecords()).toEqual([]);
     const outcomes = store.trials(subject).map(({ outcome }) => outcome);
@@ -179,7 +176,7 @@ for argument; do case $argument in --output=@*) printf '\\377' | dd of="\${argum
 `,
       { mode: 0o755 },
     );
-    const result = await tuneWorkload(
+    const result = await tuneWith(
       { ...tools, runModule: liar },
       store,
       job({ subject, effort: { ...DEFAULT_EFFORT, trialsPerBatch: 2, maxTrials: 2 } }),
@@ -224,7 +221,7 @@ describe('tiles of packed operations', () => {
     const effort = { ...DEFAULT_EFFORT, maxTrials, finalists: 1 };
     const { store, tools } = await prepare();
     const own = { ...subject, workload: workloadKey(packable), workloadForm: packable };
-    const result = await tuneWorkload(
+    const result = await tuneWith(
       tools,
       store,
       job({ subject: own, backend, options, strategy, effort, budgetSeconds: 280 }),
