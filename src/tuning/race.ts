@@ -1,5 +1,7 @@
 // The race of the finalists: processes are spent on those that may still win.
 import type { Configuration } from '../backend/configuration.ts';
+import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
+import type { Run } from '../store/store.ts';
 import { geometricMean, largestDeviation, median, noiseFloor } from '../measure/statistics.ts';
 import type { FailedFinalist, Finalist, Finals, Stratum } from './bench.ts';
 import { judge, LEAST_PROCESSES, LOOKS, mayBeat, type Judgement, type Process } from './rule.ts';
@@ -47,9 +49,14 @@ interface Runner extends Finalist {
  * Spends processes until it is known which finalist is best, or that none is worth having. Those that cannot win any more
  * are dropped at each look; one that fails is out, and costs the others nothing.
  * @param isTimeLeft whether more processes than the least may be spent
+ * @param note is told what every process has shown, as soon as it has
  * @returns null when the default could not be timed
  */
-export async function race(finals: Finals, isTimeLeft: () => boolean): Promise<Race | null> {
+export async function race(
+  finals: Finals,
+  isTimeLeft: () => boolean,
+  note: (runs: readonly Run[]) => void,
+): Promise<Race | null> {
   const failed = [...finals.failed];
   const runners: Runner[] = finals.finalists.map((one) => ({ ...one, processes: [], seconds: [] }));
   let running = runners;
@@ -83,6 +90,14 @@ export async function race(finals: Finals, isTimeLeft: () => boolean): Promise<R
       misses++;
       continue;
     }
+    const base = { stage: 'finals', batch: count, ...stratum, defaultSeconds } as const;
+    const timings = [
+      { configuration: DEFAULT_CONFIGURATION, seconds: againSeconds },
+      ...running.map(({ name, configuration }) => ({ configuration, seconds: timed.seconds.get(name)! })),
+    ];
+    note(
+      timings.flatMap(({ configuration, seconds }) => (seconds ? [{ ...base, configuration, seconds }] : [])),
+    );
     defaultMeans.push(geometricMean(defaultSeconds));
     if (againSeconds !== null) againRatios.push(defaultMeans.at(-1)! / geometricMean(againSeconds));
     for (const { name, processes, seconds } of running) {

@@ -5,7 +5,7 @@ import { type StrategyFactory, seededRandom } from '../search/strategy.ts';
 import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
-import type { Evidence, Store, Subject, Trial } from '../store/store.ts';
+import type { Evidence, Run, Store, Subject, Trial } from '../store/store.ts';
 import { workloadKey } from '../workload/workload.ts';
 import type { Batch, Bench } from './bench.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
@@ -88,6 +88,7 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
   /** Where the strategy proposed a configuration, by its key. */
   const pointOf = new Map<string, Point>();
   let trials = 0;
+  let batches = 0;
   let idle = 0;
   let complete = true;
   const secondsOf = (ratio: number) => geometricMean(ranks.defaults) / ratio;
@@ -151,6 +152,7 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
       subject,
       trials === 0 ? [defaultTrial(secondsOf(1), strategy.name), ...asTrials] : asTrials,
     );
+    store.addRuns(subject, runsOf(timed, batch, batches++));
     const isFirst = trials === 0;
     trials += tried.length;
     others = isFirst
@@ -179,7 +181,15 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
     finalists.map(({ configuration }) => configuration),
     expected(finalists.map(({ ratio }) => ratio)),
   );
-  const raced = finals && (await race(finals, () => clock() < end));
+  const raced =
+    finals &&
+    (await race(
+      finals,
+      () => clock() < end,
+      (runs) => {
+        store.addRuns(subject, runs);
+      },
+    ));
   if (raced === null) return undecided('the default could not be measured beside the best candidates');
   store.addTrials(
     subject,
@@ -268,6 +278,19 @@ function trialOf(
   const ratio = defaults.length === 0 ? null : geometricMean(defaults) / seconds;
   return { ...base, seconds, ratio, message: null };
 }
+
+/** What was timed in one batch of the search. */
+const runsOf = (
+  configurations: readonly Configuration[],
+  { results, defaultSeconds }: Batch,
+  batch: number,
+): Run[] =>
+  configurations.flatMap((configuration, i): Run[] => {
+    const result = results[i]!;
+    if (result.outcome !== 'measured') return [];
+    const { seconds } = result;
+    return [{ configuration, stage: 'search', batch, placement: 'apart', build: 0, seconds, defaultSeconds }];
+  });
 
 /** The default as a trial, so that the table of trials shows what everything is compared with. */
 const defaultTrial = (seconds: number, strategy: string): Trial => ({

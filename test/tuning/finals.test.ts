@@ -55,7 +55,11 @@ exec '${real.benchmarkModule}' "$@"
     );
     const shape = matmul(61, 67, 71);
     const finals = await prepareFinals({ ...real, benchmarkModule }, shape, [worse, better], expected);
-    const raced = await race(finals!, () => true);
+    const raced = await race(
+      finals!,
+      () => true,
+      () => undefined,
+    );
     expect(raced!.failed).toEqual([{ configuration: worse, outcome, reason }]);
     expect(raced!.standings.map(({ configuration }) => configuration)).toEqual([better]);
     expect(raced!.standings[0]!.low).toBeGreaterThan(0);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Finals, Stratum } from '../../src/tuning/bench.ts';
-import { isOpen, race, winner } from '../../src/tuning/race.ts';
+import { isOpen, race as raceNoting, winner } from '../../src/tuning/race.ts';
 
 const configuration = (i: number): TileConfiguration => ({
   version: 1,
@@ -50,6 +50,8 @@ const about =
     ratio * (1 + spread * Math.sin(2.4 * process + phase));
 
 const always = () => true;
+
+const race = (finals: Finals, isTimeLeft: () => boolean) => raceNoting(finals, isTimeLeft, () => undefined);
 
 test('the best finalist wins, in as many processes as it takes', async () => {
   const { finals, timed } = finalsOf([about(1.3), about(1.6), about(1.02)]);

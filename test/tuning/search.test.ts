@@ -6,6 +6,8 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { Ranks } from '../../src/tuning/ranks.ts';
+import { judge } from '../../src/tuning/rule.ts';
 import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuning/tune-workload.ts';
 import { subjectOf } from '../store/samples.ts';
 import { SPACE } from '../support/backend.ts';
@@ -79,6 +81,35 @@ test.each([false, true])(
     expect(ratios.filter((ratio) => Math.abs(ratio - 1) > 1e-9)).toHaveLength(1);
   },
 );
+
+test('a decision can be made again from what is stored', async () => {
+  const { result, store, bench } = await tune({ spread: 0.02, gainOf: best(second!, 1.15) });
+  const runs = store.runs(subject);
+  const ranks = new Ranks();
+  for (const [i, timed] of bench.batches.entries()) {
+    const own = runs.filter(({ stage, batch }) => stage === 'search' && batch === i);
+    expect(own.map(({ configuration }) => configuration)).toEqual(timed);
+    ranks.observe(timed, {
+      defaultSeconds: own[0]!.defaultSeconds,
+      problem: null,
+      results: own.map(({ seconds }) => ({ outcome: 'measured', seconds })),
+    });
+  }
+  const finalists = ranks.best(DEFAULT_EFFORT.finalists).map(({ configuration }) => configuration);
+  const replayed = finalists.map((finalist) =>
+    judge(
+      runs
+        .filter(({ stage, configuration }) => stage === 'finals' && isSame(configuration, finalist))
+        .map(({ placement, build, seconds, defaultSeconds }) => ({
+          stratum: `${placement} ${build}`,
+          gains: seconds.map((own, size) => Math.log(defaultSeconds![size]! / own)),
+        })),
+    ),
+  );
+  const { ratio, low, high } = result.evidence;
+  expect(replayed).toContainEqual({ verdict: 'claim', ratio, low, high });
+  expect(finalists[replayed.findIndex((one) => one.ratio === ratio)]).toEqual(result.configuration);
+});
 
 test('gains of 5% are found, and none where there is none, on a machine whose timings differ by 2%', async () => {
   let found = 0;
