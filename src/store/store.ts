@@ -36,6 +36,7 @@ export interface Evidence {
   readonly noiseFloor: number;
   /** Largest absolute difference between the outputs of default and configuration. */
   readonly maxError: number;
+  /** Of all searches that led to it: what found nothing and did not end is gone on with. */
   readonly trials: number;
   readonly tuningSeconds: number;
   /** Kinds of configurations that the search could choose from beside the default, sorted. See `familiesOf`. */

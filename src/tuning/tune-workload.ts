@@ -10,6 +10,7 @@ import { workloadKey } from '../workload/workload.ts';
 import type { Batch, Bench } from './bench.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
+import { isUnfinished } from './undecided.ts';
 
 /** How far a search goes when the budget does not end it first. */
 export interface Effort {
@@ -83,7 +84,9 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
       store.noteUndecided(subject, reason, job.budgetSeconds);
     return null;
   };
-  const strategy = job.strategy(seeded(space, earlierTrials(store, subject)), seededRandom(1));
+  const before = unfinishedRecord(store, subject);
+  const earlier = earlierTrials(store, subject);
+  const strategy = job.strategy(seeded(space, earlier, before !== undefined), seededRandom(1));
   const ranks = new Ranks();
   /** Where the strategy proposed a configuration, by its key. */
   const pointOf = new Map<string, Point>();
@@ -168,8 +171,8 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
         ).filter((one) => !isMarked(one))
       : [];
     // As far as both are known by now.
-    const [before, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
-    const isBetter = now !== null && now.ratio > (before?.ratio ?? 0) * (1 + PATIENCE_GAIN);
+    const [then, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
+    const isBetter = now !== null && now.ratio > (then?.ratio ?? 0) * (1 + PATIENCE_GAIN);
     idle = isBetter ? 0 : idle + 1;
     report('search');
   }
@@ -212,9 +215,18 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
   // A build may have failed with one of them meanwhile.
   const isMarkedByNow = markedIn(store, subject);
   const unmarked = raced.standings.filter(({ configuration }) => !isMarkedByNow(configuration));
-  const tuningSeconds = clock() - started;
+  const spent = before?.evidence ?? { trials: 0, tuningSeconds: 0 };
+  const tuningSeconds = spent.tuningSeconds + clock() - started;
   const families = backend.familiesOf(subject.workloadForm, options);
-  const result = decide({ ...raced, standings: unmarked }, { trials, tuningSeconds, families, complete });
+  const result = decide(
+    { ...raced, standings: unmarked },
+    {
+      trials: spent.trials + trials,
+      tuningSeconds,
+      families,
+      complete,
+    },
+  );
   store.putRecord(subject, { ...result, ...written });
   return result;
 }
@@ -252,15 +264,34 @@ function earlierTrials(store: Store, subject: Subject): Trial[] {
     : store.trials({ ...subject, workload: workloadKey(alone) });
 }
 
-/** The space with the best configurations of earlier, perhaps interrupted, searches as its first starts. */
-function seeded(space: SearchSpace<Configuration>, earlier: readonly Trial[]): SearchSpace<Configuration> {
-  const best = earlier
-    .filter((trial) => trial.ratio !== null)
-    .sort((a, b) => b.ratio! - a.ratio!)
-    .map(({ configuration }) => space.pointOf(configuration))
-    .filter((point) => point !== null)
+/** The record of searches that found nothing and did not end: what they spent counts, and what they tried is known. */
+const unfinishedRecord = (store: Store, { workload, target, compiler, device }: Subject) =>
+  store
+    .findRecords([workload], target, compiler)
+    .find((record) => record.device === device && isUnfinished(record, Infinity));
+
+/**
+ * The space with the best configurations of earlier, perhaps interrupted, searches as its first starts.
+ * @param goesOn whether everything else that was measured is left out
+ */
+function seeded(
+  space: SearchSpace<Configuration>,
+  earlier: readonly Trial[],
+  goesOn: boolean,
+): SearchSpace<Configuration> {
+  const byKey = new Map(
+    earlier
+      .filter((trial) => trial.ratio !== null)
+      .sort((a, b) => b.ratio! - a.ratio!)
+      .map(({ configuration }) => [configurationKey(configuration), configuration]),
+  );
+  const seeds = [...byKey]
+    .map(([key, configuration]) => ({ key, point: space.pointOf(configuration) }))
+    .filter((seed) => seed.point !== null)
     .slice(0, SEEDS);
-  return { ...space, starts: [...best, ...space.starts] };
+  for (const { key } of seeds) byKey.delete(key);
+  const left = goesOn ? without(space, (configuration) => byKey.has(configurationKey(configuration))) : space;
+  return { ...left, starts: [...seeds.map(({ point }) => point!), ...left.starts] };
 }
 
 /** What became of one configuration of a batch. */

@@ -36,10 +36,14 @@ export interface Work {
   readonly count: number;
   /** Of its search space. */
   readonly options: SpaceOptions;
+  /** When the record was written that this goes on from; a later one is taken over instead. */
+  readonly goesOnFrom?: string;
 }
 
 export interface TuneOptions {
   readonly budgetSeconds: number;
+  /** To wait for others that measure; as long as the budget lasts when left out. */
+  readonly patienceSeconds?: number;
   /** What the user gave in all, of which some may be spent. */
   readonly givenSeconds: number;
   readonly signal: AbortSignal;
@@ -120,12 +124,16 @@ export async function tuneWorkloads(
       return true;
     }
     const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
-    if (found === null || lacksFamily(found.evidence, backend.familiesOf(work.workload, work.options)))
-      return false;
+    if (found === null || found.createdAt === work.goesOnFrom) return false;
+    if (lacksFamily(found.evidence, backend.familiesOf(work.workload, work.options))) return false;
     results.set(work.key, { ...found, outcome: 'hit' });
     return true;
   };
-  const lock = await acquireMeasuringLock(surroundings, options.budgetSeconds, options.signal);
+  const lock = await acquireMeasuringLock(
+    surroundings,
+    options.patienceSeconds ?? options.budgetSeconds,
+    options.signal,
+  );
   if (lock === null) {
     for (const work of works) takeOver(work, 0);
     return { results, undecided, whyNot: BUSY };

@@ -1,6 +1,6 @@
 // Searches on a machine that is made up: what is tried, compared and decided.
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
@@ -41,6 +41,10 @@ async function tune(machine: Machine, change: Partial<TuningJob> = {}) {
   const result = await tuneWorkload(bench, store, { ...job, ...change });
   return { result: result!, bench, store };
 }
+
+/** Trials of all batches but the first: the best so far is in each of them once more. */
+const others = (batches: readonly (readonly Configuration[])[]) =>
+  batches.slice(1).reduce((sum, batch) => sum + batch.length - 1, 0);
 
 /** All alike but for one. */
 const best =
@@ -109,6 +113,53 @@ test('a decision can be made again from what is stored', async () => {
   const { ratio, low, high } = result.evidence;
   expect(replayed).toContainEqual({ verdict: 'claim', ratio, low, high });
   expect(finalists[replayed.findIndex((one) => one.ratio === ratio)]).toEqual(result.configuration);
+});
+
+describe('a search that found nothing and did not end', () => {
+  /** One batch, on a clock on which each look takes a second. */
+  async function begun() {
+    const { store, ...first } = await tune({ gainOf: () => 1 });
+    let seconds = 0;
+    const clock = () => seconds++;
+    const evidence = { ...first.result.evidence, complete: false };
+    store.putRecord(subject, {
+      ...first.result,
+      evidence,
+      createdAt: '2026-01-01T00:00:00Z',
+      createdBy: 'test',
+    });
+    const goOn = async (machine: Machine) => {
+      const bench = syntheticBench(machine);
+      return { bench, result: (await tuneWorkload(bench, store, { ...job, clock }))! };
+    };
+    return { store, first, evidence, goOn };
+  }
+
+  test('is gone on with: nothing but its best is tried again, and what was spent adds up', async () => {
+    const { store, first, evidence, goOn } = await begun();
+    const before = new Set(store.trials(subject).map(({ configuration }) => configurationKey(configuration)));
+    const { bench, result } = await goOn({ gainOf: () => 1 });
+    const again = bench.batches[0]!.filter((one) => before.has(configurationKey(one)));
+    // Four seeds, and what no point leads to.
+    expect(again).toHaveLength(4 + space.alternatives.length);
+    for (const batch of bench.batches.slice(1))
+      expect(batch.filter((one) => before.has(configurationKey(one))).length).toBeLessThanOrEqual(1);
+    expect(result.evidence.trials).toBe(evidence.trials + bench.batches[0]!.length + others(bench.batches));
+    expect(first.result.evidence.trials).toBe(evidence.trials);
+    expect(result.evidence.tuningSeconds).toBeGreaterThan(evidence.tuningSeconds + 2);
+    expect(result.evidence.complete).toBe(true);
+    expect(store.allRecords()).toMatchObject([{ evidence: result.evidence }]);
+  });
+
+  test('is begun anew where it found something, or came to its end', async () => {
+    const { store } = await tune({ gainOf: () => 1 });
+    const bench = syntheticBench({ gainOf: () => 1 });
+    const result = await tuneWorkload(bench, store, job);
+    const starts = space.starts.map((start) => configurationKey(space.configurationAt(start)!));
+    const tried = bench.batches.flat().map(configurationKey);
+    for (const start of starts) expect(tried).toContain(start);
+    expect(result!.evidence.trials).toBe(new Set(tried).size);
+  });
 });
 
 test('gains of 5% are found, and none where there is none, on a machine whose timings differ by 2%', async () => {
