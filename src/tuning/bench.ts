@@ -66,7 +66,8 @@ export interface Finals {
   readonly failed: readonly FailedFinalist[];
   /** Of each function in one process. */
   readonly repetitions: number;
-  /** Processes that are worth spending. */
+  /** Processes that are spent whatever time is left, 3 at least, and those that are worth spending. */
+  readonly leastProcesses: number;
   readonly mostProcesses: number;
   /** Times the default and these finalists in one process. */
   time(names: readonly string[], stratum: Stratum): Promise<TimedProcess>;

@@ -8,7 +8,7 @@ import { verifyCandidates } from '../measure/verify-candidates.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { ExpectedSeconds, FailedFinalist, Finalist, Finals } from './bench.ts';
-import { LOOKS } from './rule.ts';
+import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import { DEFAULT_NAME } from './screen.ts';
 
 /** The default a second time: its ratio to itself is the noise floor. */
@@ -22,14 +22,21 @@ const runsOfDefault = (defaultSeconds: number) => (defaultSeconds > LONGEST_REPE
 /** How thoroughly to measure: slow programs get less of it, for their spread is smaller too. */
 interface FinalsEffort {
   readonly repetitions: number;
+  readonly leastProcesses: number;
   readonly mostProcesses: number;
   /** Processes that time is kept for. */
   readonly likelyProcesses: number;
 }
 
 function finalsEffort(secondsOfAll: number): FinalsEffort {
-  if (secondsOfAll > 0.8) return { repetitions: 1, mostProcesses: 8, likelyProcesses: 4 };
-  return { repetitions: 3, mostProcesses: LOOKS.at(-1)!, likelyProcesses: secondsOfAll > 0.08 ? 4 : 8 };
+  if (secondsOfAll > 0.8)
+    return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
+  return {
+    repetitions: 3,
+    leastProcesses: LOOKS[0]!,
+    mostProcesses: LOOKS.at(-1)!,
+    likelyProcesses: secondsOfAll > 0.08 ? 4 : 8,
+  };
 }
 
 /** Least time spent in one repetition, in seconds. */
@@ -94,13 +101,14 @@ export async function prepareFinals(
   const kept = [...defaultNames, ...finalists.map(({ name }) => name)];
   const modules = [module, (await inAnotherOrder(toolchain, workload, build, kept)) ?? module];
 
-  const { repetitions, mostProcesses } = finalsEffort(all);
+  const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all);
   // The compiler's threads have just ended.
   await sleep(50);
   return {
     finalists,
     failed,
     repetitions,
+    leastProcesses,
     mostProcesses,
     async time(running, { placement, build }) {
       const timed = [...defaultNames, ...running];

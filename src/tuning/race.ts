@@ -4,7 +4,7 @@ import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
 import type { Run } from '../store/store.ts';
 import { geometricMean, largestDeviation, median, noiseFloor } from '../measure/statistics.ts';
 import type { FailedFinalist, Finalist, Finals, Stratum } from './bench.ts';
-import { judge, LEAST_PROCESSES, LOOKS, mayBeat, type Judgement, type Process } from './rule.ts';
+import { judge, LOOKS, mayBeat, type Judgement, type Process } from './rule.ts';
 
 /** Of each process in turn: the first four are one of each. */
 const STRATA: readonly Stratum[] = [
@@ -62,10 +62,10 @@ export async function race(
   let running = runners;
   const defaultMeans: number[] = [];
   const againRatios: number[] = [];
-  const isDecided = () => running.length === 0 && defaultMeans.length >= LEAST_PROCESSES;
+  const isDecided = () => running.length === 0 && defaultMeans.length >= finals.leastProcesses;
   for (let misses = 0; !isDecided() && misses < MOST_MISSES;) {
     const count = defaultMeans.length;
-    if (count >= finals.mostProcesses || (count >= LEAST_PROCESSES && !isTimeLeft())) break;
+    if (count >= finals.mostProcesses || (count >= finals.leastProcesses && !isTimeLeft())) break;
     const stratum = STRATA[count % STRATA.length]!;
     const timed = await finals.time(
       running.map(({ name }) => name),

@@ -24,6 +24,7 @@ function finalsOf(runners: readonly Runner[], change: Partial<Finals> = {}) {
     finalists: runners.map((_, i) => ({ name: `f${i}`, configuration: configuration(i), maxError: 0 })),
     failed: [],
     repetitions: 3,
+    leastProcesses: 3,
     mostProcesses: 16,
     time: (names, stratum) => {
       const process = timed.length;

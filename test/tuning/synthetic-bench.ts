@@ -60,6 +60,7 @@ export function syntheticBench({
         finalists,
         failed: [],
         repetitions: 3,
+        leastProcesses: 4,
         mostProcesses: 16,
         time: (names, stratum) =>
           Promise.resolve({
