@@ -9,7 +9,8 @@ import { chooseRecord, lacksFamily } from '../store/choose.ts';
 import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
-import { whyUndecided } from '../tuning/undecided.ts';
+import { shareOf } from '../tuning/share.ts';
+import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import { decided, passedOver, skipped, type Decision } from './decision.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
@@ -19,9 +20,11 @@ export interface Lookup {
   readonly misses: readonly Work[];
   /** Workloads whose record comes from a search that could not choose from everything that this compile can. */
   readonly narrow: readonly Work[];
+  /** Workloads that a build goes on with in their share of its budget, though there is a record that can be used: see `isUnfinished`. */
+  readonly unfinished: readonly Work[];
   /** For misses whose configuration is marked by now, that one, by key. */
   readonly marked: ReadonlyMap<string, Configuration>;
-  /** What is undecided of both, by key; read when it is first asked for. */
+  /** What is undecided of all these, by key; read when it is first asked for. */
   undecided(): ReadonlyMap<string, Undecided>;
   /** The decisions as things stand, given what was tuned, found or could not be decided since. */
   decide(results: TuneOutcome['results'], whyNot: string, undecided?: TuneOutcome['undecided']): Decision[];
@@ -32,7 +35,7 @@ export function lookUp(
   store: Store | null,
   input: Pick<Input, 'reading' | 'operations'>,
   site: Site,
-  settings: Pick<Settings, 'inject'>,
+  settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
 ): Lookup {
   const each = workloadsOf(input, site, settings);
   const keys = each.map(({ key }) => key);
@@ -58,15 +61,26 @@ export function lookUp(
     const families = backend?.familiesOf(one.workload, one.options) ?? [];
     return record !== undefined && lacksFamily(record.evidence, families);
   });
+  const isNarrow = new Set(narrow);
+  const within = (seconds: number) =>
+    each.flatMap((one): Work[] => {
+      const record = chosen.get(one.key);
+      const goesOn = record !== undefined && isUnfinished(record, seconds);
+      return goesOn && !isNarrow.has(one) ? [{ ...one, goesOnFrom: record.createdAt }] : [];
+    });
+  const { budgetSeconds } = settings;
+  const others = misses.length + narrow.length;
+  const unfinished = within(shareOf(budgetSeconds, others + within(budgetSeconds).length));
   let rows: ReadonlyMap<string, Undecided> | null = null;
   const undecided = () => {
-    const open = [...misses, ...narrow].map(({ key }) => key);
+    const open = [...misses, ...narrow, ...unfinished].map(({ key }) => key);
     rows ??= new Map(store?.findUndecided(open, place).map((row) => [row.workload, row]));
     return rows;
   };
   return {
     misses,
     narrow,
+    unfinished,
     marked,
     undecided,
     decide(results, whyNot, since) {

@@ -2,7 +2,7 @@
 import type { Workload } from '../workload/workload.ts';
 import { benchmark, type BenchmarkOptions } from './benchmark.ts';
 import { functionNames } from './candidate-module.ts';
-import { geometricMean, median } from './statistics.ts';
+import { median } from './statistics.ts';
 import type { Toolchain } from './toolchain.ts';
 
 export interface CandidateTimings {
@@ -38,18 +38,4 @@ export async function timeCandidates(
     else if (own.every(Number.isFinite)) seconds.set(name, own);
   }
   return { seconds, failed };
-}
-
-/** Gain of one candidate over another, with the same sizes in the same order. */
-export interface Gain {
-  /** Geometric mean over the sizes. */
-  readonly ratio: number;
-  /** At the size where it is least. */
-  readonly least: number;
-}
-
-/** How many times faster `seconds` are than those of the default. */
-export function gainOver(defaults: readonly number[], seconds: readonly number[]): Gain {
-  const ratios = seconds.map((own, i) => defaults[i]! / own);
-  return { ratio: geometricMean(ratios), least: Math.min(...ratios) };
 }

@@ -14,10 +14,38 @@ export const geometricMean = (values: readonly number[]): number =>
     ? values[0]!
     : Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 
-/** 99.5% quantiles of Student's t for 1, 2, 3, ... degrees of freedom; 2.58 is the limit. */
-const T_995 = [
-  63.66, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.169, 3.106, 3.055, 3.012, 2.977,
-];
+/** Chance that Student's t with so many degrees of freedom (1, 2, 3, ...) lies above `t`, which is not negative. */
+function tTail(t: number, degrees: number): number {
+  const angle = Math.atan(t / Math.sqrt(degrees));
+  const [sine, cosine] = [Math.sin(angle), Math.cos(angle)];
+  // The finite series of Abramowitz and Stegun, 26.7.3 and 26.7.4.
+  const isOdd = degrees % 2 === 1;
+  let term = isOdd ? cosine : 1;
+  let sum = degrees === 1 ? 0 : term;
+  for (let i = isOdd ? 3 : 2; i <= degrees - 2; i += 2) {
+    term *= ((i - 1) / i) * cosine ** 2;
+    sum += term;
+  }
+  const between = isOdd ? (2 / Math.PI) * (angle + sine * sum) : sine * sum;
+  return (1 - between) / 2;
+}
+
+const quantiles = new Map<string, number>();
+
+/** What Student's t with so many degrees of freedom (1, 2, 3, ...) exceeds with a chance of `doubt`, which is below a half. */
+export function tQuantile(doubt: number, degrees: number): number {
+  const key = `${doubt} ${degrees}`;
+  const known = quantiles.get(key);
+  if (known !== undefined) return known;
+  let [low, high] = [0, 1e9];
+  while (high - low > 1e-9 * high) {
+    const middle = (low + high) / 2;
+    if (tTail(middle, degrees) > doubt) low = middle;
+    else high = middle;
+  }
+  quantiles.set(key, high);
+  return high;
+}
 
 export interface Interval {
   readonly ratio: number;
@@ -37,7 +65,7 @@ export function ratioInterval(ratios: readonly number[]): Interval {
   const mean = logs.reduce((sum, x) => sum + x, 0) / n;
   if (n < 2) return { ratio: Math.exp(mean), low: 0, high: Infinity };
   const variance = logs.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (n - 1);
-  const halfWidth = (T_995[n - 2] ?? 2.98) * Math.sqrt(variance / n);
+  const halfWidth = tQuantile(0.005, n - 1) * Math.sqrt(variance / n);
   return { ratio: Math.exp(mean), low: Math.exp(mean - halfWidth), high: Math.exp(mean + halfWidth) };
 }
 

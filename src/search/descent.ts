@@ -74,13 +74,23 @@ class Descent implements Strategy {
 
   observe(observations: readonly { point: Point; cost: number | null }[]): void {
     const scored = observations.filter((o): o is Scored => o.cost !== null);
-    this.#measured.push(...scored);
-    scored.sort((a, b) => a.cost - b.cost);
-    const best = scored[0];
-    if (best === undefined || this.#current === null) return;
+    for (const one of scored) {
+      const known = this.#measured.findIndex(({ point }) => isSame(point, one.point));
+      if (known < 0) this.#measured.push(one);
+      else this.#measured[known] = one;
+    }
+    if (this.#current === null) return;
+    const { point } = this.#current;
+    const again = scored.find((one) => isSame(one.point, point));
+    // One that was only lucky gives way to what was measured before, too.
+    const isWorse = again !== undefined && again.cost > this.#current.cost;
+    this.#current = again ?? this.#current;
     const current = this.#current;
-    const better = scored.filter(({ cost }) => cost < current.cost * (1 - MIN_GAIN));
-    if (better.length === 0) return;
+    const better = (isWorse ? this.#measured : scored)
+      .filter(({ cost }) => cost < current.cost * (1 - MIN_GAIN))
+      .sort((a, b) => a.cost - b.cost);
+    const best = better[0];
+    if (best === undefined) return;
     this.#combined = combinations(
       current.point,
       better.slice(0, 4).map(({ point }) => point),
@@ -133,6 +143,8 @@ class Descent implements Strategy {
     return changed;
   }
 }
+
+const isSame = (a: Point, b: Point) => a.every((value, i) => value === b[i]);
 
 /** Points that take the changes of several improving points at once, the most changes first. */
 function combinations(from: Point, improving: readonly Point[]): Point[] {

@@ -1,7 +1,7 @@
 // The one interface of all search strategies: a strategy proposes points, is told what they cost, and never measures.
 import type { Point, SearchSpace } from './space.ts';
 
-/** Cost of one point: seconds of one execution, or null when it failed to build, run or finish. */
+/** Cost of one point: time relative to the default's, or null when it failed to build, run or finish. */
 export interface Observation {
   readonly point: Point;
   readonly cost: number | null;
@@ -11,6 +11,7 @@ export interface Strategy {
   readonly name: string;
   /** Up to `limit` points that were not proposed before; empty when the search is over. */
   propose(limit: number): Point[];
+  /** Points may be observed again: the later cost is the one that is known better. */
   observe(observations: readonly Observation[]): void;
 }
 

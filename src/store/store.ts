@@ -36,6 +36,7 @@ export interface Evidence {
   readonly noiseFloor: number;
   /** Largest absolute difference between the outputs of default and configuration. */
   readonly maxError: number;
+  /** Of all searches that led to it: what found nothing and did not end is gone on with. */
   readonly trials: number;
   readonly tuningSeconds: number;
   /** Kinds of configurations that the search could choose from beside the default, sorted. See `familiesOf`. */
@@ -70,6 +71,23 @@ export interface Trial {
   readonly ratio: number | null;
   readonly message: string | null;
   readonly strategy: string;
+}
+
+/** One configuration in one process in which it was timed. */
+export interface Run {
+  /** The default too, timed against itself. */
+  readonly configuration: Configuration;
+  readonly stage: 'search' | 'finals';
+  /** Of the search, or process of the finals: counted from 0 in each tuning. */
+  readonly batch: number;
+  /** How operands lay in memory, as `measure/benchmark.ts` says. */
+  readonly placement: 'apart' | 'packed';
+  /** Builds of the same functions in another order, counted from 0. */
+  readonly build: number;
+  /** Median of one execution, at each size that the workload is tuned at. */
+  readonly seconds: readonly number[];
+  /** Of the default in the same process; null where it was not in it. */
+  readonly defaultSeconds: readonly number[] | null;
 }
 
 /** What a configuration was found to do in a program. */
@@ -116,6 +134,10 @@ export interface Store {
   /** Appends trials at once, so that a killed search loses nothing it has measured. */
   addTrials(subject: Subject, trials: readonly Trial[]): void;
   trials(key: RecordKey): Trial[];
+  /** Appends runs of configurations that have trials: each belongs to the last one of its configuration. */
+  addRuns(subject: Subject, runs: readonly Run[]): void;
+  /** All runs, in the order in which they were added. Every tuning begins with a trial of the default. */
+  runs(key: RecordKey): Run[];
   /** Notes a workload that had no record. */
   noteMiss(subject: Subject): void;
   misses(): Miss[];

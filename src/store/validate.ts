@@ -23,6 +23,12 @@ export const areFamilies = (value: unknown): value is readonly string[] =>
       (i === 0 || family > (value[i - 1] as string)),
   );
 
+/** Seconds at one size or more. */
+export const areTimes = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((seconds: unknown) => typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0);
+
 /** The same conditions as the CHECK constraints of table `record`, for files that were written around them. */
 export function isSoundEvidence(evidence: Evidence): boolean {
   const { ratio, low, high, defaultSeconds, seconds, noiseFloor, maxError, tuningSeconds } = evidence;

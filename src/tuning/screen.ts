@@ -2,12 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildCandidates } from '../measure/build.ts';
 import { candidateOf, stockCandidate } from '../measure/candidate-module.ts';
-import { gainOver, timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
-import { geometricMean } from '../measure/statistics.ts';
+import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
-import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
-import type { Trial } from '../store/store.ts';
+import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
+import type { Batch, Screened } from './bench.ts';
 import { isTooBusy } from './busy.ts';
 import { DOES_NOT_RUN } from './undecided.ts';
 
@@ -15,7 +14,7 @@ import { DOES_NOT_RUN } from './undecided.ts';
 export const DEFAULT_NAME = 'stock';
 
 /** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
-export const SLOW_DEFAULT_SECONDS = 0.03;
+const SLOW_DEFAULT_SECONDS = 0.03;
 
 /** Repetitions, and the least seconds in each. */
 interface Care {
@@ -28,20 +27,12 @@ const QUICK: Care = { repetitions: 3, minSeconds: 0.01 };
 /** Where the default is slow: good candidates still run several times in this, and bad ones cost no more than once. */
 const ONCE: Care = { repetitions: 1, minSeconds: 0.03 };
 
-/** For the few best of a search, of which some were only lucky. */
-export const CAREFUL: Care = { repetitions: 7, minSeconds: 0.02 };
-
 /** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
 const DEFAULT_SHARE = 0.08;
 
 /** Where the default is slow, what the candidates of the first batch may take: as much again if some hang, and the finals. */
 const FIRST_BATCH_SHARE = 0.3;
 
-/** A trial, with what the search has to know of it beside its speed. */
-export interface ScreenedTrial extends Trial {
-  /** Gain at the size of a dynamic dimension where it is least; null where there is one size only, or nothing was measured. */
-  readonly leastRatio: number | null;
-}
 /** A candidate that is so many times slower than the default need not be measured to its end. */
 const HOPELESS = 20;
 
@@ -52,51 +43,24 @@ const START_SECONDS = 5;
 export class Screener {
   readonly #toolchain: Toolchain;
   readonly #workload: Workload;
-  readonly #strategy: string;
   #batches = 0;
   /** Of the default at each size, median seconds; empty until the first batch has run. */
   #defaults: readonly number[] = [];
-  #problem: string | null = null;
 
-  constructor(toolchain: Toolchain, workload: Workload, strategy: string) {
+  constructor(toolchain: Toolchain, workload: Workload) {
     this.#toolchain = toolchain;
     this.#workload = workload;
-    this.#strategy = strategy;
   }
 
-  /** Median seconds of the default, over several sizes their geometric mean; NaN until the first batch has run. */
-  get defaultSeconds(): number {
-    return geometricMean(this.#defaults);
-  }
-
-  /** Why the default has no time although the first batch has run; null where the machine is too busy to tell. */
-  get problem(): string | null {
-    return this.#problem;
-  }
-
-  /** Seconds that running at every size takes, for each second of a geometric mean over them. */
-  get runFactor(): number {
-    const sum = this.#defaults.reduce((total, seconds) => total + seconds, 0);
-    return this.#defaults.length < 2 ? 1 : sum / this.defaultSeconds;
-  }
-
-  /**
-   * One trial per configuration, in the same order.
-   * @param timeoutSeconds for the whole batch, compiling not counted
-   * @param care how thoroughly to measure
-   */
-  async screen(
-    configurations: readonly Configuration[],
-    timeoutSeconds: number,
-    care: Care = QUICK,
-  ): Promise<ScreenedTrial[]> {
-    const batch = `batch${this.#batches++}`;
+  /** @param timeoutSeconds for the whole batch, compiling not counted */
+  async screen(configurations: readonly Configuration[], timeoutSeconds: number): Promise<Batch> {
+    const isFirst = this.#defaults.length === 0;
     const candidates = configurations.map((configuration, i) =>
       candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
     );
     const withDefault = !this.#isSlow;
     const all = withDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
-    const build = await buildCandidates(this.#toolchain, this.#workload, all, batch);
+    const build = await buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`);
     const timings: CandidateTimings =
       build.module === null
         ? { seconds: new Map(), failed: new Map() }
@@ -104,37 +68,29 @@ export class Screener {
             build.module,
             build.built.map(({ name }) => name),
             timeoutSeconds,
-            care,
           );
 
-    this.#defaults = timings.seconds.get(DEFAULT_NAME) ?? this.#defaults;
-    if (this.#defaults.length === 0)
-      this.#problem = await this.#problemOf(
-        build.refused.get(DEFAULT_NAME),
-        timings.failed.get(DEFAULT_NAME),
-        timeoutSeconds * DEFAULT_SHARE,
-      );
-    return configurations.map((configuration, i): ScreenedTrial => {
-      const name = `c${i}`;
-      const base = { configuration, strategy: this.#strategy, seconds: null, ratio: null, leastRatio: null };
-      const refusal = build.refused.get(name);
-      if (refusal !== undefined) return { ...base, outcome: 'compile-error', message: refusal };
-      const seconds = timings.seconds.get(name);
-      if (seconds === undefined) {
+    const own = timings.seconds.get(DEFAULT_NAME);
+    this.#defaults = own ?? this.#defaults;
+    const isMissing = this.#defaults.length === 0;
+    return {
+      defaultSeconds: own ?? (isFirst && !isMissing ? this.#defaults : null),
+      problem: isMissing
+        ? await this.#problemOf(
+            build.refused.get(DEFAULT_NAME),
+            timings.failed.get(DEFAULT_NAME),
+            timeoutSeconds * DEFAULT_SHARE,
+          )
+        : null,
+      results: candidates.map(({ name }): Screened => {
+        const refusal = build.refused.get(name);
+        if (refusal !== undefined) return { outcome: 'compile-error', message: refusal };
+        const seconds = timings.seconds.get(name);
+        if (seconds !== undefined) return { outcome: 'measured', seconds };
         const message = timings.failed.get(name) ?? 'no timing was reported';
-        return { ...base, outcome: message.startsWith('took longer') ? 'timeout' : 'run-error', message };
-      }
-      const { ratio, least } = gainOver(this.#defaults, seconds);
-      const known = Number.isFinite(ratio);
-      return {
-        ...base,
-        outcome: 'measured',
-        seconds: geometricMean(seconds),
-        ratio: known ? ratio : null,
-        leastRatio: known && seconds.length > 1 ? least : null,
-        message: null,
-      };
-    });
+        return { outcome: message.startsWith('took longer') ? 'timeout' : 'run-error', message };
+      }),
+    };
   }
 
   /** What was said when the default was compiled and when it was run, in so many seconds at most. */
@@ -147,14 +103,19 @@ export class Screener {
       : `the default is too slow to compare anything with it: one run ${failed}`;
   }
 
-  get #isSlow(): boolean {
-    return this.defaultSeconds * this.runFactor > SLOW_DEFAULT_SECONDS;
+  /** Seconds of the default at all sizes; 0 until it was timed. */
+  get #defaultRun(): number {
+    return this.#defaults.reduce((sum, seconds) => sum + seconds, 0);
   }
 
-  async #time(module: string, names: readonly string[], timeoutSeconds: number, care: Care) {
+  get #isSlow(): boolean {
+    return this.#defaultRun > SLOW_DEFAULT_SECONDS;
+  }
+
+  async #time(module: string, names: readonly string[], timeoutSeconds: number) {
     // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
     await sleep(20);
-    if (Number.isNaN(this.defaultSeconds)) {
+    if (this.#defaults.length === 0) {
       // The first batch begins with the default alone, so that nothing is timed ten times before we know how slow it is.
       const first = await timeCandidates(this.#toolchain, this.#workload, module, [DEFAULT_NAME], {
         repetitions: 1,
@@ -166,10 +127,10 @@ export class Screener {
       if (this.#defaults.length === 0) return first;
       if (this.#isSlow) {
         const rest = names.filter((name) => name !== DEFAULT_NAME);
-        return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE, care);
+        return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE);
       }
     }
-    return this.#timeBatch(module, names, undefined, timeoutSeconds, care);
+    return this.#timeBatch(module, names, undefined, timeoutSeconds);
   }
 
   #timeBatch(
@@ -177,12 +138,11 @@ export class Screener {
     names: readonly string[],
     only: readonly string[] | undefined,
     timeoutSeconds: number,
-    care: Care,
   ) {
-    const { repetitions, minSeconds } = this.#isSlow && care === QUICK ? ONCE : care;
+    const { repetitions, minSeconds } = this.#isSlow ? ONCE : QUICK;
     // One that hangs must not take the rest of the budget with it.
     const sizes = this.#defaults.length;
-    const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.defaultSeconds * this.runFactor);
+    const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.#defaultRun);
     return timeCandidates(this.#toolchain, this.#workload, module, names, {
       repetitions,
       minSeconds,
@@ -191,13 +151,3 @@ export class Screener {
     });
   }
 }
-
-/** The default as a trial, so that the table of trials shows what everything is compared with. */
-export const defaultTrial = (seconds: number, strategy: string): Trial => ({
-  configuration: DEFAULT_CONFIGURATION,
-  outcome: 'measured',
-  seconds,
-  ratio: 1,
-  message: null,
-  strategy,
-});

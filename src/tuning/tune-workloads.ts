@@ -17,6 +17,7 @@ import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { likelyCost, type Workload } from '../workload/workload.ts';
+import { realBench } from './real-bench.ts';
 import { shareOf } from './share.ts';
 import {
   DEFAULT_EFFORT,
@@ -35,10 +36,14 @@ export interface Work {
   readonly count: number;
   /** Of its search space. */
   readonly options: SpaceOptions;
+  /** When the record was written that this goes on from; a later one is taken over instead. */
+  readonly goesOnFrom?: string;
 }
 
 export interface TuneOptions {
   readonly budgetSeconds: number;
+  /** To wait for others that measure; as long as the budget lasts when left out. */
+  readonly patienceSeconds?: number;
   /** What the user gave in all, of which some may be spent. */
   readonly givenSeconds: number;
   readonly signal: AbortSignal;
@@ -119,12 +124,16 @@ export async function tuneWorkloads(
       return true;
     }
     const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
-    if (found === null || lacksFamily(found.evidence, backend.familiesOf(work.workload, work.options)))
-      return false;
+    if (found === null || found.createdAt === work.goesOnFrom) return false;
+    if (lacksFamily(found.evidence, backend.familiesOf(work.workload, work.options))) return false;
     results.set(work.key, { ...found, outcome: 'hit' });
     return true;
   };
-  const lock = await acquireMeasuringLock(surroundings, options.budgetSeconds, options.signal);
+  const lock = await acquireMeasuringLock(
+    surroundings,
+    options.patienceSeconds ?? options.budgetSeconds,
+    options.signal,
+  );
   if (lock === null) {
     for (const work of works) takeOver(work, 0);
     return { results, undecided, whyNot: BUSY };
@@ -156,7 +165,7 @@ export async function tuneWorkloads(
       // The others may still be found.
       if (left < least || isFinished()) continue;
       const subject = subjectOf(work, site);
-      const result = await tuneWorkload(toolchain, store, {
+      const result = await tuneWorkload(realBench(toolchain, work.workload), store, {
         subject,
         backend,
         options: work.options,

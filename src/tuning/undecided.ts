@@ -1,7 +1,8 @@
 // What tuning could not decide about: why it is left to the default, and when it is worth another try.
 import { statSync } from 'node:fs';
 import { formatDuration } from '../system/format.ts';
-import type { Undecided } from '../store/store.ts';
+import { isDefault } from '../backend/configuration.ts';
+import type { TuningRecord, Undecided } from '../store/store.ts';
 
 /** How reasons begin that are a matter of the runtime, which no record names. */
 export const DOES_NOT_RUN = 'the default does not run';
@@ -27,6 +28,16 @@ export function isWorthAnotherTry(
   // A runtime that was installed since may run what another one could not.
   return tools.some((path) => statSync(path).ctimeMs > Date.parse(lastTriedAt));
 }
+
+/**
+ * Whether builds go on where searches found nothing faster than the default and did not come to an end either: until all
+ * of them together had the time that a build has for this workload.
+ * @param seconds that it has
+ */
+export const isUnfinished = (
+  { configuration, evidence }: Pick<TuningRecord, 'configuration' | 'evidence'>,
+  seconds: number,
+): boolean => isDefault(configuration) && !evidence.complete && isMoreTime(seconds, evidence.tuningSeconds);
 
 /** For people, with the way out. */
 export const whyUndecided = ({ reason, budgetSeconds }: Undecided): string =>

@@ -10,7 +10,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
 import { surveyText } from '../input/operations.ts';
 import { shareOf } from '../tuning/share.ts';
-import { isWorthAnotherTry } from '../tuning/undecided.ts';
+import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
@@ -57,7 +57,7 @@ export async function resolve(
     const missed = lookup.misses.filter(
       ({ key }) => whyLeftOut(program, key, lookup.marked.get(key)) === null,
     );
-    const open = [...missed, ...lookup.narrow];
+    const open = [...missed, ...lookup.narrow, ...lookup.unfinished];
     if (open.length === 0 || lookup.undecided().size === 0) return open;
     tools = Object.values(toolsOf(command, surroundings) ?? {});
     const seconds = shareOf(settings.budgetSeconds, open.length);
@@ -94,7 +94,9 @@ export async function resolve(
 
   const begun = performance.now();
   const seconds = () => waitedSeconds + (performance.now() - begun) / 1000;
-  const surveyed = await surveyToTune(inspected, command, surroundings);
+  // Who can do with what is known does not wait for others that measure.
+  const patience = () => (open.every(({ goesOnFrom }) => goesOnFrom !== undefined) ? 0 : undefined);
+  const surveyed = await surveyToTune(inspected, command, surroundings, patience());
   if (typeof surveyed === 'string') {
     // Whoever measured all that time may have tuned the same.
     lookup = lookUp(store, inspected.input, inspected.site, settings);
@@ -108,9 +110,22 @@ export async function resolve(
   const tuned =
     open.length === 0
       ? NOTHING_TUNED
-      : await tune(open, store, surveyed, command, surroundings, settings.budgetSeconds - seconds());
+      : await tune(
+          open,
+          store,
+          surveyed,
+          command,
+          surroundings,
+          settings.budgetSeconds - seconds(),
+          patience(),
+        );
   const { results, undecided } = tuned;
-  const settled = open.every(({ key }) => results.has(key) || undecided.has(key));
+  const settled = open.every(({ key }) => {
+    const known = results.get(key);
+    return known === undefined
+      ? undecided.has(key)
+      : !isUnfinished(known, shareOf(settings.budgetSeconds, open.length));
+  });
   const decisions = decide(results, tuned.whyNot, undecided);
   return { inspected: surveyed, decisions, seconds: seconds(), settled, files: tools, whyNot };
 }
@@ -118,20 +133,19 @@ export async function resolve(
 const NOTHING_TUNED: TuneOutcome = { results: new Map(), undecided: new Map(), whyNot: '' };
 
 /**
- * A survey that waits for its turn as long as the budget lasts: without one nothing is tuned either.
+ * A survey that waits for its turn, as long as the budget lasts when not told otherwise: without one nothing is tuned
+ * either.
  * @returns the reason as text when there is no turn: somebody measured all that time, or nothing can be written
  */
 async function surveyToTune(
   inspected: Inspected,
   command: Command,
   surroundings: Surroundings,
+  patienceSeconds = surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
 ): Promise<Inspected | string> {
   if (inspected.input.surveyed) return inspected;
   try {
-    const turn = await takeTurn(
-      surroundings,
-      surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
-    );
+    const turn = await takeTurn(surroundings, patienceSeconds);
     if (turn === null) return BUSY;
     try {
       return await withSurvey(inspected, command, surroundings, true);
@@ -166,6 +180,7 @@ async function tune(
   command: Command,
   surroundings: Surroundings,
   budgetSeconds: number,
+  patienceSeconds: number | undefined,
 ): Promise<TuneOutcome> {
   const { settings } = surroundings;
   // Nothing of this is loaded on a hit.
@@ -180,6 +195,7 @@ async function tune(
       (signal) =>
         tuneWorkloads(works, store, inspected.site, toolsOf(command, surroundings), surroundings, {
           budgetSeconds,
+          ...(patienceSeconds !== undefined && { patienceSeconds }),
           givenSeconds: settings.budgetSeconds,
           signal,
           onProgress: (progress) => {

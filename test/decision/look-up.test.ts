@@ -11,7 +11,7 @@ import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.t
 import { matmul } from '../support/workloads.ts';
 
 const [here, there] = [siteOf(), siteOf({ deviceKey: 'another CPU local-sync threads=1' })];
-const settings = { inject: 'auto' } as const;
+const settings = { inject: 'auto', budgetSeconds: 60 } as const;
 const DEFAULT = { version: 1, kind: 'default' } as const;
 
 /** Matmuls of m x 512 x 512. */
@@ -149,9 +149,40 @@ describe('a record', () => {
       hit,
       { outcome: 'hit', reason: 'nothing faster than the default was found so far' },
     ]);
-    // What is open in it is for `iree-tuned tune`: a build has tuned it.
     const { misses, narrow } = lookUp(store, input(8, 16), here, settings);
     expect([...misses, ...narrow]).toEqual([]);
+  });
+  test('where nothing was found so far is gone on with, until it had the time that a build gives', () => {
+    const nothing = { ratio: 1, low: 1, high: 1 };
+    const unfinishedOf = (
+      evidence: Partial<Evidence>,
+      budgetSeconds = 60,
+      configuration: Configuration = DEFAULT,
+    ) => {
+      const store = open(temporaryPath());
+      putRecord(store, 8, { configuration, evidence });
+      return lookUp(store, input(8), here, { ...settings, budgetSeconds }).unfinished;
+    };
+    const open20 = { ...nothing, complete: false, tuningSeconds: 20 };
+    expect(unfinishedOf(open20)).toMatchObject([{ key: keyOf(8), goesOnFrom: DECISION.createdAt }]);
+    expect(unfinishedOf(open20, 24)).toEqual([]);
+    expect(unfinishedOf({ ...open20, tuningSeconds: 59 })).toEqual([]);
+    expect(unfinishedOf({ ...open20, complete: true })).toEqual([]);
+    expect(unfinishedOf({ complete: false, tuningSeconds: 20 }, 60, TILE)).toEqual([]);
+    // It is tuned again already, since it left something out.
+    expect(unfinishedOf({ ...open20, families: ['tile'] })).toEqual([]);
+  });
+  test('that does so beside many others has had its share', () => {
+    const store = open(temporaryPath());
+    const nothing = { ratio: 1, low: 1, high: 1 };
+    const evidence = { ...nothing, complete: false, tuningSeconds: 10 };
+    for (const m of [8, 16, 32, 64]) putRecord(store, m, { configuration: DEFAULT, evidence });
+    const unfinished = (...sizes: number[]) =>
+      lookUp(store, input(...sizes), here, { ...settings, budgetSeconds: 40 }).unfinished.length;
+    // All 40 s, 20 s each, 10 s each.
+    expect([unfinished(8), unfinished(8, 16), unfinished(8, 16, 32, 64)]).toEqual([1, 2, 0]);
+    // Two more were never tuned.
+    expect(unfinished(8, 16, 7, 9)).toBe(0);
   });
   test('that somebody has damaged is a miss, and the others are as good as before', () => {
     const path = temporaryPath();
@@ -200,7 +231,7 @@ describe('the record of another device', () => {
 
 describe('what a search could choose from', () => {
   const narrowOf = (store: Store, site = here, inject: 'auto' | 'spec' = 'auto') => {
-    const { misses, narrow } = lookUp(store, input(8), site, { inject });
+    const { misses, narrow } = lookUp(store, input(8), site, { ...settings, inject });
     return { misses: keys(misses), narrow: keys(narrow) };
   };
   const only = (...families: string[]) => {

@@ -5,7 +5,7 @@ import { attributeOf } from '../support/backend.ts';
 import { benchmark, type Placement } from '../../src/measure/benchmark.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/candidate-module.ts';
-import { gainOver, timeCandidates } from '../../src/measure/candidate-timings.ts';
+import { timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
@@ -174,11 +174,6 @@ ${candidate.slice(candidate.indexOf('  %zero = arith.constant 0.0'))}`;
     const line = text.split('\n').findIndex((one) => one.startsWith('func.func @stock_at1(')) + 1;
     expect(line).toBeGreaterThan(0);
     expect(candidateAtLine(text, line + 3)).toBe('stock');
-  });
-
-  test('a gain over several sizes is the geometric mean, and the least is known', () => {
-    expect(gainOver([4, 9], [1, 9])).toEqual({ ratio: 2, least: 1 });
-    expect(gainOver([3], [2])).toEqual({ ratio: 1.5, least: 1.5 });
   });
 });
 

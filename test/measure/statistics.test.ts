@@ -6,6 +6,7 @@ import {
   medianInterval,
   noiseFloor,
   ratioInterval,
+  tQuantile,
 } from '../../src/measure/statistics.ts';
 
 const ratios = fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 2, maxLength: 12 });
@@ -40,14 +41,25 @@ describe('the interval of a ratio', () => {
     expect(1 / backward.low).toBeCloseTo(forward.high, 12);
   });
   test('of three processes uses the t-distribution with two degrees of freedom', () => {
-    // Logarithms -0.1, 0, 0.1: standard deviation 0.1, half-width 9.925 * 0.1 / sqrt(3).
+    // Logarithms -0.1, 0, 0.1: standard deviation 0.1, half-width 9.92484 * 0.1 / sqrt(3).
     const { ratio, high } = ratioInterval([Math.exp(-0.1), 1, Math.exp(0.1)]);
     expect(ratio).toBeCloseTo(1, 12);
-    expect(Math.log(high)).toBeCloseTo((9.925 * 0.1) / Math.sqrt(3), 6);
+    expect(Math.log(high)).toBeCloseTo((9.92484 * 0.1) / Math.sqrt(3), 6);
   });
   test('of one process says nothing', () => {
     expect(ratioInterval([5])).toMatchObject({ low: 0, high: Infinity });
   });
+});
+
+test.each([
+  [0.05, 1, 6.313752],
+  [0.005, 2, 9.924843],
+  [0.0005, 3, 12.923979],
+  [0.005, 8, 3.355387],
+  [0.0005, 12, 4.317791],
+  [0.05, 15, 1.75305],
+])('a doubt of %d with %d degrees of freedom begins at t = %d', (doubt, degrees, t) => {
+  expect(tQuantile(doubt, degrees)).toBeCloseTo(t, 5);
 });
 
 test('the noise floor is the larger side of the interval around 1', () => {

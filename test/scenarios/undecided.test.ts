@@ -86,6 +86,39 @@ test(
   },
 );
 
+test(
+  'a search that found nothing so far is gone on with by later builds, until it had the time that they give',
+  { timeout: 240_000 },
+  async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '20' });
+    const { measuring: env, wasTried } = quickTools(place);
+    const change = (sql: string) => {
+      const database = new Database(place.database);
+      database.exec(sql);
+      database.close();
+    };
+    const build = async (budget: string, more: Record<string, string> = {}) =>
+      outcomes(
+        (await place.explain(argv, { env: { ...env, IREE_TUNED_BUDGET: budget, ...more } })).explanation,
+      );
+    const nothing = 'hit: nothing faster than the default was found so far';
+    change(`UPDATE record SET configuration = '{"version":1,"kind":"default"}', ratio = 1, low = 1, high = 1,
+      complete = 0, tuning_seconds = 17`);
+    expect(await build('20')).toEqual([nothing]);
+    expect(await build('0')).toEqual([nothing]);
+    expect(await build('60', { IREE_TUNED_ON_MISS: 'default' })).toEqual([nothing]);
+    // What has no more to expect is done again without another look.
+    for (let i = 0; i < 2; i++) expect((await place.compile(argv, { env })).code).toBe(0);
+    expect(readdirSync(place.path('cache/replays'))).toHaveLength(1);
+    expect(wasTried()).toBe(false);
+
+    expect(await build('60')).toEqual([expect.stringMatching(/^tuned: .*faster than the default$/)]);
+    expect(wasTried()).toBe(true);
+    expect(await build('60')).toEqual([expect.stringMatching(/^hit: .*faster than the default$/)]);
+    expect(wasTried()).toBe(false);
+  },
+);
+
 test('builds at the same time try it once', { timeout: 240_000 }, async () => {
   const place = workplace({ IREE_TUNED_BUDGET: '60' });
   const tools = fakeTools(place.folder, {

@@ -138,6 +138,23 @@ describe('coordinate descent', () => {
     expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i));
   });
 
+  test('leaves a point that was only lucky for the best of the others', () => {
+    const of = space(
+      [9, 9],
+      [
+        [4, 4],
+        [0, 0],
+      ],
+      () => false,
+    );
+    const strategy = coordinateDescent(of, seededRandom(1));
+    strategy.observe(strategy.propose(16).map((point) => ({ point, cost: point[0] === 4 ? 1 : 2 })));
+    const around = strategy.propose(4);
+    for (const point of around) expect(point).toContain(4);
+    strategy.observe([...around.map((point) => ({ point, cost: 5 })), { point: [4, 4], cost: 3 }]);
+    for (const point of strategy.propose(4)) expect(point).toContain(0);
+  });
+
   test('gets out of a trap by restarting', () => {
     // A wide valley with a floor of 10 holds the start; the true bottom is narrow and far away.
     const cost = (point: Point) => Math.min(10 + bowl([1, 1, 1])(point), bowl([10, 10, 10])(point));

@@ -1,11 +1,12 @@
 // What the database itself refuses, whoever writes it.
 import { expect, it } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import type { Mark, Trial } from '../../src/store/store.ts';
+import type { Mark, Run, Trial } from '../../src/store/store.ts';
 import {
   DECISION,
   EVIDENCE,
   MARK,
+  RUN,
   SUBJECT,
   TILE,
   failure,
@@ -96,6 +97,22 @@ it.each([
     store.addMarks(SUBJECT, [MARK, { ...MARK, ...change } as Mark]);
   });
   expect(store.marks(SUBJECT)).toEqual([]);
+});
+
+it.each([
+  ['of an unknown stage', { stage: 'semifinals' }],
+  ['before the first', { batch: -1 }],
+  ['with operands anywhere', { placement: 'anywhere' }],
+  ['of half a build', { build: 0.5 }],
+])('refuses a run %s', (_, change) => {
+  const path = temporaryPath();
+  const store = open(path);
+  const trial = { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1 } as const;
+  store.addTrials(SUBJECT, [{ ...trial, message: null, strategy: 'grid' }]);
+  failure('unwritable', path, () => {
+    store.addRuns(SUBJECT, [{ ...RUN, ...change } as Run]);
+  });
+  expect(store.runs(SUBJECT)).toEqual([]);
 });
 
 it.each([NaN, Infinity, -1])('refuses an attempt of %d seconds', (seconds) => {

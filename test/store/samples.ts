@@ -1,6 +1,6 @@
 // Values that tests and their child processes share.
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import type { Evidence, Subject, Mark } from '../../src/store/store.ts';
+import type { Evidence, Run, Subject, Mark } from '../../src/store/store.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 
 export const TILE: TileConfiguration = {
@@ -42,6 +42,16 @@ export const MARK: Mark = {
   reason: 'in.mlir:2:3: error: no such thing',
   createdAt: '2026-02-01T08:00:00.000Z',
   createdBy: 'a builder',
+};
+
+export const RUN: Run = {
+  configuration: TILE,
+  stage: 'finals',
+  batch: 3,
+  placement: 'packed',
+  build: 1,
+  seconds: [0.001, 0.002],
+  defaultSeconds: [0.002, 0.003],
 };
 
 /** A matmul of m x 512 x 512 on one target, device and compiler, any of which can be replaced. */

@@ -9,7 +9,7 @@ import { StoreError, type StoreErrorKind } from '../../src/store/errors.ts';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
 
-export { DECISION, EVIDENCE, MARK, SUBJECT, TILE, subjectOf } from './samples.ts';
+export { DECISION, EVIDENCE, MARK, RUN, SUBJECT, TILE, subjectOf } from './samples.ts';
 
 /** A folder that is gone when the test is over. */
 export function temporaryFolder(): string {

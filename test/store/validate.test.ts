@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isInstant, parseJson } from '../../src/store/validate.ts';
 import { isConfiguration } from '../../src/backend/index.ts';
 import { isWorkload } from '../../src/workload/workload.ts';
-import { DECISION, SUBJECT, TILE, alter, open, subjectOf, temporaryPath } from './support.ts';
+import { DECISION, RUN, SUBJECT, TILE, alter, open, subjectOf, temporaryPath } from './support.ts';
 
 const quoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", "''")}'`;
 
@@ -172,6 +172,22 @@ it('passes over a trial whose configuration is not sound', () => {
   first.close();
   alter(path, `UPDATE trial SET configuration = '{"kind":"tile"}' WHERE id = 1`);
   expect(open(path).trials(SUBJECT)).toHaveLength(1);
+});
+
+it.each([
+  ['times', `seconds = '[0]'`],
+  ['no time at all', `seconds = '[]'`],
+  ['times of other sizes than the default', `seconds = '[1]'`],
+  ['a time of the default', `default_seconds = '[1, "x"]'`],
+])('passes over a run whose row is not sound: %s', (_, change) => {
+  const path = temporaryPath();
+  const first = open(path);
+  const trial = { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1 } as const;
+  first.addTrials(SUBJECT, [{ ...trial, message: null, strategy: 'grid' }]);
+  first.addRuns(SUBJECT, [RUN, RUN]);
+  first.close();
+  alter(path, `UPDATE run SET ${change} WHERE id = 1`);
+  expect(open(path).runs(SUBJECT)).toEqual([RUN]);
 });
 
 it('passes over what is undecided where a row is not sound', () => {

@@ -1,14 +1,15 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import { runFinals } from '../../src/tuning/finals.ts';
+import { prepareFinals } from '../../src/tuning/finals.ts';
+import { race } from '../../src/tuning/race.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { matmul } from '../support/workloads.ts';
 
 const LONG = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
-const expected = { defaultSeconds: 0.01, seconds: [0.01, 0.01] };
+const expected = { ofDefault: 0.01, ofFinalists: [0.01, 0.01] };
 
 /** Sums one product after the other in bf16, which does not get beyond 1024 in such steps. */
 const worse: TileConfiguration = {
@@ -23,7 +24,7 @@ const better: TileConfiguration = { ...worse, vectorReduction: [0, 0, 4] };
 
 test('narrow accumulators: another order of summation is verified, a worse one refused', async () => {
   const tools = await toolchain(temporaryDirectory());
-  const finals = await runFinals(tools, LONG, [DATA_TILE_CONFIGURATION, worse], expected, () => false);
+  const finals = await prepareFinals(tools, LONG, [DATA_TILE_CONFIGURATION, worse], expected);
   expect(finals!.finalists.map(({ configuration }) => configuration)).toEqual([DATA_TILE_CONFIGURATION]);
   expect(finals!.failed).toEqual([
     {
@@ -53,17 +54,35 @@ exec '${real.benchmarkModule}' "$@"
       { mode: 0o755 },
     );
     const shape = matmul(61, 67, 71);
-    const finals = await runFinals(
-      { ...real, benchmarkModule },
-      shape,
-      [worse, better],
-      expected,
+    const finals = await prepareFinals({ ...real, benchmarkModule }, shape, [worse, better], expected);
+    const raced = await race(
+      finals!,
       () => true,
+      () => undefined,
     );
-    expect(finals!.failed).toEqual([{ configuration: worse, outcome, reason }]);
-    expect(finals!.finalists.map(({ configuration }) => configuration)).toEqual([better]);
-    expect(finals!.finalists[0]!.low).toBeGreaterThan(0);
+    expect(raced!.failed).toEqual([{ configuration: worse, outcome, reason }]);
+    expect(raced!.standings.map(({ configuration }) => configuration)).toEqual([better]);
+    expect(raced!.standings[0]!.low).toBeGreaterThan(0);
     // Those before the failure count, and so do those after it.
-    expect(finals!.processes).toBeGreaterThanOrEqual(5);
+    expect(raced!.standings[0]!.processes).toBeGreaterThanOrEqual(4);
   },
 );
+
+test('finals are timed in two builds, with functions in another order', async () => {
+  const real = await toolchain(temporaryDirectory());
+  const finals = await prepareFinals(real, matmul(61, 67, 71), [worse, better], expected);
+  for (const build of [0, 1])
+    for (const placement of ['apart', 'packed'] as const) {
+      const timed = await finals!.time(['f0', 'f1'], { placement, build });
+      expect(timed).toMatchObject({
+        defaultSeconds: [expect.any(Number)],
+        againSeconds: [expect.any(Number)],
+      });
+      expect([...timed.seconds.keys()].sort()).toEqual(['again', 'f0', 'f1', 'stock']);
+    }
+  const orderOf = (name: string) =>
+    [...readFileSync(join(real.workDirectory, `${name}.mlir`), 'utf8').matchAll(/^func.func @(\w+)\(/gm)]
+      .map(([, own]) => own!)
+      .filter((own) => own !== 'truth');
+  expect(orderOf('finals_reversed')).toEqual(orderOf('finals').toReversed());
+});

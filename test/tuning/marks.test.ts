@@ -7,11 +7,12 @@ import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuratio
 import { type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuning/tune-workload.ts';
+import { DEFAULT_EFFORT, type TuningJob } from '../../src/tuning/tune-workload.ts';
 import { MARK, subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
+import { tuneWith } from './support.ts';
 
 const shape = matmul(64, 64, 64);
 const subject = subjectOf(64, { workloadForm: shape });
@@ -46,7 +47,7 @@ test('a marked configuration is not tried again, however fast it was', async () 
     marked.map((configuration) => ({ ...fast, configuration })),
   );
   store.addMarks(subject, marks(marked));
-  const result = await tuneWorkload(fakeTools(folder), store, job);
+  const result = await tuneWith(fakeTools(folder), store, job);
   const tried = store.trials(subject).slice(marked.length);
   expect(tried.length).toBeGreaterThan(20);
   const keys = marked.map(configurationKey);
@@ -59,7 +60,7 @@ test('a marked configuration is not tried again, however fast it was', async () 
 
 test('a configuration that is marked while its search goes on does not win', async () => {
   const { folder, store } = prepare();
-  const result = await tuneWorkload(fakeTools(folder), store, {
+  const result = await tuneWith(fakeTools(folder), store, {
     ...job,
     onProgress: ({ stage }) => {
       const tried = store.trials(subject).map(({ configuration }) => configuration);
@@ -77,7 +78,7 @@ test('a configuration whose output is wrong is marked, and one that did not run 
     runModule: 'case "$*" in *--function=f1*) exit 1;; esac',
     afterRun: 'case "$*" in *--function=f0*) printf wrong >"$output";; esac',
   });
-  const result = await tuneWorkload(tools, store, job);
+  const result = await tuneWith(tools, store, job);
   const failed = store.trials(subject).filter(({ message }) => message !== null);
   expect(failed.map(({ outcome }) => outcome)).toEqual(['wrong-result', 'run-error']);
   expect(store.marks(subject)).toMatchObject([

@@ -5,12 +5,13 @@ import { StoppedError } from '../../src/measure/toolchain.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuning/tune-workload.ts';
+import { DEFAULT_EFFORT, type TuningJob } from '../../src/tuning/tune-workload.ts';
 import { subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { SPACE } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
+import { tuneWith } from './support.ts';
 
 const shape = matmul(61, 67, 71);
 const subject = subjectOf(61, { workloadForm: shape });
@@ -29,7 +30,7 @@ const job: TuningJob = {
 async function tune(deeds: Parameters<typeof fakeTools>[1], change: Partial<TuningJob> = {}) {
   const folder = temporaryDirectory();
   const store = openSqliteStore(join(folder, 'tuning.db'));
-  const result = await tuneWorkload(fakeTools(folder, deeds), store, { ...job, ...change });
+  const result = await tuneWith(fakeTools(folder, deeds), store, { ...job, ...change });
   const undecided = store.findUndecided([subject.workload], subject);
   store.close();
   return { result, undecided };
@@ -80,7 +81,7 @@ test('so does one that is stopped', async () => {
   const folder = temporaryDirectory();
   const store = openSqliteStore(join(folder, 'tuning.db'));
   const stopped = { ...fakeTools(folder), signal: AbortSignal.abort() };
-  await expect(tuneWorkload(stopped, store, job)).rejects.toThrow(StoppedError);
+  await expect(tuneWith(stopped, store, job)).rejects.toThrow(StoppedError);
   expect(store.findUndecided([subject.workload], subject)).toEqual([]);
   store.close();
 });

@@ -258,6 +258,69 @@ describe('a miss', () => {
   });
 });
 
+describe('a record of searches that found nothing so far', () => {
+  const NOTHING = ['hit', 'nothing faster than the default was found so far'];
+  const DEFAULT = { version: 1, kind: 'default' } as const;
+  const nothing = (tuningSeconds: number) => ({
+    configuration: DEFAULT,
+    evidence: { ...EVIDENCE, ratio: 1, low: 1, high: 1, complete: false, tuningSeconds },
+  });
+  function unfinished(tuningSeconds = 10): Store {
+    const store = open(temporaryPath());
+    store.putRecord(aboutMatmul(8), { ...DECISION, ...nothing(tuningSeconds) });
+    return store;
+  }
+  test('is gone on with by a build that may tune, beside what is missed', async () => {
+    tuned([8, 16]);
+    const { got, settled } = await resolved({ store: unfinished(), input: inputOf(text(8, 16)) });
+    expect(askedFor()).toEqual([[keyOf(16), keyOf(8)]]);
+    expect(got).toEqual([TUNED, TUNED]);
+    expect(settled).toBe(true);
+    expect(tuner.mock.calls[0]![5].patienceSeconds).toBeUndefined();
+  });
+  test('is used where nobody has the time to go on, and the next build does', async () => {
+    tuned([], { whyNot: BUSY });
+    const { got, settled } = await resolved({ store: unfinished() });
+    expect(got).toEqual([NOTHING]);
+    expect(settled).toBe(false);
+    expect(tuner.mock.calls[0]![5].patienceSeconds).toBe(0);
+  });
+  test.each([
+    [20, false],
+    [55, true],
+  ])('with %i s spent after another attempt settles it: %s', async (spent, expected) => {
+    const known = { ...nothing(spent), outcome: 'tuned' as const };
+    tuned([], { results: new Map([[keyOf(8), known]]) });
+    const { got, settled } = await resolved({ store: unfinished(), settings: { budgetSeconds: 60 } });
+    expect(got).toEqual([['tuned', NOTHING[1]]]);
+    expect(settled).toBe(expected);
+  });
+  test.each<[string, number, Partial<Settings>]>([
+    ['has had its time', 55, {}],
+    ['is not to be tuned', 10, { onMiss: 'default' }],
+    ['is only noted', 10, { onMiss: 'record' }],
+    ['may not be written', 10, { readonly: true }],
+    ['is given no time', 10, { budgetSeconds: 0 }],
+  ])('is a hit like any other where it %s', async (_, spent, change) => {
+    const settings = { budgetSeconds: 60, ...change };
+    const { got, settled } = await resolved({ store: unfinished(spent), settings });
+    expect({ got, settled }).toEqual({ got: [NOTHING], settled: true });
+    expect(tuner).not.toHaveBeenCalled();
+  });
+  test('is not waited with for anybody who measures', async () => {
+    const surroundings = surroundingsOf({ budgetSeconds: 3600 });
+    const lock = await acquireMeasuringLock(surroundings, 0);
+    try {
+      const input = unsurveyed(text(8));
+      const { got, settled } = await resolved({ store: unfinished(), input, surroundings });
+      expect({ got, settled }).toEqual({ got: [NOTHING], settled: false });
+    } finally {
+      lock!.release();
+    }
+    expect(tuner).not.toHaveBeenCalled();
+  });
+});
+
 describe('a miss that an earlier build could not decide', () => {
   /** A database in which 8 is undecided after 20 s. */
   function undecided(reason = 'the default is too slow', now = new Date(0)): Store {

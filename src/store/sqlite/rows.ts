@@ -3,6 +3,7 @@ import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.t
 import type {
   Evidence,
   RecordKey,
+  Run,
   Subject,
   Trial,
   TrialOutcome,
@@ -11,7 +12,7 @@ import type {
   MarkKind,
   Undecided,
 } from '../store.ts';
-import { isInstant, isSoundEvidence, parseJson, areFamilies } from '../validate.ts';
+import { isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 
@@ -52,6 +53,12 @@ export interface TrialRow {
   readonly ratio: number | null;
   readonly message: string | null;
   readonly strategy: string;
+}
+
+export interface RunRow extends Pick<Run, 'stage' | 'batch' | 'placement' | 'build'> {
+  readonly configuration: string;
+  readonly seconds: string;
+  readonly default_seconds: string | null;
 }
 
 export interface SubjectRow extends RecordKey {
@@ -113,6 +120,17 @@ export function toTrial(row: TrialRow): Trial | undefined {
   if (configuration === undefined) return undefined;
   const { outcome, seconds, ratio, message, strategy } = row;
   return { configuration, outcome, seconds, ratio, message, strategy };
+}
+
+export function toRun(row: RunRow): Run | undefined {
+  const configuration = toConfiguration(row.configuration);
+  const seconds = parseJson(row.seconds);
+  const defaultSeconds = row.default_seconds === null ? null : parseJson(row.default_seconds);
+  if (configuration === undefined || !areTimes(seconds)) return undefined;
+  if (defaultSeconds !== null && !(areTimes(defaultSeconds) && defaultSeconds.length === seconds.length))
+    return undefined;
+  const { stage, batch, placement, build } = row;
+  return { configuration, stage, batch, placement, build, seconds, defaultSeconds };
 }
 
 /** Only what is spelled as we spell it: a mark is found by its configuration's text. */

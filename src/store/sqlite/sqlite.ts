@@ -7,8 +7,10 @@ import { toStoreError } from '../errors.ts';
 import {
   toRecord,
   toSubject,
+  toRun,
   toTrial,
   type RecordRow,
+  type RunRow,
   type SubjectRow,
   type TrialRow,
   toMark,
@@ -97,6 +99,23 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       });
     },
     trials: (key) => valid(read<TrialRow>(sql.SELECT_TRIALS, keyOf(key)), toTrial),
+    addRuns: (subject, runs) => {
+      if (runs.length === 0) return;
+      write(() => {
+        const id = subjectId(subject);
+        for (const run of runs) {
+          const { seconds, defaultSeconds } = run;
+          statement(sql.INSERT_RUN).run({
+            ...run,
+            subject: id,
+            configuration: configurationText(run.configuration),
+            seconds: JSON.stringify(seconds),
+            defaultSeconds: defaultSeconds && JSON.stringify(defaultSeconds),
+          });
+        }
+      });
+    },
+    runs: (key) => valid(read<RunRow>(sql.SELECT_RUNS, keyOf(key)), toRun),
     noteMiss: (subject) => {
       const seenAt = now().toISOString();
       write(() => statement(sql.NOTE_MISS).run(subjectId(subject), seenAt));

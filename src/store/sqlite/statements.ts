@@ -74,6 +74,15 @@ export const SELECT_TRIALS = `
   SELECT configuration, outcome, seconds, ratio, message, strategy
   FROM trial WHERE subject = (${SUBJECT_ID}) ORDER BY id`;
 
+export const INSERT_RUN = `
+  INSERT INTO run (trial, stage, batch, placement, build, seconds, default_seconds)
+  VALUES ((SELECT max(id) FROM trial WHERE subject = @subject AND configuration = @configuration),
+    @stage, @batch, @placement, @build, @seconds, @defaultSeconds)`;
+
+export const SELECT_RUNS = `
+  SELECT t.configuration, r.stage, r.batch, r.placement, r.build, r.seconds, r.default_seconds
+  FROM trial AS t JOIN run AS r ON r.trial = t.id WHERE t.subject = (${SUBJECT_ID}) ORDER BY r.id`;
+
 export const NOTE_MISS = `
   INSERT INTO miss (subject, count, last_seen_at) VALUES (?, 1, ?)
   ON CONFLICT (subject) DO UPDATE SET count = count + 1, last_seen_at = excluded.last_seen_at`;

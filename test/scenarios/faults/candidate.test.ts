@@ -4,13 +4,14 @@ import { expect, test } from 'vitest';
 import { coordinateDescent } from '../../../src/search/descent.ts';
 import { llvmCpu } from '../../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT, tuneWorkload } from '../../../src/tuning/tune-workload.ts';
+import { DEFAULT_EFFORT } from '../../../src/tuning/tune-workload.ts';
 import { subjectOf } from '../../store/samples.ts';
 import { cachedCompiler } from '../../stress/cached-compiler.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { toolchain } from '../../support/real-tools.ts';
 import { SPACE } from '../../support/backend.ts';
 import { matmul } from '../../support/workloads.ts';
+import { tuneWith } from '../../tuning/support.ts';
 
 // All of them search the same space: its candidates are compiled once.
 const compiler = cachedCompiler(temporaryDirectory(), { oneBatch: true });
@@ -41,7 +42,7 @@ exec '${real.benchmarkModule}' "$@"
     const form = matmul(61, 67, 71);
     const subject = subjectOf(61, { workloadForm: form });
     const store = openSqliteStore(join(folder, 'tuning.db'));
-    const result = await tuneWorkload({ ...real, benchmarkModule }, store, {
+    const result = await tuneWith({ ...real, benchmarkModule }, store, {
       subject,
       backend: llvmCpu,
       options: SPACE,

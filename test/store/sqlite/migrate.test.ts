@@ -92,6 +92,34 @@ it('says that the installation is incomplete when a migration is not there', () 
   }).toThrow('has no 0002_*.sql; install iree-compile-tuned again');
 });
 
+it('keeps all of a database of the second schema', () => {
+  const db = blank();
+  migrate(db, 'a.db', { version: 2, directory: MIGRATIONS });
+  const { workload, workloadForm } = subjectOf(1);
+  const at = '2026-01-31T08:00:00.000Z';
+  db.prepare('INSERT INTO workload (key, form) VALUES (?, ?)').run(workload, JSON.stringify(workloadForm));
+  db.exec(`
+    INSERT INTO target (key, form) VALUES ('t', '{}');
+    INSERT INTO device (key, form) VALUES ('d', '{}');
+    INSERT INTO compiler (key, form) VALUES ('c', '{}');
+    INSERT INTO subject (workload, target, compiler, device) VALUES (1, 1, 1, 1);
+    INSERT INTO record VALUES (1, '{"kind":"default"}', 1, 1, 1, 1, 1, 5, 60, 0.01, 0, 120, 42.5, '["tile"]', 0, '${at}', 'a');
+    INSERT INTO trial (subject, configuration, outcome, seconds, strategy, created_at)
+    VALUES (1, '{"kind":"default"}', 'measured', 1, 'grid', '${at}');
+    INSERT INTO mark VALUES (1, '{"kind":"tile"}', 'slower', 'so', '${at}', 'a');
+    INSERT INTO miss VALUES (1, 7, '${at}');
+    INSERT INTO undecided VALUES (1, 'too slow', 20, 1, '${at}')`);
+  const read = () =>
+    ['workload', 'subject', 'record', 'trial', 'mark', 'miss', 'undecided'].map((table) =>
+      db.prepare(`SELECT * FROM ${table}`).all(),
+    );
+  const before = read();
+  for (const rows of before) expect(rows).toHaveLength(1);
+  migrate(db, 'a.db');
+  expect(read()).toEqual(before);
+  expect(db.prepare('SELECT * FROM run').all()).toEqual([]);
+});
+
 describe('a database of the first schema', () => {
   /** Two workloads with tiles, one that failed, one that tried data tiling, one that is missed, one without a record. */
   function first(): Database.Database {

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
-import type { Trial, Store, Subject } from '../../../src/store/store.ts';
+import type { Run, Trial, Store, Subject } from '../../../src/store/store.ts';
 import {
   DECISION,
   EVIDENCE,
   MARK,
+  RUN,
   SUBJECT,
   TILE,
   look,
@@ -284,6 +285,42 @@ describe('trials', () => {
     store.addTrials(SUBJECT, TRIALS);
     store.close();
     expect(look(path, 'SELECT created_at FROM trial')).toBe('2026-02-03T04:05:06.000Z');
+  });
+});
+
+describe('runs', () => {
+  it('come back as they were added, of all trials, in their order', () => {
+    const store = open(temporaryPath());
+    store.addTrials(SUBJECT, TRIALS);
+    const runs: readonly Run[] = [
+      RUN,
+      { ...RUN, configuration: TRIALS[1]!.configuration, stage: 'search', placement: 'apart', build: 0 },
+      { ...RUN, batch: 4, defaultSeconds: null },
+    ];
+    store.addRuns(SUBJECT, runs.slice(0, 2));
+    store.addRuns(SUBJECT, runs.slice(2));
+    expect(store.runs(KEY)).toEqual(runs);
+    expect(store.runs(subjectOf(256))).toEqual([]);
+  });
+
+  it('belong to the last trial of their configuration', () => {
+    const path = temporaryPath();
+    const store = open(path);
+    for (let i = 0; i < 2; i++) {
+      store.addTrials(SUBJECT, TRIALS);
+      store.addRuns(SUBJECT, [RUN]);
+    }
+    store.close();
+    expect(look(path, 'SELECT group_concat(trial) FROM run')).toBe('1,3');
+  });
+
+  it('are all refused where one has no trial', () => {
+    const store = open(temporaryPath());
+    store.addTrials(SUBJECT, TRIALS);
+    expect(() => {
+      store.addRuns(SUBJECT, [RUN, { ...RUN, configuration: DEFAULT_CONFIGURATION }]);
+    }).toThrow('NOT NULL constraint failed');
+    expect(store.runs(KEY)).toEqual([]);
   });
 });
 

@@ -1,0 +1,168 @@
+// When a configuration counts as faster than the default. Pure.
+import { tQuantile, type Interval } from '../measure/statistics.ts';
+
+/** What one benchmark process says of a configuration, timed interleaved with the default. */
+export interface Process {
+  /**
+   * Where it was timed: processes with the same operands' placement and the same build share what these have to do with
+   * speed, which is luck, and different strata do not.
+   */
+  readonly stratum: string;
+  /** Logarithms of default time over the configuration's, at each size that the workload is tuned at. */
+  readonly gains: readonly number[];
+}
+
+/**
+ * - `claim`: it is faster, beyond doubt, in every stratum.
+ * - `nothing`: it is not faster by as much as would be worth having, or it is slower at one of the sizes.
+ * - `undecided`: more processes may tell.
+ * - `busy`: the same, but timings differ so much from process to process that they hardly will.
+ */
+export type Verdict = 'claim' | 'nothing' | 'undecided' | 'busy';
+
+export interface Judgement extends Interval {
+  readonly verdict: Verdict;
+}
+
+/** Numbers of processes after which a decision is looked for. */
+export const LOOKS: readonly number[] = [4, 6, 8, 10, 12, 14, 16];
+
+/**
+ * Chance, at each look, that what makes no difference seems to be faster. Small, because there are several looks and
+ * several finalists: `test/tuning/rule.test.ts` counts what comes of it.
+ */
+const CLAIM_DOUBT = 0.0003;
+
+/** Chance, at each look, that a gain which is worth having seems not to be there: it is only missed. */
+const NOTHING_DOUBT = 0.05;
+
+/** Of the interval that a record holds, each end. */
+const INTERVAL_DOUBT = 0.005;
+
+/** A smaller gain is not worth a configuration: nobody would see it again. */
+export const LEAST_GAIN = 0.02;
+
+/** What gains less than this at best is not looked at any longer. */
+const WORTHWHILE_GAIN = 0.03;
+
+/** Standard deviation of one timing from process to process, relative, above which a machine is busy. */
+const BUSY_SPREAD = 0.04;
+
+/** No machine has a smaller one, however much a few processes agree by chance. */
+const LEAST_SPREAD = 0.01;
+
+/** With fewer degrees of freedom, the variance within strata is known worse than the one over all processes. */
+const LEAST_DEGREES = 4;
+
+/** Where there is time for a few processes only, a gain like this in each of them is no luck. */
+const HUGE_GAIN = 0.5;
+
+/** Processes that every decision takes. */
+export const LEAST_PROCESSES = 3;
+
+/** A ratio is of two timings. */
+const deviationOf = (spread: number) => Math.SQRT2 * spread;
+
+interface Estimate {
+  /** Of the logarithms, each stratum with the same weight. */
+  readonly mean: number;
+  readonly lowestStratum: number;
+  /** Standard deviation of one process. */
+  readonly deviation: number;
+  /** Standard deviation of the mean. */
+  readonly error: number;
+  readonly degrees: number;
+}
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+const meanOf = (values: readonly number[]) => sumOf(values) / values.length;
+
+function squaresOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  return sumOf(values.map((value) => (value - mean) ** 2));
+}
+
+/**
+ * Mean over strata. Its error comes from the spread within them, as soon as there is enough of that; before, differences
+ * between strata count as noise too.
+ */
+function estimate(values: readonly number[], strata: readonly string[]): Estimate {
+  const groups = [...new Set(strata)].map((stratum) => values.filter((_, i) => strata[i] === stratum));
+  const means = groups.map(meanOf);
+  const within = values.length - groups.length;
+  const isWithin = within >= LEAST_DEGREES;
+  const degrees = isWithin ? within : values.length - 1;
+  const squares = isWithin ? sumOf(groups.map(squaresOf)) : squaresOf(values);
+  const deviation = Math.max(deviationOf(LEAST_SPREAD), Math.sqrt(squares / degrees));
+  return {
+    mean: meanOf(means),
+    lowestStratum: Math.min(...means),
+    deviation,
+    error: (deviation * Math.sqrt(sumOf(groups.map((group) => 1 / group.length)))) / groups.length,
+    degrees,
+  };
+}
+
+const reach = ({ error, degrees }: Estimate, doubt: number) => tQuantile(doubt, degrees) * error;
+const lowEnd = (estimated: Estimate, doubt: number) => estimated.mean - reach(estimated, doubt);
+const highEnd = (estimated: Estimate, doubt: number) => estimated.mean + reach(estimated, doubt);
+
+/**
+ * Judges a configuration by all processes that it was timed in.
+ * @returns the verdict; ratio and 99% interval are of the geometric mean over sizes, and 1, 0 and Infinity without processes
+ */
+export function judge(processes: readonly Process[]): Judgement {
+  if (processes.length < 2) {
+    const ratio = processes.length === 0 ? 1 : Math.exp(meanOf(processes[0]!.gains));
+    return { verdict: 'undecided', ratio, low: 0, high: Infinity };
+  }
+  const strata = processes.map(({ stratum }) => stratum);
+  const all = estimate(
+    processes.map(({ gains }) => meanOf(gains)),
+    strata,
+  );
+  const sizes = processes[0]!.gains.map((_, size) =>
+    estimate(
+      processes.map(({ gains }) => gains[size]!),
+      strata,
+    ),
+  );
+  return {
+    verdict: verdictOf(processes, all, sizes),
+    ratio: Math.exp(all.mean),
+    low: Math.exp(lowEnd(all, INTERVAL_DOUBT)),
+    high: Math.exp(highEnd(all, INTERVAL_DOUBT)),
+  };
+}
+
+function verdictOf(processes: readonly Process[], all: Estimate, sizes: readonly Estimate[]): Verdict {
+  if (processes.length < LEAST_PROCESSES) return 'undecided';
+  const isHuge =
+    processes.every(({ gains }) => gains.every((gain) => gain > Math.log1p(HUGE_GAIN))) &&
+    lowEnd(all, INTERVAL_DOUBT) > 0;
+  if (isHuge) return 'claim';
+  if (processes.length < LOOKS[0]!) return 'undecided';
+  const isBusy = all.deviation > deviationOf(BUSY_SPREAD);
+  const losesAtASize = sizes.some((size) => highEnd(size, CLAIM_DOUBT) < 0);
+  const isFaster = lowEnd(all, CLAIM_DOUBT) > 0 && all.mean > Math.log1p(LEAST_GAIN) && all.lowestStratum > 0;
+  const isNowhereSlower = !losesAtASize && sizes.every(({ mean }) => mean > Math.log1p(-LEAST_GAIN));
+  if (isFaster && isNowhereSlower) return 'claim';
+  // What a busy machine seems to say is no reason to give a configuration up.
+  const isHopeless = highEnd(all, isBusy ? INTERVAL_DOUBT : NOTHING_DOUBT) < Math.log1p(WORTHWHILE_GAIN);
+  if (isHopeless || losesAtASize) return 'nothing';
+  return isBusy ? 'busy' : 'undecided';
+}
+
+/**
+ * Whether a configuration might still be so much faster than another that was timed in the same processes that the
+ * difference would be worth having.
+ */
+export function mayBeat(processes: readonly Process[], leader: readonly Process[]): boolean {
+  if (processes.length < 2) return true;
+  const differences = processes.map(({ gains }, i) => meanOf(gains) - meanOf(leader[i]!.gains));
+  const estimated = estimate(
+    differences,
+    processes.map(({ stratum }) => stratum),
+  );
+  return highEnd(estimated, NOTHING_DOUBT) > Math.log1p(LEAST_GAIN);
+}

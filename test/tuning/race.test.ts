@@ -1,0 +1,141 @@
+// Races of made-up finalists.
+import { expect, test } from 'vitest';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { Finals, Stratum } from '../../src/tuning/bench.ts';
+import { isOpen, race as raceNoting, winner } from '../../src/tuning/race.ts';
+
+const configuration = (i: number): TileConfiguration => ({
+  version: 1,
+  kind: 'tile',
+  distribution: [i + 1, 1, 0],
+  vectorCommonParallel: [1, 1, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: false,
+});
+
+/** Ratio of a finalist in a process, or how it fails. */
+type Runner = (process: number, stratum: Stratum) => number | string;
+
+/** Finals of a default of 1 ms; notes who was timed in which process, those that were done again included. */
+function finalsOf(runners: readonly Runner[], change: Partial<Finals> = {}) {
+  const timed: string[][] = [];
+  const strata: Stratum[] = [];
+  const finals: Finals = {
+    finalists: runners.map((_, i) => ({ name: `f${i}`, configuration: configuration(i), maxError: 0 })),
+    failed: [],
+    repetitions: 3,
+    leastProcesses: 3,
+    mostProcesses: 16,
+    time: (names, stratum) => {
+      const process = timed.length;
+      timed.push([...names]);
+      strata.push(stratum);
+      const seconds = new Map<string, readonly number[]>();
+      const failed = new Map<string, string>();
+      for (const name of names) {
+        const ratio = runners[Number(name.slice(1))]!(process, stratum);
+        if (typeof ratio === 'string') failed.set(name, ratio);
+        else seconds.set(name, [0.001 / ratio]);
+      }
+      return Promise.resolve({ defaultSeconds: [0.001], againSeconds: [0.001], seconds, failed });
+    },
+    ...change,
+  };
+  return { finals, timed, strata };
+}
+
+/** A ratio that differs a little from process to process, differently for each `phase`. */
+const about =
+  (ratio: number, spread = 0.01, phase = 0): Runner =>
+  (process) =>
+    ratio * (1 + spread * Math.sin(2.4 * process + phase));
+
+const always = () => true;
+
+const race = (finals: Finals, isTimeLeft: () => boolean) => raceNoting(finals, isTimeLeft, () => undefined);
+
+test('the best finalist wins, in as many processes as it takes', async () => {
+  const { finals, timed } = finalsOf([about(1.3), about(1.6), about(1.02)]);
+  const raced = await race(finals, always);
+  expect(winner(raced!)).toMatchObject({ configuration: configuration(1), processes: 4 });
+  expect(timed).toHaveLength(4);
+  expect(raced).toMatchObject({ processes: 4, repetitions: 3, defaultSeconds: 0.001, noiseFloor: 0 });
+});
+
+test('processes are spread evenly over placements and builds', async () => {
+  const { finals, strata } = finalsOf([about(1.03, 0.03)]);
+  await race(finals, always);
+  expect(strata.length).toBe(16);
+  const counts = Map.groupBy(strata, ({ placement, build }) => `${placement} ${build}`);
+  expect([...counts.values()].map((own) => own.length)).toEqual([4, 4, 4, 4]);
+});
+
+test('those that cannot win any more are dropped, and the others go on', async () => {
+  const { finals, timed } = finalsOf([about(0.8), about(1.06, 0.03), about(1.065, 0.03, 2)]);
+  await race(finals, always);
+  expect(timed[3]).toEqual(['f0', 'f1', 'f2']);
+  expect(timed[4]).toEqual(['f1', 'f2']);
+});
+
+test('nothing to find ends it soon', async () => {
+  const { finals, timed } = finalsOf([about(1), about(0.9)]);
+  const raced = await race(finals, always);
+  expect(timed).toHaveLength(4);
+  expect(winner(raced!)).toBeNull();
+  expect(isOpen(raced!)).toBe(false);
+});
+
+test('a second one that passes every test is not lost to a better one that does not', async () => {
+  const lucky: Runner = (process, { build }) => (build === 0 ? 2.2 : 0.99) * (1 + 0.001 * (process % 3));
+  const { finals } = finalsOf([lucky, about(1.2)]);
+  expect(winner((await race(finals, always))!)).toMatchObject({ configuration: configuration(1) });
+});
+
+test('a finalist that crashes is out, and the process is done again for the others', async () => {
+  const crashing: Runner = (process) => (process === 2 ? 'ended by SIGSEGV' : 3);
+  const slow: Runner = (process) => (process === 1 ? 'took longer than 30.0 s' : 3);
+  const { finals, timed, strata } = finalsOf([crashing, about(1.4), slow]);
+  const raced = await race(finals, always);
+  expect(winner(raced!)).toMatchObject({ configuration: configuration(1), processes: 4 });
+  expect(raced!.failed).toEqual([
+    { configuration: configuration(2), outcome: 'timeout', reason: 'took longer than 30.0 s' },
+    { configuration: configuration(0), outcome: 'run-error', reason: 'ended by SIGSEGV' },
+  ]);
+  expect(timed.map((names) => names.length)).toEqual([3, 3, 2, 1, 1, 1]);
+  expect(strata.slice(1, 4)).toEqual([strata[1], strata[1], strata[1]]);
+});
+
+test('without time three processes decide about a huge gain, and leave a small one open', async () => {
+  const huge = finalsOf([about(5)]);
+  expect(winner((await race(huge.finals, () => false))!)).toMatchObject({ processes: 3 });
+  const small = finalsOf([about(1.2)]);
+  const raced = await race(small.finals, () => false);
+  expect(small.timed).toHaveLength(3);
+  expect(winner(raced!)).toBeNull();
+  expect(isOpen(raced!)).toBe(true);
+});
+
+test('a race that stays undecided is open, whether the machine is busy or not', async () => {
+  for (const spread of [0.05, 0.3]) {
+    const { finals, timed } = finalsOf([about(1.04, spread)]);
+    const raced = await race(finals, always);
+    expect(timed).toHaveLength(16);
+    expect(raced!.standings[0]!.verdict).toBe(spread < 0.1 ? 'undecided' : 'busy');
+    expect(isOpen(raced!)).toBe(true);
+  }
+});
+
+test('a default that cannot be timed ends it', async () => {
+  const { finals, timed } = finalsOf([about(2)]);
+  const never: Finals = {
+    ...finals,
+    time: async (names, stratum) => ({ ...(await finals.time(names, stratum)), defaultSeconds: null }),
+  };
+  expect(await race(never, always)).toBeNull();
+  expect(timed.length).toBeLessThan(10);
+});
+
+test('without finalists the default is timed alone', async () => {
+  const { finals } = finalsOf([]);
+  expect(await race(finals, always)).toMatchObject({ standings: [], processes: 3, defaultSeconds: 0.001 });
+});

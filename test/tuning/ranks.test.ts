@@ -1,0 +1,83 @@
+// Ranks by ratios: seconds of different batches are never compared.
+import { expect, test } from 'vitest';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { Batch } from '../../src/tuning/bench.ts';
+import { Ranks } from '../../src/tuning/ranks.ts';
+
+const configuration = (i: number): TileConfiguration => ({
+  version: 1,
+  kind: 'tile',
+  distribution: [i + 1, 1, 0],
+  vectorCommonParallel: [1, 1, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: false,
+});
+const [a, b, c] = [configuration(0), configuration(1), configuration(2)];
+
+/** Seconds at each size; null for what failed. */
+const batch = (
+  defaultSeconds: readonly number[] | null,
+  ...seconds: readonly (readonly number[] | null)[]
+): Batch => ({
+  defaultSeconds,
+  problem: null,
+  results: seconds.map((own) =>
+    own === null ? { outcome: 'run-error', message: 'no' } : { outcome: 'measured', seconds: own },
+  ),
+});
+
+const order = (ranks: Ranks) => ranks.best(9).map(({ configuration }) => configuration);
+
+test('a ratio to the default beside it counts, and not seconds', () => {
+  const ranks = new Ranks();
+  ranks.observe([a], batch([4], [2]));
+  // The machine is twice as fast by now.
+  ranks.observe([b, a], batch([2], [1.25], [1]));
+  expect(order(ranks)).toEqual([a, b]);
+  expect(ranks.gainOf(a)!.ratio).toBeCloseTo(2);
+  expect(ranks.gainOf(b)!.ratio).toBeCloseTo(1.6);
+});
+
+test('one that was lucky once gives way', () => {
+  const ranks = new Ranks();
+  ranks.observe([a, b], batch([4], [2], [2.1]));
+  expect(ranks.incumbent!.configuration).toBe(a);
+  ranks.observe([c, a], batch([4], [3], [2.6]));
+  expect(ranks.incumbent!.configuration).toBe(b);
+  expect(ranks.gainOf(a)!.ratio).toBeCloseTo(Math.sqrt(2 * (4 / 2.6)));
+});
+
+test('where the default is too slow for every batch, the best so far links them', () => {
+  const ranks = new Ranks();
+  ranks.observe([a, b], batch([100], [10], [20]));
+  // Twice as slow, all of it.
+  ranks.observe([c, a], batch(null, [16], [20]));
+  expect(ranks.gainOf(a)!.ratio).toBeCloseTo(10);
+  expect(ranks.gainOf(c)!.ratio).toBeCloseTo(12.5);
+  expect(ranks.defaults[0]).toBeCloseTo(200);
+  expect(order(ranks)).toEqual([c, a, b]);
+});
+
+test('where even that failed, the default counts as it was', () => {
+  const ranks = new Ranks();
+  ranks.observe([a], batch([100], [10]));
+  ranks.observe([c, a], batch(null, [5], null));
+  expect(ranks.gainOf(c)!.ratio).toBeCloseTo(20);
+});
+
+test('the gain over several sizes is their geometric mean, and what loses much at one of them has no place', () => {
+  const ranks = new Ranks();
+  ranks.observe([a, b], batch([4, 9], [1, 9], [1, 10]));
+  expect(ranks.gainOf(a)).toEqual({ ratio: expect.closeTo(2) as number, least: 1 });
+  expect(order(ranks)).toEqual([a]);
+  expect(ranks.gainOf(b)!.least).toBeCloseTo(0.9);
+});
+
+test('nothing is known where the default has no time, and of what failed', () => {
+  const ranks = new Ranks();
+  ranks.observe([a], batch(null, [1]));
+  expect(ranks.incumbent).toBeNull();
+  expect(ranks.defaults).toEqual([]);
+  ranks.observe([a], batch([1], null));
+  expect(ranks.gainOf(a)).toBeNull();
+});

@@ -1,0 +1,158 @@
+// The rule on made-up processes, of which we know what is true.
+import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../src/search/strategy.ts';
+import { judge, LOOKS, mayBeat, type Process, type Verdict } from '../../src/tuning/rule.ts';
+
+const STRATA = ['apart 0', 'packed 1', 'apart 1', 'packed 0'];
+
+/** Processes of one size each, by ratio, strata in turn. */
+const processes = (...ratios: readonly number[]): Process[] =>
+  ratios.map((ratio, i) => ({ stratum: STRATA[i % 4]!, gains: [Math.log(ratio)] }));
+
+/** Normal deviates. */
+function deviates(seed: number): () => number {
+  const random = seededRandom(seed);
+  return () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+}
+
+interface Truth {
+  readonly gain: number;
+  /** Of one timing, relative. */
+  readonly spread: number;
+  /** How many finalists there are, which are timed beside the same default. */
+  readonly finalists?: number;
+}
+
+/** How often (in percent) so many sets came to each verdict, and the processes that they took. */
+function simulate({ gain, spread, finalists = 1 }: Truth, sets: number) {
+  const next = deviates(1);
+  const counts: Record<Verdict, number> = { claim: 0, nothing: 0, undecided: 0, busy: 0 };
+  let total = 0;
+  for (let set = 0; set < sets; set++) {
+    const all: Process[][] = Array.from({ length: finalists }, () => []);
+    let verdicts: Verdict[] = [];
+    for (const look of LOOKS) {
+      while (all[0]!.length < look) {
+        const stratum = STRATA[all[0]!.length % 4]!;
+        const stock = spread * next();
+        for (const own of all) own.push({ stratum, gains: [Math.log1p(gain) + stock - spread * next()] });
+      }
+      verdicts = all.map((own) => judge(own).verdict);
+      if (verdicts.includes('claim') || verdicts.every((verdict) => verdict === 'nothing')) break;
+    }
+    total += all[0]!.length;
+    const order: readonly Verdict[] = ['claim', 'busy', 'undecided', 'nothing'];
+    counts[order.find((verdict) => verdicts.includes(verdict))!]++;
+  }
+  const share = (verdict: Verdict) => (100 * counts[verdict]) / sets;
+  return {
+    claim: share('claim'),
+    nothing: share('nothing'),
+    undecided: share('undecided'),
+    busy: share('busy'),
+    meanProcesses: total / sets,
+  };
+}
+
+describe('with timings that differ by 2%', () => {
+  test('what makes no difference is claimed in one of a thousand sets at most', { timeout: 60_000 }, () => {
+    const { claim, nothing, meanProcesses } = simulate({ gain: 0, spread: 0.02 }, 1e5);
+    expect(claim).toBeLessThan(0.1);
+    expect(nothing).toBeGreaterThan(97);
+    expect(meanProcesses).toBeLessThan(8);
+  });
+  test('so is any of four finalists that make none', { timeout: 60_000 }, () => {
+    expect(simulate({ gain: 0, spread: 0.02, finalists: 4 }, 3e4).claim).toBeLessThan(0.1);
+  });
+  test('a gain of 5% is found', { timeout: 60_000 }, () => {
+    const { claim, meanProcesses } = simulate({ gain: 0.05, spread: 0.02 }, 2e4);
+    expect(claim).toBeGreaterThan(95);
+    expect(meanProcesses).toBeLessThan(12);
+  });
+  test('a gain of 10% is found soon', () => {
+    const { claim, meanProcesses } = simulate({ gain: 0.1, spread: 0.02 }, 5000);
+    expect(claim).toBeGreaterThan(99.9);
+    expect(meanProcesses).toBeLessThan(8);
+  });
+});
+
+describe('on a busy machine', () => {
+  test('it is said to be busy', () => {
+    const { claim, nothing, busy } = simulate({ gain: 0.05, spread: 0.06 }, 5000);
+    expect(busy).toBeGreaterThan(80);
+    expect(claim + busy).toBeGreaterThan(90);
+    expect(nothing).toBeLessThan(5);
+  });
+  test('what makes no difference is not claimed either', () => {
+    const { claim, busy } = simulate({ gain: 0, spread: 0.08 }, 1e4);
+    expect(claim).toBeLessThan(0.2);
+    expect(busy).toBeGreaterThan(85);
+  });
+  test('a large gain is found all the same', () => {
+    expect(simulate({ gain: 0.5, spread: 0.06 }, 2000).claim).toBeGreaterThan(99);
+  });
+});
+
+describe('a claim', () => {
+  const verdict = (...ratios: readonly number[]) => judge(processes(...ratios)).verdict;
+  test('takes four processes', () => {
+    expect(verdict(1.3, 1.3, 1.3)).toBe('undecided');
+    expect(verdict(1.3, 1.3, 1.3, 1.3)).toBe('claim');
+  });
+  test('takes three where the gain is huge in each of them, and alike', () => {
+    expect(verdict(57, 60)).toBe('undecided');
+    expect(verdict(57, 60, 55)).toBe('claim');
+    expect(verdict(5, 5.2, 4.9)).toBe('claim');
+    expect(verdict(5, 5.2, 1.4)).toBe('undecided');
+    expect(verdict(1.6, 60, 5)).toBe('undecided');
+  });
+  test('has an interval that a record can be used with', () => {
+    for (const ratios of [
+      [57, 60, 55],
+      [1.3, 1.3, 1.3, 1.3],
+      [1.2, 1.6, 1.2, 1.6, 1.21, 1.61, 1.21, 1.61],
+    ]) {
+      const { verdict, ratio, low, high } = judge(processes(...ratios));
+      expect(verdict).toBe('claim');
+      expect(low).toBeGreaterThan(1);
+      expect(ratio).toBeGreaterThan(low);
+      expect(high).toBeGreaterThan(ratio);
+    }
+  });
+  test('is of a gain that is worth having', () => {
+    expect(verdict(...Array<number>(16).fill(1.018))).toBe('nothing');
+  });
+  test('is not hidden by a difference between strata', () => {
+    expect(verdict(1.1, 1.35, 1.1, 1.35, 1.12, 1.33, 1.11, 1.36)).toBe('claim');
+  });
+  test('needs every stratum', () => {
+    expect(verdict(1.6, 1.6, 1.6, 0.98, 1.61, 1.6, 1.6, 0.99)).not.toBe('claim');
+  });
+});
+
+test('what is not faster by much is given up soon, and what is slower too', () => {
+  expect(judge(processes(1, 1.005, 0.995, 1)).verdict).toBe('nothing');
+  expect(judge(processes(0.5, 0.7, 0.6, 0.55)).verdict).toBe('nothing');
+});
+
+describe('of several sizes', () => {
+  const at = (...sizes: readonly number[]) =>
+    Array.from({ length: 8 }, (_, i) => ({
+      stratum: STRATA[i % 4]!,
+      gains: sizes.map((ratio) => Math.log(ratio * (i < 4 ? 1.002 : 0.998))),
+    }));
+  test('the geometric mean decides', () => {
+    expect(judge(at(1.01, 1.44))).toMatchObject({ verdict: 'claim' });
+    expect(judge(at(1, 1.44)).ratio).toBeCloseTo(1.2, 2);
+  });
+  test('none may be slower beyond noise, whatever is gained at the others', () => {
+    expect(judge(at(0.99, 2)).verdict).toBe('claim');
+    expect(judge(at(0.93, 2)).verdict).toBe('nothing');
+  });
+});
+
+test('one may beat another as long as the difference may be worth having', () => {
+  const leader = processes(1.3, 1.31, 1.29, 1.3);
+  expect(mayBeat(processes(1.31, 1.32, 1.3, 1.31), leader)).toBe(true);
+  expect(mayBeat(processes(1.2, 1.21, 1.2, 1.2), leader)).toBe(false);
+});

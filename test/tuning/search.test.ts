@@ -1,0 +1,175 @@
+// Searches on a machine that is made up: what is tried, compared and decided.
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { configurationKey } from '../../src/backend/index.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { Ranks } from '../../src/tuning/ranks.ts';
+import { judge } from '../../src/tuning/rule.ts';
+import { DEFAULT_EFFORT, tuneWorkload, type TuningJob } from '../../src/tuning/tune-workload.ts';
+import { subjectOf } from '../store/samples.ts';
+import { SPACE } from '../support/backend.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { matmul } from '../support/workloads.ts';
+import { syntheticBench, type Machine } from './synthetic-bench.ts';
+
+const shape = matmul(256, 256, 256);
+const subject = subjectOf(256, { workloadForm: shape });
+const space = llvmCpu.spaceOf(shape, SPACE);
+const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
+const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
+
+const job: TuningJob = {
+  subject,
+  backend: llvmCpu,
+  options: SPACE,
+  strategy: coordinateDescent,
+  effort: DEFAULT_EFFORT,
+  budgetSeconds: 1000,
+  clock: () => 0,
+  createdBy: 'test',
+};
+
+async function tune(machine: Machine, change: Partial<TuningJob> = {}) {
+  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
+  onTestFinished(() => {
+    store.close();
+  });
+  const bench = syntheticBench(machine);
+  const result = await tuneWorkload(bench, store, { ...job, ...change });
+  return { result: result!, bench, store };
+}
+
+/** Trials of all batches but the first: the best so far is in each of them once more. */
+const others = (batches: readonly (readonly Configuration[])[]) =>
+  batches.slice(1).reduce((sum, batch) => sum + batch.length - 1, 0);
+
+/** All alike but for one. */
+const best =
+  (configuration: Configuration, gain: number): Machine['gainOf'] =>
+  (one) =>
+    isSame(one, configuration) ? gain : 1;
+
+test('the best so far is timed again in every batch', async () => {
+  const { bench } = await tune({ gainOf: best(first!, 1.5) });
+  expect(bench.batches.length).toBeGreaterThan(3);
+  for (const batch of bench.batches) expect(batch.filter((one) => isSame(one, first!))).toHaveLength(1);
+});
+
+test('one that was lucky when it was first timed does not keep the search or the finals from the best', async () => {
+  const { bench, result } = await tune({
+    gainOf: (one, occasion) => {
+      if (isSame(one, first!)) return 'batch' in occasion && occasion.batch === 0 ? 3 : 0.9;
+      return isSame(one, second!) ? 1.3 : 1;
+    },
+  });
+  expect(result.configuration).toEqual(second);
+  // From the batch on in which luck showed.
+  for (const batch of bench.batches.slice(3)) expect(batch.some((one) => isSame(one, second!))).toBe(true);
+});
+
+test.each([false, true])(
+  'a machine that changes its speed between batches changes no rank (slow: %s)',
+  async (isSlow) => {
+    const { result, store } = await tune({
+      isSlow,
+      gainOf: best(second!, 1.3),
+      // Later batches are faster, each of them.
+      defaultSeconds: (occasion) => ['batch' in occasion ? 0.01 / (1 + occasion.batch) : 0.01],
+    });
+    expect(result.configuration).toEqual(second);
+    const ratios = store.trials(subject).map(({ ratio }) => ratio!);
+    expect(Math.max(...ratios)).toBeCloseTo(1.3);
+    expect(ratios.filter((ratio) => Math.abs(ratio - 1) > 1e-9)).toHaveLength(1);
+  },
+);
+
+test('a decision can be made again from what is stored', async () => {
+  const { result, store, bench } = await tune({ spread: 0.02, gainOf: best(second!, 1.15) });
+  const runs = store.runs(subject);
+  const ranks = new Ranks();
+  for (const [i, timed] of bench.batches.entries()) {
+    const own = runs.filter(({ stage, batch }) => stage === 'search' && batch === i);
+    expect(own.map(({ configuration }) => configuration)).toEqual(timed);
+    ranks.observe(timed, {
+      defaultSeconds: own[0]!.defaultSeconds,
+      problem: null,
+      results: own.map(({ seconds }) => ({ outcome: 'measured', seconds })),
+    });
+  }
+  const finalists = ranks.best(DEFAULT_EFFORT.finalists).map(({ configuration }) => configuration);
+  const replayed = finalists.map((finalist) =>
+    judge(
+      runs
+        .filter(({ stage, configuration }) => stage === 'finals' && isSame(configuration, finalist))
+        .map(({ placement, build, seconds, defaultSeconds }) => ({
+          stratum: `${placement} ${build}`,
+          gains: seconds.map((own, size) => Math.log(defaultSeconds![size]! / own)),
+        })),
+    ),
+  );
+  const { ratio, low, high } = result.evidence;
+  expect(replayed).toContainEqual({ verdict: 'claim', ratio, low, high });
+  expect(finalists[replayed.findIndex((one) => one.ratio === ratio)]).toEqual(result.configuration);
+});
+
+describe('a search that found nothing and did not end', () => {
+  /** One batch, on a clock on which each look takes a second. */
+  async function begun() {
+    const { store, ...first } = await tune({ gainOf: () => 1 });
+    let seconds = 0;
+    const clock = () => seconds++;
+    const evidence = { ...first.result.evidence, complete: false };
+    store.putRecord(subject, {
+      ...first.result,
+      evidence,
+      createdAt: '2026-01-01T00:00:00Z',
+      createdBy: 'test',
+    });
+    const goOn = async (machine: Machine) => {
+      const bench = syntheticBench(machine);
+      return { bench, result: (await tuneWorkload(bench, store, { ...job, clock }))! };
+    };
+    return { store, first, evidence, goOn };
+  }
+
+  test('is gone on with: nothing but its best is tried again, and what was spent adds up', async () => {
+    const { store, first, evidence, goOn } = await begun();
+    const before = new Set(store.trials(subject).map(({ configuration }) => configurationKey(configuration)));
+    const { bench, result } = await goOn({ gainOf: () => 1 });
+    const again = bench.batches[0]!.filter((one) => before.has(configurationKey(one)));
+    // Four seeds, and what no point leads to.
+    expect(again).toHaveLength(4 + space.alternatives.length);
+    for (const batch of bench.batches.slice(1))
+      expect(batch.filter((one) => before.has(configurationKey(one))).length).toBeLessThanOrEqual(1);
+    expect(result.evidence.trials).toBe(evidence.trials + bench.batches[0]!.length + others(bench.batches));
+    expect(first.result.evidence.trials).toBe(evidence.trials);
+    expect(result.evidence.tuningSeconds).toBeGreaterThan(evidence.tuningSeconds + 2);
+    expect(result.evidence.complete).toBe(true);
+    expect(store.allRecords()).toMatchObject([{ evidence: result.evidence }]);
+  });
+
+  test('is begun anew where it found something, or came to its end', async () => {
+    const { store } = await tune({ gainOf: () => 1 });
+    const bench = syntheticBench({ gainOf: () => 1 });
+    const result = await tuneWorkload(bench, store, job);
+    const starts = space.starts.map((start) => configurationKey(space.configurationAt(start)!));
+    const tried = bench.batches.flat().map(configurationKey);
+    for (const start of starts) expect(tried).toContain(start);
+    expect(result!.evidence.trials).toBe(new Set(tried).size);
+  });
+});
+
+test('gains of 5% are found, and none where there is none, on a machine whose timings differ by 2%', async () => {
+  let found = 0;
+  for (let seed = 1; seed <= 20; seed++) {
+    const machine = { spread: 0.02, seed };
+    const { result } = await tune({ ...machine, gainOf: best(second!, 1.08) });
+    if (isSame(result.configuration, second!)) found++;
+    const nothing = await tune({ ...machine, gainOf: () => 1 });
+    expect(nothing.result.configuration.kind).toBe('default');
+  }
+  expect(found).toBeGreaterThan(16);
+});

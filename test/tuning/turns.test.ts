@@ -1,0 +1,67 @@
+// What becomes of a workload whose record is gone on with, when somebody else had his turn first.
+import { expect, test } from 'vitest';
+import type { MeasuringTools } from '../../src/compiler/find.ts';
+import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
+import { subjectOf } from '../../src/store/subject.ts';
+import { tuneWorkloads, type Work } from '../../src/tuning/tune-workloads.ts';
+import { DECISION, EVIDENCE, open, temporaryPath } from '../store/support.ts';
+import { SPACE } from '../support/backend.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { keyOfMatmul, siteOf, surroundingsOf } from '../support/inspected.ts';
+import { matmul } from '../support/workloads.ts';
+import { fakeTools } from './fake-tools.ts';
+
+const workload = matmul(61, 67, 71);
+const key = keyOfMatmul(61, 67, 71);
+const DEFAULT = { version: 1, kind: 'default' } as const;
+const nothing = { ...EVIDENCE, ratio: 1, low: 1, high: 1, complete: false, tuningSeconds: 1 };
+const found = { ...DECISION, createdAt: '2026-02-01T00:00:00.000Z' };
+
+function place() {
+  const tools = fakeTools(temporaryDirectory());
+  const site = siteOf({ executable: tools.compiler, device: tools.device });
+  const surroundings = surroundingsOf();
+  const store = open(temporaryPath());
+  const subject = subjectOf({ key, workload }, site);
+  store.putRecord(subject, { ...DECISION, configuration: DEFAULT, evidence: nothing });
+  const work: Work = { key, workload, count: 1, options: SPACE, goesOnFrom: DECISION.createdAt };
+  const measuring: MeasuringTools = tools;
+  const tune = (patienceSeconds: number) =>
+    tuneWorkloads([work], store, site, measuring, surroundings, {
+      budgetSeconds: 60,
+      patienceSeconds,
+      givenSeconds: 60,
+      signal: new AbortController().signal,
+      effort: { trialsPerBatch: 2, maxTrials: 2, patience: 1, finalists: 1 },
+    });
+  return { store, subject, surroundings, tune };
+}
+
+test('nobody else went on: it is', async () => {
+  const { tune } = place();
+  expect((await tune(60)).results.get(key)).toMatchObject({
+    outcome: 'tuned',
+    configuration: { kind: 'tile' },
+    evidence: { trials: EVIDENCE.trials + 2 },
+  });
+});
+
+test('what somebody else found meanwhile is taken over, whatever it is', async () => {
+  for (const configuration of [DECISION.configuration, DEFAULT]) {
+    const { store, subject, surroundings, tune } = place();
+    const lock = await acquireMeasuringLock(surroundings, 0);
+    const tuned = tune(60);
+    const evidence = configuration === DEFAULT ? nothing : EVIDENCE;
+    store.putRecord(subject, { ...found, configuration, evidence });
+    lock!.release();
+    expect((await tuned).results.get(key)).toMatchObject({ outcome: 'hit', createdAt: found.createdAt });
+  }
+});
+
+test('without patience nothing is waited for', async () => {
+  const { surroundings, tune } = place();
+  const lock = await acquireMeasuringLock(surroundings, 0);
+  const { results } = await tune(0);
+  lock!.release();
+  expect([...results]).toEqual([]);
+});
