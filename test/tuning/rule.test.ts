@@ -61,8 +61,8 @@ describe('with timings that differ by 2%', () => {
     expect(nothing).toBeGreaterThan(97);
     expect(meanProcesses).toBeLessThan(8);
   });
-  test('so is any of four finalists that make none', { timeout: 60_000 }, () => {
-    expect(simulate({ gain: 0, spread: 0.02, finalists: 4 }, 3e4).claim).toBeLessThan(0.1);
+  test('and any of four finalists that make none in two of a thousand', { timeout: 60_000 }, () => {
+    expect(simulate({ gain: 0, spread: 0.02, finalists: 4 }, 3e4).claim).toBeLessThan(0.2);
   });
   test('a gain of 5% is found', { timeout: 60_000 }, () => {
     const { claim, meanProcesses } = simulate({ gain: 0.05, spread: 0.02 }, 2e4);
