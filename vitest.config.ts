@@ -33,8 +33,8 @@ export default defineConfig({
     tags: [
       { name: 'compiler', description: 'needs the real compiler, in a file of which the rest does not' },
     ],
-    // Scenario tests compile and measure: two files at a time is what two cores carry.
-    maxWorkers: 2,
+    // Scenario tests compile and measure, and wait for that: what two cores carry is a little more than two files at a time.
+    maxWorkers: 3,
     // Loaded by Node itself, as it is everywhere else: rewritten for the runner, the parser is half as fast.
     server: { deps: { external: [/\/grammar\/src\//] } },
     sequence: { sequencer: LongFilesFirst },

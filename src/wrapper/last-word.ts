@@ -2,7 +2,7 @@
 // makes it slower or wrong is left out, of this build and of all later ones.
 import type { Command } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Decision, type Injected } from '../decision/decision.ts';
-import { programWideOf, withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
+import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { LeftOutWorkload } from '../program/judge.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
@@ -12,18 +12,12 @@ import { userName } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
 import { configurationText } from '../backend/index.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import { isMoreTime, isWorthAnotherTry } from '../tuning/undecided.ts';
+import { isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
 import { planCompile } from './plan.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
-import {
-  injectedSet,
-  inProgram,
-  offersOf,
-  programMemory,
-  type ProgramMemory,
-  type TriedProgramWide,
-} from './program-memory.ts';
+import { offerTo, triedOf } from './program-offer.ts';
+import { injectedSet, inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
 import type { Limits, Verification } from './verify-program.ts';
 
 /** How much of the budget a program may run. */
@@ -75,7 +69,7 @@ export async function lastWord(
   const { settings, cacheDirectory } = surroundings;
   const silent: LastWord = { decisions, verdict: null, seconds: 0, settled: true };
   if (whyNot !== null || store === null) return silent;
-  const isOffered = offerTo(program, surroundings).size > 0;
+  const isOffered = offerTo(program, settings).size > 0;
   if (route === 'none' && !isOffered) return silent;
   const set = injectedSet(decisions, route);
   if (memory?.verified === set && !isOffered) return silent;
@@ -119,7 +113,7 @@ async function askInTurn(
     const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
     const now = { ...program, memory, decisions, route };
     const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);
-    return { ...now, isKnown: isRight && offerTo(now, surroundings).size === 0 };
+    return { ...now, isKnown: isRight && offerTo(now, surroundings.settings).size === 0 };
   };
   const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
   const turn = await takeTurn(surroundings, patience, () => !recall().isKnown);
@@ -155,7 +149,7 @@ async function ask(
     import('./interruptible.ts'),
   ]);
   const { command, inspected, decisions } = program;
-  const offer = offerTo(program, surroundings);
+  const offer = offerTo(program, surroundings.settings);
   try {
     const verification = await interruptible(
       (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, limits, signal),
@@ -192,7 +186,7 @@ export async function verifyOnDemand(
     const limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
     const signal = new AbortController().signal;
     const anew = { ...program, memory: null };
-    const offer = offerTo(anew, surroundings);
+    const offer = offerTo(anew, surroundings.settings);
     const verification = await verifyTuned(
       command,
       inspected,
@@ -207,44 +201,6 @@ export async function verifyOnDemand(
   } finally {
     turn.release();
   }
-}
-
-/** What can be tried on all operations of a program at once, and was not. */
-function offerTo(
-  { inspected, decisions, memory }: Pick<KnownProgram, 'inspected' | 'decisions' | 'memory'>,
-  { settings }: Surroundings,
-): ProgramWide {
-  const { input, site } = inspected;
-  // What was left out has had its turn.
-  const known = new Set(
-    [...(memory?.programWide?.chosen ?? []), ...(memory?.leftOut ?? [])].map(({ workload }) => workload),
-  );
-  const open = decisions.filter(({ tunable }) => tunable === null || !known.has(tunable.key));
-  const offer = programWideOf(open, input, site, settings);
-  const tried = memory?.programWide;
-  const isTried =
-    tried !== null &&
-    tried !== undefined &&
-    (tried.budgetSeconds === null || !isMoreTime(settings.budgetSeconds, tried.budgetSeconds)) &&
-    offersOf(offer).every((one) => tried.offers.includes(one));
-  return isTried ? new Map() : offer;
-}
-
-/** What was tried by now of what is offered to all operations at once; null where nothing was. */
-function triedOf(
-  offer: ProgramWide,
-  { chosen, reason, isOpen }: Verification['programWide'],
-  before: TriedProgramWide | null,
-  budgetSeconds: number,
-): TriedProgramWide | null {
-  if (offer.size === 0) return before;
-  const found = [...chosen].map(([workload, configuration]) => ({ workload, configuration }));
-  return {
-    offers: [...new Set([...(before?.offers ?? []), ...offersOf(offer)])],
-    chosen: [...(before?.chosen ?? []), ...found],
-    reason: found.length > 0 ? reason : (before?.reason ?? ''),
-    budgetSeconds: isOpen ? budgetSeconds : null,
-  };
 }
 
 /** Remembers what was found out about a program, and gives what is to be injected into it. */

@@ -6,7 +6,7 @@ import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf } from '../inject/landed.ts';
 import type { Ask } from '../program/judge.ts';
-import { purseOf } from '../program/purse.ts';
+import type { Purse } from '../program/purse.ts';
 import type { TunedProgram } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
@@ -31,7 +31,8 @@ export interface ProgramBuilds {
 
 /**
  * @param folder where modules are written; the caller removes it
- * @param seconds for all compiles together, of which one may take half
+ * @param purse for all compiles together
+ * @param mostSeconds that one of them may take
  */
 export function programBuilds(
   command: Command,
@@ -39,10 +40,10 @@ export function programBuilds(
   decisions: readonly Decision[],
   surroundings: Surroundings,
   folder: string,
-  seconds: number,
+  purse: Purse,
+  mostSeconds: number,
 ): ProgramBuilds {
   const { env } = surroundings;
-  const purse = purseOf(seconds);
   const fromStdin = command.arguments.input?.kind === 'stdin';
 
   const compile = async (
@@ -50,7 +51,7 @@ export function programBuilds(
     stdin: Uint8Array | undefined,
     flags: readonly string[],
   ): Promise<Problem | null> => {
-    const workSeconds = Math.min(seconds / 2, purse.left);
+    const workSeconds = Math.min(mostSeconds, purse.left);
     const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
     if (workSeconds < LEAST_SECONDS) return tooLong;
     const { code, signal, stderr, cut } = await purse.spend(() =>

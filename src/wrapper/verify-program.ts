@@ -12,17 +12,18 @@ import { parametersOf, type Parameter } from '../input/parameters.ts';
 import { programSignature, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
-import { judge, type Judgement } from '../program/judge.ts';
+import { assess, gainBeside } from '../program/assess.ts';
+import type { Judgement } from '../program/judge.ts';
+import { purseOf } from '../program/purse.ts';
 import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
 import { programRuns, type StockContest } from '../program/runs.ts';
-import { geometricMean } from '../measure/statistics.ts';
-import { notVerified, type FunctionVerdict, type ProgramVerdict } from '../program/verdict.ts';
+import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Inspected } from './inspect.ts';
 import { planCompile } from './plan.ts';
-import { programBuilds, type Problem, type ProgramBuilds } from './program-builds.ts';
+import { programBuilds, type Problem } from './program-builds.ts';
 
 /** How much may be spent on one program. */
 export interface Limits {
@@ -110,11 +111,9 @@ async function verify(
   const from = { root, cacheDirectory };
   const tools = findMeasuringTools(command.compiler, env, from);
   if (tools === null) throw missing('iree-benchmark-module and iree-run-module');
-  // What is offered is another program, and takes as much time.
-  const programs = offer.size === 0 ? 1 : 2;
-  const compileSeconds = limits.compileSeconds / programs;
+  const purse = purseOf(limits.compileSeconds);
   const buildsOf = (own: readonly Decision[]) =>
-    programBuilds(command, inspected, own, surroundings, folder, compileSeconds);
+    programBuilds(command, inspected, own, surroundings, folder, purse, limits.compileSeconds / 2);
   const builds = buildsOf(decisions);
   const stock = join(folder, 'stock.vmfb');
   const compileStock = async () => {
@@ -175,18 +174,14 @@ async function verify(
       roundsTo: roundedTypes([...keys, ...offer.keys()], bytes),
     });
   }
-  const assess = async (program: ProgramBuilds, own: readonly string[]): Promise<Assessed> => {
-    const runs = programRuns(contests, program.tuned, limits.runSeconds / programs);
-    const judgement: Judgement =
-      own.length === 0 ? { kept: [], leftOut: [], open: null } : await judge(own, runs);
-    return { judgement, functions: judgement.kept.length === 0 ? [] : runs.verdictsOf(judgement.kept) };
-  };
-  const own = await assess(builds, isInjecting ? keys : []);
+  // What is offered is another program, and takes as much time.
+  const runSeconds = limits.runSeconds / (isInjecting && offer.size > 0 ? 2 : 1);
+  const own = await assess(isInjecting ? keys : [], programRuns(contests, builds.tuned, runSeconds));
   const leftOut = own.judgement.leftOut.map(({ key, reason }) => ({ workload: key, reason }));
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
     const all = withProgramWide(decisions, offer, '');
-    const wide = await assess(buildsOf(all), keysOf(all));
+    const wide = await assess(keysOf(all), programRuns(contests, buildsOf(all).tuned, runSeconds));
     const gain = gainBeside(wide, own);
     const { kept, open } = wide.judgement;
     if (gain !== null) {
@@ -195,7 +190,7 @@ async function verify(
       const reason = `${needs.join(', ')} of all that can have it makes this program ${gain.toFixed(2)}x as fast`;
       return {
         verdict: { functions: wide.functions, skipped, leftOut, injected: true, reason: null },
-        judgement: own.judgement,
+        judgement: { ...own.judgement, open: null },
         programWide: { chosen, reason, isOpen: false },
       };
     }
@@ -213,27 +208,6 @@ async function verify(
 const keysOf = (decisions: readonly Decision[]): string[] => [
   ...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key)),
 ];
-
-/** What became of a program with some configurations. */
-interface Assessed {
-  readonly judgement: Judgement;
-  /** Of the program with those that are kept; empty where none is. */
-  readonly functions: readonly FunctionVerdict[];
-}
-
-/** Two programs that are both compared with stock differ by less from run to run. */
-const LEAST_ADVANTAGE = 1.03;
-
-/** How many times faster than stock a program is that is right, and faster than another one; null where it is not. */
-function gainBeside(program: Assessed, other: Assessed): number | null {
-  if (program.judgement.open !== null || program.functions.length === 0) return null;
-  const timings = program.functions.map(({ timing }) => timing);
-  if (!timings.every((timing) => timing !== null && timing.low > 1)) return null;
-  const ratioOf = ({ functions }: Assessed) =>
-    functions.length === 0 ? 1 : geometricMean(functions.map(({ timing }) => timing?.ratio ?? 1));
-  const ratio = ratioOf(program);
-  return ratio > LEAST_ADVANTAGE * ratioOf(other) ? ratio : null;
-}
 
 const missing = (tools: string) =>
   new NotVerifiedError(`${tools} cannot be found (pip install iree-base-runtime)`);

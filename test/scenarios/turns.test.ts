@@ -135,7 +135,7 @@ test('a program is not timed while somebody else measures', async () => {
 });
 
 test('a build does not wait long for its turn to run the program, and the next one does it', async () => {
-  const place = Workplace.simulated();
+  const place = Workplace.simulated({}, { isShort: true });
   place.write('in.mlir', oddMatmul);
   expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'])).code).toBe(0);
   place.write('in.mlir', `// Another program.\n${oddMatmul}`);

@@ -15,7 +15,7 @@ describe('a wrapper that is killed while it tunes', () => {
     'by %s loses no trial, and the next build works',
     { timeout: 300_000 },
     async (signal) => {
-      const place = Workplace.simulated();
+      const place = Workplace.simulated({}, { isShort: true });
       place.write('in.mlir', oddMatmul);
       // A search that has measured something, and measures without an end.
       place.write('hold', '');

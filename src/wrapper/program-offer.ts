@@ -1,0 +1,53 @@
+// What all operations of a program are offered at once, as long as nobody has found out what comes of it.
+import type { Decision } from '../decision/decision.ts';
+import { programWideOf, type ProgramWide } from '../decision/program-wide.ts';
+import type { Settings } from '../settings/index.ts';
+import { isMoreTime } from '../tuning/undecided.ts';
+import type { Inspected } from './inspect.ts';
+import { offersOf, type ProgramMemory, type TriedProgramWide } from './program-memory.ts';
+import type { Verification } from './verify-program.ts';
+
+/** A program, as far as it decides about that. */
+export interface OfferedProgram {
+  readonly inspected: Pick<Inspected, 'input' | 'site'>;
+  readonly decisions: readonly Decision[];
+  readonly memory: ProgramMemory | null;
+}
+
+/** What can be tried on all operations of a program at once, and was not. */
+export function offerTo(
+  { inspected, decisions, memory }: OfferedProgram,
+  settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
+): ProgramWide {
+  const { input, site } = inspected;
+  // What was left out has had its turn.
+  const known = new Set(
+    [...(memory?.programWide?.chosen ?? []), ...(memory?.leftOut ?? [])].map(({ workload }) => workload),
+  );
+  const open = decisions.filter(({ tunable }) => tunable === null || !known.has(tunable.key));
+  const offer = programWideOf(open, input, site, settings);
+  const tried = memory?.programWide;
+  const isTried =
+    tried !== null &&
+    tried !== undefined &&
+    (tried.budgetSeconds === null || !isMoreTime(settings.budgetSeconds, tried.budgetSeconds)) &&
+    offersOf(offer).every((one) => tried.offers.includes(one));
+  return isTried ? new Map() : offer;
+}
+
+/** What was tried by now of what is offered to all operations at once; null where nothing was. */
+export function triedOf(
+  offer: ProgramWide,
+  { chosen, reason, isOpen }: Verification['programWide'],
+  before: TriedProgramWide | null,
+  budgetSeconds: number,
+): TriedProgramWide | null {
+  if (offer.size === 0) return before;
+  const found = [...chosen].map(([workload, configuration]) => ({ workload, configuration }));
+  return {
+    offers: [...new Set([...(before?.offers ?? []), ...offersOf(offer)])],
+    chosen: [...(before?.chosen ?? []), ...found],
+    reason: found.length > 0 ? reason : (before?.reason ?? ''),
+    budgetSeconds: isOpen ? budgetSeconds : null,
+  };
+}

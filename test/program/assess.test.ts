@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { assess, gainBeside, type Assessed } from '../../src/program/assess.ts';
+import type { programRuns } from '../../src/program/runs.ts';
+
+/** A program whose functions are so many times faster than stock, give or take a tenth; null where they were not timed. */
+const program = (ratios: readonly (number | null)[], open: string | null = null): Assessed => ({
+  judgement: { kept: ['a'], leftOut: [], open },
+  functions: ratios.map((ratio, i) => ({
+    ...{ name: `f${i}`, equal: true, maxError: 0, reason: null },
+    timing: ratio === null ? null : { ratio, low: ratio * 0.9, high: ratio * 1.1, seconds: [ratio, 1] },
+  })),
+});
+const nothing: Assessed = { judgement: { kept: [], leftOut: [], open: null }, functions: [] };
+
+test.each([
+  ['alone', program([2]), nothing, 2],
+  ['over all functions', program([4, 1.2]), nothing, Math.sqrt(4.8)],
+  ['and faster than the other', program([3]), program([2]), 3],
+  ['though the other is not known', program([3]), program([null], 'no time'), 3],
+])('a program is better: %s', (_, one, other, gain) => {
+  expect(gainBeside(one, other)).toBeCloseTo(gain, 9);
+});
+
+test.each([
+  ['that is hardly faster than the other', program([2.05]), program([2])],
+  ['that may be no faster than stock', program([1.1]), nothing],
+  ['of which one function may be slower', program([3, 1]), nothing],
+  ['of which one function was not timed', program([3, null]), nothing],
+  ['that is not known to be right', program([3], 'stock cannot be run'), nothing],
+  ['in which nothing is kept', nothing, nothing],
+])('none is %s', (_, one, other) => {
+  expect(gainBeside(one, other)).toBeNull();
+});
+
+test('without configurations nothing is run', async () => {
+  expect(await assess([], {} as ReturnType<typeof programRuns>)).toEqual(nothing);
+});
