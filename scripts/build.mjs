@@ -15,7 +15,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { pid } from 'node:process';
 import { build } from 'esbuild';
 
@@ -63,29 +63,66 @@ const withoutBinary = {
   },
 };
 
+/** What is loaded on demand, and never on a hit: a file of its own, so that no hit reads past it. */
+const ON_DEMAND = [
+  'src/inject/substitute.ts',
+  'src/input/survey.ts',
+  'src/report/progress.ts',
+  'src/site/read-targets.ts',
+  'src/tuning/tune-workloads.ts',
+  'src/wrapper/interruptible.ts',
+  'src/wrapper/verify-program.ts',
+];
+const onDemand = {
+  name: 'what is loaded on demand',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
+      const name = relative('.', join(resolveDir, path));
+      return kind === 'dynamic-import' && ON_DEMAND.includes(name)
+        ? { path: name, namespace: 'demand' }
+        : null;
+    });
+    esbuild.onLoad({ filter: /.*/, namespace: 'demand' }, ({ path }) => ({
+      contents: `module.exports = require('./on-demand.cjs')[${JSON.stringify(path)}]();`,
+    }));
+    esbuild.onResolve({ filter: /^\.\/on-demand\.cjs$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 /** Of what every build waits for: Node starts and loads CommonJS faster than modules, and one file faster than several. */
-const fast = (path, name) => ({
+const commonJs = (name) => ({
   ...common,
   outdir: undefined,
-  outfile: join('dist', `${basename(path, '.ts')}.cjs`),
+  outfile: join('dist', `${name}.cjs`),
   format: 'cjs',
   define: { ...define, 'import.meta.dirname': '__dirname', 'import.meta.url': '__filename' },
   banner: { js: '"use strict";' },
-  // What a module exports would be defined by helpers of esbuild's, half a KB of them.
-  stdin: {
-    contents: `import { ${name} } from './${path}'; module.exports = { ${name} };`,
-    resolveDir: '.',
-  },
   logOverride: {
     'commonjs-variable-in-esm': 'silent',
     // It is there when the program runs.
     'require-resolve-not-external': 'silent',
   },
 });
+const fast = (path, name) => ({
+  ...commonJs(basename(path, '.ts')),
+  // What a module exports would be defined by helpers of esbuild's, half a KB of them.
+  stdin: {
+    contents: `import { ${name} } from './${path}'; module.exports = { ${name} };`,
+    resolveDir: '.',
+  },
+});
 
 const built = await Promise.all([
   build(fast('src/cli/iree-compile-tuned.ts', 'main')),
-  build({ ...fast('src/wrapper/compile-tuned.ts', 'compile'), plugins: [withoutBinary] }),
+  build({ ...fast('src/wrapper/compile-tuned.ts', 'compile'), plugins: [withoutBinary, onDemand] }),
+  build({
+    ...commonJs('on-demand'),
+    stdin: {
+      contents: `module.exports = {${ON_DEMAND.map((path) => `'${path}': () => require('./${path}')`).join()}};`,
+      resolveDir: '.',
+    },
+    plugins: [withoutBinary],
+  }),
   build(fast('src/system/run.ts', 'replaceProcess')),
   build({
     ...fast('src/settings/config-text.ts', 'parseConfigText'),

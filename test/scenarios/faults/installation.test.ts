@@ -13,6 +13,8 @@ import { misbehavingCompiler, recordedWorkplace } from './support.ts';
 const first = 'dist/current/iree-compile-tuned.cjs';
 const second = 'dist/current/compile-tuned.cjs';
 const third = 'dist/current/run.cjs';
+/** What no hit needs. */
+const onDemand = 'dist/current/on-demand.cjs';
 /** Of settings files. */
 const reader = 'dist/current/config-text.cjs';
 
@@ -114,6 +116,18 @@ describe('a bundle', () => {
     expect(await run('--iree-tuned-disable', '-o', 'x', '-')).toMatchObject(expected);
     if (broken.includes(second)) expect(await run('-o', 'x', '-')).toMatchObject(expected);
   });
+
+  test.concurrent.each(Object.entries(faults).map(([name, fault]) => ({ name, fault })))(
+    `${onDemand} that $name leaves the build to the compiler, though it was to be tuned`,
+    async ({ fault }) => {
+      const installation = new Installation();
+      fault(installation.path(onDemand));
+      const at = new Workplace({ ...settings, IREE_TUNED_LOG: 'log' });
+      const { argv, stdin } = commands[0]!;
+      expect(await at.run(installation.launcher, argv, { stdin })).toEqual(stock[0]);
+      expect(at.read('log').toString()).not.toBe('');
+    },
+  );
 
   test('of settings files is loaded where there is one, and without it the build is left to the compiler', async () => {
     const installation = new Installation();
