@@ -29,7 +29,12 @@ export async function explainInput(
     cacheDirectory,
     programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
   );
-  const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked);
+  const decisions = inProgram(
+    lookup.decide(new Map(), why),
+    memory,
+    lookup.marked,
+    surroundings.settings.inject,
+  );
   store.close();
   const injection = planCompile(decisions, inspected, command, surroundings);
   let landed: (boolean | null)[] | null = null;

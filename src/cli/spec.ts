@@ -26,7 +26,7 @@ export async function writeSpec(
     programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
   );
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
-  const decisions = inProgram(found, memory, lookup.marked);
+  const decisions = inProgram(found, memory, lookup.marked, 'spec');
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify(explainOperations(inspected.input.bytes, input, decisions, null), null, 2));

@@ -94,19 +94,20 @@ export async function tuneInput(
   const found = again.decide(new Map(), whyNot);
   const identity = programIdentity(command, inspected.input.digest, site.deviceKey);
   const recall = () => programMemory.recall(cacheDirectory, identity);
+  const { inject } = surroundings.settings;
   const ours = { command, inspected, identity };
   let verdict: ProgramVerdict | null;
   if (options.verifyProgram === true) {
     verdict = await verifyOnDemand({ ...ours, decisions: found }, store, surroundings);
   } else {
     const memory = recall();
-    const decisions = inProgram(found, memory, again.marked);
+    const decisions = inProgram(found, memory, again.marked, inject);
     const injection = planCompile(decisions, inspected, command, surroundings);
     const why = surroundings.settings.readonly ? 'the database is read-only' : null;
     ({ verdict } = await lastWord({ ...ours, decisions, memory }, injection, why, store, surroundings));
   }
   store.close();
-  const decisions = inProgram(found, recall(), again.marked);
+  const decisions = inProgram(found, recall(), again.marked, inject);
   if (options.json === true) {
     const operations = explainOperations(inspected.input.bytes, input, decisions, null);
     console.log(JSON.stringify({ operations, program: verdict }, null, 2));

@@ -109,7 +109,7 @@ async function askInTurn(
   /** What others have found out meanwhile. */
   const recall = () => {
     const memory = programMemory.recall(surroundings.cacheDirectory, program.identity);
-    const decisions = inProgram(program.decisions, memory, new Map());
+    const decisions = inProgram(program.decisions, memory, new Map(), surroundings.settings.inject);
     const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
     const now = { ...program, memory, decisions, route };
     const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);

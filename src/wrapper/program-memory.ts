@@ -3,6 +3,7 @@ import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
+import type { InjectRoute } from '../settings/settings.ts';
 import type { Undecided } from '../store/store.ts';
 import { PROGRAMS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -52,16 +53,18 @@ export const offersOf = (configurations: ProgramWide): string[] =>
   [...configurations].map(([key, one]) => `${key} ${configurationText(one)}`);
 
 /**
- * Decisions as this very program wants them: without what was found to make it worse, and with what is better for all of it.
+ * Decisions as this very program wants them: without what was found to make it worse, and with what is better for all of it,
+ * where the route that brings that may be taken.
  * @param marked what misses had before it was marked, by key: nobody looks for another one here
  */
 export function inProgram(
   decisions: readonly Decision[],
   program: Pick<ProgramMemory, 'leftOut' | 'programWide'> | null,
   marked: ReadonlyMap<string, Configuration>,
+  inject: InjectRoute,
 ): readonly Decision[] {
   const kept = withoutWorse(decisions, program, marked);
-  if (!program?.programWide) return kept;
+  if (!program?.programWide || (inject !== 'auto' && inject !== 'preprocess')) return kept;
   const { chosen, reason } = program.programWide;
   const known = new Map(chosen.map(({ workload, configuration }) => [workload, configuration]));
   return withProgramWide(kept, known, reason);

@@ -45,7 +45,7 @@ export async function resolve(
   const { settings } = surroundings;
   let lookup = lookUp(store, inspected.input, inspected.site, settings);
   const decide = (...known: Parameters<Lookup['decide']>) =>
-    inProgram(lookup.decide(...known), program, lookup.marked);
+    inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
   const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings);
   let tools: readonly string[] = [];

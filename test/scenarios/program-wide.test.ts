@@ -44,6 +44,10 @@ test('data tiling that makes a program faster is chosen, by one build for all', 
   expect(second.explanation).toMatchObject({ applied: true, program: null, seconds: { tuning: 0 } });
   const { stdout } = await place.tuned(['explain', 'in.mlir']);
   expect(stdout.toString()).toContain('data tiling of all that can have it');
+
+  // Another route cannot bring it.
+  const bySpec = await place.explain([...argv, '--iree-tuned-inject=spec']);
+  expect(outcomes(bySpec)).toEqual([{ what: expect.stringMatching(UNTUNED) as string, kind: null }]);
 });
 
 test('data tiling that makes none faster is tried once', async () => {
