@@ -7,6 +7,7 @@ import type { ExplainedOperation } from '../../src/report/explain.ts';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION, TILE } from '../store/samples.ts';
+import { misbehavingCompiler } from './faults/support.ts';
 import { HOST, matmulModule, Workplace, oddMatmul } from './support.ts';
 
 /** One element at a time: slower than anything the compiler would choose. */
@@ -91,6 +92,22 @@ test('a program that is right and no slower is said to be so', async () => {
   const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
   expect(code).toBe(0);
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
+});
+
+test('a configuration that the program does not compile with is left out of it, at once', async () => {
+  const place = await recordedPlace(oddMatmul);
+  const deed = 'echo "/tmp/work/verify-1/dumps/a.mlir:8:6: error: too much" >&2; exit 1';
+  const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);
+  const argv = [...HOST, '--iree-tuned-inject=spec', 'in.mlir', '-o', 'out.vmfb'];
+  for (const isFirst of [true, false]) {
+    const { code, stderr, explanation } = await place.explain(argv, { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const reason = 'its configuration makes this program worse: it does not compile: error: too much';
+    expect(explanation).toMatchObject({ route: 'none', operations: [{ outcome: 'default', reason }] });
+    expect(explanation.program === null).toBe(!isFirst);
+  }
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
 test('a program with weights in a file of parameters is run on made-up ones', async () => {
