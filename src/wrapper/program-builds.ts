@@ -60,9 +60,10 @@ export function programBuilds(
     if (code === 0) return null;
     if (cut === 'hung') return tooLong;
     // Places in our own files say nothing to anybody.
-    const error = /^.*\berror: .*$/m.exec(stderr.toString())?.[0]?.replace(OWN_PLACE, '');
+    const [error] = /^.*\berror: .*$/m.exec(stderr.toString()) ?? [];
+    const told = error?.startsWith(folder) === true ? error.slice(error.indexOf('error: ')) : error;
     const ending = `the compiler ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
-    return { problem: error ?? ending, isLate: false };
+    return { problem: told ?? ending, isLate: false };
   };
 
   let last: { readonly keys: string; readonly program: TunedProgram | Problem } | null = null;
@@ -94,8 +95,6 @@ export function programBuilds(
     },
   };
 }
-
-const OWN_PLACE = /^\S*\/work\/verify-\S*: (?=error: )/;
 
 /** Nothing compiles in less. */
 const LEAST_SECONDS = 1;
