@@ -1,6 +1,6 @@
 // Which dispatches of a program do contractions, and of which workload.
 import { parse, type Operation } from 'mlir-parser-ts';
-import { workloadKey, workloadOf } from '../../src/workload/workload.ts';
+import { rootFormOf, workloadKey, workloadOf } from '../../src/workload/workload.ts';
 
 /** What a dispatch multiplies and adds. */
 export interface Root {
@@ -18,10 +18,10 @@ export function contractionRoots(sources: Uint8Array): Map<string, Root> {
   const roots = new Map<string, Root>();
   for (const operation of parse(sources).operations) {
     if (operation.symbol === null || !multipliesAndAdds(operation)) continue;
-    const read = workloadOf(operation);
+    const read = rootFormOf(operation) ?? workloadOf(operation);
     const root =
       'skipped' in read
-        ? { workload: null, reason: strideOrWindow(operation) ?? read.skipped }
+        ? { workload: null, reason: windowOf(operation) ?? read.skipped }
         : { workload: workloadKey(read.workload), reason: null };
     // Of several that are fused, the one that could be tuned.
     if (!roots.get(operation.symbol)?.workload) roots.set(operation.symbol, root);
@@ -32,15 +32,13 @@ export function contractionRoots(sources: Uint8Array): Map<string, Root> {
 /** The maximum over a window has the loops of a convolution, too. */
 const multipliesAndAdds = ({ kind, body }: Operation) => kind === 'convolution' || body !== 'other';
 
-/** Why an operation with sums in its indexing maps is none, in words that say what it is; null for others. */
-function strideOrWindow({ indexingMaps, iteratorTypes }: Operation): string | null {
+/** That an operation is a convolution written as a generic; null for others. */
+function windowOf({ indexingMaps, iteratorTypes }: Operation): string | null {
   if (!indexingMaps.some(({ results }) => results.includes(null))) return null;
   // What is summed over a window is in the image's map only together with the place of the result.
   const hasWindow = iteratorTypes.some(
     (type, loop) =>
       type !== 'parallel' && !indexingMaps.slice(0, 2).every(({ results }) => results.includes(loop)),
   );
-  return hasWindow
-    ? 'convolutions are not tuned yet'
-    : 'convolutions with a window of 1x1 and strides are not tuned yet';
+  return hasWindow ? 'convolutions are not tuned yet' : null;
 }

@@ -3,13 +3,13 @@ import type { ExplainedOperation, Explanation } from '../../src/report/explain.t
 import type { Root } from './contractions.ts';
 import type { DispatchTime as Time } from '../../src/measure/dispatch-times.ts';
 
-/** Shares of the time that the stock program spends in its dispatches. */
 /** A dispatch of a program, by its name. */
 export interface DispatchTime extends Time {
   /** Such as `main_dispatch_2_vecmat_768x768_f32`, which is also its function's name in the executable. */
   readonly name: string;
 }
 
+/** Shares of the time that the stock program spends in its dispatches. */
 export interface Coverage {
   /** In those with contractions, or something like them. */
   readonly contractions: number;
@@ -77,9 +77,9 @@ function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fa
   return notApplied === null ? { isDecided, isApplied: true } : not(notApplied[0], isDecided);
 }
 
-/** Only the input tells which operands are constants. */
+/** Only the input tells which operands are constants, and only the program what a dispatch has around its contraction. */
 const becomes = (operation: ExplainedOperation, workload: string) =>
-  operation.workload?.replace(/ rhs=constant$/, '') === workload;
+  operation.workload?.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, '') === workload;
 
 const isConfigured = ({ configuration }: ExplainedOperation) =>
   configuration !== null && configuration.kind !== 'default';

@@ -18,7 +18,7 @@ import { randomSearch } from '../search/random.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import { configurationKey } from '../backend/index.ts';
 import { tuneWorkloads } from '../tuning/tune-workloads.ts';
-import { DEFAULT_EFFORT } from '../tuning/tune-workload.ts';
+import { DEFAULT_EFFORT } from '../tuning/workload-search.ts';
 import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
 const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {

@@ -1,7 +1,7 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
 import { createHash } from 'node:crypto';
 import { candidatePhase, hasConstants, operandsText, type Workload } from '../workload/workload.ts';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
 import { candidateAtLine, candidateModule, candidateOf, type Candidate } from './candidate-module.ts';
@@ -82,7 +82,7 @@ export async function textAfter(
   const candidate = candidateOf('only', configuration, workload, toolchain.release);
   const [source, made] = ['phase.mlir', 'phase.made.mlir'].map((name) => join(toolchain.workDirectory, name));
   await writeFile(source!, candidateModule(workload, [candidate]));
-  const flags = [...toolchain.flags, ...(await wholeProgramFlags(toolchain, [candidate]))];
+  const flags = [...toolchain.flags, ...(await wholeProgramFlags(toolchain, [candidate], 'phase'))];
   const argv = [...flags, `--compile-to=${phase}`, source!, '-o', made!];
   const { ok } = await runTool(toolchain.compiler, argv, SECONDS_TO_A_PHASE, toolchain.signal);
   return ok ? readFile(made!) : null;
@@ -93,16 +93,21 @@ async function operandsAt(
   phase: string,
   { compiler, flags, workDirectory, signal }: Toolchain,
   workload: Workload,
+  name: string,
 ): Promise<string | null> {
   const text = operandsText(workload);
-  const name = join(workDirectory, `operands-${createHash('sha1').update(text).digest('hex')}`);
-  const [source, made] = [`${name}.mlir`, `${name}.${phase}.mlir`];
+  const operands = join(workDirectory, `operands-${createHash('sha1').update(text).digest('hex')}`);
+  const [source, made] = [`${operands}.mlir`, `${operands}.${phase}.mlir`];
   const known = await readFile(made, 'utf8').catch(() => null);
   if (known !== null) return known;
   await writeFile(source, text);
-  const argv = [...flags, `--compile-to=${phase}`, source, '-o', made];
+  // In one step: another module of the same workload may be made at the same time.
+  const temporary = `${made}.${name}`;
+  const argv = [...flags, `--compile-to=${phase}`, source, '-o', temporary];
   const { ok } = await runTool(compiler, argv, SECONDS_TO_A_PHASE, signal);
-  return ok ? readFile(made, 'utf8') : null;
+  if (!ok) return null;
+  await rename(temporary, made);
+  return readFile(made, 'utf8');
 }
 
 async function compileOnce(
@@ -112,7 +117,7 @@ async function compileOnce(
   name: string,
 ): Promise<{ module: string | null; blamed: Map<string, string> }> {
   const phase = candidatePhase(workload);
-  const operands = phase === null ? null : await operandsAt(phase, toolchain, workload);
+  const operands = phase === null ? null : await operandsAt(phase, toolchain, workload, name);
   if (phase !== null && operands === null) return { module: null, blamed: new Map() };
   let text = candidateModule(workload, candidates, operands);
   const source = join(toolchain.workDirectory, `${name}.mlir`);
@@ -124,7 +129,7 @@ async function compileOnce(
   const separate = '--iree-hal-link-executables=false';
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
-  const wholeProgram = await wholeProgramFlags(toolchain, candidates);
+  const wholeProgram = await wholeProgramFlags(toolchain, candidates, name);
   const from = phase === null ? [] : [`--compile-from=${phase}`];
   const flags = [...toolchain.flags, conversion, separate, ...evaluation, ...wholeProgram, ...from];
   const compile = (...argv: string[]) =>

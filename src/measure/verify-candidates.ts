@@ -1,5 +1,6 @@
 // Whether candidates compute what the default does: the very functions that are timed, on exact and on full values.
 import { candidatePhase, resultTypeOf, staticForms, type Workload } from '../workload/workload.ts';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Build } from './build.ts';
@@ -90,9 +91,10 @@ export async function verifyCandidates(
 /** Seconds to compile a module of one constant. */
 const SECONDS_TO_CHOOSE = 30;
 
-/** Path of the module that chooses full values; null when it cannot be compiled. */
+/** Path of the module that chooses full values, made once; null when it cannot be compiled. */
 async function compileFullValues({ compiler, workDirectory, signal }: Toolchain): Promise<string | null> {
   const [source, module] = [join(workDirectory, 'full.mlir'), join(workDirectory, 'full.vmfb')];
+  if (existsSync(module)) return module;
   await writeFile(source, FULL_VALUES);
   const { ok } = await runTool(compiler, [source, '-o', module], SECONDS_TO_CHOOSE, signal);
   return ok ? module : null;

@@ -8,17 +8,21 @@ import { preprocessingFlags, preprocessingSpec } from '../spec/preprocessing.ts'
 import { candidateFunctions, type Candidate } from './candidate-module.ts';
 import type { Toolchain } from './toolchain.ts';
 
-/** Flags for modules with candidates that ask for something of the whole module; for the others they must change nothing. */
+/**
+ * Flags for modules with candidates that ask for something of the whole module; for the others they must change nothing.
+ * @param name of the module, for what is written beside it
+ */
 export async function wholeProgramFlags(
   { workDirectory }: Pick<Toolchain, 'workDirectory'>,
   candidates: readonly Candidate[],
+  name: string,
 ): Promise<string[]> {
   const needy = configured(candidates).filter(
     ({ backend, configuration }) => backend.needsOf(configuration) !== null,
   );
   if (needy.length === 0) return [];
   const all = [...new Set(needy.map(({ backend }) => backend.wholeProgram))];
-  const path = join(workDirectory, 'whole-program.mlir');
+  const path = join(workDirectory, `${name}.whole-program.mlir`);
   const rules = all.flatMap((one) => one.rules);
   await writeFile(path, preprocessingSpec([], rules));
   return [...preprocessingFlags(path), ...all.flatMap(({ flags }) => flags)];

@@ -1,7 +1,7 @@
 // One line on a terminal while tuning.
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { TuningProgress } from '../tuning/tune-workload.ts';
+import type { TuningProgress } from '../tuning/workload-search.ts';
 import { formatSeconds } from '../system/format.ts';
 
 /** Short enough for 80 columns with the sizes of most matmuls. */

@@ -1,6 +1,6 @@
 // Finals on this machine: the few best configurations and the default, verified, in two builds, ready to be timed.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildCandidates, type Build } from '../measure/build.ts';
+import { buildCandidates } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
@@ -60,8 +60,8 @@ export function finalsSeconds(expected: ExpectedSeconds, sizes: number): number 
 }
 
 /**
- * Compiles default and finalists into one module and verifies each; then into another one, with the same functions in
- * another order. A finalist that fails is out, and costs the others nothing.
+ * Compiles default and finalists into one module, and into another one with the same functions in another order, and verifies
+ * each. A finalist that fails is out, and costs the others nothing.
  * @param expected screened seconds, from which repetitions are chosen
  * @returns null when there is nothing to compare with
  * @throws StoppedError when the toolchain's signal fires
@@ -79,7 +79,11 @@ export async function prepareFinals(
   const defaultNames = isAgain ? [DEFAULT_NAME, AGAIN_NAME] : [DEFAULT_NAME];
   const defaults = defaultNames.map(stockCandidate);
   const everything = [...defaults, ...candidates, ...truthOf(workload)];
-  const build = await buildCandidates(toolchain, workload, everything, 'finals');
+  const [build, reversed] = await Promise.all([
+    buildCandidates(toolchain, workload, everything, 'finals'),
+    // The same functions in another order, which is another layout of the code.
+    buildCandidates(toolchain, workload, [...defaults, ...candidates].toReversed(), 'finals_reversed'),
+  ]);
   const { module } = build;
   if (module === null || defaultNames.some((name) => build.refused.has(name))) return null;
 
@@ -99,7 +103,8 @@ export async function prepareFinals(
     else if (known !== undefined) failed.push({ configuration, ...known });
   }
   const kept = [...defaultNames, ...finalists.map(({ name }) => name)];
-  const modules = [module, (await inAnotherOrder(toolchain, workload, build, kept)) ?? module];
+  const isWhole = kept.every((name) => !reversed.refused.has(name));
+  const modules = [module, (isWhole ? reversed.module : null) ?? module];
 
   const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all);
   // The compiler's threads have just ended.
@@ -120,25 +125,13 @@ export async function prepareFinals(
         placement,
       });
       const again = timings.seconds.get(AGAIN_NAME) ?? null;
-      const isWhole = !isAgain || again !== null;
+      const isComplete = !isAgain || again !== null;
       return {
-        defaultSeconds: (isWhole && timings.seconds.get(DEFAULT_NAME)) || null,
+        defaultSeconds: (isComplete && timings.seconds.get(DEFAULT_NAME)) || null,
         againSeconds: again,
         seconds: timings.seconds,
         failed: timings.failed,
       };
     },
   };
-}
-
-/** Path of a module with these of a build's functions in reverse order; null where not all of them compile that way. */
-async function inAnotherOrder(
-  toolchain: Toolchain,
-  workload: Workload,
-  { built }: Build,
-  names: readonly string[],
-): Promise<string | null> {
-  const candidates = built.filter(({ name }) => names.includes(name)).toReversed();
-  const { module, refused } = await buildCandidates(toolchain, workload, candidates, 'finals_reversed');
-  return refused.size === 0 ? module : null;
 }

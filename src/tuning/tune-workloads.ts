@@ -19,14 +19,15 @@ import { makeScratchFolder } from '../system/scratch.ts';
 import { likelyCost, type Workload } from '../workload/workload.ts';
 import { realBench } from './real-bench.ts';
 import { shareOf } from './share.ts';
+import { tuneTogether } from './tune-together.ts';
+import { isWorthAnotherTry } from './undecided.ts';
 import {
   DEFAULT_EFFORT,
-  tuneWorkload,
+  WorkloadSearch,
   type Effort,
   type TuningProgress,
   type TuningResult,
-} from './tune-workload.ts';
-import { isWorthAnotherTry } from './undecided.ts';
+} from './workload-search.ts';
 
 /** A workload that is to be tuned. */
 export interface Work {
@@ -80,9 +81,9 @@ const LEAST_SECONDS = 4;
 const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
 
 /**
- * Tunes workloads one after the other, the most work of the program first, each with an even share of what is left of the
- * budget as long as that share is fair; what does not fit is left for the next build. Waiting for
- * another process that measures on this machine counts too; what that process found meanwhile is taken over.
+ * Tunes workloads together: time goes where it is likely to save most of the program's, and what does not fit into the budget
+ * is left for the next build. Waiting for another process that measures on this machine counts too; what that process found
+ * meanwhile is taken over.
  */
 export async function tuneWorkloads(
   works: readonly Work[],
@@ -107,8 +108,6 @@ export async function tuneWorkloads(
       whyNot: 'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
     };
 
-  // A user who gives less than that in all gets what can be had for it.
-  const least = Math.min(LEAST_SECONDS, options.givenSeconds / 2);
   const isFinished = () => options.finishEarly?.aborted === true;
   const began = Date.now();
   /**
@@ -156,35 +155,50 @@ export async function tuneWorkloads(
       workDirectory,
       signal: AbortSignal.any([options.signal, overdue]),
     };
-    const secondsOf = ({ workload, count }: Work) => count * likelyCost(workload);
-    const order = works.toSorted((a, b) => secondsOf(b) - secondsOf(a));
-    for (const [i, work] of order.entries()) {
-      const left = end - clock();
-      const budgetSeconds = shareOf(left, order.length - i);
-      if (takeOver(work, budgetSeconds)) continue;
-      // The others may still be found.
-      if (left < least || isFinished()) continue;
-      const subject = subjectOf(work, site);
-      const result = await tuneWorkload(realBench(toolchain, work.workload), store, {
-        subject,
+    const share = shareOf(end - clock(), works.length);
+    const left = works.filter((work) => !takeOver(work, share));
+    const effort = options.effort ?? DEFAULT_EFFORT;
+    const { onProgress, finishEarly } = options;
+    const parts = left.map((work) => ({
+      work,
+      search: new WorkloadSearch(realBench(toolchain, work.workload), store, {
+        subject: subjectOf(work, site),
         backend,
         options: work.options,
         strategy: options.strategy ?? defaultStrategy,
-        effort: options.effort ?? DEFAULT_EFFORT,
-        budgetSeconds,
+        effort,
+        budgetSeconds: share,
         clock,
         createdBy: userName(),
-        ...(options.finishEarly && { finishEarly: options.finishEarly }),
-        ...(options.onProgress && { onProgress: options.onProgress }),
-      });
-      if (result !== null) {
-        results.set(work.key, { ...result, outcome: 'tuned' });
-        continue;
-      }
-      const [row] = store.findUndecided([work.key], subject);
-      if (row !== undefined) undecided.set(work.key, row);
-      else whyNot = isFinished() ? INTERRUPTED : 'the machine is too busy to measure';
-    }
+        ...(onProgress && {
+          onProgress: (progress) => {
+            onProgress({ ...progress, secondsLeft: Math.max(0, end - clock()) });
+          },
+        }),
+      }),
+      count: work.count,
+      likelyCost: likelyCost(work.workload),
+    }));
+    await tuneTogether(
+      parts,
+      // A user who gives less than that in all gets what can be had for it.
+      {
+        end,
+        clock,
+        effort,
+        leastSeconds: Math.min(LEAST_SECONDS, options.givenSeconds / 2),
+        ...(finishEarly && { finishEarly }),
+      },
+      ({ work }, result) => {
+        if (result !== null) {
+          results.set(work.key, { ...result, outcome: 'tuned' });
+          return;
+        }
+        const [row] = store.findUndecided([work.key], subjectOf(work, site));
+        if (row !== undefined) undecided.set(work.key, row);
+        else whyNot = isFinished() ? INTERRUPTED : 'the machine is too busy to measure';
+      },
+    );
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
     whyNot = overdue.aborted ? 'tuning took much longer than its budget: the machine is busy' : INTERRUPTED;

@@ -7,12 +7,12 @@ import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuratio
 import { type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT, type TuningJob } from '../../src/tuning/tune-workload.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
 import { MARK, subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
-import { tuneWith } from './support.ts';
+import { tuneWith, type TuningJob } from './support.ts';
 
 const shape = matmul(64, 64, 64);
 const subject = subjectOf(64, { workloadForm: shape });

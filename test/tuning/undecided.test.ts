@@ -5,13 +5,13 @@ import { StoppedError } from '../../src/measure/toolchain.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT, type TuningJob } from '../../src/tuning/tune-workload.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
 import { subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { SPACE } from '../support/backend.ts';
 import { matmul } from '../support/workloads.ts';
 import { fakeTools } from './fake-tools.ts';
-import { tuneWith } from './support.ts';
+import { tuneWith, type TuningJob } from './support.ts';
 
 const shape = matmul(61, 67, 71);
 const subject = subjectOf(61, { workloadForm: shape });

@@ -1,0 +1,55 @@
+// What earlier searches and builds have left: trials to begin with, records to go on from, marks to keep away from.
+import { configurationKey } from '../backend/index.ts';
+import type { Configuration } from '../backend/configuration.ts';
+import { type SearchSpace, without } from '../search/space.ts';
+import type { Store, Subject, Trial } from '../store/store.ts';
+import { workloadKey } from '../workload/workload.ts';
+import { isUnfinished } from './undecided.ts';
+
+/** Earlier searches' best configurations that a new search begins with. */
+const SEEDS = 4;
+
+/** Which configurations are marked for a subject. */
+export function markedIn(store: Store, subject: Subject): (configuration: Configuration) => boolean {
+  const marked = new Set(store.marks(subject).map(({ configuration }) => configurationKey(configuration)));
+  return (configuration) => marked.has(configurationKey(configuration));
+}
+
+/** What was measured before; nothing of a dispatch, then what was of its workload alone, as a place to begin. */
+export function earlierTrials(store: Store, subject: Subject): Trial[] {
+  const own = store.trials(subject);
+  const { context, ...alone } = subject.workloadForm;
+  return own.length > 0 || context === undefined
+    ? own
+    : store.trials({ ...subject, workload: workloadKey(alone) });
+}
+
+/** The record of searches that found nothing and did not end: what they spent counts, and what they tried is known. */
+export const unfinishedRecord = (store: Store, { workload, target, compiler, device }: Subject) =>
+  store
+    .findRecords([workload], target, compiler)
+    .find((record) => record.device === device && isUnfinished(record, Infinity));
+
+/**
+ * The space with the best configurations of earlier, perhaps interrupted, searches as its first starts.
+ * @param goesOn whether everything else that was measured is left out
+ */
+export function seeded(
+  space: SearchSpace<Configuration>,
+  earlier: readonly Trial[],
+  goesOn: boolean,
+): SearchSpace<Configuration> {
+  const byKey = new Map(
+    earlier
+      .filter((trial) => trial.ratio !== null)
+      .sort((a, b) => b.ratio! - a.ratio!)
+      .map(({ configuration }) => [configurationKey(configuration), configuration]),
+  );
+  const seeds = [...byKey]
+    .map(([key, configuration]) => ({ key, point: space.pointOf(configuration) }))
+    .filter((seed) => seed.point !== null)
+    .slice(0, SEEDS);
+  for (const { key } of seeds) byKey.delete(key);
+  const left = goesOn ? without(space, (configuration) => byKey.has(configurationKey(configuration))) : space;
+  return { ...left, starts: [...seeds.map(({ point }) => point!), ...left.starts] };
+}

@@ -1,0 +1,105 @@
+// Which of several searches the time goes to next. Pure.
+
+/** What is known of one search. */
+export interface Standing {
+  /** Nothing more is done with it. */
+  readonly isClosed: boolean;
+  /** Seconds of one run of the program that its operations take by default, measured or likely. */
+  readonly programSeconds: number;
+  /** How many times as fast the best is that was found; 0 where nothing was. */
+  readonly ratio: number;
+  readonly batches: number;
+  /** Batches in a row that have brought nothing. */
+  readonly idle: number;
+  /** Whether another batch can bring nothing. */
+  readonly isOver: boolean;
+  /** Seconds that a batch and the finals are likely to take. */
+  readonly batchSeconds: number;
+  readonly finalsSeconds: number;
+}
+
+/** What is to be done, with the index of the search; `settle`: nothing that was tried is faster, and nothing more is tried. */
+export interface Step {
+  readonly kind: 'batch' | 'finals' | 'settle';
+  readonly index: number;
+}
+
+/** What finals would not find to be faster than the default. */
+const LEAST_RATIO = 1.02;
+
+/** Share of a workload's time that a first batch is likely to save, and one that comes after it. */
+const FIRST_SAVES = 0.3;
+const NEXT_SAVES = 0.1;
+/** Each later batch saves so much less than the one before, and so much less again after each that has brought nothing. */
+const LATER = 0.65;
+const IDLE = 0.5;
+
+/** A batch that is likely to save less than this share of what all of them take is not worth its time. */
+const LEAST_SHARE = 0.0005;
+
+/** Whether finals may find something. */
+const isHopeful = ({ batches, ratio }: Standing) => batches > 0 && ratio > LEAST_RATIO;
+
+/** Seconds of a run of the program that another batch is likely to save. */
+function likelySaving({ programSeconds, ratio, batches, idle }: Standing): number {
+  if (batches === 0) return FIRST_SAVES * programSeconds;
+  return (NEXT_SAVES * LATER ** (batches - 1) * IDLE ** idle * programSeconds) / Math.max(1, ratio);
+}
+
+/** Seconds of a run of the program that finals are about. */
+const foundSaving = ({ programSeconds, ratio }: Standing) => programSeconds * (1 - 1 / Math.max(1, ratio));
+
+/** Seconds that the finals of all but one take. */
+export const reserveBeside = (standings: readonly Standing[], one: Standing): number =>
+  sumOf(
+    standings
+      .filter((other) => other !== one && !other.isClosed && isHopeful(other))
+      .map(({ finalsSeconds }) => finalsSeconds),
+  );
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
+/**
+ * What to do next with the searches that are not closed: what saves most of the program's time for the time it takes. Time
+ * for the finals of what was found is kept: without them nothing is decided.
+ * @param secondsLeft of the budget
+ * @param mayGoOn whether more is to be tried
+ * @returns null when nothing is left to be done
+ */
+export function nextStep(standings: readonly Standing[], secondsLeft: number, mayGoOn = true): Step | null {
+  const open = standings.flatMap((one, index) => (one.isClosed ? [] : [{ ...one, index }]));
+  if (open.length === 0) return null;
+  const isAlone = standings.length === 1;
+  const began = open.filter(({ batches }) => batches > 0);
+  // One that is alone has the time to see whether it is not so after all.
+  const hopeful = isAlone ? began : began.filter(isHopeful);
+  const ended = best(
+    hopeful.filter(({ isOver }) => isOver),
+    foundSaving,
+  );
+  if (ended !== null) return { kind: 'finals', index: ended.index };
+  const total = sumOf(standings.map(({ programSeconds }) => programSeconds));
+  const isFirst = standings.every(({ batches }) => batches === 0);
+  const reserve = sumOf(hopeful.map(({ finalsSeconds }) => finalsSeconds));
+  /** With the finals that become necessary by it. */
+  const costOf = (one: (typeof open)[number]) =>
+    one.batchSeconds + (hopeful.includes(one) ? 0 : one.finalsSeconds);
+  const worth = open.filter(
+    (one) =>
+      !one.isOver &&
+      (isFirst || reserve + costOf(one) <= secondsLeft) &&
+      (isAlone || likelySaving(one) >= LEAST_SHARE * total),
+  );
+  const batch = mayGoOn ? best(worth, (one) => likelySaving(one) / costOf(one)) : null;
+  if (batch !== null) return { kind: 'batch', index: batch.index };
+  const found = best(hopeful, (one) => foundSaving(one) / one.finalsSeconds);
+  // What there is no time for is left to the next build, which begins with what was found; one is decided in any case.
+  const mayDecide = secondsLeft > 0 || standings.every(({ isClosed }) => !isClosed);
+  if (found !== null && mayDecide) return { kind: 'finals', index: found.index };
+  const hopeless = began.find((one) => !hopeful.includes(one));
+  return hopeless === undefined ? null : { kind: 'settle', index: hopeless.index };
+}
+
+function best<T>(all: readonly T[], valueOf: (one: T) => number): T | null {
+  return all.reduce<T | null>((a, b) => (a === null || valueOf(b) > valueOf(a) ? b : a), null);
+}

@@ -1,0 +1,44 @@
+// What is kept of a search, batch by batch.
+import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import { geometricMean } from '../measure/statistics.ts';
+import type { Run, Trial } from '../store/store.ts';
+import type { Batch } from './bench.ts';
+
+/** What became of one configuration of a batch. */
+export function trialOf(
+  configurations: readonly Configuration[],
+  { results }: Batch,
+  index: number,
+  defaults: readonly number[],
+  strategy: string,
+): Trial {
+  const [configuration, result] = [configurations[index]!, results[index]!];
+  const base = { configuration, strategy, outcome: result.outcome };
+  if (result.outcome !== 'measured') return { ...base, seconds: null, ratio: null, message: result.message };
+  const seconds = geometricMean(result.seconds);
+  const ratio = defaults.length === 0 ? null : geometricMean(defaults) / seconds;
+  return { ...base, seconds, ratio, message: null };
+}
+
+/** What was timed in one batch of the search. */
+export const runsOf = (
+  configurations: readonly Configuration[],
+  { results, defaultSeconds }: Batch,
+  batch: number,
+): Run[] =>
+  configurations.flatMap((configuration, i): Run[] => {
+    const result = results[i]!;
+    if (result.outcome !== 'measured') return [];
+    const { seconds } = result;
+    return [{ configuration, stage: 'search', batch, placement: 'apart', build: 0, seconds, defaultSeconds }];
+  });
+
+/** The default as a trial, so that the table of trials shows what everything is compared with. */
+export const defaultTrial = (seconds: number, strategy: string): Trial => ({
+  configuration: DEFAULT_CONFIGURATION,
+  outcome: 'measured',
+  seconds,
+  ratio: 1,
+  message: null,
+  strategy,
+});

@@ -1,0 +1,108 @@
+// Several searches within one budget: time goes where it saves most of the program's.
+import { nextStep, reserveBeside, type Standing } from './schedule.ts';
+import { shareOf } from './share.ts';
+import type { Effort, TuningResult, WorkloadSearch } from './workload-search.ts';
+
+/** A search, and what it is of the program. */
+export interface Part {
+  readonly search: WorkloadSearch;
+  /** How many operations of the program it is for. */
+  readonly count: number;
+  /** What one execution takes by default, for comparing parts: see `likelyCost`. */
+  readonly likelyCost: number;
+}
+
+export interface Budget {
+  /** Seconds on the clock at which it is spent. */
+  readonly end: number;
+  /** Seconds without which nothing is begun. */
+  readonly leastSeconds: number;
+  readonly effort: Effort;
+  /** Ends the searches early, but what was found by the one that is under way is still decided. */
+  readonly finishEarly?: AbortSignal;
+  /** Seconds on a clock that never goes back. */
+  readonly clock: () => number;
+}
+
+/** Operations on numbers in a second, as long as nothing was timed. */
+const LIKELY_RATE = 2e10;
+
+/** What a first batch and finals are likely to take, in seconds, as long as there were none. */
+const FIRST_BATCH_SECONDS = 2;
+const FINALS_SECONDS = 4;
+
+/** What takes less than this share of the program's time gets smaller batches and fewer finalists. */
+const LARGE_SHARE = 0.15;
+const SMALL = { batch: 8, finalists: 2 };
+
+/**
+ * Searches and decides for all parts, as far as the budget reaches.
+ * @param note is told what was decided, as soon as it is; null where nothing could be
+ */
+export async function tuneTogether<P extends Part>(
+  parts: readonly P[],
+  { end, leastSeconds, effort, finishEarly, clock }: Budget,
+  note: (part: P, result: TuningResult | null) => void,
+): Promise<void> {
+  const decided = new Set<Part>();
+  const conclude = (part: P, result: TuningResult | null) => {
+    decided.add(part);
+    note(part, result);
+  };
+  const isFinished = () => finishEarly?.aborted === true;
+  /** What is under way when searches are ended early. */
+  let latest: P | null = null;
+  for (;;) {
+    const isClosed = (part: P) => decided.has(part) || (isFinished() && part !== latest);
+    const standings = standingsOf(parts, isClosed);
+    const secondsLeft = end - clock();
+    const mayGoOn = !isFinished() && (latest !== null || secondsLeft >= leastSeconds);
+    const step = nextStep(standings, secondsLeft, mayGoOn);
+    if (step === null) return;
+    const part = parts[step.index]!;
+    const { search } = part;
+    latest = part;
+    const total = standings.reduce((sum, { programSeconds }) => sum + programSeconds, 0);
+    const isLarge = parts.length === 1 || standings[step.index]!.programSeconds >= LARGE_SHARE * total;
+    const reserve = reserveBeside(standings, standings[step.index]!);
+    if (step.kind === 'batch') {
+      const left =
+        search.batches === 0
+          ? shareOf(secondsLeft, parts.filter((one) => !isClosed(one)).length)
+          : secondsLeft - reserve - search.finalsSeconds();
+      await search.batch(isLarge ? effort.trialsPerBatch : SMALL.batch, Math.max(5, left));
+      if (search.isUndecidable) conclude(part, null);
+    } else if (step.kind === 'finals') {
+      // What time is kept for the others is not spent here.
+      const until = end - reserve;
+      conclude(part, await search.decide(() => clock() < until, isLarge ? Infinity : SMALL.finalists));
+    } else conclude(part, search.settleForDefault());
+  }
+}
+
+/** What is known of each part; what was not timed yet is compared with what was. */
+function standingsOf<P extends Part>(parts: readonly P[], isClosed: (part: P) => boolean): Standing[] {
+  const timed = parts.filter(({ search }) => search.batches > 0);
+  const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+  const seconds = sumOf(timed.map(({ search }) => search.defaultSeconds));
+  const rate = timed.length === 0 ? LIKELY_RATE : sumOf(timed.map(({ likelyCost }) => likelyCost)) / seconds;
+  const batchSeconds =
+    timed.length === 0
+      ? FIRST_BATCH_SECONDS
+      : sumOf(timed.map(({ search }) => search.batchSeconds)) / timed.length;
+  return parts.map((part): Standing => {
+    const { search, count, likelyCost } = part;
+    const { batches, ratio, idle, isOver } = search;
+    const isTimed = batches > 0;
+    return {
+      isClosed: isClosed(part),
+      programSeconds: count * (isTimed ? search.defaultSeconds : likelyCost / rate),
+      ratio,
+      batches,
+      idle,
+      isOver,
+      batchSeconds: isTimed ? search.batchSeconds : batchSeconds,
+      finalsSeconds: isTimed ? search.finalsSeconds() : FINALS_SECONDS,
+    };
+  });
+}

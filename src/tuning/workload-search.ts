@@ -1,0 +1,365 @@
+// The search for one workload's configuration, batch by batch, and the decision in the end.
+import type { Backend, SpaceOptions } from '../backend/backend.ts';
+import { geometricMean, largestDeviation } from '../measure/statistics.ts';
+import { type Strategy, type StrategyFactory, seededRandom } from '../search/strategy.ts';
+import { configurationKey } from '../backend/index.ts';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import { type Point, type SearchSpace, without } from '../search/space.ts';
+import type { Evidence, Store, Subject, TuningRecord } from '../store/store.ts';
+import type { Bench } from './bench.ts';
+import { earlierTrials, markedIn, seeded, unfinishedRecord } from './earlier.ts';
+import { isOpen, race, winner, type Race } from './race.ts';
+import { Ranks, type Gain } from './ranks.ts';
+import { defaultTrial, runsOf, trialOf } from './trials.ts';
+
+/** How far a search goes when the budget does not end it first. */
+export interface Effort {
+  readonly trialsPerBatch: number;
+  readonly maxTrials: number;
+  /** Batches in a row without a gain of 1% after which the search is over. */
+  readonly patience: number;
+  readonly finalists: number;
+}
+
+export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 4 };
+
+/** What a search says of itself while it runs. Seconds are of one execution. */
+export interface TuningProgress {
+  readonly workload: string;
+  readonly stage: 'search' | 'finals';
+  readonly trials: number;
+  readonly defaultSeconds: number;
+  readonly bestSeconds: number;
+  /** Seconds of budget left. */
+  readonly secondsLeft: number;
+}
+
+export interface SearchJob {
+  readonly subject: Subject;
+  readonly backend: Backend;
+  readonly options: SpaceOptions;
+  readonly strategy: StrategyFactory;
+  readonly effort: Effort;
+  /** What there is for it; more of it is worth another try where it cannot be decided. */
+  readonly budgetSeconds: number;
+  readonly onProgress?: (progress: Omit<TuningProgress, 'secondsLeft'>) => void;
+  /** Seconds on a clock that never goes back. */
+  readonly clock: () => number;
+  readonly createdBy: string;
+}
+
+/** A decision and the evidence for it. */
+export interface TuningResult {
+  readonly configuration: Configuration;
+  readonly evidence: Evidence;
+}
+
+/**
+ * What a strategy minimises: time relative to the default's. Losing at one size is no bargain, whatever is gained at the
+ * others.
+ */
+const costOf = (gain: Gain | null): number | null => gain && 1 / (gain.ratio * Math.min(1, gain.least) ** 2);
+
+/** A gain smaller than this does not keep a search going. */
+const PATIENCE_GAIN = 0.01;
+
+/** Timings of the default in a batch. */
+const SCREENED = 3;
+
+/**
+ * Searches for one workload, one batch after the other, and decides. Configurations that are marked are neither tried nor
+ * decided for. Trials are written batch by batch, so whatever interrupts the search loses nothing that was measured.
+ * Its methods throw what the bench throws.
+ */
+export class WorkloadSearch {
+  readonly #bench: Bench;
+  readonly #store: Store;
+  readonly #job: SearchJob;
+  readonly #isMarked: (configuration: Configuration) => boolean;
+  readonly #space: SearchSpace<Configuration>;
+  readonly #before: TuningRecord | undefined;
+  readonly #strategy: Strategy;
+  readonly #ranks = new Ranks();
+  /** Where the strategy proposed a configuration, by its key. */
+  readonly #pointOf = new Map<string, Point>();
+  /** Of each batch, over sizes their geometric mean. */
+  readonly #defaultMeans: number[] = [];
+  /** What no point leads to and is tried once, however soon the strategy comes to its end. */
+  #others: readonly Configuration[];
+  #trials = 0;
+  #idle = 0;
+  /** Whether the strategy has more to propose. */
+  #hasPoints = true;
+  /** Whether it was asked what follows from the first batch. */
+  #isFollowed = false;
+  #isUndecidable = false;
+  #slowestBatch = 0;
+  #tuningSeconds = 0;
+
+  constructor(bench: Bench, store: Store, job: SearchJob) {
+    this.#bench = bench;
+    this.#store = store;
+    this.#job = job;
+    const { subject, backend, options, strategy } = job;
+    this.#isMarked = markedIn(store, subject);
+    this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
+    this.#before = unfinishedRecord(store, subject);
+    const earlier = earlierTrials(store, subject);
+    this.#strategy = strategy(seeded(this.#space, earlier, this.#before !== undefined), seededRandom(1));
+    this.#others = this.#space.alternatives;
+  }
+
+  /** Batches by now. */
+  get batches(): number {
+    return this.#defaultMeans.length;
+  }
+
+  /** Batches in a row that have brought nothing. */
+  get idle(): number {
+    return this.#idle;
+  }
+
+  /** Seconds of one run of the default at every size; NaN before it was timed. */
+  get defaultSeconds(): number {
+    const { defaults } = this.#ranks;
+    return defaults.length === 0 ? NaN : defaults.reduce((sum, seconds) => sum + seconds, 0);
+  }
+
+  /** How many times as fast as the default the best is that was found; 0 where nothing was. */
+  get ratio(): number {
+    return this.#ranks.incumbent?.ratio ?? 0;
+  }
+
+  /** Whether another batch can bring nothing. */
+  get isOver(): boolean {
+    const { maxTrials, patience } = this.#job.effort;
+    const isSearching = this.#hasPoints && this.#trials < maxTrials && this.#idle < patience;
+    return this.#isUndecidable || (!isSearching && this.#others.length === 0 && !this.#hasFollowUps);
+  }
+
+  /** Whether there is nothing that could be decided. */
+  get isUndecidable(): boolean {
+    return this.#isUndecidable;
+  }
+
+  /** Seconds that the slowest batch took. */
+  get batchSeconds(): number {
+    return this.#slowestBatch;
+  }
+
+  /** Seconds that the decision is likely to take: measuring, and compiling about as much as a batch. */
+  finalsSeconds(finalists = this.#job.effort.finalists): number {
+    const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
+    return this.#slowestBatch + this.#bench.finalsSeconds(this.#expected(likely));
+  }
+
+  /**
+   * Tries some more.
+   * @param size how many configurations, about
+   * @param timeoutSeconds for all of them, compiling not counted
+   */
+  async batch(size: number, timeoutSeconds: number): Promise<void> {
+    const { effort } = this.#job;
+    const begun = this.#job.clock();
+    const isFirst = this.#trials === 0;
+    if (this.#hasFollowUps) this.#others = await this.#followUps(size);
+    const others = this.#others;
+    this.#others = [];
+    const room = Math.max(1, Math.min(size, effort.maxTrials - this.#trials) - (isFirst ? 0 : others.length));
+    const isSearching = this.#hasPoints && this.#trials < effort.maxTrials && this.#idle < effort.patience;
+    const points = isSearching ? this.#strategy.propose(room) : [];
+    if (points.length === 0) this.#hasPoints = false;
+    const tried = [...points.map((point) => this.#space.configurationAt(point)!), ...others];
+    if (tried.length === 0) {
+      if (isFirst) this.#giveUp('there is nothing to try');
+      return;
+    }
+    for (const [i, point] of points.entries()) this.#pointOf.set(configurationKey(tried[i]!), point);
+    await this.#time(tried, timeoutSeconds);
+    const seconds = this.#job.clock() - begun;
+    this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
+    this.#tuningSeconds += seconds;
+    this.#report('search');
+  }
+
+  /**
+   * Times the best beside the default until it is known which is best, and writes the record; null when nothing can be
+   * decided, which is noted too.
+   * @param isTimeLeft whether more may be timed than it takes at least
+   */
+  async decide(isTimeLeft: () => boolean, finalistsAtMost = Infinity): Promise<TuningResult | null> {
+    if (this.#isUndecidable) return null;
+    const begun = this.#job.clock();
+    const complete = this.isOver;
+    const { effort, subject } = this.#job;
+    this.#report('finals');
+    const finalists = this.#ranks.best(Math.min(effort.finalists, finalistsAtMost));
+    const finals = await this.#bench.prepareFinals(
+      finalists.map(({ configuration }) => configuration),
+      this.#expected(finalists.map(({ ratio }) => ratio)),
+    );
+    const raced =
+      finals &&
+      (await race(finals, isTimeLeft, (runs) => {
+        this.#store.addRuns(subject, runs);
+      }));
+    this.#tuningSeconds += this.#job.clock() - begun;
+    if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
+    const written = this.#written();
+    this.#store.addTrials(
+      subject,
+      raced.failed.map(({ configuration, outcome, reason }) => ({
+        configuration,
+        outcome,
+        seconds: null,
+        ratio: null,
+        message: reason,
+        strategy: this.#strategy.name,
+      })),
+    );
+    this.#store.addMarks(
+      subject,
+      raced.failed.flatMap(({ configuration, outcome, reason }) =>
+        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
+      ),
+    );
+    // A build may have failed with one of them meanwhile.
+    const isMarkedByNow = markedIn(this.#store, subject);
+    const unmarked = raced.standings.filter(({ configuration }) => !isMarkedByNow(configuration));
+    const result = decisionOf({ ...raced, standings: unmarked }, this.#searched(complete));
+    this.#store.putRecord(subject, { ...result, ...written });
+    return result;
+  }
+
+  /** Decides for the default by the batches alone: for where nothing that was tried seems to be faster. */
+  settleForDefault(): TuningResult {
+    const defaultSeconds = geometricMean(this.#defaultMeans);
+    const own = { ratio: 1, low: 1, high: 1, defaultSeconds, seconds: defaultSeconds, maxError: 0 };
+    const evidence: Evidence = {
+      ...own,
+      processes: this.batches,
+      repetitions: SCREENED * this.batches,
+      noiseFloor: largestDeviation(this.#defaultMeans),
+      ...this.#searched(this.isOver),
+    };
+    const result = { configuration: DEFAULT_CONFIGURATION, evidence };
+    this.#store.putRecord(this.#job.subject, { ...result, ...this.#written() });
+    return result;
+  }
+
+  get #hasFollowUps(): boolean {
+    return this.#trials > 0 && !this.#isFollowed;
+  }
+
+  /** What only the best of the first batch leads to. */
+  async #followUps(count: number): Promise<Configuration[]> {
+    this.#isFollowed = true;
+    const { subject, backend, options } = this.#job;
+    const found = await backend.followUps(
+      subject.workloadForm,
+      this.#ranks
+        .best(count)
+        .map(({ configuration, ratio }) => ({ configuration, seconds: this.#secondsOf(ratio) })),
+      options,
+      (configuration, phase) => this.#bench.textAfter(configuration, phase),
+    );
+    return found.filter((one) => !this.#isMarked(one));
+  }
+
+  async #time(tried: readonly Configuration[], timeoutSeconds: number): Promise<void> {
+    const { subject } = this.#job;
+    const ranks = this.#ranks;
+    const strategy = this.#strategy;
+    const { incumbent } = ranks;
+    // The best so far may have been lucky: it is timed again beside whatever is to beat it.
+    const timed = incumbent === null ? tried : [...tried, incumbent.configuration];
+    const batch = await this.#bench.screen(timed, timeoutSeconds);
+    ranks.observe(timed, batch);
+    strategy.observe(
+      timed.flatMap((configuration) => {
+        const point = this.#pointOf.get(configurationKey(configuration));
+        return point === undefined ? [] : [{ point, cost: costOf(ranks.gainOf(configuration)) }];
+      }),
+    );
+    const isFirst = this.#trials === 0;
+    const trials = tried.map((_, i) => trialOf(tried, batch, i, ranks.defaults, strategy.name));
+    const isKnown = ranks.defaults.length > 0;
+    this.#store.addTrials(
+      subject,
+      isFirst && isKnown ? [defaultTrial(this.#secondsOf(1), strategy.name), ...trials] : trials,
+    );
+    // A default that cannot be compiled or run leaves nothing to compare with.
+    if (!isKnown) {
+      this.#giveUp(batch.problem);
+      return;
+    }
+    this.#store.addRuns(subject, runsOf(timed, batch, this.batches));
+    this.#defaultMeans.push(geometricMean(ranks.defaults));
+    this.#trials += tried.length;
+    // As far as both are known by now.
+    const [then, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
+    const isBetter = now !== null && now.ratio > (then?.ratio ?? 0) * (1 + PATIENCE_GAIN);
+    this.#idle = isBetter ? 0 : this.#idle + 1;
+  }
+
+  /** @param reason to be noted; null where there is none but that the machine is busy */
+  #giveUp(reason: string | null): null {
+    this.#isUndecidable = true;
+    if (reason !== null) this.#store.noteUndecided(this.#job.subject, reason, this.#job.budgetSeconds);
+    return null;
+  }
+
+  /** Of one execution at that ratio, over sizes their geometric mean. */
+  #secondsOf(ratio: number): number {
+    return geometricMean(this.#ranks.defaults) / ratio;
+  }
+
+  /** What the bench has to expect of one run at every size. */
+  #expected(ratios: readonly number[]) {
+    const ofDefault = this.#ranks.defaults.reduce((sum, seconds) => sum + seconds, 0);
+    return { ofDefault, ofFinalists: ratios.map((ratio) => ofDefault / ratio) };
+  }
+
+  /** This search and those that it went on from. */
+  #searched(complete: boolean): Searched {
+    const { subject, backend, options } = this.#job;
+    const spent = this.#before?.evidence ?? { trials: 0, tuningSeconds: 0 };
+    return {
+      trials: spent.trials + this.#trials,
+      tuningSeconds: spent.tuningSeconds + this.#tuningSeconds,
+      families: backend.familiesOf(subject.workloadForm, options),
+      complete,
+    };
+  }
+
+  #written(): { createdAt: string; createdBy: string } {
+    return { createdAt: new Date().toISOString(), createdBy: this.#job.createdBy };
+  }
+
+  #report(stage: TuningProgress['stage']): void {
+    this.#job.onProgress?.({
+      workload: this.#job.subject.workload,
+      stage,
+      trials: this.#trials,
+      defaultSeconds: this.#trials === 0 ? NaN : this.#secondsOf(1),
+      bestSeconds: this.ratio === 0 ? Infinity : this.#secondsOf(this.ratio),
+    });
+  }
+}
+
+type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
+
+function decisionOf(raced: Race, search: Searched): TuningResult {
+  const best = winner(raced);
+  const { defaultSeconds, noiseFloor } = raced;
+  const { processes } = best ?? raced;
+  const repetitions = processes * raced.repetitions;
+  const common = { defaultSeconds, processes, repetitions, noiseFloor, ...search };
+  if (best === null) {
+    const own = { ratio: 1, low: 1, high: 1, seconds: defaultSeconds, maxError: 0 };
+    const complete = search.complete && !isOpen(raced);
+    return { configuration: DEFAULT_CONFIGURATION, evidence: { ...common, ...own, complete } };
+  }
+  const { configuration, ratio, low, high, seconds, maxError } = best;
+  return { configuration, evidence: { ...common, ratio, low, high, seconds, maxError } };
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { nextStep, type Standing } from '../../src/tuning/schedule.ts';
+
+const standing = (change: Partial<Standing> = {}): Standing => ({
+  isClosed: false,
+  programSeconds: 1,
+  ratio: 0,
+  batches: 0,
+  idle: 0,
+  isOver: false,
+  batchSeconds: 2,
+  finalsSeconds: 4,
+  ...change,
+});
+const found = { batches: 3, ratio: 1.5 };
+const closed = standing({ isClosed: true });
+const nothing = { batches: 3, ratio: 1 };
+
+describe('what is done next', () => {
+  test('is what most of the program is spent in, at first', () => {
+    const standings = [1, 3, 2].map((programSeconds) => standing({ programSeconds }));
+    expect(nextStep(standings, 60)).toEqual({ kind: 'batch', index: 1 });
+  });
+
+  test('is a first look before a second one at what takes no longer', () => {
+    expect(nextStep([standing({ batches: 1, ratio: 1.5 }), standing()], 60)?.index).toBe(1);
+  });
+
+  test('is another look at what takes most of the time, before a first one at what hardly counts', () => {
+    const little = standing({ programSeconds: 0.02 });
+    expect(nextStep([standing({ batches: 1, ratio: 1.5 }), little], 60)?.index).toBe(0);
+  });
+
+  test('is what still gets better, before what does not', () => {
+    const idle = standing({ ...found, idle: 2 });
+    expect(nextStep([idle, standing(found)], 60)?.index).toBe(1);
+  });
+
+  test('is the decision about what can get no better, while time is left for the others', () => {
+    const ended = standing({ ...found, isOver: true });
+    expect(nextStep([standing(found), ended], 60)).toEqual({ kind: 'finals', index: 1 });
+  });
+
+  test('is no look that takes the time for the decisions', () => {
+    const standings = [standing(found), standing({ ...found, ratio: 3 }), standing()];
+    // Two decisions, and then a look and a decision more.
+    expect(nextStep(standings, 14)?.kind).toBe('batch');
+    expect(nextStep(standings, 13)?.kind).toBe('batch');
+    expect(nextStep(standings.slice(0, 2), 10)?.kind).toBe('batch');
+    expect(nextStep(standings, 9)).toEqual({ kind: 'finals', index: 1 });
+  });
+
+  test('is no look at what can hardly save anything', () => {
+    const standings = [closed, standing({ ...found, isOver: true }), standing({ programSeconds: 0.0001 })];
+    expect(nextStep(standings, 60)).toEqual({ kind: 'finals', index: 1 });
+    expect(nextStep([closed, standing({ programSeconds: 0.0001 })], 60)).toBeNull();
+  });
+
+  test('takes no finals where nothing seems to be faster and others want the time', () => {
+    expect(nextStep([standing({ ...nothing, isOver: true }), closed], 60)).toEqual({
+      kind: 'settle',
+      index: 0,
+    });
+    expect(nextStep([standing({ ...nothing, isOver: true })], 60)).toEqual({ kind: 'finals', index: 0 });
+  });
+
+  test('is nothing more once the time is spent and something is decided', () => {
+    expect(nextStep([standing(found), closed], -1)).toBeNull();
+    // Whoever gives some time gets something for it.
+    expect(nextStep([standing(found), standing()], -1)).toEqual({ kind: 'finals', index: 0 });
+    expect(nextStep([standing(), standing()], 1)?.kind).toBe('batch');
+    expect(nextStep([closed, closed], 60)).toBeNull();
+  });
+
+  test('is a decision where nothing more may be tried', () => {
+    expect(nextStep([standing(found), standing()], 60, false)).toEqual({ kind: 'finals', index: 0 });
+    expect(nextStep([standing(), standing()], 60, false)).toBeNull();
+  });
+});

@@ -1,0 +1,136 @@
+// Several searches within one budget, on a machine that is made up.
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import type { Bench } from '../../src/tuning/bench.ts';
+import { tuneTogether, type Budget, type Part } from '../../src/tuning/tune-together.ts';
+import { DEFAULT_EFFORT, WorkloadSearch, type TuningResult } from '../../src/tuning/workload-search.ts';
+import { subjectOf } from '../store/samples.ts';
+import { SPACE } from '../support/backend.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { matmul } from '../support/workloads.ts';
+import { syntheticBench, type SyntheticBench } from './synthetic-bench.ts';
+
+interface Operation {
+  readonly m: number;
+  readonly seconds: number;
+  /** Of everything but the default. */
+  readonly gain: number;
+}
+
+/** What batches, and the preparation of finals, take on the clock, in seconds. */
+const BATCH = 2;
+const PREPARATION = 3;
+
+function program(operations: readonly Operation[], budgetSeconds: number, change: Partial<Budget> = {}) {
+  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
+  onTestFinished(() => {
+    store.close();
+  });
+  let now = 0;
+  const clock = () => now;
+  const tune = async () => {
+    const parts = operations.map(({ m, seconds, gain }) => {
+      const made = syntheticBench({ gainOf: () => gain, defaultSeconds: () => [seconds] });
+      const bench: Bench = {
+        ...made,
+        screen: (configurations, timeout) => {
+          now += BATCH;
+          return made.screen(configurations, timeout);
+        },
+        prepareFinals: (configurations, expected) => {
+          now += PREPARATION;
+          return made.prepareFinals(configurations, expected);
+        },
+      };
+      const workloadForm = matmul(m, 256, 256);
+      const search = new WorkloadSearch(bench, store, {
+        subject: subjectOf(m, { workloadForm }),
+        backend: llvmCpu,
+        options: SPACE,
+        strategy: coordinateDescent,
+        effort: DEFAULT_EFFORT,
+        budgetSeconds,
+        clock,
+        createdBy: 'test',
+      });
+      return { m, search, bench: made, count: 1, likelyCost: m };
+    });
+    const results = new Map<number, TuningResult | null>();
+    const end = now + budgetSeconds;
+    await tuneTogether<Part & { m: number }>(
+      parts,
+      { end, clock, effort: DEFAULT_EFFORT, leastSeconds: 0, ...change },
+      ({ m }, result) => {
+        results.set(m, result);
+      },
+    );
+    return { results, parts, seconds: now - end + budgetSeconds };
+  };
+  return { store, tune };
+}
+
+const sizes = ({ batches }: SyntheticBench) => batches.map((batch) => batch.length);
+
+test('what most of the time is spent in is searched for longest, and all of it is decided', async () => {
+  const { tune } = program(
+    [
+      { m: 64, seconds: 0.001, gain: 1.5 },
+      { m: 512, seconds: 0.1, gain: 1.5 },
+      { m: 128, seconds: 0.002, gain: 1.5 },
+    ],
+    60,
+  );
+  const { results, parts, seconds } = await tune();
+  const [small, large] = parts.map(({ bench }) => sizes(bench));
+  expect(large!.length).toBeGreaterThan(small!.length);
+  expect(large![0]).toBeGreaterThan(small![0]!);
+  expect([...results.values()].map((result) => result?.evidence.ratio.toFixed(2))).toEqual(
+    Array(3).fill('1.50'),
+  );
+  expect(seconds).toBeLessThanOrEqual(60);
+});
+
+test('nobody waits for a decision that nothing depends on', async () => {
+  const { tune, store } = program(
+    [
+      { m: 64, seconds: 0.1, gain: 0.9 },
+      { m: 512, seconds: 0.1, gain: 0.9 },
+    ],
+    1000,
+  );
+  const { results, seconds } = await tune();
+  for (const result of results.values()) {
+    expect(result?.configuration.kind).toBe('default');
+    expect(result?.evidence.complete).toBe(true);
+  }
+  expect(store.allRecords()).toHaveLength(2);
+  const { trials } = results.get(64)!.evidence;
+  expect(seconds).toBeLessThan(BATCH * 2 * (trials / 4));
+});
+
+test('what does not fit into the budget is left to the next build, which begins with what was found', async () => {
+  const operations = [1, 2, 3, 4].map((i) => ({ m: 64 * i, seconds: 0.1, gain: 1.5 }));
+  const { tune, store } = program(operations, 14);
+  const first = await tune();
+  expect(first.seconds).toBeLessThan(14 + PREPARATION);
+  expect(first.results.size).toBeGreaterThan(0);
+  expect(first.results.size).toBeLessThan(4);
+  expect(store.allRecords()).toHaveLength(first.results.size);
+});
+
+test('when it is told to finish, it decides for what is under way', async () => {
+  const finish = new AbortController();
+  const { tune } = program(
+    [
+      { m: 64, seconds: 0.1, gain: 1.5 },
+      { m: 512, seconds: 0.5, gain: 1.5 },
+    ],
+    60,
+    { finishEarly: finish.signal },
+  );
+  finish.abort();
+  expect((await tune()).results.size).toBe(0);
+});
