@@ -1,6 +1,7 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
 import { createHash } from 'node:crypto';
 import { candidatePhase, hasConstants, operandsText, type Workload } from '../workload/workload.ts';
+import { availableParallelism } from 'node:os';
 import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
@@ -18,6 +19,12 @@ export interface Build {
 
 /** A candidate takes 0.1 s to compile; one that takes a hundred times as long is not worth having. */
 const SECONDS_PER_CANDIDATE = 10;
+
+/**
+ * Linked, all candidates are one unit of code, made by one thread; each by itself takes 0.15 s of work more. So many threads
+ * make less of that than it costs.
+ */
+const FEW_THREADS = 2;
 
 /** Compiles `candidates` together as `name`.vmfb; refused ones are left out and the rest compiled again. */
 export async function buildCandidates(
@@ -125,13 +132,12 @@ async function compileOnce(
   await writeFile(source, text);
   // A workload has the types that code is generated for: nothing is left to convert.
   const conversion = '--iree-input-demote-f64-to-f32=false';
-  // Linked, all candidates would be one unit of code, made by one thread.
-  const separate = '--iree-hal-link-executables=false';
+  const linking = `--iree-hal-link-executables=${availableParallelism() <= FEW_THREADS}`;
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
   const wholeProgram = await wholeProgramFlags(toolchain, candidates, name);
   const from = phase === null ? [] : [`--compile-from=${phase}`];
-  const flags = [...toolchain.flags, conversion, separate, ...evaluation, ...wholeProgram, ...from];
+  const flags = [...toolchain.flags, conversion, linking, ...evaluation, ...wholeProgram, ...from];
   const compile = (...argv: string[]) =>
     runTool(
       toolchain.compiler,

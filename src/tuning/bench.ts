@@ -85,8 +85,15 @@ export interface Bench {
    * @param expected screened seconds of one run at every size
    */
   finalsSeconds(expected: ExpectedSeconds): number;
-  /** Compiles and verifies what is to be timed thoroughly; null when there is nothing to compare it with. */
-  prepareFinals(configurations: readonly Configuration[], expected: ExpectedSeconds): Promise<Finals | null>;
+  /**
+   * Compiles and verifies what is to be timed thoroughly; null when there is nothing to compare it with.
+   * @param isBrief little depends on it: the default is not timed a second time, and no more processes are spent than tell much
+   */
+  prepareFinals(
+    configurations: readonly Configuration[],
+    expected: ExpectedSeconds,
+    isBrief: boolean,
+  ): Promise<Finals | null>;
   /** The program with a configuration after a phase of the compiler; null when it does not get there. */
   textAfter(configuration: Configuration, phase: string): Promise<Uint8Array | null>;
 }

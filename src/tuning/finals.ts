@@ -28,6 +28,9 @@ interface FinalsEffort {
   readonly likelyProcesses: number;
 }
 
+/** Most processes where little depends on the decision. */
+const BRIEF_PROCESSES = 8;
+
 function finalsEffort(secondsOfAll: number): FinalsEffort {
   if (secondsOfAll > 0.8)
     return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
@@ -63,6 +66,7 @@ export function finalsSeconds(expected: ExpectedSeconds, sizes: number): number 
  * Compiles default and finalists into one module, and into another one with the same functions in another order, and verifies
  * each. A finalist that fails is out, and costs the others nothing.
  * @param expected screened seconds, from which repetitions are chosen
+ * @param isBrief see `Bench`
  * @returns null when there is nothing to compare with
  * @throws StoppedError when the toolchain's signal fires
  */
@@ -71,11 +75,12 @@ export async function prepareFinals(
   workload: Workload,
   configurations: readonly Configuration[],
   expected: ExpectedSeconds,
+  isBrief: boolean,
 ): Promise<Finals | null> {
   const candidates = configurations.map((configuration, i) =>
     candidateOf(`f${i}`, configuration, workload, toolchain.release),
   );
-  const isAgain = runsOfDefault(expected.ofDefault) > 1;
+  const isAgain = !isBrief && runsOfDefault(expected.ofDefault) > 1;
   const defaultNames = isAgain ? [DEFAULT_NAME, AGAIN_NAME] : [DEFAULT_NAME];
   const defaults = defaultNames.map(stockCandidate);
   const everything = [...defaults, ...candidates, ...truthOf(workload)];
@@ -114,7 +119,7 @@ export async function prepareFinals(
     failed,
     repetitions,
     leastProcesses,
-    mostProcesses,
+    mostProcesses: isBrief ? Math.min(BRIEF_PROCESSES, mostProcesses) : mostProcesses,
     async time(running, { placement, build }) {
       const timed = [...defaultNames, ...running];
       const timings = await timeCandidates(toolchain, workload, modules[build]!, timed, {

@@ -13,7 +13,8 @@ export function realBench(toolchain: Toolchain, workload: Workload): Bench {
   return {
     screen: (configurations, timeoutSeconds) => screener.screen(configurations, timeoutSeconds),
     finalsSeconds: (expected) => finalsSeconds(expected, sizes),
-    prepareFinals: (configurations, expected) => prepareFinals(toolchain, workload, configurations, expected),
+    prepareFinals: (configurations, expected, isBrief) =>
+      prepareFinals(toolchain, workload, configurations, expected, isBrief),
     textAfter: (configuration, phase) => textAfter(toolchain, workload, configuration, phase),
   };
 }

@@ -31,9 +31,9 @@ const LIKELY_RATE = 2e10;
 const FIRST_BATCH_SECONDS = 2;
 const FINALS_SECONDS = 4;
 
-/** What takes less than this share of the program's time gets smaller batches and fewer finalists. */
+/** What takes less than this share of the program's time gets smaller batches and brief finals. */
 const LARGE_SHARE = 0.15;
-const SMALL = { batch: 8, finalists: 2 };
+const SMALL_BATCH = 8;
 
 /**
  * Searches and decides for all parts, as far as the budget reaches.
@@ -62,47 +62,51 @@ export async function tuneTogether<P extends Part>(
     const part = parts[step.index]!;
     const { search } = part;
     latest = part;
-    const total = standings.reduce((sum, { programSeconds }) => sum + programSeconds, 0);
-    const isLarge = parts.length === 1 || standings[step.index]!.programSeconds >= LARGE_SHARE * total;
+    const isLarge = isLargeIn(standings, standings[step.index]!.programSeconds);
     const reserve = reserveBeside(standings, standings[step.index]!);
     if (step.kind === 'batch') {
       const left =
         search.batches === 0
           ? shareOf(secondsLeft, parts.filter((one) => !isClosed(one)).length)
-          : secondsLeft - reserve - search.finalsSeconds();
-      await search.batch(isLarge ? effort.trialsPerBatch : SMALL.batch, Math.max(5, left));
+          : secondsLeft - reserve - standings[step.index]!.finalsSeconds;
+      await search.batch(isLarge ? effort.trialsPerBatch : SMALL_BATCH, Math.max(5, left));
       if (search.isUndecidable) conclude(part, null);
     } else if (step.kind === 'finals') {
       // What time is kept for the others is not spent here.
       const until = end - reserve;
-      conclude(part, await search.decide(() => clock() < until, isLarge ? Infinity : SMALL.finalists));
+      conclude(part, await search.decide(() => clock() < until, !isLarge));
     } else conclude(part, search.settleForDefault());
   }
 }
 
+/** Whether what takes so much of the program's time is a large part of it. */
+const isLargeIn = (all: readonly Pick<Standing, 'programSeconds'>[], programSeconds: number): boolean =>
+  all.length === 1 || programSeconds >= LARGE_SHARE * sumOf(all.map((one) => one.programSeconds));
+
+const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+
 /** What is known of each part; what was not timed yet is compared with what was. */
 function standingsOf<P extends Part>(parts: readonly P[], isClosed: (part: P) => boolean): Standing[] {
   const timed = parts.filter(({ search }) => search.batches > 0);
-  const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
   const seconds = sumOf(timed.map(({ search }) => search.defaultSeconds));
   const rate = timed.length === 0 ? LIKELY_RATE : sumOf(timed.map(({ likelyCost }) => likelyCost)) / seconds;
   const batchSeconds =
     timed.length === 0
       ? FIRST_BATCH_SECONDS
       : sumOf(timed.map(({ search }) => search.batchSeconds)) / timed.length;
-  return parts.map((part): Standing => {
-    const { search, count, likelyCost } = part;
+  const times = parts.map(({ search, count, likelyCost }) => ({
+    programSeconds: count * (search.batches > 0 ? search.defaultSeconds : likelyCost / rate),
+  }));
+  return parts.map((part, i): Standing => {
+    const { search } = part;
     const { batches, ratio, idle, isOver } = search;
+    const { programSeconds } = times[i]!;
     const isTimed = batches > 0;
     return {
       isClosed: isClosed(part),
-      programSeconds: count * (isTimed ? search.defaultSeconds : likelyCost / rate),
-      ratio,
-      batches,
-      idle,
-      isOver,
+      ...{ programSeconds, ratio, batches, idle, isOver },
       batchSeconds: isTimed ? search.batchSeconds : batchSeconds,
-      finalsSeconds: isTimed ? search.finalsSeconds() : FINALS_SECONDS,
+      finalsSeconds: isTimed ? search.finalsSeconds(!isLargeIn(times, programSeconds)) : FINALS_SECONDS,
     };
   });
 }

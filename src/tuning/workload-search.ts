@@ -63,6 +63,8 @@ const costOf = (gain: Gain | null): number | null => gain && 1 / (gain.ratio * M
 /** A gain smaller than this does not keep a search going. */
 const PATIENCE_GAIN = 0.01;
 
+const BRIEF_FINALISTS = 2;
+
 /** Timings of the default in a batch. */
 const SCREENED = 3;
 
@@ -148,7 +150,8 @@ export class WorkloadSearch {
   }
 
   /** Seconds that the decision is likely to take: measuring, and compiling about as much as a batch. */
-  finalsSeconds(finalists = this.#job.effort.finalists): number {
+  finalsSeconds(isBrief: boolean): number {
+    const finalists = isBrief ? BRIEF_FINALISTS : this.#job.effort.finalists;
     const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
     return this.#slowestBatch + this.#bench.finalsSeconds(this.#expected(likely));
   }
@@ -186,17 +189,19 @@ export class WorkloadSearch {
    * Times the best beside the default until it is known which is best, and writes the record; null when nothing can be
    * decided, which is noted too.
    * @param isTimeLeft whether more may be timed than it takes at least
+   * @param isBrief little depends on it: the best two are timed, and not as often
    */
-  async decide(isTimeLeft: () => boolean, finalistsAtMost = Infinity): Promise<TuningResult | null> {
+  async decide(isTimeLeft: () => boolean, isBrief = false): Promise<TuningResult | null> {
     if (this.#isUndecidable) return null;
     const begun = this.#job.clock();
     const complete = this.isOver;
     const { effort, subject } = this.#job;
     this.#report('finals');
-    const finalists = this.#ranks.best(Math.min(effort.finalists, finalistsAtMost));
+    const finalists = this.#ranks.best(isBrief ? BRIEF_FINALISTS : effort.finalists);
     const finals = await this.#bench.prepareFinals(
       finalists.map(({ configuration }) => configuration),
       this.#expected(finalists.map(({ ratio }) => ratio)),
+      isBrief,
     );
     const raced =
       finals &&

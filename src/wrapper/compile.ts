@@ -106,7 +106,7 @@ export async function injectedCommand(
     ...base,
     argv: [...substitutes.map(({ name, path }) => substituteFlag(name, path)), ...argv],
     files: [...base.files, ...paths],
-    mapMessages: (messages) => withoutNotes(mapMessages?.(messages) ?? messages, paths),
+    mapMessages: (messages) => withoutNotes(mapMessages?.(messages) ?? messages, substitutes),
   };
 }
 

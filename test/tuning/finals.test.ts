@@ -24,7 +24,7 @@ const better: TileConfiguration = { ...worse, vectorReduction: [0, 0, 4] };
 
 test('narrow accumulators: another order of summation is verified, a worse one refused', async () => {
   const tools = await toolchain(temporaryDirectory());
-  const finals = await prepareFinals(tools, LONG, [DATA_TILE_CONFIGURATION, worse], expected);
+  const finals = await prepareFinals(tools, LONG, [DATA_TILE_CONFIGURATION, worse], expected, false);
   expect(finals!.finalists.map(({ configuration }) => configuration)).toEqual([DATA_TILE_CONFIGURATION]);
   expect(finals!.failed).toEqual([
     {
@@ -54,7 +54,7 @@ exec '${real.benchmarkModule}' "$@"
       { mode: 0o755 },
     );
     const shape = matmul(61, 67, 71);
-    const finals = await prepareFinals({ ...real, benchmarkModule }, shape, [worse, better], expected);
+    const finals = await prepareFinals({ ...real, benchmarkModule }, shape, [worse, better], expected, false);
     const raced = await race(
       finals!,
       () => true,
@@ -70,7 +70,7 @@ exec '${real.benchmarkModule}' "$@"
 
 test('finals are timed in two builds, with functions in another order', async () => {
   const real = await toolchain(temporaryDirectory());
-  const finals = await prepareFinals(real, matmul(61, 67, 71), [worse, better], expected);
+  const finals = await prepareFinals(real, matmul(61, 67, 71), [worse, better], expected, false);
   for (const build of [0, 1])
     for (const placement of ['apart', 'packed'] as const) {
       const timed = await finals!.time(['f0', 'f1'], { placement, build });

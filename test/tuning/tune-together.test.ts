@@ -40,9 +40,9 @@ function program(operations: readonly Operation[], budgetSeconds: number, change
           now += BATCH;
           return made.screen(configurations, timeout);
         },
-        prepareFinals: (configurations, expected) => {
+        prepareFinals: (configurations, expected, isBrief) => {
           now += PREPARATION;
-          return made.prepareFinals(configurations, expected);
+          return made.prepareFinals(configurations, expected, isBrief);
         },
       };
       const workloadForm = matmul(m, 256, 256);
