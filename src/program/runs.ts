@@ -21,6 +21,14 @@ export interface TunedProgram {
   readonly dispatches: ReadonlyMap<string, readonly string[]>;
 }
 
+/** A program that is not there. */
+export interface Uncompiled {
+  /** In one line. */
+  readonly problem: string;
+  /** Whether there was only too little time. */
+  readonly isLate: boolean;
+}
+
 /** A function against stock's, without what it is compared with. */
 export type StockContest = Omit<Contest, 'tuned'>;
 
@@ -41,7 +49,7 @@ const LEAST_SECONDS = 4;
  */
 export function programRuns(
   contests: readonly StockContest[],
-  compileWith: Ask<TunedProgram | { readonly problem: string }>,
+  compileWith: Ask<TunedProgram | Uncompiled>,
   seconds: number,
 ): ProgramRuns & { verdictsOf(keys: readonly string[]): readonly FunctionVerdict[] } {
   const purse = purseOf(seconds);
@@ -78,7 +86,11 @@ export function programRuns(
 
   const compare = async (keys: readonly string[]): Promise<ComparedResults> => {
     const program = await compileWith(keys);
-    if ('problem' in program) return { results: 'failed', reason: `it does not compile: ${program.problem}` };
+    if ('problem' in program)
+      return {
+        results: program.isLate ? 'unknown' : 'failed',
+        reason: `it does not compile: ${program.problem}`,
+      };
     for (const contest of contests) {
       if (purse.left <= 0) return { results: 'unknown', reason: NO_TIME };
       const result = await compareOne(contest, program.module);

@@ -7,26 +7,18 @@ import { leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf } from '../inject/landed.ts';
 import type { Ask } from '../program/judge.ts';
 import type { Purse } from '../program/purse.ts';
-import type { TunedProgram } from '../program/runs.ts';
+import type { TunedProgram, Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { injectedCommand } from './compile.ts';
 import type { Inspected } from './inspect.ts';
 import { planCompile } from './plan.ts';
 
-/** What does not compile. */
-export interface Problem {
-  /** In one line. */
-  readonly problem: string;
-  /** Whether there was only too little time. */
-  readonly isLate: boolean;
-}
-
 export interface ProgramBuilds {
   /** Compiles it as it is into this file; null when that worked. */
-  readonly stock: (output: string) => Promise<Problem | null>;
+  readonly stock: (output: string) => Promise<Uncompiled | null>;
   /** With the configurations of these workloads alone. The module is there until another one is asked for. */
-  readonly tuned: Ask<TunedProgram | Problem>;
+  readonly tuned: Ask<TunedProgram | Uncompiled>;
 }
 
 /**
@@ -50,7 +42,7 @@ export function programBuilds(
     argv: readonly string[],
     stdin: Uint8Array | undefined,
     flags: readonly string[],
-  ): Promise<Problem | null> => {
+  ): Promise<Uncompiled | null> => {
     const workSeconds = Math.min(mostSeconds, purse.left);
     const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
     if (workSeconds < LEAST_SECONDS) return tooLong;
@@ -66,8 +58,8 @@ export function programBuilds(
     return { problem: told ?? ending, isLate: false };
   };
 
-  let last: { readonly keys: string; readonly program: TunedProgram | Problem } | null = null;
-  const tuned = async (keys: readonly string[]): Promise<TunedProgram | Problem> => {
+  let last: { readonly keys: string; readonly program: TunedProgram | Uncompiled } | null = null;
+  const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
     const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : 'left out'));
     const injection = planCompile(own, inspected, command, surroundings);
     if (injection.route === 'none') return { problem: injection.reason, isLate: false };

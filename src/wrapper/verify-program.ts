@@ -16,14 +16,14 @@ import { assess, gainBeside } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { purseOf } from '../program/purse.ts';
 import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
-import { programRuns, type StockContest } from '../program/runs.ts';
+import { programRuns, type StockContest, type Uncompiled } from '../program/runs.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Inspected } from './inspect.ts';
 import { planCompile } from './plan.ts';
-import { programBuilds, type Problem } from './program-builds.ts';
+import { programBuilds } from './program-builds.ts';
 
 /** How much may be spent on one program. */
 export interface Limits {
@@ -213,7 +213,7 @@ const keysOf = (decisions: readonly Decision[]): string[] => [
 const missing = (tools: string) =>
   new NotVerifiedError(`${tools} cannot be found (pip install iree-base-runtime)`);
 
-const doesNotCompile = (what: string, { problem, isLate }: Problem) =>
+const doesNotCompile = (what: string, { problem, isLate }: Uncompiled) =>
   new NotVerifiedError(`${what} does not compile: ${problem}`, isLate);
 
 /** Why a function is not run; null when it is. */

@@ -54,8 +54,8 @@ ${deeds}`;
     (keys) => {
       compiled.push(keys.join(''));
       return Promise.resolve(
-        keys.includes('broken')
-          ? { problem: 'an error', isLate: false }
+        keys.includes('broken') || keys.includes('late')
+          ? { problem: 'an error', isLate: keys.includes('late') }
           : { module: join(folder, keys.join('')), dispatches: new Map(keys.map((key) => [key, ['d']])) },
       );
     },
@@ -152,6 +152,11 @@ test('what does not compile has failed', async () => {
   const { runs } = fakeProgram('');
   const reason = 'it does not compile: an error';
   expect(await runs.compare(['broken'])).toEqual({ results: 'failed', reason });
+});
+
+test('what was too late to compile may be right', async () => {
+  const { runs } = fakeProgram('');
+  expect(await runs.compare(['late'])).toMatchObject({ results: 'unknown' });
 });
 
 test('a program that hangs is ended when the time is over, and nothing more is found out', async () => {
