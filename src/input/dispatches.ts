@@ -47,8 +47,9 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
     const streamed = streamedBuffers(types, calls, workloadFlops(form.workload));
     const { start, end } = executable.function;
     const found = { executable: executable.name, start, end };
-    // What is fused into it is measured with its workload alone: tiles of one are good for the other.
-    if (isPlain && streamed.every((buffers) => buffers === 1)) return [{ ...found, form }];
+    // A few additions that are fused into it change little: it is measured with its workload alone.
+    const isLight = !/= math\.(?!(?:absf|floor|ceil|fma)\b)/.test(executable.function.text);
+    if (isPlain && isLight && streamed.every((buffers) => buffers === 1)) return [{ ...found, form }];
     const dispatch = {
       text: executable.function.text,
       arguments: types.map((type, i) => ({ ...type, buffers: streamed[i]! })),

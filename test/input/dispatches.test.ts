@@ -104,6 +104,28 @@ const imported = (name: string, type: string) =>
 const callOf = ({ name, types }: DispatchText, ...operands: string[]): Call => ({ name, operands, types });
 const one = (text: DispatchText) => dispatchesOf(program([executable(text)], [callOf(text, '%a', '%b')]));
 
+describe('a dispatch with more work than its root', () => {
+  /** `%r` after something element by element. */
+  const fused = (operation: string): DispatchText => ({
+    ...MATMUL,
+    more: `        %after = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%r : tensor<512x512xf32>) {
+        ^bb0(%out: f32):
+          %v = ${operation} %out : f32
+          linalg.yield %v : f32
+        } -> tensor<512x512xf32>
+`,
+  });
+
+  test.each(['math.tanh', 'math.exp'])('such as %s is a workload of its own', (operation) => {
+    const [dispatch] = one(fused(operation));
+    expect(dispatch!.form.workload.context!.dispatch!.isStrided).toBe(false);
+  });
+
+  test.each(['arith.negf', 'math.absf'])('such as %s, which is hardly any, is not', (operation) => {
+    expect(one(fused(operation))[0]!.form.workload.context).toBeUndefined();
+  });
+});
+
 describe('a dispatch whose root reads with strides', () => {
   test('is a workload of its own, of which the sizes are those of its loops', () => {
     const [dispatch, ...others] = one(STRIDED);
