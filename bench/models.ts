@@ -9,7 +9,8 @@ import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
 import { contractionRoots, type Root } from './models/contractions.ts';
 import { coverageOf, type Coverage, type DispatchTime } from './models/coverage.ts';
-import { timeDispatches } from '../src/measure/compare-modules.ts';
+import { inPairs, timeDispatches } from '../src/measure/compare-modules.ts';
+import { agreementsOf, type Agreement } from './models/agreement.ts';
 import { exportModels, type Model } from './models/exported.ts';
 import {
   counted,
@@ -38,6 +39,9 @@ const USAGE = `usage: npm run bench:models -- [--only NAME,NAME] [--budget SECON
 /** About how long the comparison of one model may take, and at most one call of it. */
 const TIMING_SECONDS = 60;
 
+/** Pairs of processes in which the dispatches of both programs are timed. */
+const PAIRS = 5;
+
 /** What is left for a reason is shown from this share of the time on. */
 const LEAST_SHARE = 0.005;
 
@@ -49,6 +53,7 @@ interface Result {
   readonly verdict: Verdict | null;
   readonly sameCode: boolean;
   readonly coverage: Coverage | null;
+  readonly agreements: readonly Agreement[];
   /** Of the stock program. */
   readonly dispatches: readonly (DispatchTime & { readonly root: Root | null })[];
   readonly explanation: Explanation | null;
@@ -102,7 +107,8 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
     tools,
   );
   const base = { model: model.name, state, sameCode, explanation };
-  if (error !== null) return { ...base, reason: error, verdict: null, coverage: null, dispatches: [] };
+  if (error !== null)
+    return { ...base, reason: error, verdict: null, coverage: null, dispatches: [], agreements: [] };
   const roots = contractionRoots(await executableSources(model, folder, tools));
   const called = programSignature(readFileSync(model.path), (type) => type).find(
     ({ name }) => name === 'main',
@@ -117,13 +123,16 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   const run = { benchmarkModule, device, functionName: 'main', inputs, flags };
   const effort = { repetitions: 1, minSeconds: 0.5, timeoutSeconds: TIMING_SECONDS };
   // Older runtimes do not say.
-  const found = await timeDispatches(run, stock, effort).catch(() => null);
-  const times = [...(found?.dispatches ?? [])].map(([name, time]) => ({ name, ...time }));
+  const pairs = await inPairs(stock, tuned, { pairs: PAIRS, seconds: TIMING_SECONDS }, (module) =>
+    timeDispatches(run, module, effort),
+  ).catch(() => []);
+  const times = [...(pairs[0]?.[0].dispatches ?? [])].map(([name, time]) => ({ name, ...time }));
   return {
     ...base,
     reason: verdict.reason,
     verdict,
     coverage: coverageOf(times, roots, explanation),
+    agreements: explanation === null ? [] : agreementsOf(pairs, roots, explanation),
     dispatches: times.map((time) => ({ ...time, root: roots.get(time.name) ?? null })),
   };
 }
@@ -198,6 +207,9 @@ interface Summary {
   /** Null without any gain. */
   readonly geometricMean: number | null;
   readonly worst: { readonly model: string; readonly gain: number } | null;
+  /** Injected workloads of which the program says something, and those of them whose record is right within 5%. */
+  readonly compared: number;
+  readonly right: number;
 }
 
 function summarise(results: readonly Result[]): Summary {
@@ -208,7 +220,10 @@ function summarise(results: readonly Result[]): Summary {
       return gain === null ? [] : [{ model: result.model, gain }];
     })
     .sort((a, b) => a.gain - b.gain);
+  const agreements = results.flatMap((result) => result.agreements);
   return {
+    compared: agreements.length,
+    right: agreements.filter(({ recorded, inProgram }) => Math.abs(inProgram / recorded - 1) <= 0.05).length,
     models: results.length,
     stockDoesNotCompile: namesOf(results.filter(({ state }) => state === 'stock does not compile')),
     broken: namesOf(results.filter(({ state }) => state === 'broken')),
@@ -230,6 +245,7 @@ function summaryText(summary: Summary): string {
     `wrong                   ${list(summary.wrong)}`,
     `same code               ${list(summary.sameCode)}`,
     `geometric mean          ${mean === null ? '-' : `${mean.toFixed(3)}x`} over ${counted(summary.rated, 'model')}`,
+    `records right in 5%     ${summary.right} of ${summary.compared}`,
     `worst                   ${worst === null ? '-' : `${worst.gain.toFixed(3)}x, ${worst.model}`}`,
   ].join('\n');
 }

@@ -67,7 +67,7 @@ function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fa
   const not = (reason: string, isDecided = false): Fate => ({ isDecided, isApplied: false, reason });
   if (workload === null) return not(reason ?? 'no contraction');
   if (explanation === null) return not('the wrapper says nothing of it');
-  const own = explanation.operations.filter((operation) => becomes(operation, workload));
+  const own = operationsOf(workload, explanation.operations);
   const operation = own.find(isConfigured) ?? own[0];
   if (operation === undefined) return not('no operation of the input is known to become this');
   const isDecided = operation.outcome === 'hit' || operation.outcome === 'tuned';
@@ -77,9 +77,15 @@ function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fa
   return notApplied === null ? { isDecided, isApplied: true } : not(notApplied[0], isDecided);
 }
 
-/** Only the input tells which operands are constants, and only the program what a dispatch has around its contraction. */
-const becomes = (operation: ExplainedOperation, workload: string) =>
-  operation.workload?.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, '') === workload;
+/**
+ * The operations that become a workload. Only the input tells which operands are constants, and only the program what a
+ * dispatch has around its contraction.
+ */
+export const operationsOf = (
+  workload: string,
+  operations: readonly ExplainedOperation[],
+): ExplainedOperation[] =>
+  operations.filter((one) => one.workload?.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, '') === workload);
 
 const isConfigured = ({ configuration }: ExplainedOperation) =>
   configuration !== null && configuration.kind !== 'default';
