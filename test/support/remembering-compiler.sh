@@ -48,6 +48,7 @@ digest=$({
 known=$kept/${digest%% *}
 if [ ! -d "$known" ]; then
   made=$known.$$
+  rm -rf "$made"
   mkdir "$made"
   "$real" "$@" >"$made/stdout" 2>"$made/stderr"
   code=$?
