@@ -17,11 +17,17 @@ function leadsToRealTools(file: string, seen = new Set<string>()): boolean {
   return [...imports].some(([, path]) => leadsToRealTools(join(dirname(file), path!), seen));
 }
 
+const quick = files.filter((file) => !leadsToRealTools(file));
+
+/** Such a file has to be the first that loads the modules. */
+const replacesModules = (file: string) =>
+  readFileSync(join(import.meta.dirname, file), 'utf8').includes('vi.mock(');
+
 /** Files with the compiler take longest: what is quick comes last, so that no worker waits for another one in the end. */
 class LongFilesFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(specifications);
-    const isQuick = ({ project }: TestSpecification) => project.name === 'quick';
+    const isQuick = ({ project }: TestSpecification) => project.name.startsWith('quick');
     return [...sorted.filter((one) => !isQuick(one)), ...sorted.filter(isQuick)];
   }
 }
@@ -38,12 +44,24 @@ export default defineConfig({
     // Loaded by Node itself, as it is everywhere else: rewritten for the runner, the parser is half as fast.
     server: { deps: { external: [/\/grammar\/src\//] } },
     sequence: { sequencer: LongFilesFirst },
+    // Loading what is tested takes longer than most files: it is loaded once in each worker.
+    isolate: false,
+    setupFiles: 'test/support/each-file.ts',
     projects: [
       {
         extends: true,
         test: {
           name: 'quick',
-          include: files.filter((file) => !leadsToRealTools(file)),
+          include: quick.filter((file) => !replacesModules(file)),
+          testTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'quick-isolated',
+          include: quick.filter(replacesModules),
+          isolate: true,
           testTimeout: 60_000,
         },
       },

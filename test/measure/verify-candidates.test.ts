@@ -12,6 +12,7 @@ import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
 type Types = Parameters<typeof matmul>[3];
@@ -103,7 +104,7 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
   test.each(faults.map(([name, shape, fault]) => ({ name: `${name}, ${workloadKey(shape)}`, shape, fault })))(
     '$name',
     async ({ shape, fault }) => {
-      const tools = await toolchain(temporaryDirectory());
+      const tools = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
       const build = await planted(tools, shape, fault);
       const verified = await verifyCandidates(tools, shape, build, 'stock', ['own'], TIMEOUT);
       expect(verified!.get('own')).toEqual({
@@ -150,7 +151,7 @@ describe('configurations that only sum in another order are right', () => {
     { ...matmul(24, 40, 200), dimensions: [{ ...m!, sizes: [3, 24] }, ...others] },
   ];
   test.each(shapes.map((shape) => ({ key: workloadKey(shape), shape })))('$key', async ({ shape }) => {
-    const tools = await toolchain(temporaryDirectory());
+    const tools = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
     const candidates = configurationsOf(shape).map((configuration, i) =>
       candidateOf(`c${i}`, configuration, shape, tools.release),
     );

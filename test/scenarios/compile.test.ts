@@ -88,7 +88,10 @@ describe('a miss and then a hit', () => {
   test.each(['spec', 'preprocess', 'inline', 'substitute'])(
     'the output by %s does not depend on where the caches and temporary files are',
     async (route) => {
-      const [one, two] = [Workplace.simulated(), Workplace.simulated()];
+      const [one, two] = [
+        Workplace.simulated({}, { isForgetful: true }),
+        Workplace.simulated({}, { isForgetful: true }),
+      ];
       for (const place of [one, two]) place.write('in.mlir', oddMatmul);
       const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb', `--iree-tuned-inject=${route}`];
       // The second one takes over the first one's records.
@@ -232,7 +235,7 @@ describe('operations that are left alone', () => {
   };
 
   test('dynamic dimensions are skipped with a reason', async () => {
-    expect(await outcomes(new Workplace(), matmulModule('?', 64, 64))).toEqual([
+    expect(await outcomes(Workplace.remembering(), matmulModule('?', 64, 64))).toEqual([
       expect.stringMatching(/^skipped: dynamic dimensions without sizes to tune at: /),
     ]);
   });
@@ -263,7 +266,7 @@ describe('operations that are left alone', () => {
 
   test('an operation with a compilation_info keeps it', async () => {
     const own = `{compilation_info = #iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [32, 32, 0], vector_common_parallel = [4, 16, 0], vector_reduction = [0, 0, 2]>, translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>}`;
-    const place = new Workplace();
+    const place = Workplace.remembering();
     expect(await outcomes(place, matmulModule(64, 64, 64, own))).toEqual([
       'skipped: already has compilation_info',
     ]);
@@ -272,13 +275,13 @@ describe('operations that are left alone', () => {
   });
 
   test('a miss with a budget of 0 is compiled with the default', async () => {
-    expect(await outcomes(new Workplace(), oddMatmul, { IREE_TUNED_BUDGET: '0' })).toEqual([
+    expect(await outcomes(Workplace.remembering(), oddMatmul, { IREE_TUNED_BUDGET: '0' })).toEqual([
       'default: no record, and the tuning budget is 0',
     ]);
   });
 
   test('a miss that is only to be recorded is noted', async () => {
-    const place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
+    const place = Workplace.remembering({ IREE_TUNED_ON_MISS: 'record' });
     expect(await outcomes(place, oddMatmul)).toEqual([
       'default: no record, and tuning is off (on-miss=record)',
     ]);
@@ -286,7 +289,7 @@ describe('operations that are left alone', () => {
   });
 
   test('a target that this machine cannot run is not tuned', async () => {
-    const place = new Workplace();
+    const place = Workplace.remembering();
     place.write('in.mlir', oddMatmul);
     const triple =
       process.arch === 'x64' ? 'aarch64-unknown-unknown-eabi-elf' : 'x86_64-unknown-unknown-eabi-elf';
@@ -297,7 +300,7 @@ describe('operations that are left alone', () => {
   });
 
   test('a tuning spec of the user is left alone', async () => {
-    const place = new Workplace();
+    const place = Workplace.remembering();
     place.write('in.mlir', oddMatmul);
     place.write('own.mlir', 'module attributes {transform.with_named_sequence} {}\n');
     const argv = [...HOST, '--iree-codegen-tuning-spec-path=own.mlir', 'in.mlir', '-o', 'out.vmfb'];

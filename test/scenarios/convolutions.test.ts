@@ -101,7 +101,7 @@ function recordMisses({ database }: Workplace): void {
 }
 
 describe('a pointwise convolution', { timeout: 120_000 }, () => {
-  const place = new Workplace();
+  const place = Workplace.remembering();
 
   beforeAll(() => {
     // Small whole numbers: their sums are exact in any order.

@@ -43,7 +43,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   const argv = [...HOST, file, '-o', 'tuned.vmfb'];
 
   beforeEach(async () => {
-    place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
+    place = Workplace.remembering({ IREE_TUNED_ON_MISS: 'record' });
     place.write(file, PROGRAM);
     // Small whole numbers: their sums are exact in any order.
     const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);

@@ -139,7 +139,7 @@ test.each([
       '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic',
   ],
 ])('where %s, that is what is said', async (_, text, configuration, said) => {
-  const place = new Workplace();
+  const place = Workplace.remembering();
   place.write('in.mlir', text);
   const noted = await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
     env: { IREE_TUNED_ON_MISS: 'record' },

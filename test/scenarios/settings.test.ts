@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { compiler } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace, type RunOptions } from './support.ts';
 
 /** Without the variables that would win over the files. */
@@ -22,7 +22,7 @@ interface Config {
 
 class Project extends Workplace {
   constructor(text = oddMatmul) {
-    super();
+    super({ IREE_TUNED_COMPILER: rememberingCompiler });
     this.write('in.mlir', text);
   }
 
@@ -118,7 +118,7 @@ describe('settings files', () => {
 
   test('may say which compiler to run, also when tuning is disabled', async () => {
     const place = new Project();
-    place.write('cc', `#!/bin/sh\necho ran >>ran\nexec '${compiler.executable}' "$@"\n`);
+    place.write('cc', `#!/bin/sh\necho ran >>ran\nexec '${rememberingCompiler}' "$@"\n`);
     await place.run('chmod', ['+x', 'cc']);
     place.user(`{"compiler": "${place.path('cc')}"}`);
     const env = { ...BARE, IREE_TUNED_COMPILER: undefined };

@@ -6,6 +6,7 @@ import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
 import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { installScripts } from '../support/scripts.ts';
 import { compiler, root, runtimeTool } from '../support/real-tools.ts';
 import { simulatedPrograms } from '../support/simulated-programs.ts';
@@ -41,7 +42,8 @@ export class Workplace {
 
   /** With a cache that knows the compiler, and nothing else. */
   constructor(env: Readonly<Record<string, string>> = {}) {
-    giveAnswers(this.path('cache'));
+    const remembers = env['IREE_TUNED_COMPILER'] === rememberingCompiler;
+    giveAnswers(this.path('cache'), remembers ? rememberingCompiler : compiler.executable);
     this.#env = {
       ...process.env,
       // No settings file and no database of whoever runs the tests.
@@ -58,6 +60,11 @@ export class Workplace {
     };
   }
 
+  /** A place whose compiler is the real one, but for what it has compiled for another test: see remembering-compiler.ts. */
+  static remembering(env: Readonly<Record<string, string>> = {}): Workplace {
+    return new Workplace({ IREE_TUNED_COMPILER: rememberingCompiler, ...env });
+  }
+
   /**
    * A place where a search takes a second and is sure to find something: see simulated-tools.ts. The file `hold` holds it
    * after its first batch; what becomes of whole programs is in simulated-programs.ts, unless they are really run. What is
@@ -68,7 +75,7 @@ export class Workplace {
     {
       programs = 'simulated',
       ...more
-    }: { programs?: 'simulated' | 'real' } & Pick<Simulation, 'isShort' | 'isRefusing'> = {},
+    }: { programs?: 'simulated' | 'real' } & Pick<Simulation, 'isShort' | 'isRefusing' | 'isForgetful'> = {},
   ): Workplace {
     // The search is over long before: the clock must not decide what comes of a test.
     const place = new Workplace({ IREE_TUNED_BUDGET: '300', ...env });
@@ -161,11 +168,11 @@ export class Workplace {
   }
 
   /**
-   * Real tools that note each of their runs.
+   * Tools that note each of their runs.
    * @param real the compiler behind it
    * @returns the compiler to set, and what ran since the last call
    */
-  watchedTools(real = compiler.executable): { compiler: string; ran: () => string[] } {
+  watchedTools(real = rememberingCompiler): { compiler: string; ran: () => string[] } {
     const log = this.path('ran.log');
     const script = (name: string, tool: string) => `echo "${name} $*" >>'${log}'\nexec '${tool}' "$@"`;
     const watched = installScripts(this.path('watched'), {

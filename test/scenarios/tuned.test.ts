@@ -84,7 +84,7 @@ test('the doctor finds everything, and says how to mend what is missing', async 
 
 describe('tune', () => {
   test('has the budget that is set, unless the option says otherwise', { timeout: 120_000 }, async () => {
-    const place = new Workplace();
+    const place = Workplace.simulated();
     place.write('in.mlir', oddMatmul);
     place.write('.iree-tuned.json', '{"budget": 0}');
     const tune = (options: readonly string[], env: Readonly<Record<string, string | undefined>>) =>

@@ -34,7 +34,7 @@ describe('a survey of an input in another dialect', () => {
   let place: Workplace;
   let tools: ReturnType<Workplace['watchedTools']>;
   beforeEach(async () => {
-    place = new Workplace();
+    place = Workplace.remembering();
     tools = place.watchedTools();
     place.write('in.mlir', stablehlo);
     await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
@@ -117,7 +117,7 @@ describe('a survey of an input in another dialect', () => {
 });
 
 test('a program is not timed while somebody else measures', async () => {
-  const place = new Workplace();
+  const place = Workplace.remembering();
   place.write('in.mlir', oddMatmul);
   await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env: { IREE_TUNED_ON_MISS: 'record' } });
   recordMisses(place);

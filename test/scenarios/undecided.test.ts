@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Explanation } from '../../src/report/explain.ts';
-import { compiler } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
 import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
 import type { Workplace } from './support.ts';
@@ -11,7 +11,7 @@ import type { Workplace } from './support.ts';
 /** Tools that compile everything but candidates: those are refused, or else measured in no time. */
 function quickTools(place: Workplace) {
   place.write('tried', '');
-  const real = `case "$*" in */work/tuning-*) echo x >>tried ;; *) exec '${compiler.executable}' "$@" ;; esac`;
+  const real = `case "$*" in */work/tuning-*) echo x >>tried ;; *) exec '${rememberingCompiler}' "$@" ;; esac`;
   const setting = (name: string, deed: string) => {
     mkdirSync(place.path(name));
     return { IREE_TUNED_COMPILER: fakeTools(place.path(name), { compiler: deed }).compiler };
@@ -122,7 +122,7 @@ test(
 test('builds at the same time try it once', { timeout: 240_000 }, async () => {
   const place = workplace({ IREE_TUNED_BUDGET: '60' });
   const tools = fakeTools(place.folder, {
-    compiler: `case "$*" in */work/tuning-*) sleep 2; exit 1 ;; *) exec '${compiler.executable}' "$@" ;; esac`,
+    compiler: `case "$*" in */work/tuning-*) sleep 2; exit 1 ;; *) exec '${rememberingCompiler}' "$@" ;; esac`,
   });
   const build = (name: string) =>
     place.compile([...argv, '-o', `${name}.vmfb`], {

@@ -1,9 +1,8 @@
 // A compiler that compiles the same candidates only once, so that a search which is killed and begun again gets as far as
 // its finals in seconds. Everything else goes to the real one.
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from '../support/scripts.ts';
 import { compiler, runtimeTool } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
 /**
  * Writes it below `folder`, laid out as pip does, with the runtime's tools where they are looked for.
@@ -11,23 +10,12 @@ import { compiler, runtimeTool } from '../support/real-tools.ts';
  * @returns its path
  */
 export function cachedCompiler(folder: string, { oneBatch = false } = {}): string {
-  const modules = join(folder, 'modules');
-  mkdirSync(modules, { recursive: true });
   return installScripts(folder, {
     benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
     run: `exec '${runtimeTool('iree-run-module')}' "$@"`,
-    // A shell keeps its children in its group.
-    compile: `real='${compiler.executable}'
-${CANDIDATE_ARGUMENTS}
-case $source in ${CANDIDATES}) ;; *) exec "$real" "$@" ;; esac
+    compile: `${CANDIDATE_ARGUMENTS}
+case $source in ${CANDIDATES}) ;; *) exec '${compiler.executable}' "$@" ;; esac
 ${oneBatch ? 'case $source in */batch0* | */finals* | */full.mlir) ;; *) exit 1 ;; esac' : ''}
-# A text that is only compiled to a phase is something else.
-flags() { for option; do case $option in "$source" | "$output") ;; *) echo "$option" ;; esac; done; }
-known='${modules}'/$( { flags "$@"; cat "$source"; } | md5sum | cut -c1-32)
-if [ ! -f "$known" ]; then
-  "$real" "$@" || exit
-  cp "$output" "$known.$$" && mv "$known.$$" "$known"
-fi
-cp "$known" "$output"`,
+exec '${rememberingCompiler}' "$@"`,
   });
 }

@@ -9,12 +9,13 @@ import { loadOptionTable } from '../../src/compiler/options.ts';
 import { HOST_FLAGS, probeTargets } from '../../src/site/probe.ts';
 import { shortHash } from '../../src/system/hash.ts';
 import { hostCpu } from '../../src/system/processor.ts';
-import { ANSWERS } from './ask-once.ts';
+import { ONCE } from './ask-once.ts';
 import { compiler } from './real-tools.ts';
 
 /** Asks the real compiler, into a folder. */
 export async function askOnce(folder: string): Promise<void> {
   const { executable } = compiler;
+  mkdirSync(folder);
   await Promise.all([
     loadOptionTable(executable, folder),
     describeCompiler(executable, folder),
@@ -27,8 +28,9 @@ export async function askOnce(folder: string): Promise<void> {
  * @param executable the real compiler, or a script that answers as it does
  */
 export function giveAnswers(cacheDirectory: string, executable = compiler.executable): void {
-  const folder = process.env[ANSWERS];
-  if (folder === undefined) return;
+  const once = process.env[ONCE];
+  if (once === undefined) return;
+  const folder = join(once, 'answers');
   mkdirSync(cacheDirectory, { recursive: true });
   for (const name of readdirSync(folder)) {
     const answer = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { identity: string };

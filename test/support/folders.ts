@@ -7,11 +7,12 @@ import { join } from 'node:path';
 export const root = join(import.meta.dirname, '..', '..');
 
 const directories: string[] = [];
-const removeAll = () => {
+
+/** Called after each test file, by each-file.ts. */
+export function removeTemporaryDirectories(): void {
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
-};
-if (process.env['VITEST'] === undefined) process.on('exit', removeAll);
-else (await import('vitest')).afterAll(removeAll);
+}
+if (process.env['VITEST'] === undefined) process.on('exit', removeTemporaryDirectories);
 
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'iree-tuned-test-'));

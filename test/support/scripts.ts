@@ -22,8 +22,10 @@ export function installScripts(folder: string, scripts: Scripts): string {
   };
   write(join(folder, 'iree/_runtime_libs/iree-benchmark-module'), scripts.benchmark);
   write(join(folder, 'iree/_runtime_libs/iree-run-module'), scripts.run);
-  return write(join(folder, 'iree/compiler/_mlir_libs/iree-compile'), scripts.compile);
+  return write(compilerBelow(folder), scripts.compile);
 }
+
+export const compilerBelow = (folder: string) => join(folder, 'iree/compiler/_mlir_libs/iree-compile');
 
 /** Shell: `$source` and `$output` of a command line that ends in `SOURCE -o OUTPUT`, as candidates are compiled. */
 export const CANDIDATE_ARGUMENTS = 'for output; do source=$before; before=$option; option=$output; done';

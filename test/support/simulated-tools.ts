@@ -4,6 +4,7 @@
 // behind.
 import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from './scripts.ts';
 import { compiler, runtimeTool } from './real-tools.ts';
+import { rememberingCompiler } from './remembering-compiler.ts';
 import {
   benchmarkProgram,
   COMPILE_PROGRAM,
@@ -21,6 +22,8 @@ export interface Simulation {
   readonly isShort?: boolean;
   /** Whether no candidate compiles. */
   readonly isRefusing?: boolean;
+  /** Whether nothing is taken over from what other tests have compiled. */
+  readonly isForgetful?: boolean;
 }
 
 /** In ms: the first candidate of each batch is ten times as fast as the default, data tiling no faster than that. */
@@ -66,12 +69,12 @@ const RESULT = `
  */
 export function simulatedTools(
   folder: string,
-  { hold = '', programs, isShort = false, isRefusing = false }: Simulation = {},
+  { hold = '', programs, isShort = false, isRefusing = false, isForgetful = false }: Simulation = {},
 ): string {
   const ofPrograms = (path: string, deed: (programs: SimulatedPrograms) => string) =>
     programs === undefined ? '' : `case ${path} in ${PROGRAMS}) ${deed(programs)} ;; esac`;
   return installScripts(folder, {
-    compile: `real='${compiler.executable}'
+    compile: `real='${isForgetful ? compiler.executable : rememberingCompiler}'
 ${CANDIDATE_ARGUMENTS}
 case $source in ${CANDIDATES}) ${isRefusing ? 'exit 1' : 'exec cp "$source" "$output"'} ;; esac
 ${ofPrograms('$output', () => COMPILE_PROGRAM)}

@@ -6,6 +6,7 @@ import { prepareFinals } from '../../src/tuning/finals.ts';
 import { race } from '../../src/tuning/race.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { matmul } from '../support/workloads.ts';
 
 const LONG = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
@@ -23,7 +24,7 @@ const worse: TileConfiguration = {
 const better: TileConfiguration = { ...worse, vectorReduction: [0, 0, 4] };
 
 test('narrow accumulators: another order of summation is verified, a worse one refused', async () => {
-  const tools = await toolchain(temporaryDirectory());
+  const tools = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
   const finals = await prepareFinals(tools, LONG, [DATA_TILE_CONFIGURATION, worse], expected, false);
   expect(finals!.finalists.map(({ configuration }) => configuration)).toEqual([DATA_TILE_CONFIGURATION]);
   expect(finals!.failed).toEqual([
@@ -41,7 +42,7 @@ test.each([
 ])(
   'a finalist that %s while it is timed is out, and the others are measured',
   async (_, deed, outcome, reason) => {
-    const real = await toolchain(temporaryDirectory());
+    const real = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
     const benchmarkModule = join(real.workDirectory, 'benchmark');
     // From the third process on.
     writeFileSync(
@@ -69,7 +70,7 @@ exec '${real.benchmarkModule}' "$@"
 );
 
 test('finals are timed in two builds, with functions in another order', async () => {
-  const real = await toolchain(temporaryDirectory());
+  const real = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
   const finals = await prepareFinals(real, matmul(61, 67, 71), [worse, better], expected, false);
   for (const build of [0, 1])
     for (const placement of ['apart', 'packed'] as const) {

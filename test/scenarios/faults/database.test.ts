@@ -12,7 +12,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { root } from '../../support/real-tools.ts';
+import { compiler, root } from '../../support/real-tools.ts';
 import type { Workplace } from '../support.ts';
 import { argv, expectStockBuild, recordedWorkplace, workplace } from './support.ts';
 
@@ -102,7 +102,7 @@ describe('a database with a record', () => {
   });
 
   test.runIf(isUsable())('in a folder that may only be read is a build without tuning', async () => {
-    const place = await recordedWorkplace();
+    const place = await recordedWorkplace({ IREE_TUNED_COMPILER: compiler.executable });
     chmodSync(place.folder, 0o777);
     chmodSync(join(place.folder, 'data'), 0o555);
     onTestFinished(() => {

@@ -9,11 +9,14 @@ import { argv, misbehavingCompiler, recordedWorkplace, recordMisses, workplace }
 const launcher = join(root, 'bin', 'iree-compile-tuned');
 const toStdout = [...HOST, 'in.mlir'];
 
+/** What is seen of a process is that of the compiler itself. */
+const REAL = { IREE_TUNED_COMPILER: compiler.executable, IREE_TUNED_BUDGET: '0' };
+
 describe('a new plan, whose output is held back until it has worked', () => {
   test.runIf(process.platform === 'linux')(
     'ends as stock does when its output cannot be written',
     async () => {
-      const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+      const place = await recordedWorkplace(REAL);
       const limits = 'exec >/dev/full';
       const stock = await place.stock(toStdout, { limits });
       const { explanation, ...ours } = await place.explain(toStdout, { limits });
@@ -24,7 +27,7 @@ describe('a new plan, whose output is held back until it has worked', () => {
   );
 
   test('ends as stock does when nobody reads its output', async () => {
-    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const place = await recordedWorkplace(REAL);
     const code = async (file: string) => {
       const script = '("$0" "$@"; echo $? >code) | :';
       await place.run('/bin/sh', [
@@ -42,7 +45,7 @@ describe('a new plan, whose output is held back until it has worked', () => {
 
   const hasScript = spawnSync('script', ['--version']).status === 0;
   test.runIf(hasScript && process.platform === 'linux')('has the colours that a terminal gets', async () => {
-    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const place = await recordedWorkplace(REAL);
     // Without a CPU the compiler warns, and compiles.
     const flags = ['--iree-hal-target-backends=llvm-cpu', 'in.mlir', '-o', 'out.vmfb'];
     await place.compile(flags, { env: { IREE_TUNED_ON_MISS: 'record' } });
@@ -72,7 +75,7 @@ describe.runIf(process.platform === 'linux')('descriptors of the caller', () => 
     ['for the output', 'exec 5>out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/fd/5'], 'out.vmfb'],
     ['by the name of stdout', 'exec >out.vmfb', [...HOST, 'in.mlir', '-o', '/dev/stdout'], 'out.vmfb'],
   ])('%s are theirs', async (_, limits, flags, output) => {
-    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const place = await recordedWorkplace(REAL);
     const bytes = async (run: Promise<unknown>) => {
       const result = await run;
       expect(result).toMatchObject({ code: 0, stderr: '' });
@@ -84,7 +87,7 @@ describe.runIf(process.platform === 'linux')('descriptors of the caller', () => 
 });
 
 test("the caller's pipes are closed when the compile has ended", async () => {
-  const place = workplace({ IREE_TUNED_BUDGET: '0' });
+  const place = workplace(REAL);
   // What we start for ourselves would keep `cat` waiting if it had the pipe.
   const run = await place.run('/bin/sh', ['-c', '"$0" "$@" 2>&1 | cat; echo ended', launcher, ...argv]);
   expect(run).toMatchObject({ code: 0, stdout: Buffer.from('ended\n') });
@@ -93,7 +96,7 @@ test("the caller's pipes are closed when the compile has ended", async () => {
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   'a new plan that is ended by %s ends by it, and so does its compiler',
   async (signal) => {
-    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const place = await recordedWorkplace(REAL);
     // As LLVM does: it cleans up and dies of the signal.
     const deed = `trap 'echo cleaned >cleaned; trap - ${signal.slice(3)}; kill -${signal.slice(3)} $$' ${signal.slice(3)}; echo x >compiling; while :; do sleep 0.05; done`;
     const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', deed);

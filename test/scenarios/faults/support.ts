@@ -1,25 +1,25 @@
 // Builds in which something is broken, and what they have to come to all the same.
-import { chmodSync, copyFileSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import type { Explanation } from '../../../src/report/explain.ts';
 import type { Statistics } from '../../../src/report/statistics.ts';
 import { DECISION } from '../../store/samples.ts';
-import { compiler } from '../../support/real-tools.ts';
+import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
 
 export const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 
 /** A workplace with an input whose matmul has no record. */
 export function workplace(env: Record<string, string> = {}): Workplace {
-  const place = new Workplace(env);
+  const place = Workplace.remembering(env);
   place.write('in.mlir', oddMatmul);
   return place;
 }
 
 /** Made once: which records there are does not depend on the place. */
-let recorded: Promise<Workplace> | undefined;
+let recorded: Promise<Buffer> | undefined;
 
 /** A workplace whose database has a record for the input's matmul, without anything having been tuned. */
 export async function recordedWorkplace(env: Record<string, string> = {}): Promise<Workplace> {
@@ -27,11 +27,11 @@ export async function recordedWorkplace(env: Record<string, string> = {}): Promi
     const place = workplace();
     await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } });
     recordMisses(place);
-    return place;
+    return readFileSync(place.database);
   })();
   const place = workplace(env);
   mkdirSync(dirname(place.database));
-  copyFileSync((await recorded).database, place.database);
+  writeFileSync(place.database, await recorded);
   return place;
 }
 
@@ -86,7 +86,7 @@ function stockOf(place: Workplace): Promise<Buffer> {
 export function misbehavingCompiler(place: Workplace, pattern: string, deed: string) {
   place.write(
     'iree-compile',
-    `#!/bin/sh\ncase "$*" in ${pattern}) ${deed};; esac\nexec '${compiler.executable}' "$@"\n`,
+    `#!/bin/sh\ncase "$*" in ${pattern}) ${deed};; esac\nexec '${rememberingCompiler}' "$@"\n`,
   );
   chmodSync(place.path('iree-compile'), 0o755);
   return { IREE_TUNED_COMPILER: place.path('iree-compile') };
