@@ -118,17 +118,22 @@ function withoutLocations(text: string): string {
   }
 }
 
-/** Types of a function's arguments, of which only the last is written; null where they are anything else. */
+/**
+ * Types of a function's arguments, of which only the last is written, as a whole or in part; null where they are anything
+ * else.
+ */
 function argumentTypes(text: string): Omit<DispatchArgument, 'buffers'>[] | null {
   const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
   if (list === undefined || list === '') return null;
   const types = list.split(/, (?=%)/).map((one, i, all) => {
-    const access = i === all.length - 1 ? 'writeonly' : 'readonly';
-    const match = /^%\w+: !(?:iree_tensor_ext|flow)\.dispatch\.tensor<(\w+):tensor<((?:\d+x)*)(\w+)>>$/.exec(
-      one,
-    );
-    if (match?.[1] !== access || !isSimpleType(match[3]!)) return null;
-    return { shape: match[2]!.split('x').slice(0, -1).map(Number), elementType: match[3]! };
+    const match =
+      /^(%\w+): !(?:iree_tensor_ext|flow)\.dispatch\.tensor<(\w+):tensor<((?:\d+x)*)(\w+)>>$/.exec(one);
+    if (match === null) return null;
+    const [, name, access, shape, elementType] = match;
+    const isRead = access === 'readonly' || text.includes(`dispatch.tensor.load ${name!},`);
+    if (isRead !== i < all.length - 1 || (isRead && access !== 'readonly') || !isSimpleType(elementType!))
+      return null;
+    return { shape: shape!.split('x').slice(0, -1).map(Number), elementType: elementType! };
   });
   return types.includes(null) ? null : (types as Omit<DispatchArgument, 'buffers'>[]);
 }

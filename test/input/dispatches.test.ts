@@ -104,6 +104,29 @@ const imported = (name: string, type: string) =>
 const callOf = ({ name, types }: DispatchText, ...operands: string[]): Call => ({ name, operands, types });
 const one = (text: DispatchText) => dispatchesOf(program([executable(text)], [callOf(text, '%a', '%b')]));
 
+describe('a dispatch that writes a part of a tensor', () => {
+  const text = program([executable(STRIDED)], [callOf(STRIDED, '%a', '%b')]).toString();
+  const partly = text.replace('<writeonly:', '<readwrite:');
+
+  test('is measured like any other', () => {
+    const [whole] = dispatchesOf(Buffer.from(text));
+    const [part] = dispatchesOf(Buffer.from(partly));
+    const { context, ...workload } = part!.form.workload;
+    expect(workload).toEqual({ ...whole!.form.workload, context: undefined });
+    expect(context!.digest).not.toBe(whole!.form.workload.context!.digest);
+    expect(context!.dispatch!.arguments).toEqual(whole!.form.workload.context!.dispatch!.arguments);
+  });
+
+  test('is left alone where it reads that tensor, too', () => {
+    const reading = partly.replace(
+      /^ {8}%e = /m,
+      '        %old = iree_tensor_ext.dispatch.tensor.load %arg2, x\n$&',
+    );
+    expect(reading).not.toBe(partly);
+    expect(dispatchesOf(Buffer.from(reading))).toEqual([]);
+  });
+});
+
 describe('a dispatch with more work than its root', () => {
   /** `%r` after something element by element. */
   const fused = (operation: string): DispatchText => ({

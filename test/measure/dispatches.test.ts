@@ -15,8 +15,8 @@ import type { Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 
-/** Four vectors times matrices, one after the other, each with a bias; then a convolution with strides. */
-const PROGRAM = `func.func @main(%x: tensor<256xf32>, %bias: tensor<256xf32>, ${[0, 1, 2, 3].map((i) => `%w${i}: tensor<256x256xf32>`).join(', ')}, %image: tensor<8x8x32xf32>, %filter: tensor<32x48xf32>) -> (tensor<256xf32>, tensor<4x4x48xf32>) {
+/** Four vectors times matrices, one after the other, each with a bias; then a convolution with strides, padded. */
+const PROGRAM = `func.func @main(%x: tensor<256xf32>, %bias: tensor<256xf32>, ${[0, 1, 2, 3].map((i) => `%w${i}: tensor<256x256xf32>`).join(', ')}, %image: tensor<8x8x32xf32>, %filter: tensor<32x48xf32>) -> (tensor<256xf32>, tensor<6x6x48xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256xf32>) -> tensor<256xf32>
@@ -37,7 +37,11 @@ ${[0, 1, 2, 3]
     %a = arith.addf %out, %m : f32
     linalg.yield %a : f32
   } -> tensor<4x4x48xf32>
-  return %y3, %c : tensor<256xf32>, tensor<4x4x48xf32>
+  %padded = tensor.pad %c low[1, 1, 0] high[1, 1, 0] {
+  ^bb0(%i0: index, %i1: index, %i2: index):
+    tensor.yield %zero : f32
+  } : tensor<4x4x48xf32> to tensor<6x6x48xf32>
+  return %y3, %padded : tensor<256xf32>, tensor<6x6x48xf32>
 }
 `;
 
@@ -47,6 +51,15 @@ const VECTOR: TileConfiguration = {
   distribution: [64, 0],
   vectorCommonParallel: [16, 0],
   vectorReduction: [0, 4],
+  peeling: false,
+};
+
+const STRIDED: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [4, 2, 48, 0],
+  vectorCommonParallel: [1, 2, 16, 0],
+  vectorReduction: [0, 0, 0, 2],
   peeling: false,
 };
 
@@ -85,6 +98,19 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     });
     expect([...timings.seconds.keys()].sort()).toEqual(['own', 'stock']);
     expect(timings.failed).toEqual(new Map());
+  });
+
+  test('may write a part of a tensor', async () => {
+    const workload = workloads.find(({ context }) => context?.dispatch!.isStrided)!;
+    const own = candidateOf('own', STRIDED, workload, tools.release);
+    const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'padded');
+    expect(build.refused).toEqual(new Map());
+    const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);
+    expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
+    const output = (await runFunction(tools, build.module!, 'own', 60))!;
+    const values = new Float32Array(output.buffer, output.byteOffset, 6 * 6 * 48);
+    expect(values.subarray(0, 7 * 48).every((value) => value === 0)).toBe(true);
+    expect(values.subarray(7 * 48, 11 * 48).some((value) => value !== 0)).toBe(true);
   });
 
   test('are blamed one by one for what the compiler says of them', async () => {

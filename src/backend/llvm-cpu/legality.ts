@@ -51,6 +51,12 @@ export function liveTileBytes(workload: Workload, c: TileConfiguration): number 
   return (elements * elementBits(workload.accumulator.elementType)) / 8;
 }
 
+/**
+ * What a dispatch may have on its stack. Where something is fused with the operation, two tiles of `cache_parallel` lie there:
+ * the one across `cache_reduction` and what is made of it. What compiles alone would not compile in a program.
+ */
+const STACK_BYTES = 32768;
+
 type Level = readonly [name: string, tiles: readonly number[] | undefined, parallel: boolean];
 
 function levels(c: TileConfiguration): Level[] {
@@ -77,8 +83,12 @@ export function illegality(workload: Workload, c: TileConfiguration, unit: Vecto
   }
   const limit = vectorTileLimit(unit);
   if (vectorTileBytes(workload, c) >= limit) return 'vector tile is too large';
-  if (c.cacheReduction !== undefined && liveTileBytes(workload, c) >= limit)
-    return 'result tile across cache_reduction is too large';
+  if (c.cacheReduction !== undefined) {
+    const live = liveTileBytes(workload, c);
+    if (live >= limit) return 'result tile across cache_reduction is too large';
+    if (c.cacheParallel !== undefined && 2 * live > STACK_BYTES)
+      return 'result tile across cache_reduction is too large for the stack where something is fused with it';
+  }
   // A dimension without a vector tile is vectorised whole, whatever its size.
   for (const [i, dimension] of workload.dimensions.entries()) {
     const tiles = isParallel(dimension) ? c.vectorCommonParallel : c.vectorReduction;

@@ -141,9 +141,9 @@ function recipes(lanes: number): Recipe[] {
     { rows: 6, columns: wide, reduction: 1, workgroup: [96, 512] },
     { rows: 4, columns: wide, reduction: 4, workgroup: [1, 256] },
     { rows: 8, columns: middle, reduction: 8, workgroup: [32, 256] },
-    { rows: 4, columns: wide, reduction: 16, workgroup: [1, 1], cache: [96, 64, 256] },
+    { rows: 4, columns: wide, reduction: 16, workgroup: [1, 1], cache: [64, 64, 256] },
     { rows: 6, columns: middle, reduction: 8, workgroup: [1, 1], cache: [96, 32, 256] },
-    { rows: 8, columns: middle, reduction: 4, workgroup: [256, 1], cache: [64, 128, 256] },
+    { rows: 8, columns: middle, reduction: 4, workgroup: [256, 1], cache: [32, 128, 256] },
     // One row against a large matrix is bound by memory: blocks of k stream it in long runs.
     { rows: 1, columns: lanes, reduction: 16, workgroup: [1, 2048], cache: [0, 0, 128] },
     { rows: 1, columns: 8 * lanes, reduction: 4, workgroup: [1, 512], cache: [0, 0, 128] },

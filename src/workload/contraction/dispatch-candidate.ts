@@ -3,7 +3,8 @@
 import { parse } from 'mlir-parser-ts';
 import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
-import { argumentType, type Dispatch, type DispatchArgument } from './dispatch.ts';
+import { isFloat } from '../element-type.ts';
+import { argumentType, writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
 import { rootOf } from './from-operation.ts';
 import { hashedValues } from './operands.ts';
 import { rewrittenRoot } from './strides.ts';
@@ -81,7 +82,9 @@ const globalType = ({ buffers }: DispatchArgument) => (buffers === 1 ? '!hal.buf
 /** A function without arguments that dispatches, in the compiler's own words at the end of \`flow\`. */
 export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: CandidateFunction): string {
   const inputs = inputsOf(dispatch);
-  const result = argumentType(dispatch.arguments.at(-1)!);
+  const written = dispatch.arguments.at(-1)!;
+  const result = argumentType(written);
+  const isPart = writesPart(dispatch);
   const rotates = inputs.some(({ buffers }) => buffers > 1);
   const operands = inputs.map((input, i) => {
     const type = argumentType(input);
@@ -100,7 +103,11 @@ export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: Ca
     %after = arith.addi %next, %one : index
     util.global.store %after, @next : index
 `;
-  const names = inputs.map((_, i) => `%operand${i}`).join(', ');
+  const target = `
+    %zero = arith.constant ${isFloat(written.elementType) ? '0.0' : '0'} : ${written.elementType}
+    %target = flow.tensor.splat %zero : ${result}`;
+  const names = [...inputs.map((_, i) => `%operand${i}`), ...(isPart ? ['%target'] : [])].join(', ');
+  const types = [...inputs.map(argumentType), ...(isPart ? [result] : [])].join(', ');
   return `  flow.executable private @x_${name} {
     flow.executable.export public @d_${name} workgroups() -> (index, index, index) {
       %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()
@@ -111,8 +118,8 @@ ${annotatedText(dispatch, attribute).replace('@dispatch(', `@d_${name}(`)}
     }
   }
   util.func public @${name}() -> !hal.buffer_view {
-${rotates ? turn : ''}${operands.join('\n')}
-    %result = flow.dispatch @x_${name}::@d_${name}(${names}) : (${inputs.map(argumentType).join(', ')}) -> ${result}
+${rotates ? turn : ''}${operands.join('\n')}${isPart ? target : ''}
+    %result = flow.dispatch @x_${name}::@d_${name}(${names}) : (${types}) -> ${isPart ? '%target' : result}
     %result_view = hal.tensor.export %result : ${result} -> !hal.buffer_view
     util.return %result_view : !hal.buffer_view
   }`;

@@ -1,5 +1,8 @@
 // What is said of the space, held against the real compiler.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runTool } from '../../../src/measure/toolchain.ts';
 import { attributeOf } from '../../support/backend.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
@@ -80,6 +83,45 @@ describe('the legality rules agree with the real compiler', () => {
     expect(verdicts(({ isLegal }) => isLegal)).toEqual(verdicts(({ name }) => names.includes(name)));
     expect(new Set(all.map(({ isLegal }) => isLegal))).toEqual(new Set([true, false]));
   });
+});
+
+test('what is legal compiles where something is fused with it, too', async () => {
+  const [m, n, k] = [128, 768, 512];
+  const shape = matmul(m, n, k);
+  const folder = temporaryDirectory();
+  const tools = await toolchain(folder);
+  const { targets } = await probeTargets(compiler.executable, HOST_FLAGS, [], '', folder);
+  const compiles = async (rows: number, columns: number): Promise<[isLegal: boolean, compiles: boolean]> => {
+    const configuration: TileConfiguration = {
+      version: 1,
+      kind: 'tile',
+      distribution: [m, n, 0],
+      cacheParallel: [rows, columns, 0],
+      cacheReduction: [0, 0, 256],
+      vectorCommonParallel: [4, 32, 0],
+      vectorReduction: [0, 0, 4],
+      peeling: false,
+    };
+    const attribute = attributeOf(configuration, shape, tools.release);
+    const text = `func.func @main(%a: tensor<${m}x${k}xf32>, %b: tensor<${k}x${n}xf32>, %before: tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<${m}x${n}xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>
+  %r = linalg.matmul {${attribute!}} ins(%a, %b : tensor<${m}x${k}xf32>, tensor<${k}x${n}xf32>) outs(%f : tensor<${m}x${n}xf32>) -> tensor<${m}x${n}xf32>
+  %after = arith.addf %before, %r : tensor<${m}x${n}xf32>
+  return %after : tensor<${m}x${n}xf32>
+}
+`;
+    const [source, made] = [join(folder, 'fused.mlir'), join(folder, 'fused.out')];
+    writeFileSync(source, text);
+    const argv = [...tools.flags, ...UP_TO_LLVM, source, '-o', made];
+    const { ok } = await runTool(tools.compiler, argv, 60, tools.signal);
+    return [illegality(shape, configuration, targets[0]!.target) === null, ok];
+  };
+  expect(await compiles(64, 32)).toEqual([true, true]);
+  expect(await compiles(96, 64)).toEqual([false, false]);
+  const [isLegal, isCompiled] = await compiles(64, 64);
+  expect(isLegal).toBe(isCompiled);
 });
 
 describe('everything the llvm-cpu space yields compiles', () => {
