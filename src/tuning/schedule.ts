@@ -27,8 +27,11 @@ export interface Step {
 /** What finals would not find to be faster than the default. */
 const LEAST_RATIO = 1.02;
 
-/** Share of a workload's time that a first batch is likely to save, and one that comes after it. */
-const FIRST_SAVES = 0.3;
+/**
+ * Share of a workload's time that a first batch is likely to save, and one that comes after it. The first one's time is a guess
+ * by its work alone, and awkward sizes take many times as long.
+ */
+const FIRST_SAVES = 1;
 const NEXT_SAVES = 0.1;
 /** Each later batch saves so much less than the one before, and so much less again after each that has brought nothing. */
 const LATER = 0.65;
