@@ -3,7 +3,7 @@ import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
 import { median } from '../../src/measure/statistics.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import type { Root } from './contractions.ts';
-import { operationsOf } from './coverage.ts';
+import { isConfigured, operationsOf, whyNotApplied } from './coverage.ts';
 
 /** One workload that was injected. */
 export interface Agreement {
@@ -27,8 +27,7 @@ export function agreementsOf(
     if (workload !== null) names.set(workload, [...(names.get(workload) ?? []), name]);
   return [...names].flatMap(([workload, own]): Agreement[] => {
     const injected = operationsOf(workload, operations).filter(
-      ({ configuration, reason }) =>
-        configuration !== null && configuration.kind !== 'default' && !reason.includes('not applied: '),
+      (one) => isConfigured(one) && whyNotApplied(one) === null,
     );
     const recorded = injected[0]?.speedup?.ratio;
     // One workload in several places may have several records.

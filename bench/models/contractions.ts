@@ -21,7 +21,7 @@ export function contractionRoots(sources: Uint8Array): Map<string, Root> {
     const read = rootFormOf(operation) ?? workloadOf(operation);
     const root =
       'skipped' in read
-        ? { workload: null, reason: windowOf(operation) ?? read.skipped }
+        ? { workload: null, reason: hasWindow(operation) ? 'convolutions are not tuned yet' : read.skipped }
         : { workload: workloadKey(read.workload), reason: null };
     // Of several that are fused, the one that could be tuned.
     if (!roots.get(operation.symbol)?.workload) roots.set(operation.symbol, root);
@@ -32,13 +32,10 @@ export function contractionRoots(sources: Uint8Array): Map<string, Root> {
 /** The maximum over a window has the loops of a convolution, too. */
 const multipliesAndAdds = ({ kind, body }: Operation) => kind === 'convolution' || body !== 'other';
 
-/** That an operation is a convolution written as a generic; null for others. */
-function windowOf({ indexingMaps, iteratorTypes }: Operation): string | null {
-  if (!indexingMaps.some(({ results }) => results.includes(null))) return null;
-  // What is summed over a window is in the image's map only together with the place of the result.
-  const hasWindow = iteratorTypes.some(
+/** Whether something is summed over a window: it is in the image's map only together with the place of the result. */
+const hasWindow = ({ indexingMaps, iteratorTypes }: Operation): boolean =>
+  indexingMaps.some(({ results }) => results.includes(null)) &&
+  iteratorTypes.some(
     (type, loop) =>
       type !== 'parallel' && !indexingMaps.slice(0, 2).every(({ results }) => results.includes(loop)),
   );
-  return hasWindow ? 'convolutions are not tuned yet' : null;
-}

@@ -73,8 +73,8 @@ function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fa
   const isDecided = operation.outcome === 'hit' || operation.outcome === 'tuned';
   if (!isConfigured(operation)) return not(operation.reason, isDecided);
   if (explanation.route === 'none') return not(explanation.reason ?? 'nothing was injected', isDecided);
-  const notApplied = /not applied: .*/.exec(operation.reason);
-  return notApplied === null ? { isDecided, isApplied: true } : not(notApplied[0], isDecided);
+  const notApplied = whyNotApplied(operation);
+  return notApplied === null ? { isDecided, isApplied: true } : not(notApplied, isDecided);
 }
 
 /**
@@ -87,5 +87,9 @@ export const operationsOf = (
 ): ExplainedOperation[] =>
   operations.filter((one) => one.workload?.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, '') === workload);
 
-const isConfigured = ({ configuration }: ExplainedOperation) =>
+export const isConfigured = ({ configuration }: ExplainedOperation): boolean =>
   configuration !== null && configuration.kind !== 'default';
+
+/** What became of a configuration that was injected and did not land; null where it did. */
+export const whyNotApplied = ({ reason }: ExplainedOperation): string | null =>
+  /not applied: .*/.exec(reason)?.[0] ?? null;

@@ -3,6 +3,7 @@ import type { SpaceOptions } from '../backend/backend.ts';
 import { isBefore } from '../compiler/release.ts';
 import { tunables, type Input } from '../input/input.ts';
 import type { Settings } from '../settings/index.ts';
+import { mayPreprocess } from '../settings/settings.ts';
 import type { Site } from '../site/site.ts';
 
 /**
@@ -18,7 +19,7 @@ export function spaceOptionsOf(
 ): (workload: { readonly key: string }) => SpaceOptions {
   const { dataTiling, ownPreprocessing, ownPipeline } = input.reading;
   const canAsk =
-    (inject === 'auto' || inject === 'preprocess') &&
+    mayPreprocess(inject) &&
     !dataTiling &&
     !ownPreprocessing &&
     target.target.backend === 'llvm-cpu' &&

@@ -130,9 +130,10 @@ function argumentTypes(text: string): Omit<DispatchArgument, 'buffers'>[] | null
       /^(%\w+): !(?:iree_tensor_ext|flow)\.dispatch\.tensor<(\w+):tensor<((?:\d+x)*)(\w+)>>$/.exec(one);
     if (match === null) return null;
     const [, name, access, shape, elementType] = match;
-    const isRead = access === 'readonly' || text.includes(`dispatch.tensor.load ${name!},`);
-    if (isRead !== i < all.length - 1 || (isRead && access !== 'readonly') || !isSimpleType(elementType!))
-      return null;
+    const isOnlyRead = access === 'readonly';
+    const isOnlyWritten = !isOnlyRead && !text.includes(`dispatch.tensor.load ${name!},`);
+    const isLast = i === all.length - 1;
+    if (!(isLast ? isOnlyWritten : isOnlyRead) || !isSimpleType(elementType!)) return null;
     return { shape: shape!.split('x').slice(0, -1).map(Number), elementType: elementType! };
   });
   return types.includes(null) ? null : (types as Omit<DispatchArgument, 'buffers'>[]);

@@ -8,6 +8,8 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+export const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
 /** NaN for no values. */
 export const geometricMean = (values: readonly number[]): number =>
   values.length === 1

@@ -31,6 +31,9 @@ export const ROUTES = ['spec', 'preprocess', 'inline', 'substitute'] as const;
 export type Route = (typeof ROUTES)[number];
 export type InjectRoute = 'auto' | Route;
 
+/** Whether something may be asked of the whole program before it is optimised. */
+export const mayPreprocess = (inject: InjectRoute): boolean => inject === 'auto' || inject === 'preprocess';
+
 /** A setting cannot be understood; the message names it and says what it takes. */
 export class SettingsError extends UserError {
   override readonly name = 'SettingsError';

@@ -20,6 +20,8 @@ export type Screened =
 export interface Batch {
   /** Of the default, at each size; null where it is too slow to be timed in every batch, or could not be timed in the first. */
   readonly defaultSeconds: readonly number[] | null;
+  /** How often the default was timed in it. */
+  readonly repetitions: number;
   /** Why the first batch has no time of the default; null where the machine is too busy to tell. */
   readonly problem: string | null;
   /** Of each configuration, in the same order. */

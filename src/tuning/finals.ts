@@ -31,13 +31,13 @@ interface FinalsEffort {
 /** Most processes where little depends on the decision. */
 const BRIEF_PROCESSES = 8;
 
-function finalsEffort(secondsOfAll: number): FinalsEffort {
+function finalsEffort(secondsOfAll: number, isBrief = false): FinalsEffort {
   if (secondsOfAll > 0.8)
     return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
   return {
     repetitions: 3,
     leastProcesses: LOOKS[0]!,
-    mostProcesses: LOOKS.at(-1)!,
+    mostProcesses: isBrief ? BRIEF_PROCESSES : LOOKS.at(-1)!,
     likelyProcesses: secondsOfAll > 0.08 ? 4 : 8,
   };
 }
@@ -111,7 +111,7 @@ export async function prepareFinals(
   const isWhole = kept.every((name) => !reversed.refused.has(name));
   const modules = [module, (isWhole ? reversed.module : null) ?? module];
 
-  const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all);
+  const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all, isBrief);
   // The compiler's threads have just ended.
   await sleep(50);
   return {
@@ -119,7 +119,7 @@ export async function prepareFinals(
     failed,
     repetitions,
     leastProcesses,
-    mostProcesses: isBrief ? Math.min(BRIEF_PROCESSES, mostProcesses) : mostProcesses,
+    mostProcesses,
     async time(running, { placement, build }) {
       const timed = [...defaultNames, ...running];
       const timings = await timeCandidates(toolchain, workload, modules[build]!, timed, {

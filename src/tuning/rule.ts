@@ -1,5 +1,5 @@
 // When a configuration counts as faster than the default. Pure.
-import { tQuantile, type Interval } from '../measure/statistics.ts';
+import { sumOf, tQuantile, type Interval } from '../measure/statistics.ts';
 
 /** What one benchmark process says of a configuration, timed interleaved with the default. */
 export interface Process {
@@ -74,7 +74,6 @@ interface Estimate {
   readonly degrees: number;
 }
 
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 const meanOf = (values: readonly number[]) => sumOf(values) / values.length;
 
 function squaresOf(values: readonly number[]): number {

@@ -1,4 +1,5 @@
 // Which of several searches the time goes to next. Pure.
+import { sumOf } from '../measure/statistics.ts';
 
 /** What is known of one search. */
 export interface Standing {
@@ -59,8 +60,6 @@ export const reserveBeside = (standings: readonly Standing[], one: Standing): nu
       .filter((other) => other !== one && !other.isClosed && isHopeful(other))
       .map(({ finalsSeconds }) => finalsSeconds),
   );
-
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
 /**
  * What to do next with the searches that are not closed: what saves most of the program's time for the time it takes. Time

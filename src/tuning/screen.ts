@@ -73,8 +73,10 @@ export class Screener {
     const own = timings.seconds.get(DEFAULT_NAME);
     this.#defaults = own ?? this.#defaults;
     const isMissing = this.#defaults.length === 0;
+    const defaultSeconds = own ?? (isFirst && !isMissing ? this.#defaults : null);
     return {
-      defaultSeconds: own ?? (isFirst && !isMissing ? this.#defaults : null),
+      defaultSeconds,
+      repetitions: defaultSeconds === null ? 0 : this.#care.repetitions,
       problem: isMissing
         ? await this.#problemOf(
             build.refused.get(DEFAULT_NAME),
@@ -112,6 +114,10 @@ export class Screener {
     return this.#defaultRun > SLOW_DEFAULT_SECONDS;
   }
 
+  get #care(): Care {
+    return this.#isSlow ? ONCE : QUICK;
+  }
+
   async #time(module: string, names: readonly string[], timeoutSeconds: number) {
     // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
     await sleep(20);
@@ -139,7 +145,7 @@ export class Screener {
     only: readonly string[] | undefined,
     timeoutSeconds: number,
   ) {
-    const { repetitions, minSeconds } = this.#isSlow ? ONCE : QUICK;
+    const { repetitions, minSeconds } = this.#care;
     // One that hangs must not take the rest of the budget with it.
     const sizes = this.#defaults.length;
     const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.#defaultRun);

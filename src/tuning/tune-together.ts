@@ -1,4 +1,5 @@
 // Several searches within one budget: time goes where it saves most of the program's.
+import { sumOf } from '../measure/statistics.ts';
 import { nextStep, reserveBeside, type Standing } from './schedule.ts';
 import { shareOf } from './share.ts';
 import type { Effort, TuningResult, WorkloadSearch } from './workload-search.ts';
@@ -60,15 +61,16 @@ export async function tuneTogether<P extends Part>(
     const step = nextStep(standings, secondsLeft, mayGoOn);
     if (step === null) return;
     const part = parts[step.index]!;
+    const standing = standings[step.index]!;
     const { search } = part;
     latest = part;
-    const isLarge = isLargeIn(standings, standings[step.index]!.programSeconds);
-    const reserve = reserveBeside(standings, standings[step.index]!);
+    const isLarge = isLargeIn(standings, standing.programSeconds);
+    const reserve = reserveBeside(standings, standing);
     if (step.kind === 'batch') {
       const left =
         search.batches === 0
           ? shareOf(secondsLeft, parts.filter((one) => !isClosed(one)).length)
-          : secondsLeft - reserve - standings[step.index]!.finalsSeconds;
+          : secondsLeft - reserve - standing.finalsSeconds;
       await search.batch(isLarge ? effort.trialsPerBatch : SMALL_BATCH, Math.max(5, left));
       if (search.isUndecidable) conclude(part, null);
     } else if (step.kind === 'finals') {
@@ -82,8 +84,6 @@ export async function tuneTogether<P extends Part>(
 /** Whether what takes so much of the program's time is a large part of it. */
 const isLargeIn = (all: readonly Pick<Standing, 'programSeconds'>[], programSeconds: number): boolean =>
   all.length === 1 || programSeconds >= LARGE_SHARE * sumOf(all.map((one) => one.programSeconds));
-
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
 /** What is known of each part; what was not timed yet is compared with what was. */
 function standingsOf<P extends Part>(parts: readonly P[], isClosed: (part: P) => boolean): Standing[] {

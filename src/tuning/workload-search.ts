@@ -1,6 +1,6 @@
 // The search for one workload's configuration, batch by batch, and the decision in the end.
 import type { Backend, SpaceOptions } from '../backend/backend.ts';
-import { geometricMean, largestDeviation } from '../measure/statistics.ts';
+import { geometricMean, largestDeviation, sumOf } from '../measure/statistics.ts';
 import { type Strategy, type StrategyFactory, seededRandom } from '../search/strategy.ts';
 import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
@@ -65,9 +65,6 @@ const PATIENCE_GAIN = 0.01;
 
 const BRIEF_FINALISTS = 2;
 
-/** Timings of the default in a batch. */
-const SCREENED = 3;
-
 /**
  * Searches for one workload, one batch after the other, and decides. Configurations that are marked are neither tried nor
  * decided for. Trials are written batch by batch, so whatever interrupts the search loses nothing that was measured.
@@ -84,8 +81,11 @@ export class WorkloadSearch {
   readonly #ranks = new Ranks();
   /** Where the strategy proposed a configuration, by its key. */
   readonly #pointOf = new Map<string, Point>();
-  /** Of each batch, over sizes their geometric mean. */
+  /** Of each batch that the default was timed in, over sizes their geometric mean. */
   readonly #defaultMeans: number[] = [];
+  /** How often it was timed in all of them. */
+  #repetitions = 0;
+  #batches = 0;
   /** What no point leads to and is tried once, however soon the strategy comes to its end. */
   #others: readonly Configuration[];
   #trials = 0;
@@ -113,7 +113,7 @@ export class WorkloadSearch {
 
   /** Batches by now. */
   get batches(): number {
-    return this.#defaultMeans.length;
+    return this.#batches;
   }
 
   /** Batches in a row that have brought nothing. */
@@ -124,7 +124,7 @@ export class WorkloadSearch {
   /** Seconds of one run of the default at every size; NaN before it was timed. */
   get defaultSeconds(): number {
     const { defaults } = this.#ranks;
-    return defaults.length === 0 ? NaN : defaults.reduce((sum, seconds) => sum + seconds, 0);
+    return defaults.length === 0 ? NaN : sumOf(defaults);
   }
 
   /** How many times as fast as the default the best is that was found; 0 where nothing was. */
@@ -134,9 +134,7 @@ export class WorkloadSearch {
 
   /** Whether another batch can bring nothing. */
   get isOver(): boolean {
-    const { maxTrials, patience } = this.#job.effort;
-    const isSearching = this.#hasPoints && this.#trials < maxTrials && this.#idle < patience;
-    return this.#isUndecidable || (!isSearching && this.#others.length === 0 && !this.#hasFollowUps);
+    return this.#isUndecidable || (!this.#isSearching && this.#others.length === 0 && !this.#hasFollowUps);
   }
 
   /** Whether there is nothing that could be decided. */
@@ -169,8 +167,7 @@ export class WorkloadSearch {
     const others = this.#others;
     this.#others = [];
     const room = Math.max(1, Math.min(size, effort.maxTrials - this.#trials) - (isFirst ? 0 : others.length));
-    const isSearching = this.#hasPoints && this.#trials < effort.maxTrials && this.#idle < effort.patience;
-    const points = isSearching ? this.#strategy.propose(room) : [];
+    const points = this.#isSearching ? this.#strategy.propose(room) : [];
     if (points.length === 0) this.#hasPoints = false;
     const tried = [...points.map((point) => this.#space.configurationAt(point)!), ...others];
     if (tried.length === 0) {
@@ -242,14 +239,20 @@ export class WorkloadSearch {
     const own = { ratio: 1, low: 1, high: 1, defaultSeconds, seconds: defaultSeconds, maxError: 0 };
     const evidence: Evidence = {
       ...own,
-      processes: this.batches,
-      repetitions: SCREENED * this.batches,
+      processes: this.#defaultMeans.length,
+      repetitions: this.#repetitions,
       noiseFloor: largestDeviation(this.#defaultMeans),
       ...this.#searched(this.isOver),
     };
     const result = { configuration: DEFAULT_CONFIGURATION, evidence };
     this.#store.putRecord(this.#job.subject, { ...result, ...this.#written() });
     return result;
+  }
+
+  /** Whether the strategy is asked for more. */
+  get #isSearching(): boolean {
+    const { maxTrials, patience } = this.#job.effort;
+    return this.#hasPoints && this.#trials < maxTrials && this.#idle < patience;
   }
 
   get #hasFollowUps(): boolean {
@@ -298,8 +301,9 @@ export class WorkloadSearch {
       this.#giveUp(batch.problem);
       return;
     }
-    this.#store.addRuns(subject, runsOf(timed, batch, this.batches));
-    this.#defaultMeans.push(geometricMean(ranks.defaults));
+    this.#store.addRuns(subject, runsOf(timed, batch, this.#batches++));
+    if (batch.defaultSeconds !== null) this.#defaultMeans.push(geometricMean(batch.defaultSeconds));
+    this.#repetitions += batch.repetitions;
     this.#trials += tried.length;
     // As far as both are known by now.
     const [then, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
@@ -321,7 +325,7 @@ export class WorkloadSearch {
 
   /** What the bench has to expect of one run at every size. */
   #expected(ratios: readonly number[]) {
-    const ofDefault = this.#ranks.defaults.reduce((sum, seconds) => sum + seconds, 0);
+    const ofDefault = this.defaultSeconds;
     return { ofDefault, ofFinalists: ratios.map((ratio) => ofDefault / ratio) };
   }
 

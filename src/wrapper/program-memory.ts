@@ -3,7 +3,7 @@ import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
-import type { InjectRoute } from '../settings/settings.ts';
+import { mayPreprocess, type InjectRoute } from '../settings/settings.ts';
 import type { Undecided } from '../store/store.ts';
 import { PROGRAMS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -64,7 +64,7 @@ export function inProgram(
   inject: InjectRoute,
 ): readonly Decision[] {
   const kept = withoutWorse(decisions, program, marked);
-  if (!program?.programWide || (inject !== 'auto' && inject !== 'preprocess')) return kept;
+  if (!program?.programWide || !mayPreprocess(inject)) return kept;
   const { chosen, reason } = program.programWide;
   const known = new Map(chosen.map(({ workload, configuration }) => [workload, configuration]));
   return withProgramWide(kept, known, reason);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { flagIsOn } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { DispatchEntry, GeneratedEntry } from '../inject/plan.ts';
+import type { SubstituteFile } from '../inject/substitute-flags.ts';
 import type { Route } from '../settings/settings.ts';
 import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -10,12 +11,6 @@ import type { Command } from '../compiler/command.ts';
 import { SUBSTITUTES } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
 import { planIdentity } from './plan-memory.ts';
-
-interface SubstituteFile {
-  /** Of the executable. */
-  readonly name: string;
-  readonly path: string;
-}
 
 /** A command that executables are to be substituted in. */
 export interface Substitution {

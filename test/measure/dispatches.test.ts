@@ -12,6 +12,7 @@ import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, dispatchAllowance, runFunction } from '../../src/measure/verify.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import type { Workload } from '../../src/workload/workload.ts';
+import { STRIDED_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 
@@ -54,15 +55,6 @@ const VECTOR: TileConfiguration = {
   peeling: false,
 };
 
-const STRIDED: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [4, 2, 48, 0],
-  vectorCommonParallel: [1, 2, 16, 0],
-  vectorReduction: [0, 0, 0, 2],
-  peeling: false,
-};
-
 describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   const folder = temporaryDirectory();
   let tools: Toolchain;
@@ -102,7 +94,7 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
 
   test('may write a part of a tensor', async () => {
     const workload = workloads.find(({ context }) => context?.dispatch!.isStrided)!;
-    const own = candidateOf('own', STRIDED, workload, tools.release);
+    const own = candidateOf('own', STRIDED_TILES, workload, tools.release);
     const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'padded');
     expect(build.refused).toEqual(new Map());
     const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);

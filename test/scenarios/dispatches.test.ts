@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION } from '../store/samples.ts';
+import { STRIDED_TILES } from '../support/backend.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { HOST, Workplace } from './support.ts';
 
@@ -19,15 +20,6 @@ const PROGRAM = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32
 `;
 const SHAPES = ['1x8x8x16', '1x1x16x32', '1x1x32x48', '1x1x32x16'];
 
-/** No default is like it. */
-const STRIDED: TileConfiguration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [4, 2, 48, 0],
-  vectorCommonParallel: [1, 2, 16, 0],
-  vectorReduction: [0, 0, 0, 2],
-  peeling: false,
-};
 const PLAIN: TileConfiguration = {
   version: 1,
   kind: 'tile',
@@ -93,8 +85,8 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   });
 
   test.each<[string, string, (workload: string) => TileConfiguration | null]>([
-    ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED : null)],
-    ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED : PLAIN)],
+    ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+    ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN)],
   ])('gets its tiles %s, and computes the same', async (_, route, choose) => {
     record(choose);
     const { code, stderr, explanation } = await place.explain(argv);
@@ -118,7 +110,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   });
 
   test('is skipped where executables cannot be substituted', async () => {
-    record((workload) => (isStrided(workload) ? STRIDED : PLAIN));
+    record((workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: 'spec' } });
     expect(explanation.operations.map(({ reason }) => reason)).toContain(
       'operands with strides are out of reach (inject=spec)',

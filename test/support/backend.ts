@@ -1,6 +1,7 @@
 // llvm-cpu in tests: options of its space, and attributes as candidates have them.
 import type { SpaceOptions } from '../../src/backend/backend.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Release } from '../../src/compiler/release.ts';
 import { candidateOf } from '../../src/measure/candidate-module.ts';
 import type { Workload } from '../../src/workload/workload.ts';
@@ -11,6 +12,16 @@ export const SPACE: SpaceOptions = {
   threads: 1,
   wholeProgram: false,
   following: false,
+};
+
+/** For a pointwise convolution with strides that makes 4x4x48 of 32 channels; no default is like it. */
+export const STRIDED_TILES: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [4, 2, 48, 0],
+  vectorCommonParallel: [1, 2, 16, 0],
+  vectorReduction: [0, 0, 0, 2],
+  peeling: false,
 };
 
 /** The attribute of a configuration on an operation whose loops run in the order of the workload's dimensions. */

@@ -12,10 +12,10 @@ import { compilerBelow, installScripts } from './scripts.ts';
 const PLACE = `${join(tmpdir(), 'iree-tuned-test-').replaceAll(/[.[\]*^$\\|]/g, String.raw`\$&`)}[A-Za-z0-9]*`;
 
 /**
- * Writes it below `folder`, laid out as pip does, where it keeps what it has compiled. What came of it is known by the command line, without the
- * names of tests' folders and of the output, and by the contents of all files that are named there. It is kept only
- * where nothing else can count: flags that read and write nothing but these, success, and no such name in the result. For
- * everything else the script becomes the real compiler.
+ * Writes it below `folder`, laid out as pip does, where it keeps what it has compiled. What came of it is known by the command
+ * line, without the names of tests' folders and of the output, and by the contents of all files that are named there. It is
+ * kept only where nothing else can count: flags that read and write nothing but these, success, and no such name in the
+ * result. For everything else the script becomes the real compiler.
  * @returns its path
  */
 export function writeRememberingCompiler(folder: string): string {

@@ -20,6 +20,7 @@ const batch = (
   ...seconds: readonly (readonly number[] | null)[]
 ): Batch => ({
   defaultSeconds,
+  repetitions: 3,
   problem: null,
   results: seconds.map((own) =>
     own === null ? { outcome: 'run-error', message: 'no' } : { outcome: 'measured', seconds: own },

@@ -96,6 +96,7 @@ test('a decision can be made again from what is stored', async () => {
     expect(own.map(({ configuration }) => configuration)).toEqual(timed);
     ranks.observe(timed, {
       defaultSeconds: own[0]!.defaultSeconds,
+      repetitions: 3,
       problem: null,
       results: own.map(({ seconds }) => ({ outcome: 'measured', seconds })),
     });
@@ -114,6 +115,19 @@ test('a decision can be made again from what is stored', async () => {
   const { ratio, low, high } = result.evidence;
   expect(replayed).toContainEqual({ verdict: 'claim', ratio, low, high });
   expect(finalists[replayed.findIndex((one) => one.ratio === ratio)]).toEqual(result.configuration);
+});
+
+test('a search is complete when the strategy has nothing to propose and all else was tried', async () => {
+  const { result, bench } = await tune(
+    { gainOf: () => 1.5 },
+    {
+      options: { ...SPACE, wholeProgram: true },
+      strategy: () => ({ name: 'none', propose: () => [], observe: () => undefined }),
+    },
+  );
+  expect(bench.batches.map((batch) => batch.map(({ kind }) => kind))).toEqual([['data-tile']]);
+  expect(result.configuration.kind).toBe('data-tile');
+  expect(result.evidence.complete).toBe(true);
 });
 
 describe('a search that found nothing and did not end', () => {

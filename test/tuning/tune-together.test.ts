@@ -24,7 +24,11 @@ interface Operation {
 const BATCH = 2;
 const PREPARATION = 3;
 
-function program(operations: readonly Operation[], budgetSeconds: number, change: Partial<Budget> = {}) {
+function program(
+  operations: readonly Operation[],
+  budgetSeconds: number,
+  { isSlow = false, ...change }: Partial<Budget> & { isSlow?: boolean } = {},
+) {
   const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
   onTestFinished(() => {
     store.close();
@@ -33,7 +37,7 @@ function program(operations: readonly Operation[], budgetSeconds: number, change
   const clock = () => now;
   const tune = async () => {
     const parts = operations.map(({ m, seconds, gain }) => {
-      const made = syntheticBench({ gainOf: () => gain, defaultSeconds: () => [seconds] });
+      const made = syntheticBench({ isSlow, gainOf: () => gain, defaultSeconds: () => [seconds] });
       const bench: Bench = {
         ...made,
         screen: (configurations, timeout) => {
@@ -110,6 +114,18 @@ test('nobody waits for a decision that nothing depends on', async () => {
   const { trials } = results.get(64)!.evidence;
   expect(seconds).toBeLessThan(BATCH * 2 * (trials / 4));
 });
+
+test.each([
+  [false, 5, 15],
+  [true, 1, 3],
+])(
+  'and such a decision says how often the default was timed (slow: %s)',
+  async (isSlow, processes, repetitions) => {
+    const operations = [64, 512].map((m) => ({ m, seconds: 0.1, gain: 0.9 }));
+    const { results } = await program(operations, 1000, { isSlow }).tune();
+    expect(results.get(64)!.evidence).toMatchObject({ processes, repetitions });
+  },
+);
 
 test('what does not fit into the budget is left to the next build, which begins with what was found', async () => {
   const operations = [1, 2, 3, 4].map((i) => ({ m: 64 * i, seconds: 0.1, gain: 1.5 }));
