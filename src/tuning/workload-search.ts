@@ -6,7 +6,7 @@ import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
 import type { Evidence, Store, Subject, TuningRecord } from '../store/store.ts';
-import type { Bench } from './bench.ts';
+import type { Bench, ReadyBatch } from './bench.ts';
 import { earlierTrials, markedIn, seeded, unfinishedRecord } from './earlier.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
@@ -52,6 +52,15 @@ export interface SearchJob {
 export interface TuningResult {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
+}
+
+/** Configurations that are compiled, to be timed when nothing compiles any more. */
+export interface Attempt {
+  /**
+   * @param timeoutSeconds for all of them
+   * @param preparedSeconds what it took of the budget to compile them
+   */
+  time(timeoutSeconds: number, preparedSeconds: number): Promise<void>;
 }
 
 /**
@@ -155,13 +164,12 @@ export class WorkloadSearch {
   }
 
   /**
-   * Tries some more.
+   * Chooses some more to be tried, and compiles it. It is to be timed before more is chosen.
    * @param size how many configurations, about
-   * @param timeoutSeconds for all of them, compiling not counted
+   * @returns null when there is nothing to try
    */
-  async batch(size: number, timeoutSeconds: number): Promise<void> {
+  async prepare(size: number): Promise<Attempt | null> {
     const { effort } = this.#job;
-    const begun = this.#job.clock();
     const isFirst = this.#trials === 0;
     if (this.#hasFollowUps) this.#others = await this.#followUps(size);
     const others = this.#others;
@@ -172,14 +180,23 @@ export class WorkloadSearch {
     const tried = [...points.map((point) => this.#space.configurationAt(point)!), ...others];
     if (tried.length === 0) {
       if (isFirst) this.#giveUp('there is nothing to try');
-      return;
+      return null;
     }
     for (const [i, point] of points.entries()) this.#pointOf.set(configurationKey(tried[i]!), point);
-    await this.#time(tried, timeoutSeconds);
-    const seconds = this.#job.clock() - begun;
-    this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
-    this.#tuningSeconds += seconds;
-    this.#report('search');
+    const { incumbent } = this.#ranks;
+    // The best so far may have been lucky: it is timed again beside whatever is to beat it.
+    const timed = incumbent === null ? tried : [...tried, incumbent.configuration];
+    const batch = await this.#bench.prepareBatch(timed);
+    return {
+      time: async (timeoutSeconds, preparedSeconds) => {
+        const begun = this.#job.clock();
+        await this.#time(tried, timed, batch, timeoutSeconds);
+        const seconds = preparedSeconds + this.#job.clock() - begun;
+        this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
+        this.#tuningSeconds += seconds;
+        this.#report('search');
+      },
+    };
   }
 
   /**
@@ -274,14 +291,18 @@ export class WorkloadSearch {
     return found.filter((one) => !this.#isMarked(one));
   }
 
-  async #time(tried: readonly Configuration[], timeoutSeconds: number): Promise<void> {
+  /** @param timed what was tried, and the best so far */
+  async #time(
+    tried: readonly Configuration[],
+    timed: readonly Configuration[],
+    ready: ReadyBatch,
+    timeoutSeconds: number,
+  ): Promise<void> {
     const { subject } = this.#job;
     const ranks = this.#ranks;
     const strategy = this.#strategy;
     const { incumbent } = ranks;
-    // The best so far may have been lucky: it is timed again beside whatever is to beat it.
-    const timed = incumbent === null ? tried : [...tried, incumbent.configuration];
-    const batch = await this.#bench.screen(timed, timeoutSeconds);
+    const batch = await ready.time(timeoutSeconds);
     ranks.observe(timed, batch);
     strategy.observe(
       timed.flatMap((configuration) => {
