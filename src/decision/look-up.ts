@@ -11,7 +11,7 @@ import { placeOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
-import { decided, passedOver, skipped, type Decision } from './decision.ts';
+import { decided, passedOver, skipped, type Decision, type Made } from './decision.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
 /** Decisions of one compile, with what is still to be tuned. */
@@ -30,14 +30,18 @@ export interface Lookup {
   decide(results: TuneOutcome['results'], whyNot: string, undecided?: TuneOutcome['undecided']): Decision[];
 }
 
-/** Looks all operations up at once. */
+/**
+ * Looks all operations up at once.
+ * @param made what needs no looking up
+ */
 export function lookUp(
   store: Store | null,
   input: Pick<Input, 'reading' | 'operations'>,
   site: Site,
   settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
+  made: Made | null = null,
 ): Lookup {
-  const each = workloadsOf(input, site, settings);
+  const each = workloadsOf(input, site, settings).filter(({ key }) => made?.keys.has(key) !== true);
   const keys = each.map(({ key }) => key);
   const place = placeOf(site);
   const { device } = place;
@@ -86,6 +90,7 @@ export function lookUp(
     decide(results, whyNot, since) {
       return input.operations.map((operation) => {
         if (!isTunable(operation)) return skipped(operation);
+        if (made?.keys.has(operation.key) === true) return made.decide(operation);
         const known = results.get(operation.key);
         if (known !== undefined)
           return decided(operation, { ...known, workload: operation.key, ...place }, known.outcome, device);
