@@ -34,7 +34,7 @@ export async function explainInput(
       : await consultLock(inspected, command, surroundings);
   if (lock?.problem) process.stderr.write(`iree-tuned: ${lock.problem}\n`);
   const { decisions, injection } =
-    lock?.whole ?? (await decideByDatabase(inspected, command, lock?.made ?? null, surroundings));
+    lock?.whole ?? (await decideByDatabase(inspected, command, lock?.made, surroundings));
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none') {
     const digest = await createDigest();
@@ -61,7 +61,7 @@ export async function explainInput(
 async function decideByDatabase(
   inspected: Inspected,
   command: Command,
-  made: Made | null,
+  made: Made | undefined,
   surroundings: Surroundings,
 ): Promise<{ readonly decisions: readonly Decision[]; readonly injection: Injection }> {
   const { settings, cacheDirectory } = surroundings;

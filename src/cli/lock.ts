@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command as Program } from 'commander';
 import { differences } from '../lock/compare.ts';
-import { readLock, writeLock } from '../lock/file.ts';
+import { readLock, updateLock } from '../lock/file.ts';
 import { EMPTY_LOCK, entryKey, withEntries, type Lock, type LockedProgram } from '../lock/lock.ts';
 import { lockText } from '../lock/text.ts';
 import { LOCK_FILE, projectFolder } from '../settings/files.ts';
@@ -60,7 +60,7 @@ export async function lockInputs(
     const open = [...workloads.values()].filter((one) => one.kind === 'unknown' && one.because === NO_RECORD);
     return open.length === 0 ? [] : [{ program: name, count: open.length, of: workloads.size }];
   });
-  if (options.check !== true && changed) writeLock(path, after(readLock(path)?.lock ?? EMPTY_LOCK));
+  if (options.check !== true && changed) updateLock(path, after);
   if (options.check === true && changed) process.exitCode = 1;
   if (options.json === true) {
     console.log(JSON.stringify({ path, changed, differences: found, untuned }, null, 2));

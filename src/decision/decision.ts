@@ -60,12 +60,8 @@ export function passedOver(
 export const skipped = ({ place, skipped: reason, alike }: Skipped): Decision =>
   passedOver(place, null, 'skipped', reason, alike);
 
-/** Decisions that are made before anything is looked up. */
-export interface Made {
-  /** Of the workloads that they are about. */
-  readonly keys: ReadonlySet<string>;
-  decide(operation: TunableOperation): Decision;
-}
+/** Decides about operations before anything is looked up; null for those that are to be looked up. */
+export type Made = (operation: TunableOperation) => Decision | null;
 
 /** The decision that a record makes for an operation. */
 export function decided(

@@ -39,9 +39,10 @@ export function lookUp(
   input: Pick<Input, 'reading' | 'operations'>,
   site: Site,
   settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
-  made: Made | null = null,
+  made: Made = () => null,
 ): Lookup {
-  const each = workloadsOf(input, site, settings).filter(({ key }) => made?.keys.has(key) !== true);
+  const open = new Set(tunables(input).flatMap((one) => (made(one) === null ? [one.key] : [])));
+  const each = workloadsOf(input, site, settings).filter(({ key }) => open.has(key));
   const keys = each.map(({ key }) => key);
   const place = placeOf(site);
   const { device } = place;
@@ -77,8 +78,8 @@ export function lookUp(
   const unfinished = within(shareOf(budgetSeconds, others + within(budgetSeconds).length));
   let rows: ReadonlyMap<string, Undecided> | null = null;
   const undecided = () => {
-    const open = [...misses, ...narrow, ...unfinished].map(({ key }) => key);
-    rows ??= new Map(store?.findUndecided(open, place).map((row) => [row.workload, row]));
+    const keys = [...misses, ...narrow, ...unfinished].map(({ key }) => key);
+    rows ??= new Map(store?.findUndecided(keys, place).map((row) => [row.workload, row]));
     return rows;
   };
   return {
@@ -90,14 +91,14 @@ export function lookUp(
     decide(results, whyNot, since) {
       return input.operations.map((operation) => {
         if (!isTunable(operation)) return skipped(operation);
-        if (made?.keys.has(operation.key) === true) return made.decide(operation);
+        if (!open.has(operation.key)) return made(operation)!;
         const known = results.get(operation.key);
         if (known !== undefined)
           return decided(operation, { ...known, workload: operation.key, ...place }, known.outcome, device);
         const record = chosen.get(operation.key);
         if (record !== undefined) return decided(operation, record, 'hit', device);
-        const open = since?.get(operation.key) ?? undecided().get(operation.key);
-        return passedOver(operation.place, operation, 'default', open ? whyUndecided(open) : whyNot);
+        const tried = since?.get(operation.key) ?? undecided().get(operation.key);
+        return passedOver(operation.place, operation, 'default', tried ? whyUndecided(tried) : whyNot);
       });
     },
   };

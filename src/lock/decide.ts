@@ -5,23 +5,17 @@ import { isTunable, type InputOperation, type TunableOperation } from '../input/
 import { workloadRank } from '../workload/workload.ts';
 import type { LockedWorkload } from './lock.ts';
 
-/** Decisions for the operations whose workloads are locked with something that fits them. */
-export function madeOf(
-  operations: readonly InputOperation[],
-  locked: ReadonlyMap<string, LockedWorkload>,
-): Made {
-  const fitting = operations.filter(isTunable).filter(({ key, workload }) => {
-    const entry = locked.get(key);
-    return (
-      entry !== undefined &&
-      (entry.kind === 'unknown' || isConfiguration(entry.configuration, workloadRank(workload)))
-    );
-  });
-  return {
-    keys: new Set(fitting.map(({ key }) => key)),
-    decide: (operation) => decide(operation, locked.get(operation.key)!),
+/** Decides about the operations whose workloads are locked with something that fits them. */
+export const madeOf =
+  (locked: ReadonlyMap<string, LockedWorkload>): Made =>
+  (operation) => {
+    const entry = locked.get(operation.key);
+    if (entry === undefined) return null;
+    const rank = workloadRank(operation.workload);
+    return entry.kind === 'unknown' || isConfiguration(entry.configuration, rank)
+      ? decide(operation, entry)
+      : null;
   };
-}
 
 function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
   const { place } = tunable;
@@ -40,9 +34,8 @@ function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
 
 /** Decisions for all operations: those that are made, and the default for what is open. */
 export const decideAll = (operations: readonly InputOperation[], made: Made, whyNot: string): Decision[] =>
-  operations.map((operation) => {
-    if (!isTunable(operation)) return skipped(operation);
-    return made.keys.has(operation.key)
-      ? made.decide(operation)
-      : passedOver(operation.place, operation, 'default', whyNot);
-  });
+  operations.map((operation) =>
+    isTunable(operation)
+      ? (made(operation) ?? passedOver(operation.place, operation, 'default', whyNot))
+      : skipped(operation),
+  );

@@ -28,8 +28,8 @@ export function differencesFrom({ programs }: Lock, asked: AskedProgram): readon
 }
 
 interface Difference {
-  of(program: ProgramKey): string;
-  say(asked: ProgramKey, locked: ProgramKey): string;
+  readonly of: (program: ProgramKey) => string;
+  readonly say: (asked: ProgramKey, locked: ProgramKey) => string;
 }
 
 const DIFFERENCES: readonly Difference[] = [

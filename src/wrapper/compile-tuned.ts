@@ -136,7 +136,7 @@ async function decideByStore(
   lock: LockedBuild | null,
 ): Promise<Decided> {
   const { settings, cacheDirectory } = surroundings;
-  const made = lock?.made ?? null;
+  const made = lock?.made;
   const { store, problem } = await openDatabase(settings);
   const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);

@@ -49,17 +49,18 @@ export async function consultLock(
   const entry = programIn(lock, asked);
   if (entry !== null) {
     const inspected = entry.surveyed ? await survey(found) : found;
-    const made = madeOf(inspected.input.operations, entry.workloads);
+    const made = madeOf(entry.workloads);
     if (countOpen(inspected.input, made) === 0)
       return { path, problem: null, inspected, made, whole: wholeOf(inspected, made, entry, surroundings) };
   }
 
   const known = recordsIn(lock, asked);
-  // What the compiler makes of it must not depend on whether somebody has asked it before.
-  const inspected = known.size > 0 ? await survey(found) : found;
-  const made = madeOf(inspected.input.operations, known);
-  const open = countOpen(inspected.input, made);
   const changes = differencesFrom(lock, asked);
+  // Where it may decide alone, that must not depend on whether somebody has asked the compiler before.
+  const isAlone = known.size > 0 && (frozen || changes !== null);
+  const inspected = isAlone ? await survey(found) : found;
+  const made = madeOf(known);
+  const open = countOpen(inspected.input, made);
   const isWhole = frozen || (changes !== null && open === 0);
   const whole = isWhole ? wholeOf(inspected, made, null, surroundings) : null;
   const why = typeof read === 'string' ? read : whyUnlike(asked.program, path, changes, frozen && open > 0);
@@ -98,7 +99,7 @@ function readOr(path: string): Lock | string {
 
 /** How many workloads nothing is known of. */
 const countOpen = (input: Input, made: Made): number =>
-  new Set(tunables(input).flatMap(({ key }) => (made.keys.has(key) ? [] : [key]))).size;
+  new Set(tunables(input).flatMap((one) => (made(one) === null ? [one.key] : []))).size;
 
 function wholeOf(
   inspected: Inspected,

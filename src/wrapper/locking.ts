@@ -64,7 +64,7 @@ export async function lockedProgram(
   const entry = programIn(lock, { program, ...asked });
   const locked = entry?.workloads ?? recordsIn(lock, { program, ...asked });
   const workloads = workloadsNow({ inspected, command, store }, locked, entry !== null, surroundings);
-  const decisions = decideAll(input.operations, madeOf(input.operations, workloads), NO_RECORD);
+  const decisions = decideAll(input.operations, madeOf(workloads), NO_RECORD);
   const isAsBefore = entry !== null && effectOf(entry.workloads) === effectOf(workloads);
   const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
 
@@ -74,7 +74,7 @@ export async function lockedProgram(
     written === null ||
     written.some((operation) => isTunable(operation) && !workloads.has(operation.key)) ||
     !isDeepStrictEqual(
-      planInjection(decideAll(written, madeOf(written, workloads), NO_RECORD), options),
+      planInjection(decideAll(written, madeOf(workloads), NO_RECORD), options),
       planInjection(decisions, options),
     );
   return { program, ...asked, route, surveyed, workloads };

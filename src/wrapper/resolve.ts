@@ -42,7 +42,7 @@ export async function resolve(
   program: ProgramMemory | null,
   command: Command,
   surroundings: Surroundings,
-  made: Made | null = null,
+  made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
   let lookup = lookUp(store, inspected.input, inspected.site, settings, made);

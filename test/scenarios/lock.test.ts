@@ -115,6 +115,38 @@ describe(
   },
 );
 
+test('what the compiler makes of the text is locked, and found elsewhere', { timeout: 600_000 }, async () => {
+  // It folds the transpose into the product, and runs over n before m then.
+  const text = `func.func @turned(%a: tensor<96x64xf32>, %b: tensor<64x128xf32>, %f: tensor<96x128xf32>) -> tensor<128x96xf32> {
+  %m = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<96x64xf32>, tensor<64x128xf32>) outs(%f : tensor<96x128xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<96x128xf32>
+  %e = tensor.empty() : tensor<128x96xf32>
+  %t = linalg.transpose ins(%m : tensor<96x128xf32>) outs(%e : tensor<128x96xf32>) permutation = [1, 0]
+  return %t : tensor<128x96xf32>
+}
+`;
+  const origin = Workplace.simulated({ IREE_TUNED_BUDGET: '0' });
+  origin.write('in.mlir', text);
+  const tuning = ['tune', 'in.mlir', '--trials', '1', '--budget', '300', '--', ...HOST];
+  expect(await origin.tuned(tuning)).toMatchObject({ stderr: '' });
+  const store = openSqliteStore(origin.database);
+  const [found] = store.allRecords();
+  store.putRecord(store.subject(found!)!, { ...DECISION, configuration: PLAIN });
+  store.close();
+  expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
+  expect(origin.read(LOCK).toString()).toContain('"surveyed": true');
+  expect(await origin.explain(argv)).toMatchObject({ explanation: { route: 'spec' } });
+  const place = elsewhere(origin);
+  const build = await place.explain(argv);
+  expect(outcomes(build)).toEqual([LOCKED]);
+  expect(place.read('out.vmfb').equals(origin.read('out.vmfb'))).toBe(true);
+  expect(place.has('data')).toBe(false);
+});
+
 /** A place with a lock file, whose compiler repeats itself, and another one with nothing but that. */
 let origin: Workplace;
 beforeAll(async () => {
@@ -280,7 +312,9 @@ describe('what a build remembers', () => {
     const place = remembering();
     const locked = await build(place);
     const before = readReplay(place);
-    expect(before).not.toContain('tuning.db');
+    const { files } = JSON.parse(before) as { files: [string, string | null][] };
+    expect(files.map(([path]) => path)).toContain(place.path(LOCK));
+    expect(files.map(([path]) => path)).not.toContain(place.database);
     mkdirSync(dirname(place.database));
     cpSync(origin.database, place.database);
     expect((await build(place)).equals(locked)).toBe(true);
@@ -290,7 +324,7 @@ describe('what a build remembers', () => {
   const readReplay = (place: Workplace) => {
     const [name, ...others] = readdirSync(place.path('cache/replays'));
     expect(others).toEqual([]);
-    return readFileSync(place.path(`cache/replays/${name!}`), 'utf8').replace(/,"settings".*/, '');
+    return readFileSync(place.path(`cache/replays/${name!}`), 'utf8');
   };
 });
 
@@ -355,7 +389,7 @@ describe('iree-tuned lock', () => {
     expect(build.explanation.lock).toMatchObject({ used: true, problem: null });
     place.remove('other.mlir');
     const { stdout: gone } = await lock(place, ['--json']);
-    const { changed, differences } = JSON.parse(gone.toString()) as {
+    const { changed, differences } = JSON.parse(gone) as {
       changed: boolean;
       differences: string[];
     };
@@ -384,8 +418,8 @@ describe('iree-tuned lock', () => {
       [['--', ...HOST], 'flags are for an input: iree-tuned lock INPUT -- FLAGS'],
       [['absent.mlir'], 'absent.mlir: the input cannot be read'],
       [
-        ['in.mlir', '--', ...HOST, '--iree-opt-import-parameters=/model.irpa'],
-        'in.mlir: --iree-opt-import-parameters=/model.irpa: a lock file is for other machines, too: give a path relative to the working folder',
+        ['in.mlir', '--', ...HOST, '--iree-hal-executable-object-search-path=/models'],
+        'in.mlir: --iree-hal-executable-object-search-path=/models: a lock file is for other machines, too: give a path relative to the working folder',
       ],
     ] as const)
       expect(await lock(place, args)).toEqual({ code: 1, stdout: '', stderr: `iree-tuned: ${message}\n` });
