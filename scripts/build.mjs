@@ -71,6 +71,7 @@ const ON_DEMAND = [
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
   'src/wrapper/interruptible.ts',
+  'src/wrapper/locked.ts',
   'src/wrapper/verify-program.ts',
 ];
 const onDemand = {

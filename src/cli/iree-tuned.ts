@@ -6,6 +6,7 @@ import { explainInput } from './explain.ts';
 import { messageForUser } from './failure.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
+import { lockInputs } from './lock.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
@@ -83,6 +84,16 @@ program
   .option('--force', 'overwrite files of these names that are not ours')
   .option('--json', 'print what was written as JSON')
   .action(installShims);
+program
+  .command('lock')
+  .description(
+    'write what builds of these inputs get into a lock file, which is all that later builds need; without inputs, bring it up to date',
+  )
+  .argument('[inputs...]', 'MLIR files')
+  .option('--check', 'write nothing, and end with 1 when the lock file is not what it would be')
+  .option('--json', 'print as JSON')
+  .usage("[inputs...] [options] [-- the compiler's own flags]")
+  .action(lockInputs);
 program
   .command('spec')
   .description(

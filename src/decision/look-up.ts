@@ -11,7 +11,7 @@ import { placeOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
-import { decided, passedOver, skipped, type Decision } from './decision.ts';
+import { decided, passedOver, skipped, type Decision, type Made } from './decision.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
 /** Decisions of one compile, with what is still to be tuned. */
@@ -30,14 +30,19 @@ export interface Lookup {
   decide(results: TuneOutcome['results'], whyNot: string, undecided?: TuneOutcome['undecided']): Decision[];
 }
 
-/** Looks all operations up at once. */
+/**
+ * Looks all operations up at once.
+ * @param made what needs no looking up
+ */
 export function lookUp(
   store: Store | null,
   input: Pick<Input, 'reading' | 'operations'>,
   site: Site,
   settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
+  made: Made = () => null,
 ): Lookup {
-  const each = workloadsOf(input, site, settings);
+  const open = new Set(tunables(input).flatMap((one) => (made(one) === null ? [one.key] : [])));
+  const each = workloadsOf(input, site, settings).filter(({ key }) => open.has(key));
   const keys = each.map(({ key }) => key);
   const place = placeOf(site);
   const { device } = place;
@@ -73,8 +78,8 @@ export function lookUp(
   const unfinished = within(shareOf(budgetSeconds, others + within(budgetSeconds).length));
   let rows: ReadonlyMap<string, Undecided> | null = null;
   const undecided = () => {
-    const open = [...misses, ...narrow, ...unfinished].map(({ key }) => key);
-    rows ??= new Map(store?.findUndecided(open, place).map((row) => [row.workload, row]));
+    const keys = [...misses, ...narrow, ...unfinished].map(({ key }) => key);
+    rows ??= new Map(store?.findUndecided(keys, place).map((row) => [row.workload, row]));
     return rows;
   };
   return {
@@ -86,13 +91,14 @@ export function lookUp(
     decide(results, whyNot, since) {
       return input.operations.map((operation) => {
         if (!isTunable(operation)) return skipped(operation);
+        if (!open.has(operation.key)) return made(operation)!;
         const known = results.get(operation.key);
         if (known !== undefined)
           return decided(operation, { ...known, workload: operation.key, ...place }, known.outcome, device);
         const record = chosen.get(operation.key);
         if (record !== undefined) return decided(operation, record, 'hit', device);
-        const open = since?.get(operation.key) ?? undecided().get(operation.key);
-        return passedOver(operation.place, operation, 'default', open ? whyUndecided(open) : whyNot);
+        const tried = since?.get(operation.key) ?? undecided().get(operation.key);
+        return passedOver(operation.place, operation, 'default', tried ? whyUndecided(tried) : whyNot);
       });
     },
   };

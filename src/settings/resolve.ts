@@ -10,7 +10,7 @@ export interface Sources extends FileSources {
   readonly flags: ReadonlyMap<Name, string>;
   /** What the flags begin with, for messages: `--iree-tuned-`. */
   readonly flagPrefix: string;
-  readonly defaults: Pick<Settings, 'database' | 'cache'>;
+  readonly defaults: Pick<Settings, 'database' | 'cache' | 'lock'>;
 }
 
 export interface Resolution {
@@ -69,6 +69,8 @@ export function resolveSettings(sources: Sources): Resolution {
     explain: of('explain', DEFINITIONS.explain, undefined),
     log: of('log', DEFINITIONS.log, undefined),
     cache: of('cache', DEFINITIONS.cache, defaults.cache),
+    lock: of('lock', DEFINITIONS.lock, defaults.lock),
+    frozen: of('frozen', DEFINITIONS.frozen, false),
   };
   return {
     settings,

@@ -22,6 +22,10 @@ export interface Settings {
   readonly log: string | undefined;
   /** The folder of everything that can be made again. It need not exist. */
   readonly cache: string;
+  /** The lock file: one that was found, or one that somebody names, which need not be there; undefined for none. */
+  readonly lock: string | undefined;
+  /** Nothing is decided but by the lock file. */
+  readonly frozen: boolean;
 }
 
 export type OnMiss = 'tune' | 'default' | 'record';
@@ -105,6 +109,8 @@ export const DEFINITIONS = {
   explain: path('a path, or - for stderr'),
   log: path('the path of a file'),
   cache: path('the path of a folder'),
+  lock: path('the path of a lock file'),
+  frozen: onOrOff,
 };
 
 export type Name = keyof typeof DEFINITIONS;

@@ -19,12 +19,16 @@ export interface Subject extends RecordKey {
   readonly compilerForm: unknown;
 }
 
-/** Why a record's configuration is believed. Ratios are default time over tuned time: above 1 is faster. */
-export interface Evidence {
+/** Default time over tuned time: above 1 is faster. */
+export interface Speedup {
   readonly ratio: number;
   /** 99% confidence interval of `ratio`. */
   readonly low: number;
   readonly high: number;
+}
+
+/** Why a record's configuration is believed. */
+export interface Evidence extends Speedup {
   /** Median seconds of one execution of the default and of the configuration. */
   readonly defaultSeconds: number;
   readonly seconds: number;

@@ -8,14 +8,14 @@ import { compileInjected, injectedCommand, runOriginal, type Ending, attempt } f
 import { takenStdin } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity, programIdentity } from '../compiler/command-identity.ts';
 import { lastWord } from './last-word.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
+import type { LockedBuild } from './locked.ts';
 import { programMemory } from './program-memory.ts';
-import { rememberRun, stampsBefore } from './replay.ts';
+import { rememberRun, stampsBefore, type Stamps } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { resolve, withSurvey } from './resolve.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
@@ -24,6 +24,8 @@ import { countsOf, countsOfPass } from '../report/counts.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Settings } from '../settings/index.ts';
 import { userName } from '../store/author.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
@@ -80,43 +82,102 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
   return unread(pass);
 }
 
-/** Looks up, tunes what is missing, injects and compiles. Returns only when nothing is to be injected. */
-async function compileTuned(found: Inspected, command: Command, surroundings: Surroundings): Promise<void> {
+/** What is to be compiled, and all that led to it. */
+interface Decided {
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  readonly injection: Injection;
+  readonly verdict: ProgramVerdict | null;
+  /** Seconds that were spent on measuring, and on waiting for a turn. */
+  readonly tuning: number;
+  /** Whether the same would be decided again. */
+  readonly settled: boolean;
+  /** What the files were that decided about it. */
+  readonly before: Stamps;
+  /** What else did. */
+  readonly files: readonly string[];
+  readonly store: Store | null;
+  readonly lock: LockedBuild | null;
+}
+
+/** Decides by the lock file where that knows all of it. */
+async function decideLocked(
+  found: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Decided> {
+  const before = stampsBefore(surroundings, [], surroundings.settings.lock === undefined);
+  // Nothing of this is loaded where there is no lock file.
+  const { consultLock } = await import('./locked.ts');
+  const lock = await consultLock(found, command, surroundings);
+  if (lock.problem !== null) tell(lock.problem, surroundings.settings.log);
+  const { inspected, whole } = lock;
+  // Whoever has something to say says it again.
+  const settled = lock.problem === null;
+  if (whole === null) {
+    const decided = await decideByStore(inspected, command, surroundings, lock);
+    return { ...decided, settled: settled && decided.settled, before: [...before, ...decided.before] };
+  }
+  return {
+    ...{ inspected, lock, before, settled },
+    ...whole,
+    verdict: null,
+    tuning: 0,
+    files: [],
+    store: null,
+  };
+}
+
+/** Looks up, tunes what is missing, and hears the program. */
+async function decideByStore(
+  found: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+  lock: LockedBuild | null,
+): Promise<Decided> {
   const { settings, cacheDirectory } = surroundings;
+  const made = lock?.made;
   const { store, problem } = await openDatabase(settings);
   const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
-  let resolved = await resolve(found, store, problem, memory, command, surroundings);
+  let resolved = await resolve(found, store, problem, memory, command, surroundings, made);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
   if (!matchesGenerated(injection.route)) {
     // What an operation is written as is not always what was measured.
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
     if (surveyed !== resolved.inspected) {
-      resolved = await resolve(surveyed, store, problem, memory, command, surroundings);
+      resolved = await resolve(surveyed, store, problem, memory, command, surroundings, made);
       injection = planCompile(resolved.decisions, surveyed, command, surroundings);
       tuning += resolved.seconds;
     }
   }
-  const { inspected, whyNot } = resolved;
+  const { inspected, whyNot, files } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
   const word = await lastWord(program, injection, whyNot, store, surroundings);
   const { decisions, verdict } = word;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;
+  const settled = resolved.settled && word.settled;
+  return { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
+}
+
+/** Decides, injects and compiles. Returns only when nothing is to be injected. */
+async function compileTuned(found: Inspected, command: Command, surroundings: Surroundings): Promise<void> {
+  const { settings, cacheDirectory } = surroundings;
+  const decided =
+    settings.lock === undefined && !settings.frozen
+      ? await decideByStore(found, command, surroundings, null)
+      : await decideLocked(found, command, surroundings);
+  const { inspected, decisions, injection, verdict, tuning, lock, store } = decided;
   const handedOver = performance.now();
   const report = (ending: Ending) => {
     const times = { tuning, handedOver };
-    reportCompile(ending, inspected, command, { decisions, injection, verdict }, times, surroundings);
-    if (
-      !resolved.settled ||
-      !word.settled ||
-      ending.files === null ||
-      command.arguments.input?.kind !== 'file'
-    )
-      return;
+    const what = { decisions, injection, verdict, lock };
+    reportCompile(ending, inspected, command, what, times, surroundings);
+    if (!decided.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
     const input = { path: command.arguments.input.path, digest: inspected.input.digest };
     const memories = [
       surveyMemory.pathOf(cacheDirectory, inputIdentity(command, inspected.input.digest)),
@@ -126,8 +187,8 @@ async function compileTuned(found: Inspected, command: Command, surroundings: Su
       ),
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
-    const files = [...memories, ...resolved.files, ...ending.files];
-    rememberRun(run, command, input, before, files, surroundings);
+    const files = [...memories, ...decided.files, ...ending.files];
+    rememberRun(run, command, input, decided.before, files, surroundings);
   };
   if (injection.route === 'none') {
     store?.close();
@@ -161,11 +222,10 @@ async function compileTuned(found: Inspected, command: Command, surroundings: Su
       ]);
     }
   };
-  await compileInjected(injected, command, inspected, decisions, surroundings, {
-    onEnd: report,
-    onLost,
-    onFailure,
-  });
+  // What is locked was looked for in the executables when the lock file was made.
+  const own = lock?.whole ? withoutTuning(surroundings) : surroundings;
+  const events = { onEnd: report, onLost, onFailure };
+  await compileInjected(injected, command, inspected, decisions, own, events);
 }
 
 /** What the same compile will be counted as next time: nothing is tuned twice. */

@@ -1,5 +1,5 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
-import type { Decision } from '../decision/decision.ts';
+import type { Decision, Made } from '../decision/decision.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
@@ -33,6 +33,7 @@ export interface Resolved {
  * Decides about every operation: looks records up, and tunes what has none where that is wanted and possible.
  * @param whyNoStore why there is no database, when there is none
  * @param program what is known of the program as a whole
+ * @param made what is decided already
  */
 export async function resolve(
   inspected: Inspected,
@@ -41,9 +42,10 @@ export async function resolve(
   program: ProgramMemory | null,
   command: Command,
   surroundings: Surroundings,
+  made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  let lookup = lookUp(store, inspected.input, inspected.site, settings);
+  let lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
@@ -99,12 +101,12 @@ export async function resolve(
   const surveyed = await surveyToTune(inspected, command, surroundings, patience());
   if (typeof surveyed === 'string') {
     // Whoever measured all that time may have tuned the same.
-    lookup = lookUp(store, inspected.input, inspected.site, settings);
+    lookup = lookUp(store, inspected.input, inspected.site, settings, made);
     const decisions = decide(new Map(), surveyed);
     return { inspected, decisions, seconds: seconds(), settled: false, files: tools, whyNot };
   }
   if (surveyed !== inspected) {
-    lookup = lookUp(store, surveyed.input, surveyed.site, settings);
+    lookup = lookUp(store, surveyed.input, surveyed.site, settings, made);
     open = toTune();
   }
   const tuned =

@@ -1,7 +1,9 @@
 // What every operation gets, given what is in a database: without a compiler, on a store in a temporary folder.
 import { describe, expect, test, vi } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
+import { passedOver } from '../../src/decision/decision.ts';
 import { lookUp, workloadsOf } from '../../src/decision/look-up.ts';
+import type { TunableOperation } from '../../src/input/operation.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { placeOf, subjectOf } from '../../src/store/subject.ts';
@@ -100,6 +102,22 @@ test('without a database everything is missed', () => {
   expect(keys(lookup.misses)).toEqual([keyOf(8), keyOf(16)]);
   expect([lookup.narrow, lookup.undecided().size]).toEqual([[], 0]);
   expect(decided(null, [8])).toEqual([missed]);
+});
+
+test('what is decided already is neither looked up nor tuned', () => {
+  const store = open(temporaryPath());
+  putRecord(store, 16);
+  const find = vi.spyOn(store, 'findRecords');
+  const made = (operation: TunableOperation) =>
+    operation.key === keyOf(16) ? null : passedOver(operation.place, operation, 'default', 'so it is');
+  const lookup = lookUp(store, input(8, 16, 8), here, settings, made);
+  expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16)]]);
+  expect([...lookup.misses, ...lookup.narrow, ...lookup.unfinished]).toEqual([]);
+  expect(lookup.decide(new Map(), '').map(({ reason }) => reason)).toEqual([
+    'so it is',
+    hit.reason,
+    'so it is',
+  ]);
 });
 
 test('each workload is looked up once, in the order of the input, and every operation is decided about', () => {

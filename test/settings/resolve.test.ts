@@ -33,7 +33,7 @@ function resolve(given: Given) {
     })),
     parse: parseConfigText,
     home: '/home/ada',
-    defaults: { database: '/default.db', cache: '/default-cache' },
+    defaults: { database: '/default.db', cache: '/default-cache', lock: undefined },
     realPath: (path) => (path in (given.links ?? {}) ? given.links![path]! : path),
   });
 }
@@ -57,6 +57,8 @@ describe('settings', () => {
       explain: undefined,
       log: undefined,
       cache: '/default-cache',
+      lock: undefined,
+      frozen: false,
     });
     expect(new Set(origins.map(({ origin }) => origin))).toEqual(new Set(['default']));
     expect([...problems, ...refused]).toEqual([]);
@@ -130,7 +132,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, disable, readonly, explain, log, cache, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, disable, readonly, explain, log, cache, lock, frozen, trusted-projects',
     ],
     ['{\n  "budget": "5"}', ':2:3: "budget": "5": it takes a number of seconds, 0 for no tuning'],
     ['{"budget": -5}', ':1:2: "budget": -5: it takes a number of seconds, 0 for no tuning'],
