@@ -11,7 +11,7 @@ import { planCompile } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import { configurationKey } from '../backend/index.ts';
-import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
+import { atDevice, inspectInput, openToLook, surroundingsOf } from './context.ts';
 
 export async function explainInput(
   input: string,
@@ -21,8 +21,9 @@ export async function explainInput(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const { cacheDirectory, env } = surroundings;
-  const { command, inspected } = await inspectInput(input, flags, surroundings);
-  const store = await openDatabase(surroundings);
+  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
+  const { store } = await openToLook(surroundings);
+  const inspected = atDevice(read, store, surroundings);
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const memory = programMemory.recall(

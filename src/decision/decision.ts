@@ -58,15 +58,19 @@ export function passedOver(
 export const skipped = ({ place, skipped: reason, alike }: Skipped): Decision =>
   passedOver(place, null, 'skipped', reason, alike);
 
-/** The decision that a record makes for an operation. */
+/**
+ * The decision that a record makes for an operation.
+ * @param kin what another device is to this one, for people
+ */
 export function decided(
   tunable: TunableOperation,
   record: Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey>,
   outcome: 'hit' | 'tuned',
   device: string,
+  kin = '',
 ): Decision {
   const { configuration, evidence, workload, target, compiler } = record;
-  const where = record.device === device ? '' : `, measured on ${record.device}`;
+  const where = record.device === device ? '' : `, measured on ${record.device}${kin}`;
   const what = isDefault(configuration)
     ? evidence.complete
       ? 'the default is best'

@@ -121,6 +121,15 @@ export interface Miss extends RecordKey {
   readonly lastSeenAt: string;
 }
 
+/** A device that something was measured on, or missed for. */
+export interface KnownDevice {
+  readonly key: string;
+  /** Plain JSON, which anybody may have written. */
+  readonly form: unknown;
+  /** What people call it; null where nobody gave it a name. */
+  readonly name: string | null;
+}
+
 export interface Store {
   /** Records of one target and compiler for these workloads, on any device, marked ones included. */
   findRecords(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
@@ -147,6 +156,10 @@ export interface Store {
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** Full description of a key, for re-measuring; undefined when unknown. */
   subject(key: RecordKey): Subject | undefined;
+  /** Every device, by key. */
+  devices(): KnownDevice[];
+  /** Gives a device a name, in place of the one that it had; whatever had that name has none. */
+  nameDevice(name: string, device: Omit<KnownDevice, 'name'>): void;
   /** Adds to named counters, creating them at need. */
   count(increments: Readonly<Record<string, number>>): void;
   counters(): Record<string, number>;

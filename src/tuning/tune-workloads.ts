@@ -12,7 +12,7 @@ import type { Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
 import { userName } from '../store/author.ts';
 import { chooseRecord, lacksFamily } from '../store/choose.ts';
-import type { Store, Undecided } from '../store/store.ts';
+import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -39,6 +39,8 @@ export interface Work {
   readonly options: SpaceOptions;
   /** When the record was written that this goes on from; a later one is taken over instead. */
   readonly goesOnFrom?: string;
+  /** The record of a device of the same class: its configuration is compared with the default before anything is searched. */
+  readonly alike?: TuningRecord;
 }
 
 export interface TuneOptions {
@@ -170,6 +172,7 @@ export async function tuneWorkloads(
         budgetSeconds: share,
         clock,
         createdBy: userName(),
+        ...(work.alike && options.again?.has(work.key) !== true && { alike: work.alike }),
         ...(onProgress && {
           onProgress: (progress) => {
             onProgress({ ...progress, secondsLeft: Math.max(0, end - clock()) });

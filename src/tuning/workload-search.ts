@@ -5,9 +5,18 @@ import { type Strategy, type StrategyFactory, seededRandom } from '../search/str
 import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
-import type { Evidence, Store, Subject, TuningRecord } from '../store/store.ts';
-import type { Bench } from './bench.ts';
-import { earlierTrials, markedIn, seeded, unfinishedRecord } from './earlier.ts';
+import type { Evidence, Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import { staticForms } from '../workload/workload.ts';
+import type { Bench, FailedFinalist } from './bench.ts';
+import {
+  earlierTrials,
+  markedIn,
+  seeded,
+  trialElsewhere,
+  isVerifiable,
+  unfinishedRecord,
+  VERIFICATION,
+} from './earlier.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
 import { defaultTrial, runsOf, trialOf } from './trials.ts';
@@ -46,6 +55,8 @@ export interface SearchJob {
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly createdBy: string;
+  /** What won on another device of the class. */
+  readonly alike?: TuningRecord;
 }
 
 /** A decision and the evidence for it. */
@@ -78,6 +89,8 @@ export class WorkloadSearch {
   readonly #space: SearchSpace<Configuration>;
   readonly #before: TuningRecord | undefined;
   readonly #strategy: Strategy;
+  /** What won on another device of the class, as long as it was not compared with the default on this one. */
+  #alike: TuningRecord | null;
   readonly #ranks = new Ranks();
   /** Where the strategy proposed a configuration, by its key. */
   readonly #pointOf = new Map<string, Point>();
@@ -102,13 +115,20 @@ export class WorkloadSearch {
     this.#bench = bench;
     this.#store = store;
     this.#job = job;
-    const { subject, backend, options, strategy } = job;
+    const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
     this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
     this.#before = unfinishedRecord(store, subject);
-    const earlier = earlierTrials(store, subject);
+    this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
+    const own = earlierTrials(store, subject);
+    const earlier = this.#alike === null ? own : [...own, trialElsewhere(this.#alike)];
     this.#strategy = strategy(seeded(this.#space, earlier, this.#before !== undefined), seededRandom(1));
     this.#others = this.#space.alternatives;
+  }
+
+  /** Whether there is something to be verified. */
+  get isVerifiable(): boolean {
+    return this.#alike !== null;
   }
 
   /** Batches by now. */
@@ -152,6 +172,53 @@ export class WorkloadSearch {
     const finalists = isBrief ? BRIEF_FINALISTS : this.#job.effort.finalists;
     const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
     return this.#slowestBatch + this.#bench.finalsSeconds(this.#expected(likely));
+  }
+
+  /**
+   * Compares what won on another device of the class with the default, once: a few seconds instead of a search. Where it is
+   * faster here, too, beyond doubt, that is the decision, with this device's own evidence; null otherwise, and the search
+   * begins with it.
+   * @param isTimeLeft whether more may be timed than it takes at least
+   */
+  async verify(isTimeLeft: () => boolean): Promise<TuningResult | null> {
+    const alike = this.#alike;
+    if (alike === null) return null;
+    this.#alike = null;
+    const begun = this.#job.clock();
+    const { subject } = this.#job;
+    const { configuration, evidence } = alike;
+    this.#report('finals');
+    const sizes = staticForms(subject.workloadForm).length;
+    const finals = await this.#bench.prepareFinals(
+      [configuration],
+      { ofDefault: sizes * evidence.defaultSeconds, ofFinalists: [sizes * evidence.seconds] },
+      true,
+    );
+    const runs: Run[] = [];
+    const raced = finals && (await race(finals, isTimeLeft, (some) => runs.push(...some)));
+    this.#tuningSeconds += this.#job.clock() - begun;
+    if (raced === null) return null;
+    const timed = raced.standings.map(({ seconds, ratio }): Trial => ({
+      ...trialElsewhere(alike),
+      seconds,
+      ratio,
+    }));
+    const strategy = VERIFICATION;
+    this.#store.addTrials(subject, [
+      defaultTrial(raced.defaultSeconds, strategy),
+      ...timed,
+      ...raced.failed.map((one) => failedTrial(one, strategy)),
+    ]);
+    this.#store.addRuns(subject, runs);
+    this.#markWrong(raced.failed);
+    const unmarked = this.#unmarked(raced);
+    if (winner(unmarked) === null) return null;
+    // What that device's search could choose from, and whether it came to its end, holds for the class.
+    const { families, complete } = evidence;
+    const searched = { trials: 1, tuningSeconds: this.#tuningSeconds, families, complete };
+    const result = decisionOf(unmarked, searched);
+    this.#store.putRecord(subject, { ...result, ...this.#written() });
+    return result;
   }
 
   /**
@@ -207,29 +274,13 @@ export class WorkloadSearch {
       }));
     this.#tuningSeconds += this.#job.clock() - begun;
     if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
-    const written = this.#written();
     this.#store.addTrials(
       subject,
-      raced.failed.map(({ configuration, outcome, reason }) => ({
-        configuration,
-        outcome,
-        seconds: null,
-        ratio: null,
-        message: reason,
-        strategy: this.#strategy.name,
-      })),
+      raced.failed.map((one) => failedTrial(one, this.#strategy.name)),
     );
-    this.#store.addMarks(
-      subject,
-      raced.failed.flatMap(({ configuration, outcome, reason }) =>
-        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
-      ),
-    );
-    // A build may have failed with one of them meanwhile.
-    const isMarkedByNow = markedIn(this.#store, subject);
-    const unmarked = raced.standings.filter(({ configuration }) => !isMarkedByNow(configuration));
-    const result = decisionOf({ ...raced, standings: unmarked }, this.#searched(complete));
-    this.#store.putRecord(subject, { ...result, ...written });
+    this.#markWrong(raced.failed);
+    const result = decisionOf(this.#unmarked(raced), this.#searched(complete));
+    this.#store.putRecord(subject, { ...result, ...this.#written() });
     return result;
   }
 
@@ -247,6 +298,23 @@ export class WorkloadSearch {
     const result = { configuration: DEFAULT_CONFIGURATION, evidence };
     this.#store.putRecord(this.#job.subject, { ...result, ...this.#written() });
     return result;
+  }
+
+  /** Marks finalists whose output was wrong. */
+  #markWrong(failed: readonly FailedFinalist[]): void {
+    const written = this.#written();
+    this.#store.addMarks(
+      this.#job.subject,
+      failed.flatMap(({ configuration, outcome, reason }) =>
+        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
+      ),
+    );
+  }
+
+  /** A race without what is marked by now: a build may have failed with one of them meanwhile. */
+  #unmarked(raced: Race): Race {
+    const isMarked = markedIn(this.#store, this.#job.subject);
+    return { ...raced, standings: raced.standings.filter(({ configuration }) => !isMarked(configuration)) };
   }
 
   /** Whether the strategy is asked for more. */
@@ -355,6 +423,15 @@ export class WorkloadSearch {
     });
   }
 }
+
+const failedTrial = ({ configuration, outcome, reason }: FailedFinalist, strategy: string): Trial => ({
+  configuration,
+  outcome,
+  seconds: null,
+  ratio: null,
+  message: reason,
+  strategy,
+});
 
 type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
 

@@ -2,6 +2,7 @@
 import { locate } from 'mlir-parser-ts';
 import type { FoundCompiler } from '../compiler/index.ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
+import { siteFor, UnknownDeviceError } from '../decision/for-device.ts';
 import type { Place } from '../input/operation.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending, attempt } from './compile.ts';
@@ -24,7 +25,7 @@ import { countsOf, countsOfPass } from '../report/counts.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Settings } from '../settings/index.ts';
 import { userName } from '../store/author.ts';
-import { openStore } from '../store/open.ts';
+import { openAsFarAsPossible } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -80,10 +81,15 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
   return unread(pass);
 }
 
-/** Looks up, tunes what is missing, injects and compiles. Returns only when nothing is to be injected. */
-async function compileTuned(found: Inspected, command: Command, surroundings: Surroundings): Promise<void> {
-  const { settings, cacheDirectory } = surroundings;
-  const { store, problem } = await openDatabase(settings);
+/**
+ * Looks up, tunes what is missing, injects and compiles. Returns only when nothing is to be injected.
+ * @param given as the user has set things, which is what a repeated command is known by
+ */
+async function compileTuned(asked: Inspected, command: Command, given: Surroundings): Promise<void> {
+  const { store, problem, isReadonly, found } = await openDatabase(asked, given.settings);
+  const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
+  const surroundings = { ...given, settings };
+  const { cacheDirectory } = surroundings;
   const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
@@ -127,7 +133,7 @@ async function compileTuned(found: Inspected, command: Command, surroundings: Su
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
     const files = [...memories, ...resolved.files, ...ending.files];
-    rememberRun(run, command, input, before, files, surroundings);
+    rememberRun(run, command, input, before, files, given);
   };
   if (injection.route === 'none') {
     store?.close();
@@ -193,12 +199,33 @@ async function rememberPass(
   rememberRun(run, command, { path, digest }, stampsBefore(surroundings, []), [], surroundings);
 }
 
+/** A database, and what is compiled for as it says. */
+interface Database {
+  readonly store: Store | null;
+  /** Why there is none, or why it is of no use. */
+  readonly problem: string | null;
+  /** Whether it is only read, wherever that comes from. */
+  readonly isReadonly: boolean;
+  readonly found: Inspected;
+}
+
 /** A database that cannot be used is a build without tuning, and a message for who looks. */
-async function openDatabase(settings: Settings): Promise<{ store: Store | null; problem: string | null }> {
+async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
+  const { database, readonly, forDevice, log } = settings;
   try {
-    return { store: await openStore(settings.database, { readonly: settings.readonly }), problem: null };
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+    if (whyReadonly !== null) tell(whyReadonly, log);
+    const rest = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
+    if (forDevice === undefined) return { ...rest, found };
+    try {
+      return { ...rest, found: { ...found, site: siteFor(found.site, forDevice, store) } };
+    } catch (error) {
+      store.close();
+      throw error;
+    }
   } catch (error) {
-    return { store: null, problem: `no tuning database: ${messageOf(error)}` };
+    const prefix = error instanceof UnknownDeviceError ? '' : 'no tuning database: ';
+    return { store: null, problem: prefix + messageOf(error), isReadonly: readonly, found };
   }
 }
 

@@ -6,7 +6,7 @@ import { packageRoot } from '../../system/package-root.ts';
 import { ELSEWHERE, StoreError } from '../errors.ts';
 
 /** Number of the newest file in db/migrations; kept in `PRAGMA user_version`. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** `PRAGMA application_id` of our databases: "IREt" in ASCII. Tells them from other programs' files. */
 export const APPLICATION_ID = 0x49524574;

@@ -2,6 +2,7 @@
 import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.ts';
 import type {
   Evidence,
+  KnownDevice,
   RecordKey,
   Run,
   Subject,
@@ -12,7 +13,7 @@ import type {
   MarkKind,
   Undecided,
 } from '../store.ts';
-import { isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
+import { isDeviceName, isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 
@@ -68,6 +69,12 @@ export interface SubjectRow extends RecordKey {
   readonly compiler_form: string;
 }
 
+export interface DeviceRow {
+  readonly key: string;
+  readonly form: string;
+  readonly name: string | null;
+}
+
 export function toRecord(row: RecordRow): TuningRecord | undefined {
   const form = parseJson(row.workload_form);
   if (!isWorkload(form)) return undefined;
@@ -113,6 +120,11 @@ export function toMark(row: MarkRow): Mark | undefined {
 /** Nobody has more time than for ever: such a row would never be tried again. */
 export function toUndecided(row: Undecided): Undecided | undefined {
   return Number.isFinite(row.budgetSeconds) && isInstant(row.lastTriedAt) ? row : undefined;
+}
+
+export function toDevice({ key, form: text, name }: DeviceRow): KnownDevice | undefined {
+  const form = parseJson(text);
+  return form === undefined ? undefined : { key, form, name: isDeviceName(name) ? name : null };
 }
 
 export function toTrial(row: TrialRow): Trial | undefined {

@@ -5,10 +5,12 @@ import type { Database, Statement } from 'better-sqlite3';
 import { connect } from './connect.ts';
 import { toStoreError } from '../errors.ts';
 import {
+  toDevice,
   toRecord,
   toSubject,
   toRun,
   toTrial,
+  type DeviceRow,
   type RecordRow,
   type RunRow,
   type SubjectRow,
@@ -28,11 +30,13 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** Clock for misses and trials; the system's when left out. */
   readonly now?: () => Date;
+  /** The network file system that a path lies on, null where it is none; what the system says when left out. */
+  readonly networkAt?: (path: string) => string | null;
 }
 
 /** Opens the database at `path`, creating or migrating it unless `readonly`. Opening and every method throw `StoreError`. */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
-  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date() } = options;
+  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date(), networkAt } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = <T>(action: () => T): T => {
     try {
@@ -41,7 +45,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       throw toStoreError(error, context);
     }
   };
-  const db = guard(() => connect(context));
+  const db = guard(() => connect(context, networkAt));
   const statement = preparedOnce(db);
   // Taking the write lock at once lets a writer wait for its turn; a read lock that is raised later cannot wait.
   const write = (action: () => void) => {
@@ -138,6 +142,14 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         toUndecided,
       ),
     subject: (key) => valid(read<SubjectRow>(sql.SELECT_SUBJECT, keyOf(key)), toSubject)[0],
+    devices: () => valid(read<DeviceRow>(sql.SELECT_DEVICES), toDevice),
+    nameDevice: (name, { key, form }) => {
+      write(() => {
+        statement(sql.upsertPart('device')).run(key, formText(form));
+        statement(sql.DELETE_DEVICE_NAME).run({ name, key });
+        statement(sql.INSERT_DEVICE_NAME).run({ name, key });
+      });
+    },
     count: (increments) => {
       write(() => {
         for (const [name, amount] of Object.entries(increments)) {
