@@ -41,14 +41,15 @@ export async function showDevices(
     else console.log(describe(listed));
     return;
   }
-  if (!isDeviceName(options.name))
+  const wanted = options.name;
+  if (!isDeviceName(wanted))
     throw new UsageError(
-      `--name ${options.name}: it takes up to 64 letters, digits, dots, dashes and underscores, the first a letter or digit`,
+      `--name ${String(wanted)}: it takes up to 64 letters, digits, dots, dashes and underscores, the first a letter or digit`,
     );
   const store = await openDatabase(surroundings);
   const device = which === undefined ? own : theOne(which, store.devices());
-  const before = store.devices().find(({ name }) => name === options.name);
-  store.nameDevice(options.name, device);
+  const before = store.devices().find(({ name }) => name === wanted);
+  store.nameDevice(wanted, device);
   const listed = list(
     store.devices().filter(({ key }) => key === device.key),
     own.key,
@@ -57,7 +58,7 @@ export async function showDevices(
   store.close();
   if (options.json === true) console.log(JSON.stringify(listed, null, 2));
   else {
-    console.log(`${options.name} is now ${printable(device.key)}`);
+    console.log(`${wanted} is now ${printable(device.key)}`);
     if (before !== undefined && before.key !== device.key)
       console.log(`It was ${printable(before.key)}, which has no name any more.`);
   }

@@ -149,7 +149,7 @@ function checkCache({ cacheDirectory }: Surroundings): Finding {
     ? good('cache', cacheDirectory)
     : bad(
         'cache',
-        `${cacheDirectory}, on a network disk (${network}): hits wait for it, and its containers do not wait for each other when they measure`,
+        `${cacheDirectory}, on a network disk (${network}): every build waits for it`,
         "set IREE_TUNED_CACHE to a folder on this machine's own disk",
       );
 }

@@ -69,12 +69,3 @@ export function devicesLike(text: string, known: readonly KnownDevice[]): readon
   const whole = known.filter(({ form }) => deviceClass(form) === text);
   return whole.length > 0 ? whole : known.filter(({ key }) => key.includes(text));
 }
-
-/** The class of each device of a database that has one, by key. */
-export const classesOf = (store: Pick<Store, 'devices'>): ReadonlyMap<string, string> =>
-  new Map(
-    store.devices().flatMap(({ key, form }) => {
-      const own = deviceClass(form);
-      return own === null ? [] : [[key, own] as const];
-    }),
-  );

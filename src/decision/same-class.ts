@@ -4,7 +4,6 @@ import { configurationKey } from '../backend/index.ts';
 import type { Site } from '../site/site.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { RecordKey, Store, TuningRecord } from '../store/store.ts';
-import { classesOf } from './for-device.ts';
 
 /**
  * The best record of the site's class for each workload of `records` that has none of its own device.
@@ -19,8 +18,9 @@ export function recordsOfClass(
   // Nothing more is asked of the system or the database where there is nothing to choose from.
   const own = others.length === 0 ? null : deviceClass(site.device);
   if (own === null) return new Map();
-  const classes = classesOf(store);
-  const alike = others.filter(({ device }) => classes.get(device) === own);
+  const devices = store.devices().filter(({ form }) => deviceClass(form) === own);
+  const keys = new Set(devices.map(({ key }) => key));
+  const alike = others.filter(({ device }) => keys.has(device));
   return new Map(
     [...new Set(alike.map(({ workload }) => workload))].flatMap((workload) => {
       const best = chooseRecord(

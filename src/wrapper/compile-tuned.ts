@@ -2,7 +2,6 @@
 import { locate } from 'mlir-parser-ts';
 import type { FoundCompiler } from '../compiler/index.ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
-import { siteFor, UnknownDeviceError } from '../decision/for-device.ts';
 import type { Place } from '../input/operation.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import { compileInjected, injectedCommand, runOriginal, type Ending, attempt } from './compile.ts';
@@ -212,20 +211,23 @@ interface Database {
 /** A database that cannot be used is a build without tuning, and a message for who looks. */
 async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
   const { database, readonly, forDevice, log } = settings;
+  const without = (problem: string) => ({ store: null, problem, isReadonly: readonly, found });
   try {
     const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
     if (whyReadonly !== null) tell(whyReadonly, log);
-    const rest = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
-    if (forDevice === undefined) return { ...rest, found };
+    const opened = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
+    if (forDevice === undefined) return { ...opened, found };
+    // Nothing of this is loaded where nobody sets it.
+    const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');
     try {
-      return { ...rest, found: { ...found, site: siteFor(found.site, forDevice, store) } };
+      return { ...opened, found: { ...found, site: siteFor(found.site, forDevice, store) } };
     } catch (error) {
       store.close();
+      if (error instanceof UnknownDeviceError) return without(error.message);
       throw error;
     }
   } catch (error) {
-    const prefix = error instanceof UnknownDeviceError ? '' : 'no tuning database: ';
-    return { store: null, problem: prefix + messageOf(error), isReadonly: readonly, found };
+    return without(`no tuning database: ${messageOf(error)}`);
   }
 }
 

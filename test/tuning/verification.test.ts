@@ -37,7 +37,7 @@ const alike: TuningRecord = {
   createdAt: '2026-01-01T00:00:00Z',
   createdBy: 'somebody',
 };
-const job: TuningJob = {
+const plain: TuningJob = {
   subject,
   backend: llvmCpu,
   options: SPACE,
@@ -46,8 +46,8 @@ const job: TuningJob = {
   budgetSeconds: 1000,
   clock: () => 0,
   createdBy: 'test',
-  alike,
 };
+const job: TuningJob = { ...plain, alike };
 
 function newStore(): Store {
   const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
@@ -168,7 +168,6 @@ test('workloads of which nothing is known keep half of the time', async () => {
   const parts = Array.from({ length: 40 }, (_, m) => {
     const form = matmul(64 + m, 64, 64);
     const own = subjectOf(64 + m, { workloadForm: form });
-    const { alike: _alike, ...plain } = job;
     const search = new WorkloadSearch(syntheticBench({ gainOf: () => 1.5 }), store, {
       ...plain,
       subject: own,
