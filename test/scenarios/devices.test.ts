@@ -67,7 +67,7 @@ describe('a build for another device', () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
     moveRecords(place, { processor: undefined });
     await tuned(place, 'devices', '--name', 'prod', KEY);
-    alter(place, (database) => database.exec('DELETE FROM record'));
+    alter(place, (database) => database.exec('DELETE FROM claim'));
     const { compiler, ran } = place.watchedTools();
     const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_FOR_DEVICE: 'prod' };
     expect(await built(place, env)).toMatchObject({
@@ -235,7 +235,7 @@ require('node:module').syncBuiltinESMExports();
   });
   test('tunes nothing where a record is missing, whatever is set', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
-    alter(place, (database) => database.exec('DELETE FROM record'));
+    alter(place, (database) => database.exec('DELETE FROM claim'));
     for (const onMiss of ['tune', 'record'])
       expect(await built(place, { ...onNetwork(place), IREE_TUNED_ON_MISS: onMiss })).toMatchObject({
         outcome: 'default',

@@ -36,6 +36,9 @@ const alike: TuningRecord = {
   failure: null,
   createdAt: '2026-01-01T00:00:00Z',
   createdBy: 'somebody',
+  machine: 'another',
+  tool: '1.0.0',
+  digest: '0'.repeat(64),
 };
 const plain: TuningJob = {
   subject,
