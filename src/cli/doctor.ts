@@ -4,12 +4,16 @@ import type { Command as Program } from 'commander';
 import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { describeDevice } from '../backend/index.ts';
-import { deviceKey } from '../backend/device.ts';
+import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { messageOf } from '../system/tell.ts';
-import { openDatabase, surroundingsOf } from './context.ts';
+import { fileSystemName, networkOf } from '../system/file-system.ts';
+import { deviceFor } from '../decision/for-device.ts';
+import { openAsFarAsPossible } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { surroundingsOf } from './context.ts';
 
 interface Finding {
   readonly what: string;
@@ -27,7 +31,7 @@ export async function doctor(options: { json?: boolean }, program: Program): Pro
   const findings = [
     checkNode(),
     ...(await checkCompiler(surroundings)),
-    await checkDatabase(surroundings),
+    ...(await checkDatabase(surroundings)),
     checkCache(surroundings),
   ];
   if (options.json === true) console.log(JSON.stringify(findings, null, 2));
@@ -75,7 +79,6 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
           'target',
           `${host.cpu || 'generic'}, ${host.features.length} features, vectors of ${host.nativeVectorBytes} bytes`,
         ),
-    good('device', deviceKey(describeDevice(settings.device))),
   );
   for (const tool of ['iree-benchmark-module', 'iree-run-module']) {
     const path = findRuntimeTool(tool, compiler, env, { root, cacheDirectory });
@@ -99,15 +102,38 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
   return findings;
 }
 
-async function checkDatabase(surroundings: Surroundings): Promise<Finding> {
-  const { database } = surroundings.settings;
+/** The database, and the device as it knows it. */
+async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
+  const { database, device: driver, forDevice, readonly } = surroundings.settings;
+  const device = describeDevice(driver);
+  const key = deviceKey(device);
+  const inClass = `class ${deviceClass(device) ?? 'not known: the system does not say enough of its processor'}`;
   try {
-    const store = await openDatabase(surroundings);
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
     const count = store.allRecords().length;
+    const devices = store.devices();
+    const whyUnknown = forDevice === undefined ? null : whyNoDevice(forDevice, device, key, store);
     store.close();
-    return good('database', `${database}, ${count} record${count === 1 ? '' : 's'}`);
+    const name = devices.find((one) => one.key === key)?.name;
+    const on = fileSystemName(database);
+    const found = `${database}, ${count} record${count === 1 ? '' : 's'}${on === null ? '' : `, on ${on}`}`;
+    return [
+      good('device', `${key}\n${inClass}${name ? `\ncalled ${name}` : ''}`),
+      ...(whyUnknown === null ? [] : [bad('for-device', forDevice!, whyUnknown)]),
+      whyReadonly === null ? good('database', found) : bad('database', found, whyReadonly),
+    ];
   } catch (error) {
-    return bad('database', database, messageOf(error));
+    return [good('device', `${key}\n${inClass}`), bad('database', database, messageOf(error))];
+  }
+}
+
+/** Why builds cannot be for a device; null when they can. */
+function whyNoDevice(asked: string, device: Device, key: string, store: Store): string | null {
+  try {
+    deviceFor({ device, deviceKey: key }, asked, store);
+    return null;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 
@@ -115,8 +141,15 @@ function checkCache({ cacheDirectory }: Surroundings): Finding {
   try {
     mkdirSync(cacheDirectory, { recursive: true });
     accessSync(cacheDirectory, constants.W_OK);
-    return good('cache', cacheDirectory);
   } catch (error) {
     return bad('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');
   }
+  const network = networkOf(cacheDirectory);
+  return network === null
+    ? good('cache', cacheDirectory)
+    : bad(
+        'cache',
+        `${cacheDirectory}, on a network disk (${network}): every build waits for it`,
+        "set IREE_TUNED_CACHE to a folder on this machine's own disk",
+      );
 }

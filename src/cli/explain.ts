@@ -16,7 +16,7 @@ import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
+import { atDevice, inspectInput, openToLook, surroundingsOf } from './context.ts';
 
 export async function explainInput(
   input: string,
@@ -26,15 +26,14 @@ export async function explainInput(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const { cacheDirectory, env } = surroundings;
-  const { command, inspected } = await inspectInput(input, flags, surroundings);
+  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
   const { settings } = surroundings;
   const lock =
-    settings.lock === undefined && !settings.frozen
-      ? null
-      : await consultLock(inspected, command, surroundings);
+    settings.lock === undefined && !settings.frozen ? null : await consultLock(read, command, surroundings);
   if (lock?.problem) process.stderr.write(`iree-tuned: ${lock.problem}\n`);
-  const { decisions, injection } =
-    lock?.whole ?? (await decideByDatabase(inspected, command, lock?.made, surroundings));
+  const { inspected, decisions, injection } = lock?.whole
+    ? { ...lock.whole, inspected: lock.inspected }
+    : await decideByDatabase(read, command, lock?.made, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none') {
     const digest = await createDigest();
@@ -59,13 +58,18 @@ export async function explainInput(
 
 /** What a build finds in the database. */
 async function decideByDatabase(
-  inspected: Inspected,
+  read: Inspected,
   command: Command,
   made: Made | undefined,
   surroundings: Surroundings,
-): Promise<{ readonly decisions: readonly Decision[]; readonly injection: Injection }> {
+): Promise<{
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  readonly injection: Injection;
+}> {
   const { settings, cacheDirectory } = surroundings;
-  const store = await openDatabase(surroundings);
+  const { store } = await openToLook(surroundings);
+  const inspected = atDevice(read, store, surroundings);
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const memory = programMemory.recall(
@@ -74,7 +78,7 @@ async function decideByDatabase(
   );
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
   store.close();
-  return { decisions, injection: planCompile(decisions, inspected, command, surroundings) };
+  return { inspected, decisions, injection: planCompile(decisions, inspected, command, surroundings) };
 }
 
 function describe(

@@ -1,6 +1,7 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
 import { Command as Program, CommanderError } from 'commander';
 import { showConfig } from './config.ts';
+import { showDevices } from './devices.ts';
 import { doctor } from './doctor.ts';
 import { explainInput } from './explain.ts';
 import { messageForUser } from './failure.ts';
@@ -59,6 +60,13 @@ program
   .option('--all', 'all trials, not only the best')
   .option('--json', 'print as JSON')
   .action(showRecord);
+program
+  .command('devices')
+  .description('list the devices that the database knows, or give one a name, for builds that are for it')
+  .argument('[device]', 'a key or a part of it, a name, or a class (with --name: this machine when left out)')
+  .option('--name <name>', 'call that device so; builds with for-device=<name> use its records')
+  .option('--json', 'print as JSON')
+  .action(showDevices);
 program
   .command('stats')
   .description('how many compiles were tuned, and why the others were not')

@@ -6,7 +6,7 @@ import { table } from '../report/table.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
-import { openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { openToLook, surroundingsOf, UsageError } from './context.ts';
 
 const contains = (record: TuningRecord, text: string) =>
   [record.workload, record.target, record.device].some((key) => key.includes(text));
@@ -17,7 +17,7 @@ export async function listRecords(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
-  const store = await openDatabase(surroundings);
+  const { store } = await openToLook(surroundings);
   const records = store.allRecords().filter((record) => filter === undefined || contains(record, filter));
   store.close();
   if (options.json === true) {
@@ -50,7 +50,7 @@ export async function showRecord(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
-  const store = await openDatabase(surroundings);
+  const { store } = await openToLook(surroundings);
   const records = store.allRecords();
   const exact = records.filter((record) => record.workload === workload);
   const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));

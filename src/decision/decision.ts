@@ -63,15 +63,19 @@ export const skipped = ({ place, skipped: reason, alike }: Skipped): Decision =>
 /** Decides about operations before anything is looked up; null for those that are to be looked up. */
 export type Made = (operation: TunableOperation) => Decision | null;
 
-/** The decision that a record makes for an operation. */
+/**
+ * The decision that a record makes for an operation.
+ * @param kin what another device is to this one, for people
+ */
 export function decided(
   tunable: TunableOperation,
   record: Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey>,
   outcome: 'hit' | 'tuned',
   device: string,
+  kin = '',
 ): Decision {
   const { configuration, evidence, workload, target, compiler } = record;
-  const where = record.device === device ? '' : `, measured on ${record.device}`;
+  const where = record.device === device ? '' : `, measured on ${record.device}${kin}`;
   const what =
     isDefault(configuration) && !evidence.complete
       ? 'nothing faster than the default was found so far'

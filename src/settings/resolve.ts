@@ -64,6 +64,8 @@ export function resolveSettings(sources: Sources): Resolution {
     inject: of('inject', DEFINITIONS.inject, 'auto'),
     sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? {},
     device: of('device', DEFINITIONS.device, 'local-task'),
+    forDevice: of('for-device', DEFINITIONS['for-device'], undefined),
+    trust: of('trust', DEFINITIONS.trust, 'device'),
     disabled: of('disable', DEFINITIONS.disable, false),
     readonly: of('readonly', DEFINITIONS.readonly, false),
     explain: of('explain', DEFINITIONS.explain, undefined),

@@ -52,16 +52,51 @@ export interface Evidence extends Speedup {
   readonly complete: boolean;
 }
 
-/** The decision for one key. `configuration.kind === 'default'` says that the default is best. */
-export interface TuningRecord extends RecordKey {
+/** Where something was found out. It is written with everything that is shared, and may be revoked by each of them. */
+export interface Origin {
+  /** A user's name. */
+  readonly createdBy: string;
+  /** A host's name. */
+  readonly machine: string;
+  /** Version of iree-compile-tuned. */
+  readonly tool: string;
+}
+
+/** What a claim says of itself beside its evidence: see `EVIDENCE_VERSION` and `CONFIDENCE` in `claim.ts`. */
+export interface ClaimEvidence extends Evidence {
+  /** Of the way in which it was measured and judged; higher is better. */
+  readonly version: number;
+  /** Of the interval. */
+  readonly confidence: number;
+}
+
+/** Evidence for one configuration of one subject. Two of them merge by `joined`. */
+export interface Claim extends RecordKey, Origin {
+  readonly configuration: Configuration;
+  readonly evidence: ClaimEvidence;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** 64 hexadecimal digits: see `digestOf`. */
+  readonly digest: string;
+}
+
+/**
+ * The decision for one key: the winner among its claims. `configuration.kind === 'default'` says that the default is best.
+ * What its evidence says of effort (families, trials, tuningSeconds) is of all searches for the key.
+ */
+export interface TuningRecord extends RecordKey, Origin {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
   /** Why the configuration is marked, which is then never used again for this key; null when it is not. */
   readonly failure: string | null;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
-  readonly createdBy: string;
+  /** Of the winning claim. */
+  readonly digest: string;
 }
+
+/** What is put into a store as a claim, which knows the rest. */
+export type NewRecord = Pick<TuningRecord, 'configuration' | 'evidence' | 'createdAt' | 'createdBy'>;
 
 export type TrialOutcome = 'measured' | 'compile-error' | 'run-error' | 'timeout' | 'wrong-result';
 
@@ -94,14 +129,43 @@ export interface Run {
   readonly defaultSeconds: readonly number[] | null;
 }
 
-/** What a configuration was found to do in a program. */
-export type MarkKind = 'compile-error' | 'wrong-result' | 'slower';
+/** A trial as it is kept. Ids tell trials apart wherever they come from: 32 hexadecimal digits. */
+export interface KeptTrial extends Trial, Origin {
+  readonly id: string;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** All of its configuration, in the order in which they were added. */
+  readonly runs: readonly Omit<Run, 'configuration'>[];
+}
 
-/** A configuration that is never used again for its subject, whatever records and trials say. */
+/** What a configuration was found to do in a program; or that somebody who answers for it takes its marks back. */
+export type MarkKind = 'compile-error' | 'wrong-result' | 'slower' | 'lifted';
+
+/** A configuration that is never used again for its subject, whatever records and trials say; see `isMarked`. */
 export interface Mark {
   /** Not the default, which nobody can do without. */
   readonly configuration: Configuration;
   readonly kind: MarkKind;
+  readonly reason: string;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+/** A mark as it is kept. */
+export interface KeptMark extends Mark, Origin {
+  /** From 0. A lifted mark opens the next one, and only those of the highest count. */
+  readonly generation: number;
+}
+
+/** Says that something is not to be read any more. Only ever added. */
+export interface Revocation {
+  /**
+   * What `value` is: the digest of a claim; a version of iree-compile-tuned; or a user's or a machine's name, or both as
+   * `user@machine`. By the latter two marks and trials go, too.
+   */
+  readonly scope: 'record' | 'tool' | 'origin';
+  readonly value: string;
   readonly reason: string;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
@@ -125,16 +189,38 @@ export interface Miss extends RecordKey {
   readonly lastSeenAt: string;
 }
 
+/** A device that something was measured on, or missed for. */
+export interface KnownDevice {
+  readonly key: string;
+  /** Plain JSON, which anybody may have written. */
+  readonly form: unknown;
+  /** What people call it; null where nobody gave it a name. */
+  readonly name: string | null;
+}
+
 export interface Store {
-  /** Records of one target and compiler for these workloads, on any device, marked ones included. */
+  /**
+   * Records of one target and compiler for these workloads: for each device the winner among its claims, one whose
+   * configuration is marked only where no other claim may be used. What is revoked is not read.
+   */
   findRecords(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
-  /** Every record, newest first. */
+  /** Every record, newest first: one for each subject, as `findRecords` gives it. */
   allRecords(): TuningRecord[];
-  /** Writes the decision, replacing an earlier one for the same key. The subject is neither missed nor undecided any more. */
-  putRecord(subject: Subject, record: Omit<TuningRecord, keyof RecordKey | 'failure'>): void;
-  /** Marks configurations for ever. One that is marked in this way already stays as it is. */
+  /**
+   * Writes a claim for its configuration, beside those for others; of two for the same one, the better evidence stays, and
+   * the effort of both: see `joined`. So what is put does not always win: `findRecords` says what does. The subject is
+   * neither missed nor undecided any more.
+   */
+  putRecord(subject: Subject, record: NewRecord): void;
+  /**
+   * Marks configurations, until somebody lifts that: a mark of the kind `lifted` opens a new generation, and only marks of
+   * the latest one count. One that is marked in this way already stays as it is.
+   */
   addMarks(subject: Subject, marks: readonly Mark[]): void;
+  /** Those that count: see `countingMarks`. */
   marks(key: RecordKey): Mark[];
+  /** A revocation of all that this process writes, which nobody would read: nothing need be tuned. Null when there is none. */
+  ownRevocation(): Pick<Revocation, 'scope' | 'value' | 'reason'> | null;
   /** Appends trials at once, so that a killed search loses nothing it has measured. */
   addTrials(subject: Subject, trials: readonly Trial[]): void;
   trials(key: RecordKey): Trial[];
@@ -151,6 +237,10 @@ export interface Store {
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** Full description of a key, for re-measuring; undefined when unknown. */
   subject(key: RecordKey): Subject | undefined;
+  /** Every device, by key. */
+  devices(): KnownDevice[];
+  /** Gives a device a name, in place of the one that it had; whatever had that name has none. */
+  nameDevice(name: string, device: Omit<KnownDevice, 'name'>): void;
   /** Adds to named counters, creating them at need. */
   count(increments: Readonly<Record<string, number>>): void;
   counters(): Record<string, number>;

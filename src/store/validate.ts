@@ -1,7 +1,14 @@
 // Database content is data: what these functions do not recognise down to the last key is not used.
 // Hand-written, because a validation library would cost every build more than the look-up itself.
 import { isIntegerWithin } from '../system/data.ts';
+import { configurationText } from '../backend/index.ts';
+import type { Configuration } from '../backend/configuration.ts';
+import { LONGEST_CONFIGURATION } from './limits.ts';
 import type { Evidence } from './store.ts';
+
+/** Numbers and names only: as many bytes as characters. */
+export const isShortConfiguration = (configuration: Configuration): boolean =>
+  configurationText(configuration).length <= LONGEST_CONFIGURATION;
 
 /** The value of a JSON text; undefined when it is none. */
 export function parseJson(text: unknown): unknown {
@@ -42,6 +49,10 @@ export function isSoundEvidence(evidence: Evidence): boolean {
     ratio <= high
   );
 }
+
+/** What a device can be called: nothing that its key or class could be taken for, which have spaces. */
+export const isDeviceName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value);
 
 /** An ISO 8601 instant in UTC, such as `2026-01-31T08:00:00.000Z`. */
 export function isInstant(value: unknown): value is string {

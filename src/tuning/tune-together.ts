@@ -38,6 +38,11 @@ const FINALS_SECONDS = 4;
 const LARGE_SHARE = 0.15;
 const SMALL_BATCH = 8;
 
+/** Of the time, for what is known of other devices, where there are workloads of which nothing is known. */
+const VERIFYING_SHARE = 0.5;
+
+const costOf = ({ count, likelyCost }: Part) => count * likelyCost;
+
 /**
  * Searches and decides for all parts, as far as the budget reaches.
  * @param note is told what was decided, as soon as it is; null where nothing could be
@@ -53,6 +58,15 @@ export async function tuneTogether<P extends Part>(
     note(part, result);
   };
   const isFinished = () => finishEarly?.aborted === true;
+  const verifiable = parts.filter(({ search }) => search.isVerifiable);
+  // What nobody knows anything about is not to wait until all the time is spent.
+  const share = verifiable.length === parts.length ? 1 : VERIFYING_SHARE;
+  const verified = clock() + share * (end - clock());
+  for (const part of verifiable.toSorted((a, b) => costOf(b) - costOf(a))) {
+    if (isFinished() || verified - clock() < leastSeconds) break;
+    const result = await part.search.verify(() => clock() < verified);
+    if (result !== null) conclude(part, result);
+  }
   /** What is under way when searches are ended early. */
   let latest: readonly P[] = [];
   for (;;) {

@@ -5,12 +5,23 @@ import { type Strategy, type StrategyFactory, seededRandom } from '../search/str
 import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
-import type { Evidence, Store, Subject, TuningRecord } from '../store/store.ts';
-import type { Bench, ReadyBatch } from './bench.ts';
-import { earlierTrials, markedIn, seeded, unfinishedRecord } from './earlier.ts';
+import type { Evidence, Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import { staticForms } from '../workload/workload.ts';
+import type { Bench, FailedFinalist, ReadyBatch } from './bench.ts';
+import {
+  earlierTrials,
+  isVerifiable,
+  markedIn,
+  recordOf,
+  seeded,
+  trialElsewhere,
+  VERIFICATION,
+} from './earlier.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
+import { evidenceAgain, finalsOf } from './timed-again.ts';
 import { defaultTrial, runsOf, trialOf } from './trials.ts';
+import { isUnfinished } from './undecided.ts';
 
 /** How far a search goes when the budget does not end it first. */
 export interface Effort {
@@ -46,6 +57,8 @@ export interface SearchJob {
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly createdBy: string;
+  /** What won on another device of the class. */
+  readonly alike?: TuningRecord;
 }
 
 /** A decision and the evidence for it. */
@@ -85,8 +98,13 @@ export class WorkloadSearch {
   readonly #job: SearchJob;
   readonly #isMarked: (configuration: Configuration) => boolean;
   readonly #space: SearchSpace<Configuration>;
-  readonly #before: TuningRecord | undefined;
+  /** What builds use until now. */
+  readonly #before: TuningRecord | null;
+  /** Whether that is of searches that found nothing and did not end: what they spent counts, and what they tried is known. */
+  readonly #goesOn: boolean;
   readonly #strategy: Strategy;
+  /** What won on another device of the class, as long as it was not compared with the default on this one. */
+  #alike: TuningRecord | null;
   readonly #ranks = new Ranks();
   /** Where the strategy proposed a configuration, by its key. */
   readonly #pointOf = new Map<string, Point>();
@@ -111,13 +129,21 @@ export class WorkloadSearch {
     this.#bench = bench;
     this.#store = store;
     this.#job = job;
-    const { subject, backend, options, strategy } = job;
+    const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
     this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
-    this.#before = unfinishedRecord(store, subject);
-    const earlier = earlierTrials(store, subject);
-    this.#strategy = strategy(seeded(this.#space, earlier, this.#before !== undefined), seededRandom(1));
+    this.#before = recordOf(store, subject);
+    this.#goesOn = this.#before !== null && isUnfinished(this.#before, Infinity);
+    this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
+    const own = earlierTrials(store, subject);
+    const earlier = this.#alike === null ? own : [...own, trialElsewhere(this.#alike)];
+    this.#strategy = strategy(seeded(this.#space, earlier, this.#goesOn), seededRandom(1));
     this.#others = this.#space.alternatives;
+  }
+
+  /** Whether there is something to be verified. */
+  get isVerifiable(): boolean {
+    return this.#alike !== null;
   }
 
   /** Batches by now. */
@@ -164,6 +190,53 @@ export class WorkloadSearch {
   }
 
   /**
+   * Compares what won on another device of the class with the default, once: a few seconds instead of a search. Where it is
+   * faster here, too, beyond doubt, that is the decision, with this device's own evidence; null otherwise, and the search
+   * begins with it.
+   * @param isTimeLeft whether more may be timed than it takes at least
+   */
+  async verify(isTimeLeft: () => boolean): Promise<TuningResult | null> {
+    const alike = this.#alike;
+    if (alike === null) return null;
+    this.#alike = null;
+    const begun = this.#job.clock();
+    const { subject } = this.#job;
+    const { configuration, evidence } = alike;
+    this.#report('finals');
+    const sizes = staticForms(subject.workloadForm).length;
+    const finals = await this.#bench.prepareFinals(
+      [configuration],
+      { ofDefault: sizes * evidence.defaultSeconds, ofFinalists: [sizes * evidence.seconds] },
+      true,
+    );
+    const runs: Run[] = [];
+    const raced = finals && (await race(finals, isTimeLeft, (some) => runs.push(...some)));
+    this.#tuningSeconds += this.#job.clock() - begun;
+    if (raced === null) return null;
+    const timed = raced.standings.map(({ seconds, ratio }): Trial => ({
+      ...trialElsewhere(alike),
+      seconds,
+      ratio,
+    }));
+    const strategy = VERIFICATION;
+    this.#store.addTrials(subject, [
+      defaultTrial(raced.defaultSeconds, strategy),
+      ...timed,
+      ...raced.failed.map((one) => failedTrial(one, strategy)),
+    ]);
+    this.#store.addRuns(subject, runs);
+    this.#markWrong(raced.failed);
+    const unmarked = this.#unmarked(raced);
+    if (winner(unmarked) === null) return null;
+    // What that device's search could choose from, and whether it came to its end, holds for the class.
+    const { families, complete } = evidence;
+    const searched = { trials: 1, tuningSeconds: this.#tuningSeconds, families, complete };
+    const result = decisionOf(unmarked, searched);
+    this.#store.putRecord(subject, { ...result, ...this.#written() });
+    return this.#recordOr(result);
+  }
+
+  /**
    * Chooses some more to be tried, and compiles it. It is to be timed before more is chosen.
    * @param size how many configurations, about
    * @returns null when there is nothing to try
@@ -200,8 +273,8 @@ export class WorkloadSearch {
   }
 
   /**
-   * Times the best beside the default until it is known which is best, and writes the record; null when nothing can be
-   * decided, which is noted too.
+   * Times the best beside the default until it is known which is best, and writes that down; null when nothing can be
+   * decided, which is noted too. What comes back is the record by now, which may be an earlier search's.
    * @param isTimeLeft whether more may be timed than it takes at least
    * @param isBrief little depends on it: the best two are timed, and not as often
    */
@@ -224,30 +297,16 @@ export class WorkloadSearch {
       }));
     this.#tuningSeconds += this.#job.clock() - begun;
     if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
-    const written = this.#written();
     this.#store.addTrials(
       subject,
-      raced.failed.map(({ configuration, outcome, reason }) => ({
-        configuration,
-        outcome,
-        seconds: null,
-        ratio: null,
-        message: reason,
-        strategy: this.#strategy.name,
-      })),
+      raced.failed.map((one) => failedTrial(one, this.#strategy.name)),
     );
-    this.#store.addMarks(
-      subject,
-      raced.failed.flatMap(({ configuration, outcome, reason }) =>
-        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
-      ),
-    );
-    // A build may have failed with one of them meanwhile.
-    const isMarkedByNow = markedIn(this.#store, subject);
-    const unmarked = raced.standings.filter(({ configuration }) => !isMarkedByNow(configuration));
-    const result = decisionOf({ ...raced, standings: unmarked }, this.#searched(complete));
-    this.#store.putRecord(subject, { ...result, ...written });
-    return result;
+    this.#markWrong(raced.failed);
+    const searched = this.#searched(complete);
+    const result = decisionOf(this.#unmarked(raced), searched);
+    this.#store.putRecord(subject, { ...result, ...this.#written() });
+    this.#noteTimedAgain(raced, result, searched);
+    return this.#recordOr(result);
   }
 
   /** Decides for the default by the batches alone: for where nothing that was tried seems to be faster. */
@@ -263,7 +322,43 @@ export class WorkloadSearch {
     };
     const result = { configuration: DEFAULT_CONFIGURATION, evidence };
     this.#store.putRecord(this.#job.subject, { ...result, ...this.#written() });
-    return result;
+    return this.#recordOr(result);
+  }
+
+  /** What won before and does not any more must not go on winning by what it once was. */
+  #noteTimedAgain(raced: Race, { configuration: best }: TuningResult, searched: Searched): void {
+    if (this.#before === null) return;
+    const { configuration, evidence } = this.#before;
+    const key = configurationKey(configuration);
+    const standing = raced.standings.find((one) => configurationKey(one.configuration) === key);
+    if (standing === undefined || key === configurationKey(best)) return;
+    const processes = finalsOf(this.#store.runs(this.#job.subject), configuration);
+    const again = evidenceAgain(processes, standing, raced, evidence, searched);
+    if (again === null) return;
+    this.#store.putRecord(this.#job.subject, { configuration, evidence: again, ...this.#written() });
+  }
+
+  /** What the next build gets: others may have left something better. */
+  #recordOr(result: TuningResult): TuningResult {
+    const record = recordOf(this.#store, this.#job.subject);
+    return record === null ? result : { configuration: record.configuration, evidence: record.evidence };
+  }
+
+  /** Marks finalists whose output was wrong. */
+  #markWrong(failed: readonly FailedFinalist[]): void {
+    const written = this.#written();
+    this.#store.addMarks(
+      this.#job.subject,
+      failed.flatMap(({ configuration, outcome, reason }) =>
+        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
+      ),
+    );
+  }
+
+  /** A race without what is marked by now: a build may have failed with one of them meanwhile. */
+  #unmarked(raced: Race): Race {
+    const isMarked = markedIn(this.#store, this.#job.subject);
+    return { ...raced, standings: raced.standings.filter(({ configuration }) => !isMarked(configuration)) };
   }
 
   /** Whether the strategy is asked for more. */
@@ -353,7 +448,7 @@ export class WorkloadSearch {
   /** This search and those that it went on from. */
   #searched(complete: boolean): Searched {
     const { subject, backend, options } = this.#job;
-    const spent = this.#before?.evidence ?? { trials: 0, tuningSeconds: 0 };
+    const spent = this.#goesOn ? this.#before!.evidence : { trials: 0, tuningSeconds: 0 };
     return {
       trials: spent.trials + this.#trials,
       tuningSeconds: spent.tuningSeconds + this.#tuningSeconds,
@@ -376,6 +471,15 @@ export class WorkloadSearch {
     });
   }
 }
+
+const failedTrial = ({ configuration, outcome, reason }: FailedFinalist, strategy: string): Trial => ({
+  configuration,
+  outcome,
+  seconds: null,
+  ratio: null,
+  message: reason,
+  strategy,
+});
 
 type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
 

@@ -26,7 +26,7 @@ import type { Settings } from '../settings/index.ts';
 import { userName } from '../store/author.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
-import { openStore } from '../store/open.ts';
+import { openAsFarAsPossible } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -98,6 +98,8 @@ interface Decided {
   readonly files: readonly string[];
   readonly store: Store | null;
   readonly lock: LockedBuild | null;
+  /** The user's, as far as the database can be written. */
+  readonly surroundings: Surroundings;
 }
 
 /** Decides by the lock file where that knows all of it. */
@@ -119,7 +121,7 @@ async function decideLocked(
     return { ...decided, settled: settled && decided.settled, before: [...before, ...decided.before] };
   }
   return {
-    ...{ inspected, lock, before, settled },
+    ...{ inspected, lock, before, settled, surroundings },
     ...whole,
     verdict: null,
     tuning: 0,
@@ -130,14 +132,16 @@ async function decideLocked(
 
 /** Looks up, tunes what is missing, and hears the program. */
 async function decideByStore(
-  found: Inspected,
+  asked: Inspected,
   command: Command,
-  surroundings: Surroundings,
+  given: Surroundings,
   lock: LockedBuild | null,
 ): Promise<Decided> {
-  const { settings, cacheDirectory } = surroundings;
   const made = lock?.made;
-  const { store, problem } = await openDatabase(settings);
+  const { store, problem, isReadonly, found } = await openDatabase(asked, given.settings);
+  const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
+  const surroundings = { ...given, settings };
+  const { cacheDirectory } = surroundings;
   const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
@@ -161,17 +165,21 @@ async function decideByStore(
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;
   const settled = resolved.settled && word.settled;
-  return { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
+  const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
+  return { ...outcome, surroundings };
 }
 
-/** Decides, injects and compiles. Returns only when nothing is to be injected. */
-async function compileTuned(found: Inspected, command: Command, surroundings: Surroundings): Promise<void> {
-  const { settings, cacheDirectory } = surroundings;
+/**
+ * Decides, injects and compiles. Returns only when nothing is to be injected.
+ * @param given as the user has set things, which is what a repeated command is known by
+ */
+async function compileTuned(found: Inspected, command: Command, given: Surroundings): Promise<void> {
   const decided =
-    settings.lock === undefined && !settings.frozen
-      ? await decideByStore(found, command, surroundings, null)
-      : await decideLocked(found, command, surroundings);
-  const { inspected, decisions, injection, verdict, tuning, lock, store } = decided;
+    given.settings.lock === undefined && !given.settings.frozen
+      ? await decideByStore(found, command, given, null)
+      : await decideLocked(found, command, given);
+  const { inspected, decisions, injection, verdict, tuning, lock, store, surroundings } = decided;
+  const { settings, cacheDirectory } = surroundings;
   const handedOver = performance.now();
   const report = (ending: Ending) => {
     const times = { tuning, handedOver };
@@ -188,7 +196,7 @@ async function compileTuned(found: Inspected, command: Command, surroundings: Su
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
     const files = [...memories, ...decided.files, ...ending.files];
-    rememberRun(run, command, input, decided.before, files, surroundings);
+    rememberRun(run, command, input, decided.before, files, given);
   };
   if (injection.route === 'none') {
     store?.close();
@@ -253,12 +261,36 @@ async function rememberPass(
   rememberRun(run, command, { path, digest }, stampsBefore(surroundings, []), [], surroundings);
 }
 
+/** A database, and what is compiled for as it says. */
+interface Database {
+  readonly store: Store | null;
+  /** Why there is none, or why it is of no use. */
+  readonly problem: string | null;
+  /** Whether it is only read, wherever that comes from. */
+  readonly isReadonly: boolean;
+  readonly found: Inspected;
+}
+
 /** A database that cannot be used is a build without tuning, and a message for who looks. */
-async function openDatabase(settings: Settings): Promise<{ store: Store | null; problem: string | null }> {
+async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
+  const { database, readonly, forDevice, log } = settings;
+  const without = (problem: string) => ({ store: null, problem, isReadonly: readonly, found });
   try {
-    return { store: await openStore(settings.database, { readonly: settings.readonly }), problem: null };
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+    if (whyReadonly !== null) tell(whyReadonly, log);
+    const opened = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
+    if (forDevice === undefined) return { ...opened, found };
+    // Nothing of this is loaded where nobody sets it.
+    const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');
+    try {
+      return { ...opened, found: { ...found, site: siteFor(found.site, forDevice, store) } };
+    } catch (error) {
+      store.close();
+      if (error instanceof UnknownDeviceError) return without(error.message);
+      throw error;
+    }
   } catch (error) {
-    return { store: null, problem: `no tuning database: ${messageOf(error)}` };
+    return without(`no tuning database: ${messageOf(error)}`);
   }
 }
 

@@ -2,9 +2,8 @@
 import type { Decision, Made } from '../decision/decision.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
-import { subjectOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
-import { lookUp, type Lookup } from '../decision/look-up.ts';
+import { lookUp, wantedSubjects, type Lookup } from '../decision/look-up.ts';
 import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
@@ -82,7 +81,7 @@ export async function resolve(
   tidyUp(surroundings.cacheDirectory);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
-      for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, inspected.site));
+      for (const subject of wantedSubjects(lookup, inspected.site)) store.noteMiss(subject);
     const settled = store !== null && settings.onMiss !== 'record';
     return {
       inspected,

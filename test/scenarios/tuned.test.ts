@@ -74,7 +74,9 @@ test('the doctor finds everything, and says how to mend what is missing', async 
   const place = new Workplace();
   const well = await say(place, ['doctor']);
   expect(well).toMatchObject({ code: 0, stderr: '' });
-  expect(well.stdout.trim().split('\n')).toHaveLength(8);
+  expect(well.stdout.trim().split('\n')).toHaveLength(9);
+  expect(well.stdout).toMatch(/^ {16}class \S/m);
+  expect(well.stdout).toMatch(/^ok {3}database .* records, on \S+$/m);
   expect(well.stdout).not.toContain('BAD');
   const ill = await say(place, ['doctor'], { IREE_TUNED_COMPILER: '/nowhere/iree-compile' });
   expect(ill.code).toBe(1);
@@ -117,17 +119,17 @@ describe('tune', () => {
       };
       const first = await tune();
       first.database.exec(
-        `UPDATE record SET complete = 0, ratio = 1, low = 1, high = 1, configuration = '{"version":1,"kind":"default"}'`,
+        `UPDATE claim SET complete = 0, ratio = 1, low = 1, high = 1, configuration = '{"version":1,"kind":"default"}'`,
       );
       first.database.close();
       const second = await tune();
       expect(second.trials).toBeGreaterThan(first.trials);
-      second.database.exec('UPDATE record SET complete = 1');
+      second.database.exec('UPDATE claim SET complete = 1');
       second.database.close();
       const third = await tune();
       expect(third.trials).toBe(second.trials);
       // What a search under `inject=spec` leaves behind.
-      third.database.exec(`UPDATE record SET families = '["tile"]'`);
+      third.database.exec(`UPDATE claim SET families = '["tile"]'`);
       third.database.close();
       const fourth = await tune();
       expect(fourth.trials).toBeGreaterThan(third.trials);

@@ -184,7 +184,9 @@ describe('what is locked stays where this machine knows nothing', () => {
     expect(kinds(await machine().lock(null, old, {}))).toEqual(['unknown', 'unknown']);
     const store = stored({ 256: TILE });
     store.addMarks(subjectOf({ key: keyOf(256), workload: matmul(256, 512, 512) }, site), [MARK]);
-    expect(lookUp(store, input, site, { inject: 'auto', budgetSeconds: 0 }).marked.size).toBe(1);
+    expect(
+      lookUp(store, input, site, { inject: 'auto', budgetSeconds: 0, trust: 'device' }).marked.size,
+    ).toBe(1);
     expect(kinds(await machine().lock(store, before, { 512: OTHER }))).toEqual(['unknown', 'record']);
   });
 });
