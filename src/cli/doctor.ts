@@ -12,6 +12,7 @@ import { messageOf } from '../system/tell.ts';
 import { fileSystemName, networkOf } from '../system/file-system.ts';
 import { deviceFor } from '../decision/for-device.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
+import { openExchange } from '../store/open-exchange.ts';
 import type { Store } from '../store/store.ts';
 import { surroundingsOf } from './context.ts';
 
@@ -102,6 +103,32 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
   return findings;
 }
 
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** What is in the database, and whether it is sound. */
+function checkContent(database: string, readonly: boolean, whyReadonly: string | null): Finding {
+  const exchange = openExchange(database, { readonly: readonly || whyReadonly !== null });
+  const { records, claims, unsound, revokedClaims, keptLines } = exchange.health();
+  exchange.close();
+  const broken = Object.entries(unsound).filter(([, count]) => count > 0);
+  const on = fileSystemName(database);
+  const found = [
+    database,
+    counted(records, 'record'),
+    ...(claims > records ? [counted(claims, 'claim')] : []),
+    ...(revokedClaims > 0 ? [`${counted(revokedClaims, 'claim')} revoked`] : []),
+    ...(keptLines > 0 ? [`${counted(keptLines, 'line')} of a later version, not read`] : []),
+    ...(on === null ? [] : [`on ${on}`]),
+  ].join(', ');
+  if (broken.length > 0)
+    return bad(
+      'database',
+      `${found}; not sound, and passed over: ${broken.map(([table, count]) => counted(count, table)).join(', ')}`,
+      'something else has written into it: iree-tuned export FILE writes what is sound, for a new database to import',
+    );
+  return whyReadonly === null ? good('database', found) : bad('database', found, whyReadonly);
+}
+
 /** The database, and the device as it knows it. */
 async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
   const { database, device: driver, forDevice, readonly } = surroundings.settings;
@@ -110,17 +137,14 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
   const inClass = `class ${deviceClass(device) ?? 'not known: the system does not say enough of its processor'}`;
   try {
     const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
-    const count = store.allRecords().length;
     const devices = store.devices();
     const whyUnknown = forDevice === undefined ? null : whyNoDevice(forDevice, device, key, store);
     store.close();
     const name = devices.find((one) => one.key === key)?.name;
-    const on = fileSystemName(database);
-    const found = `${database}, ${count} record${count === 1 ? '' : 's'}${on === null ? '' : `, on ${on}`}`;
     return [
       good('device', `${key}\n${inClass}${name ? `\ncalled ${name}` : ''}`),
       ...(whyUnknown === null ? [] : [bad('for-device', forDevice!, whyUnknown)]),
-      whyReadonly === null ? good('database', found) : bad('database', found, whyReadonly),
+      checkContent(database, readonly, whyReadonly),
     ];
   } catch (error) {
     return [good('device', `${key}\n${inClass}`), bad('database', database, messageOf(error))];
