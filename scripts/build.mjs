@@ -65,12 +65,14 @@ const withoutBinary = {
 
 /** What is loaded on demand, and never on a hit: a file of its own, so that no hit reads past it. */
 const ON_DEMAND = [
+  'src/decision/for-device.ts',
   'src/inject/substitute.ts',
   'src/input/survey.ts',
   'src/report/progress.ts',
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
   'src/wrapper/interruptible.ts',
+  'src/wrapper/locked.ts',
   'src/wrapper/verify-program.ts',
 ];
 const onDemand = {

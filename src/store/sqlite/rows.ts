@@ -6,6 +6,7 @@ import type {
   Claim,
   ClaimEvidence,
   KeptMark,
+  KnownDevice,
   Origin,
   RecordKey,
   Run,
@@ -16,7 +17,7 @@ import type {
   MarkKind,
   Undecided,
 } from '../store.ts';
-import { isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
+import { isDeviceName, isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 
@@ -85,6 +86,12 @@ export interface SubjectRow extends RecordKey {
   readonly target_form: string;
   readonly device_form: string;
   readonly compiler_form: string;
+}
+
+export interface DeviceRow {
+  readonly key: string;
+  readonly form: string;
+  readonly name: string | null;
 }
 
 export function toClaim(row: ClaimRow): Claim | undefined {
@@ -164,6 +171,11 @@ export const toOrigin = ({ created_by: createdBy, machine, tool }: OriginRow): O
 /** Nobody has more time than for ever: such a row would never be tried again. */
 export function toUndecided(row: Undecided): Undecided | undefined {
   return Number.isFinite(row.budgetSeconds) && isInstant(row.lastTriedAt) ? row : undefined;
+}
+
+export function toDevice({ key, form: text, name }: DeviceRow): KnownDevice | undefined {
+  const form = parseJson(text);
+  return form === undefined ? undefined : { key, form, name: isDeviceName(name) ? name : null };
 }
 
 export function toTrial(row: TrialRow): Trial | undefined {

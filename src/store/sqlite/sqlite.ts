@@ -15,6 +15,7 @@ import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
 import { connect } from './connect.ts';
 import { toStoreError } from '../errors.ts';
 import {
+  toDevice,
   keysOf,
   toEffort,
   toOrigin,
@@ -22,6 +23,7 @@ import {
   toSubject,
   toRun,
   toTrial,
+  type DeviceRow,
   type RecordRow,
   type RunRow,
   type SubjectRow,
@@ -32,7 +34,7 @@ import {
 } from './rows.ts';
 import { preparedOnce } from './prepared.ts';
 import * as sql from './statements.ts';
-import { insertSubject, nextChange, putClaim, putMark, revocationsIn } from './write.ts';
+import { formText, insertSubject, nextChange, putClaim, putMark, revocationsIn } from './write.ts';
 import type {
   KeptMark,
   Mark,
@@ -55,11 +57,13 @@ export interface SqliteOptions {
   readonly now?: () => Date;
   /** Who writes, where and with what; this process when left out. */
   readonly origin?: Origin;
+  /** The network file system that a path lies on, null where it is none; what the system says when left out. */
+  readonly networkAt?: (path: string) => string | null;
 }
 
 /** Opens the database at `path`, creating or migrating it unless `readonly`. Opening and every method throw `StoreError`. */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
-  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date() } = options;
+  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date(), networkAt } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = <T>(action: () => T): T => {
     try {
@@ -68,7 +72,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       throw toStoreError(error, context);
     }
   };
-  const db = guard(() => connect(context));
+  const db = guard(() => connect(context, networkAt));
   const statement = preparedOnce(db);
   // Taking the write lock at once lets a writer wait for its turn; a read lock that is raised later cannot wait.
   const write = (action: () => void) => {
@@ -214,6 +218,14 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         toUndecided,
       ),
     subject: (key) => valid(read<SubjectRow>(sql.SELECT_SUBJECT, keysOf(key)), toSubject)[0],
+    devices: () => valid(read<DeviceRow>(sql.SELECT_DEVICES), toDevice),
+    nameDevice: (name, { key, form }) => {
+      write(() => {
+        statement(sql.upsertPart('device')).run(key, formText(form));
+        statement(sql.DELETE_DEVICE_NAME).run({ name, key });
+        statement(sql.INSERT_DEVICE_NAME).run({ name, key });
+      });
+    },
     count: (increments) => {
       write(() => {
         for (const [name, amount] of Object.entries(increments)) {

@@ -153,6 +153,17 @@ export const FIND_UNDECIDED = `
 
 export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
 
+export const SELECT_DEVICES = `
+  SELECT d.key, d.form, n.name
+  FROM device AS d LEFT JOIN device_name AS n ON n.device = d.id ORDER BY d.key`;
+
+/** Whatever had the name, and whatever the device was called. */
+export const DELETE_DEVICE_NAME = `
+  DELETE FROM device_name WHERE name = @name OR device = (SELECT id FROM device WHERE key = @key)`;
+
+export const INSERT_DEVICE_NAME = `
+  INSERT INTO device_name (device, name) SELECT id, @name FROM device WHERE key = @key`;
+
 export const ADD_TO_COUNTER = `
   INSERT INTO counter (name, value) VALUES (?, ?)
   ON CONFLICT (name) DO UPDATE SET value = value + excluded.value`;
