@@ -1,7 +1,7 @@
 // The tuning database in a SQLite file.
 import { resolve } from 'node:path';
 import { ownOrigin } from '../author.ts';
-import { decisionAmong } from '../choose.ts';
+import { decisionAmong, type Candidate } from '../choose.ts';
 import {
   compare,
   CONFIDENCE,
@@ -17,6 +17,8 @@ import { toStoreError } from '../errors.ts';
 import {
   toDevice,
   keysOf,
+  toEffort,
+  toOrigin,
   toRecord,
   toSubject,
   toRun,
@@ -83,17 +85,45 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   const subjectId = (subject: Subject) => insertSubject(statement, subject);
   let written: Origin | undefined;
   const origin = () => (written ??= options.origin ?? ownOrigin());
-  const recordOf = (row: RecordRow) => toRecord(row, origin);
+  const marksOf = (subject: number, configuration: string) =>
+    statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(subject, configuration) as MarkRow[];
+  /** Why the marks of a claim's configuration rule it out; the same whatever their order. */
+  const failureOf = ({ subject, configuration }: RecordRow): string | null => {
+    const revocations = revocationsIn(statement);
+    const marks = marksOf(subject, configuration).map(toMark);
+    const live = marks.filter((mark) => mark !== undefined && !isRevoked(mark, revocations)) as KeptMark[];
+    const counting = countingMarks(live, origin());
+    return counting.map(({ kind, reason }) => `${kind}: ${reason}`).sort()[0] ?? null;
+  };
+  const candidateOf = (row: RecordRow): Candidate => ({
+    low: row.low,
+    digest: row.digest,
+    effort: () => toEffort(row),
+    record: () => toRecord(row, failureOf),
+  });
+  /** The decision about a subject by its claims, at most one. */
+  const decide = (rows: readonly RecordRow[]): TuningRecord[] => {
+    const revocations = rows.some((row) => row.may_be_revoked === 1) ? revocationsIn(statement) : [];
+    const live = rows.filter((row) => !isRevoked({ ...toOrigin(row), digest: row.digest }, revocations));
+    const decision = decisionAmong(live.map(candidateOf));
+    return decision === null ? [] : [decision];
+  };
 
   return {
     findRecords: (workloads, target, compiler) =>
-      decisions(
-        read<RecordRow>(sql.FIND_RECORDS, { workloads: JSON.stringify(workloads), target, compiler }),
-        recordOf,
-      ),
+      guard(() => {
+        const rows = read<RecordRow>(sql.FIND_RECORDS, {
+          workloads: JSON.stringify(workloads),
+          target,
+          compiler,
+        });
+        return [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
+      }),
     allRecords: () =>
-      guard(() => decisions(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>, recordOf)).sort(
-        (a, b) => compare(b.createdAt, a.createdAt),
+      guard(() =>
+        Array.from(inARow(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>), decide)
+          .flat()
+          .sort((a, b) => compare(b.createdAt, a.createdAt)),
       ),
     putRecord: (subject, { configuration, evidence, createdAt, createdBy }) => {
       const { machine, tool } = origin();
@@ -117,13 +147,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       write(() => {
         const id = subjectId(subject);
         for (const mark of marks) {
-          const generation = nextGeneration(
-            statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(
-              id,
-              configurationText(mark.configuration),
-            ) as KeptMark[],
-            mark.kind,
-          );
+          const generation = nextGeneration(marksOf(id, configurationText(mark.configuration)), mark.kind);
           putMark(statement, id, { ...mark, ...plainWords(mark), generation, machine, tool }, false);
         }
       });
@@ -251,26 +275,17 @@ function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] 
   return marks.filter((mark) => counted.has(mark));
 }
 
-/** One record of each subject. */
-function decisions(
-  rows: Iterable<RecordRow>,
-  recordOf: (row: RecordRow) => TuningRecord | undefined,
-): TuningRecord[] {
-  const found: TuningRecord[] = [];
-  let own: TuningRecord[] = [];
-  let subject: number | undefined;
-  const decide = () => {
-    if (own.length > 0) found.push(decisionAmong(own));
-    own = [];
-  };
+/** Rows of one subject after the other. */
+function* inARow(rows: Iterable<RecordRow>): Generator<RecordRow[]> {
+  let own: RecordRow[] = [];
   for (const row of rows) {
-    if (row.subject !== subject) decide();
-    subject = row.subject;
-    const record = recordOf(row);
-    if (record !== undefined) own.push(record);
+    if (own.length > 0 && own[0]!.subject !== row.subject) {
+      yield own;
+      own = [];
+    }
+    own.push(row);
   }
-  decide();
-  return found;
+  if (own.length > 0) yield own;
 }
 
 function valid<Row, Value>(rows: readonly Row[], convert: (row: Row) => Value | undefined): Value[] {
