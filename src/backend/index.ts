@@ -67,3 +67,7 @@ export function isConfiguration(value: unknown, rank?: number): value is Configu
   const backend = BACKENDS.find(({ kinds }) => (kinds as readonly unknown[]).includes(kind));
   return backend?.isConfiguration(value, rank) ?? false;
 }
+
+/** Whether this version knows such configurations; another one may know more. */
+export const isKnownKind = (kind: string): boolean =>
+  kind === 'default' || BACKENDS.some(({ kinds }) => (kinds as readonly string[]).includes(kind));

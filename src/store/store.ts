@@ -48,7 +48,38 @@ export interface Evidence {
   readonly complete: boolean;
 }
 
-/** The decision for one key. `configuration.kind === 'default'` says that the default is best. */
+/** Where something was found out. It is written with everything that is shared, and may be revoked by each of them. */
+export interface Origin {
+  /** A user's name. */
+  readonly createdBy: string;
+  /** A host's name. */
+  readonly machine: string;
+  /** Version of iree-compile-tuned. */
+  readonly tool: string;
+}
+
+/** What a claim says of itself beside its evidence: see `EVIDENCE_VERSION` and `CONFIDENCE` in `claim.ts`. */
+export interface ClaimEvidence extends Evidence {
+  /** Of the way in which it was measured and judged; higher is better. */
+  readonly version: number;
+  /** Of the interval. */
+  readonly confidence: number;
+}
+
+/** Evidence for one configuration of one subject. Two of them merge by `joined`. */
+export interface Claim extends RecordKey, Origin {
+  readonly configuration: Configuration;
+  readonly evidence: ClaimEvidence;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** 64 hexadecimal digits: see `digestOf`. */
+  readonly digest: string;
+}
+
+/**
+ * The decision for one key: the winner among its claims. `configuration.kind === 'default'` says that the default is best.
+ * What its evidence says of effort (families, trials, tuningSeconds) is of all searches for the key.
+ */
 export interface TuningRecord extends RecordKey {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
@@ -90,14 +121,43 @@ export interface Run {
   readonly defaultSeconds: readonly number[] | null;
 }
 
-/** What a configuration was found to do in a program. */
-export type MarkKind = 'compile-error' | 'wrong-result' | 'slower';
+/** A trial as it is kept. Ids tell trials apart wherever they come from: 32 hexadecimal digits. */
+export interface KeptTrial extends Trial, Origin {
+  readonly id: string;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** All of its configuration, in the order in which they were added. */
+  readonly runs: readonly Omit<Run, 'configuration'>[];
+}
 
-/** A configuration that is never used again for its subject, whatever records and trials say. */
+/** What a configuration was found to do in a program; or that somebody who answers for it takes its marks back. */
+export type MarkKind = 'compile-error' | 'wrong-result' | 'slower' | 'lifted';
+
+/** A configuration that is never used again for its subject, whatever records and trials say; see `isMarked`. */
 export interface Mark {
   /** Not the default, which nobody can do without. */
   readonly configuration: Configuration;
   readonly kind: MarkKind;
+  readonly reason: string;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+/** A mark as it is kept. */
+export interface KeptMark extends Mark, Origin {
+  /** From 0. A lifted mark opens the next one, and only those of the highest count. */
+  readonly generation: number;
+}
+
+/** Says that something is not to be read any more. Only ever added. */
+export interface Revocation {
+  /**
+   * What `value` is: the digest of a claim; a version of iree-compile-tuned; or a user's or a machine's name, or both as
+   * `user@machine`. By the latter two marks and trials go, too.
+   */
+  readonly scope: 'record' | 'tool' | 'origin';
+  readonly value: string;
   readonly reason: string;
   /** ISO 8601 UTC. */
   readonly createdAt: string;

@@ -1,7 +1,16 @@
 // Database content is data: what these functions do not recognise down to the last key is not used.
 // Hand-written, because a validation library would cost every build more than the look-up itself.
 import { isIntegerWithin } from '../system/data.ts';
+import { configurationText } from '../backend/index.ts';
+import type { Configuration } from '../backend/configuration.ts';
 import type { Evidence } from './store.ts';
+
+/** Bytes that the JSON of a configuration may have. */
+export const LONGEST_CONFIGURATION = 4096;
+
+/** Numbers and names only: as many bytes as characters. */
+export const isShortConfiguration = (configuration: Configuration): boolean =>
+  configurationText(configuration).length <= LONGEST_CONFIGURATION;
 
 /** The value of a JSON text; undefined when it is none. */
 export function parseJson(text: unknown): unknown {

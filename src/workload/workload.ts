@@ -79,12 +79,11 @@ export const staticForms = (workload: Workload): Workload[] => KINDS[workload.ki
 export function isWorkload(value: unknown): value is Workload {
   if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
   const { kind } = value;
-  return (
-    typeof kind === 'string' &&
-    Object.hasOwn(KINDS, kind) &&
-    KINDS[kind as Workload['kind']].isWorkload(value)
-  );
+  return typeof kind === 'string' && isKindOfWork(kind) && KINDS[kind as Workload['kind']].isWorkload(value);
 }
+
+/** Whether this version tunes such work; another one may tune more. */
+export const isKindOfWork = (kind: string): boolean => Object.hasOwn(KINDS, kind);
 
 /** What one execution by the default takes, as far as one can tell: for comparing workloads of one program. */
 export const likelyCost = (workload: Workload): number => KINDS[workload.kind].likelyCost(workload);

@@ -1,0 +1,207 @@
+// What databases tell each other, one JSON object a line: in files, and to and from a team's server.
+import * as v from 'valibot';
+import { isConfiguration } from '../../backend/index.ts';
+import type { Configuration } from '../../backend/configuration.ts';
+import { isIntegerWithin } from '../../system/data.ts';
+import { isWorkload, workloadKey } from '../../workload/workload.ts';
+import { digestOf } from '../claim.ts';
+import type { Claim, Evidence, KeptMark, KeptTrial, RecordKey, Revocation } from '../store.ts';
+import { areFamilies, areTimes, isInstant, isShortConfiguration, isSoundEvidence } from '../validate.ts';
+
+/** Of every line. One of a later version is kept as it is, and not read. */
+export const LINE_VERSION = 1;
+
+/** Bytes of a line: more than the longest trial needs. */
+export const LONGEST_LINE = 2 ** 20;
+
+/** Characters of a key, of the JSON of a form, of a reason, and of a name. */
+const LONGEST_KEY = 2 ** 13;
+const LONGEST_FORM = 2 ** 16;
+export const LONGEST_REASON = 2 ** 12;
+export const LONGEST_NAME = 2 ** 8;
+
+/** Bytes that a claim's or trial's configuration may have as JSON. */
+export { LONGEST_CONFIGURATION } from '../validate.ts';
+
+interface Versioned<T extends string> {
+  readonly type: T;
+  readonly version: typeof LINE_VERSION;
+}
+
+export type PartType = 'workload' | 'target' | 'device' | 'compiler';
+
+/** What a key stands for. Lines that name the key come after it. */
+export interface PartLine extends Versioned<PartType> {
+  readonly key: string;
+  readonly form: unknown;
+}
+
+export type ClaimLine = Versioned<'claim'> & Claim;
+export type MarkLine = Versioned<'mark'> & RecordKey & KeptMark;
+export type TrialLine = Versioned<'trial'> & RecordKey & KeptTrial;
+export type RevocationLine = Versioned<'revocation'> & Revocation;
+
+/** A line that this version understands. */
+export type Line = PartLine | ClaimLine | MarkLine | TrialLine | RevocationLine;
+
+/** Texts that a terminal and a database show as they are: no control characters but tabs and line feeds, no half characters. */
+const text = (longest: number) =>
+  v.pipe(
+    v.string(),
+    v.maxLength(longest, `is longer than ${longest} characters`),
+    v.check(
+      // eslint-disable-next-line no-control-regex -- they are what is looked for
+      (value) => value.isWellFormed() && !/[\0-\x08\x0b-\x1f\x7f]/.test(value),
+      'has control characters in it',
+    ),
+  );
+const key = v.pipe(text(LONGEST_KEY), v.minLength(1, 'is empty'));
+const name = text(LONGEST_NAME);
+const reason = text(LONGEST_REASON);
+const instant = v.custom<string>(isInstant, 'is no instant in UTC such as 2026-01-31T08:00:00Z');
+const hex = (digits: number) =>
+  v.pipe(v.string(), v.regex(new RegExp(`^[0-9a-f]{${digits}}$`), `is not ${digits} hexadecimal digits`));
+const seconds = v.pipe(v.number('is no number'), v.finite('is not finite'), v.gtValue(0, 'is not positive'));
+const count = (least: number, most = Number.MAX_SAFE_INTEGER) =>
+  v.custom<number>((value) => isIntegerWithin(value, least, most), `is no whole number from ${least} up`);
+
+const configuration = v.custom<Configuration>(
+  (value) => isConfiguration(value) && isShortConfiguration(value),
+  'is no configuration of at most 4096 bytes',
+);
+const ownConfiguration = v.pipe(
+  configuration,
+  v.check(({ kind }) => kind !== 'default', 'is the default, which is never marked'),
+);
+
+const subject = { workload: key, target: key, device: key, compiler: key };
+const origin = { createdBy: name, machine: name, tool: name };
+const versioned = <T extends string>(type: T) => ({
+  type: v.literal(type),
+  version: v.literal(LINE_VERSION),
+});
+
+/** Anything that JSON has, of some size. */
+const form = v.pipe(
+  v.unknown(),
+  v.check((value) => {
+    const json = JSON.stringify(value) as string | undefined;
+    return json !== undefined && json.length <= LONGEST_FORM && json.isWellFormed();
+  }, `is no JSON of at most ${LONGEST_FORM} characters`),
+);
+
+const workloadLine = v.pipe(
+  v.strictObject({ ...versioned('workload'), key, form }),
+  v.check(
+    (line) => isWorkload(line.form) && workloadKey(line.form) === line.key,
+    'has a form that is no workload with this key',
+  ),
+);
+const partLine = (type: Exclude<PartType, 'workload'>) => v.strictObject({ ...versioned(type), key, form });
+
+const evidence = v.pipe(
+  v.strictObject({
+    version: count(1, 1000),
+    confidence: v.pipe(v.number(), v.gtValue(0), v.ltValue(1)),
+    ratio: v.number(),
+    low: v.number(),
+    high: v.number(),
+    defaultSeconds: v.number(),
+    seconds: v.number(),
+    processes: v.number(),
+    repetitions: v.number(),
+    noiseFloor: v.number(),
+    maxError: v.number(),
+    trials: v.number(),
+    tuningSeconds: v.number(),
+    families: v.custom<Evidence['families']>(areFamilies, 'is no sorted list of kinds'),
+    complete: v.boolean(),
+  }),
+  v.check(
+    (value) => isSoundEvidence(value),
+    'is not sound: times and ratios are positive, and low <= ratio <= high',
+  ),
+);
+
+const claimLine = v.pipe(
+  v.strictObject({
+    ...versioned('claim'),
+    ...subject,
+    configuration,
+    evidence,
+    createdAt: instant,
+    ...origin,
+    digest: hex(64),
+  }),
+  v.check((claim) => digestOf(claim) === claim.digest, 'is not what its digest says: it was changed'),
+);
+
+const markLine = v.strictObject({
+  ...versioned('mark'),
+  ...subject,
+  configuration: ownConfiguration,
+  generation: count(0, 1_000_000),
+  kind: v.picklist(['compile-error', 'wrong-result', 'slower', 'lifted']),
+  reason,
+  createdAt: instant,
+  ...origin,
+});
+
+const times = v.custom<readonly number[]>(areTimes, 'is no list of positive times');
+const run = v.pipe(
+  v.strictObject({
+    stage: v.picklist(['search', 'finals']),
+    batch: count(0),
+    placement: v.picklist(['apart', 'packed']),
+    build: count(0),
+    seconds: times,
+    defaultSeconds: v.nullable(times),
+  }),
+  v.check(
+    (one) => one.defaultSeconds === null || one.defaultSeconds.length === one.seconds.length,
+    'has times of the default at other sizes',
+  ),
+);
+
+const trialLine = v.pipe(
+  v.strictObject({
+    ...versioned('trial'),
+    ...subject,
+    id: hex(32),
+    configuration,
+    outcome: v.picklist(['measured', 'compile-error', 'run-error', 'timeout', 'wrong-result']),
+    seconds: v.nullable(seconds),
+    ratio: v.nullable(seconds),
+    message: v.nullable(reason),
+    strategy: name,
+    createdAt: instant,
+    ...origin,
+    runs: v.array(run),
+  }),
+  v.check(
+    (trial) => (trial.outcome === 'measured') === (trial.seconds !== null),
+    'has a time although it was not measured, or none although it was',
+  ),
+  v.check((trial) => trial.seconds !== null || trial.ratio === null, 'has a ratio without a time'),
+);
+
+const revocationLine = v.strictObject({
+  ...versioned('revocation'),
+  scope: v.picklist(['record', 'tool', 'origin']),
+  value: v.pipe(text(2 * LONGEST_NAME + 1), v.minLength(1, 'is empty')),
+  reason,
+  createdAt: instant,
+  createdBy: name,
+});
+
+/** By type, what a line of this version has to be. */
+export const LINES = {
+  workload: workloadLine,
+  target: partLine('target'),
+  device: partLine('device'),
+  compiler: partLine('compiler'),
+  claim: claimLine,
+  mark: markLine,
+  trial: trialLine,
+  revocation: revocationLine,
+} satisfies Record<Line['type'], v.GenericSchema<unknown, Line>>;

@@ -1,0 +1,65 @@
+// From what somebody has sent to lines, one by one: what is wrong with one says nothing about the others.
+import * as v from 'valibot';
+import { isKnownKind } from '../../backend/index.ts';
+import { isObject } from '../../system/data.ts';
+import { isKindOfWork } from '../../workload/workload.ts';
+import { LINE_VERSION, LINES, LONGEST_LINE, type Line } from './lines.ts';
+
+/** What became of something that was sent. */
+export type Reading =
+  | { readonly outcome: 'line'; readonly line: Line }
+  /** Of a later version: kept verbatim, and not read. */
+  | { readonly outcome: 'foreign'; readonly text: string }
+  | { readonly outcome: 'refused'; readonly reason: string };
+
+const refused = (reason: string): Reading => ({ outcome: 'refused', reason });
+
+/** Reads a line of a file. Never throws. */
+export function readLine(text: string): Reading {
+  if (Buffer.byteLength(text) > LONGEST_LINE) return refused(`it is longer than ${LONGEST_LINE} bytes`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refused('it is no JSON');
+  }
+  return readValue(value, text);
+}
+
+/**
+ * Reads what a line says. Never throws.
+ * @param text the line itself, where there is one
+ */
+export function readValue(value: unknown, text?: string): Reading {
+  if (!isObject(value) || typeof value['type'] !== 'string') return refused('it has no type');
+  if (!Number.isSafeInteger(value['version'])) return refused('it has no version');
+  if (isForeign(value)) {
+    const verbatim = text ?? JSON.stringify(value);
+    return verbatim.isWellFormed() && Buffer.byteLength(verbatim) <= LONGEST_LINE
+      ? { outcome: 'foreign', text: verbatim }
+      : refused(`it is longer than ${LONGEST_LINE} bytes, or no text`);
+  }
+  const result = v.safeParse(LINES[value['type'] as Line['type']], value, { abortEarly: true });
+  if (result.success) return { outcome: 'line', line: result.output };
+  const [issue] = result.issues;
+  const path = v.getDotPath(issue);
+  return refused(`${value['type']}: ${path === null ? 'it' : `"${path}"`} ${said(issue)}`);
+}
+
+/** Our own words follow what they are about; those of the library are sentences. */
+const said = ({ message, kind, received }: v.BaseIssue<unknown>): string =>
+  kind === 'schema' && message.startsWith('Invalid') ? `cannot be ${received}` : message;
+
+/** Whether only a later version can tell what a line says. */
+function isForeign({ type, version, configuration, form }: Record<string, unknown>): boolean {
+  if (!Object.hasOwn(LINES, type as string) || (version as number) > LINE_VERSION) return true;
+  if (isObject(configuration) && isLater(configuration, isKnownKind)) return true;
+  return type === 'workload' && isObject(form) && isLater({ version: 1, ...form }, isKindOfWork);
+}
+
+const isLater = ({ version, kind }: Record<string, unknown>, isKnown: (kind: string) => boolean): boolean =>
+  typeof kind === 'string' &&
+  /^[a-z][a-z0-9-]{0,31}$/.test(kind) &&
+  Number.isSafeInteger(version) &&
+  (version as number) >= 1 &&
+  (version !== 1 || !isKnown(kind));

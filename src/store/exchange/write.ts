@@ -1,0 +1,71 @@
+// From lines to their text: equal lines give equal text, whoever made them.
+import { configurationText } from '../../backend/index.ts';
+import type { Configuration } from '../../backend/configuration.ts';
+import type { Line, PartType } from './lines.ts';
+
+/** Types in the order in which they stand in a file: what is named stands before what names it. */
+export const TYPES: readonly Line['type'][] = [
+  'workload',
+  'target',
+  'device',
+  'compiler',
+  'claim',
+  'mark',
+  'trial',
+  'revocation',
+];
+
+export const PART_TYPES = ['workload', 'target', 'device', 'compiler'] as const satisfies PartType[];
+
+const SUBJECT = ['workload', 'target', 'device', 'compiler'];
+const ORIGIN = ['createdBy', 'machine', 'tool'];
+const PART = ['key', 'form'];
+
+/** Keys of each type behind `type` and `version`, in their order. */
+const KEYS: Readonly<Record<Line['type'], readonly string[]>> = {
+  workload: PART,
+  target: PART,
+  device: PART,
+  compiler: PART,
+  claim: [...SUBJECT, 'configuration', 'evidence', 'createdAt', ...ORIGIN, 'digest'],
+  mark: [...SUBJECT, 'configuration', 'generation', 'kind', 'reason', 'createdAt', ...ORIGIN],
+  trial: [
+    ...[...SUBJECT, 'id', 'configuration', 'outcome', 'seconds', 'ratio', 'message', 'strategy'],
+    ...['createdAt', ...ORIGIN, 'runs'],
+  ],
+  revocation: ['scope', 'value', 'reason', 'createdAt', 'createdBy'],
+};
+
+/** Keys of what lines hold beside texts and numbers. */
+const EVIDENCE = [
+  ...['version', 'confidence', 'ratio', 'low', 'high', 'defaultSeconds', 'seconds', 'processes'],
+  ...['repetitions', 'noiseFloor', 'maxError', 'trials', 'tuningSeconds', 'families', 'complete'],
+];
+const RUN = ['stage', 'batch', 'placement', 'build', 'seconds', 'defaultSeconds'];
+
+const plain = (value: unknown) => JSON.stringify(value);
+
+/** JSON of an object with these keys, in this order. */
+const ordered = (
+  value: object,
+  keys: readonly string[],
+  textOf: (value: unknown, key: string) => string = plain,
+) =>
+  `{${keys.map((key) => `${JSON.stringify(key)}:${textOf((value as Record<string, unknown>)[key], key)}`).join()}}`;
+
+function jsonOf(value: unknown, key: string): string {
+  switch (key) {
+    case 'configuration':
+      return configurationText(value as Configuration);
+    case 'evidence':
+      return ordered(value as object, EVIDENCE);
+    case 'runs':
+      return `[${(value as object[]).map((run) => ordered(run, RUN)).join()}]`;
+    default:
+      return plain(value);
+  }
+}
+
+/** The text of a line, without the line feed. */
+export const lineText = (line: Line): string =>
+  ordered(line, ['type', 'version', ...KEYS[line.type]], jsonOf);
