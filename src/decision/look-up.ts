@@ -66,7 +66,7 @@ export function lookUp(
     each.flatMap((one): Work[] => {
       const record = chosen.get(one.key);
       const goesOn = record !== undefined && isUnfinished(record, seconds);
-      return goesOn && !isNarrow.has(one) ? [{ ...one, goesOnFrom: record.createdAt }] : [];
+      return goesOn && !isNarrow.has(one) ? [{ ...one, goesOnFrom: record }] : [];
     });
   const { budgetSeconds } = settings;
   const others = misses.length + narrow.length;

@@ -1,5 +1,8 @@
-// Who writes records and marks.
-import { userInfo } from 'node:os';
+// Who writes records and marks, where, and with what.
+import { hostname, userInfo } from 'node:os';
+import { packageVersion } from '../system/package-root.ts';
+import { LONGEST_NAME, plainText } from './limits.ts';
+import type { Origin } from './store.ts';
 
 export function userName(): string {
   try {
@@ -9,3 +12,10 @@ export function userName(): string {
     return 'unknown';
   }
 }
+
+/** Of what this process writes. Reads package.json: a hit does without. */
+export const ownOrigin = (): Origin => ({
+  createdBy: plainText(userName(), LONGEST_NAME),
+  machine: plainText(hostname(), LONGEST_NAME),
+  tool: packageVersion(),
+});

@@ -64,6 +64,17 @@ export function joined(a: Claim, b: Claim): Claim {
   return { ...best, evidence: { ...best.evidence, ...joinedEffort(a.evidence, b.evidence) } };
 }
 
+/** The same where one of them may be revoked: what nobody reads replaces nothing, however good it seems. */
+export function joinedUnder(
+  a: Claim,
+  b: Claim,
+  revocations: readonly Pick<Revocation, 'scope' | 'value'>[],
+): Claim {
+  const [isARevoked, isBRevoked] = [isRevoked(a, revocations), isRevoked(b, revocations)];
+  if (isARevoked === isBRevoked) return joined(a, b);
+  return isARevoked ? b : a;
+}
+
 /** One mark of two that differ in nothing but when and why: the first. */
 export const joinedMark = (a: KeptMark, b: KeptMark): KeptMark =>
   (compare(a.createdAt, b.createdAt) || compare(a.reason, b.reason)) <= 0 ? a : b;

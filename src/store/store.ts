@@ -80,15 +80,19 @@ export interface Claim extends RecordKey, Origin {
  * The decision for one key: the winner among its claims. `configuration.kind === 'default'` says that the default is best.
  * What its evidence says of effort (families, trials, tuningSeconds) is of all searches for the key.
  */
-export interface TuningRecord extends RecordKey {
+export interface TuningRecord extends RecordKey, Origin {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
   /** Why the configuration is marked, which is then never used again for this key; null when it is not. */
   readonly failure: string | null;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
-  readonly createdBy: string;
+  /** Of the winning claim. */
+  readonly digest: string;
 }
+
+/** What is put into a store as a claim, which knows the rest. */
+export type NewRecord = Pick<TuningRecord, 'configuration' | 'evidence' | 'createdAt' | 'createdBy'>;
 
 export type TrialOutcome = 'measured' | 'compile-error' | 'run-error' | 'timeout' | 'wrong-result';
 
@@ -182,15 +186,28 @@ export interface Miss extends RecordKey {
 }
 
 export interface Store {
-  /** Records of one target and compiler for these workloads, on any device, marked ones included. */
+  /**
+   * Records of one target and compiler for these workloads: for each device the winner among its claims, one whose
+   * configuration is marked only where no other claim may be used. What is revoked is not read.
+   */
   findRecords(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
-  /** Every record, newest first. */
+  /** Every record, newest first: one for each subject, as `findRecords` gives it. */
   allRecords(): TuningRecord[];
-  /** Writes the decision, replacing an earlier one for the same key. The subject is neither missed nor undecided any more. */
-  putRecord(subject: Subject, record: Omit<TuningRecord, keyof RecordKey | 'failure'>): void;
-  /** Marks configurations for ever. One that is marked in this way already stays as it is. */
+  /**
+   * Writes a claim for its configuration, beside those for others; of two for the same one, the better evidence stays, and
+   * the effort of both: see `joined`. So what is put does not always win: `findRecords` says what does. The subject is
+   * neither missed nor undecided any more.
+   */
+  putRecord(subject: Subject, record: NewRecord): void;
+  /**
+   * Marks configurations, until somebody lifts that: a mark of the kind `lifted` opens a new generation, and only marks of
+   * the latest one count. One that is marked in this way already stays as it is.
+   */
   addMarks(subject: Subject, marks: readonly Mark[]): void;
+  /** Those that count: see `countingMarks`. */
   marks(key: RecordKey): Mark[];
+  /** A revocation of all that this process writes, which nobody would read: nothing need be tuned. Null when there is none. */
+  ownRevocation(): Pick<Revocation, 'scope' | 'value' | 'reason'> | null;
   /** Appends trials at once, so that a killed search loses nothing it has measured. */
   addTrials(subject: Subject, trials: readonly Trial[]): void;
   trials(key: RecordKey): Trial[];

@@ -3,10 +3,8 @@
 import { isIntegerWithin } from '../system/data.ts';
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
+import { LONGEST_CONFIGURATION } from './limits.ts';
 import type { Evidence } from './store.ts';
-
-/** Bytes that the JSON of a configuration may have. */
-export const LONGEST_CONFIGURATION = 4096;
 
 /** Numbers and names only: as many bytes as characters. */
 export const isShortConfiguration = (configuration: Configuration): boolean =>

@@ -2,9 +2,9 @@
 import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { type SearchSpace, without } from '../search/space.ts';
-import type { Store, Subject, Trial } from '../store/store.ts';
+import { chooseRecord } from '../store/choose.ts';
+import type { Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { workloadKey } from '../workload/workload.ts';
-import { isUnfinished } from './undecided.ts';
 
 /** Earlier searches' best configurations that a new search begins with. */
 const SEEDS = 4;
@@ -24,11 +24,11 @@ export function earlierTrials(store: Store, subject: Subject): Trial[] {
     : store.trials({ ...subject, workload: workloadKey(alone) });
 }
 
-/** The record of searches that found nothing and did not end: what they spent counts, and what they tried is known. */
-export const unfinishedRecord = (store: Store, { workload, target, compiler, device }: Subject) =>
-  store
-    .findRecords([workload], target, compiler)
-    .find((record) => record.device === device && isUnfinished(record, Infinity));
+/** The record of a subject by now. */
+export const recordOf = (
+  store: Store,
+  { workload, target, compiler, device }: Subject,
+): TuningRecord | null => chooseRecord(store.findRecords([workload], target, compiler), device, true);
 
 /**
  * The space with the best configurations of earlier, perhaps interrupted, searches as its first starts.

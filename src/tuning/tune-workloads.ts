@@ -12,7 +12,7 @@ import type { Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
 import { userName } from '../store/author.ts';
 import { chooseRecord, lacksFamily } from '../store/choose.ts';
-import type { Store, Undecided } from '../store/store.ts';
+import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -37,8 +37,8 @@ export interface Work {
   readonly count: number;
   /** Of its search space. */
   readonly options: SpaceOptions;
-  /** When the record was written that this goes on from; a later one is taken over instead. */
-  readonly goesOnFrom?: string;
+  /** The record that this goes on from; where somebody has searched since, that is taken over instead. */
+  readonly goesOnFrom?: Pick<TuningRecord, 'digest' | 'evidence'>;
 }
 
 export interface TuneOptions {
@@ -80,6 +80,10 @@ const LEAST_SECONDS = 4;
  */
 const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
 
+/** A search that finds nothing better than what there is leaves the seconds that it took. */
+const isSameSearch = (a: TuningRecord, b: Work['goesOnFrom']): boolean =>
+  a.digest === b?.digest && a.evidence.tuningSeconds === b.evidence.tuningSeconds;
+
 /**
  * Tunes workloads together: time goes where it is likely to save most of the program's, and what does not fit into the budget
  * is left for the next build. Waiting for another process that measures on this machine counts too; what that process found
@@ -107,6 +111,13 @@ export async function tuneWorkloads(
       undecided,
       whyNot: 'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
     };
+  const revocation = store.ownRevocation();
+  if (revocation !== null)
+    return {
+      results,
+      undecided,
+      whyNot: `nobody reads what is tuned here: ${revocation.scope} ${revocation.value} is revoked (${revocation.reason})`,
+    };
 
   const isFinished = () => options.finishEarly?.aborted === true;
   const began = Date.now();
@@ -123,7 +134,7 @@ export async function tuneWorkloads(
       return true;
     }
     const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
-    if (found === null || found.createdAt === work.goesOnFrom) return false;
+    if (found === null || isSameSearch(found, work.goesOnFrom)) return false;
     if (lacksFamily(found.evidence, backend.familiesOf(work.workload, work.options))) return false;
     results.set(work.key, { ...found, outcome: 'hit' });
     return true;

@@ -7,10 +7,12 @@ import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configurat
 import { type Point, type SearchSpace, without } from '../search/space.ts';
 import type { Evidence, Store, Subject, TuningRecord } from '../store/store.ts';
 import type { Bench } from './bench.ts';
-import { earlierTrials, markedIn, seeded, unfinishedRecord } from './earlier.ts';
+import { earlierTrials, markedIn, recordOf, seeded } from './earlier.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
+import { evidenceAgain, finalsOf } from './timed-again.ts';
 import { defaultTrial, runsOf, trialOf } from './trials.ts';
+import { isUnfinished } from './undecided.ts';
 
 /** How far a search goes when the budget does not end it first. */
 export interface Effort {
@@ -76,7 +78,10 @@ export class WorkloadSearch {
   readonly #job: SearchJob;
   readonly #isMarked: (configuration: Configuration) => boolean;
   readonly #space: SearchSpace<Configuration>;
-  readonly #before: TuningRecord | undefined;
+  /** What builds use until now. */
+  readonly #before: TuningRecord | null;
+  /** Whether that is of searches that found nothing and did not end: what they spent counts, and what they tried is known. */
+  readonly #goesOn: boolean;
   readonly #strategy: Strategy;
   readonly #ranks = new Ranks();
   /** Where the strategy proposed a configuration, by its key. */
@@ -105,9 +110,10 @@ export class WorkloadSearch {
     const { subject, backend, options, strategy } = job;
     this.#isMarked = markedIn(store, subject);
     this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
-    this.#before = unfinishedRecord(store, subject);
+    this.#before = recordOf(store, subject);
+    this.#goesOn = this.#before !== null && isUnfinished(this.#before, Infinity);
     const earlier = earlierTrials(store, subject);
-    this.#strategy = strategy(seeded(this.#space, earlier, this.#before !== undefined), seededRandom(1));
+    this.#strategy = strategy(seeded(this.#space, earlier, this.#goesOn), seededRandom(1));
     this.#others = this.#space.alternatives;
   }
 
@@ -183,8 +189,8 @@ export class WorkloadSearch {
   }
 
   /**
-   * Times the best beside the default until it is known which is best, and writes the record; null when nothing can be
-   * decided, which is noted too.
+   * Times the best beside the default until it is known which is best, and writes that down; null when nothing can be
+   * decided, which is noted too. What comes back is the record by now, which may be an earlier search's.
    * @param isTimeLeft whether more may be timed than it takes at least
    * @param isBrief little depends on it: the best two are timed, and not as often
    */
@@ -228,9 +234,11 @@ export class WorkloadSearch {
     // A build may have failed with one of them meanwhile.
     const isMarkedByNow = markedIn(this.#store, subject);
     const unmarked = raced.standings.filter(({ configuration }) => !isMarkedByNow(configuration));
-    const result = decisionOf({ ...raced, standings: unmarked }, this.#searched(complete));
+    const searched = this.#searched(complete);
+    const result = decisionOf({ ...raced, standings: unmarked }, searched);
     this.#store.putRecord(subject, { ...result, ...written });
-    return result;
+    this.#noteTimedAgain(raced, result, searched);
+    return this.#recordOr(result);
   }
 
   /** Decides for the default by the batches alone: for where nothing that was tried seems to be faster. */
@@ -246,7 +254,26 @@ export class WorkloadSearch {
     };
     const result = { configuration: DEFAULT_CONFIGURATION, evidence };
     this.#store.putRecord(this.#job.subject, { ...result, ...this.#written() });
-    return result;
+    return this.#recordOr(result);
+  }
+
+  /** What won before and does not any more must not go on winning by what it once was. */
+  #noteTimedAgain(raced: Race, { configuration: best }: TuningResult, searched: Searched): void {
+    if (this.#before === null) return;
+    const { configuration, evidence } = this.#before;
+    const key = configurationKey(configuration);
+    const standing = raced.standings.find((one) => configurationKey(one.configuration) === key);
+    if (standing === undefined || key === configurationKey(best)) return;
+    const processes = finalsOf(this.#store.runs(this.#job.subject), configuration);
+    const again = evidenceAgain(processes, standing, raced, evidence, searched);
+    if (again === null) return;
+    this.#store.putRecord(this.#job.subject, { configuration, evidence: again, ...this.#written() });
+  }
+
+  /** What the next build gets: others may have left something better. */
+  #recordOr(result: TuningResult): TuningResult {
+    const record = recordOf(this.#store, this.#job.subject);
+    return record === null ? result : { configuration: record.configuration, evidence: record.evidence };
   }
 
   /** Whether the strategy is asked for more. */
@@ -332,7 +359,7 @@ export class WorkloadSearch {
   /** This search and those that it went on from. */
   #searched(complete: boolean): Searched {
     const { subject, backend, options } = this.#job;
-    const spent = this.#before?.evidence ?? { trials: 0, tuningSeconds: 0 };
+    const spent = this.#goesOn ? this.#before!.evidence : { trials: 0, tuningSeconds: 0 };
     return {
       trials: spent.trials + this.#trials,
       tuningSeconds: spent.tuningSeconds + this.#tuningSeconds,

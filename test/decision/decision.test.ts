@@ -39,6 +39,9 @@ const record = (change: Partial<TuningRecord> = {}): TuningRecord => ({
   failure: null,
   createdAt: '2026-01-01T00:00:00.000Z',
   createdBy: 'somebody',
+  machine: 'here',
+  tool: '1.0.0',
+  digest: '0'.repeat(64),
   ...change,
 });
 

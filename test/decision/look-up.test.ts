@@ -164,7 +164,9 @@ describe('a record', () => {
       return lookUp(store, input(8), here, { ...settings, budgetSeconds }).unfinished;
     };
     const open20 = { ...nothing, complete: false, tuningSeconds: 20 };
-    expect(unfinishedOf(open20)).toMatchObject([{ key: keyOf(8), goesOnFrom: DECISION.createdAt }]);
+    expect(unfinishedOf(open20)).toMatchObject([
+      { key: keyOf(8), goesOnFrom: { createdAt: DECISION.createdAt } },
+    ]);
     expect(unfinishedOf(open20, 24)).toEqual([]);
     expect(unfinishedOf({ ...open20, tuningSeconds: 59 })).toEqual([]);
     expect(unfinishedOf({ ...open20, complete: true })).toEqual([]);
@@ -190,7 +192,7 @@ describe('a record', () => {
     for (const m of [8, 16]) putRecord(store, m);
     alter(
       path,
-      `UPDATE record SET configuration = '{"kind":"rm -rf"}' WHERE subject =
+      `UPDATE claim SET configuration = '{"kind":"rm -rf"}' WHERE subject =
         (SELECT subject.id FROM subject JOIN workload ON workload.id = subject.workload WHERE key = '${keyOf(8)}')`,
     );
     expect(decided(store, [8, 16])).toEqual([missed, hit]);
@@ -328,7 +330,7 @@ test('a database that breaks while it is read says so to the caller', () => {
   const path = temporaryPath();
   const store = open(path);
   putRecord(store, 8);
-  alter(path, 'DROP TABLE record');
+  alter(path, 'DROP TABLE claim');
   expect(() => lookUp(store, input(8), here, settings)).toThrow(StoreError);
 });
 

@@ -28,7 +28,7 @@ async function recorded(text: string, flags: readonly string[] = []): Promise<Wo
   expect(stderr).toBe('');
   const database = new Database(place.database);
   database
-    .prepare('UPDATE record SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
+    .prepare('UPDATE claim SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
     .run(JSON.stringify(ODD));
   database.close();
   return place;

@@ -36,7 +36,7 @@ async function slowedPlace(): Promise<Workplace> {
   const place = await recordedPlace(matmulModule(64, 64, 64));
   const database = new Database(place.database);
   database
-    .prepare('UPDATE record SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
+    .prepare('UPDATE claim SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
     .run(JSON.stringify(slow));
   database.close();
   return place;

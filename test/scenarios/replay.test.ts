@@ -143,7 +143,7 @@ describe('a database behind a link', () => {
 
   const withoutRecords = (path: string) => {
     const database = new Database(path);
-    database.exec('DELETE FROM record');
+    database.exec('DELETE FROM claim');
     return database;
   };
 

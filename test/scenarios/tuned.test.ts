@@ -117,17 +117,17 @@ describe('tune', () => {
       };
       const first = await tune();
       first.database.exec(
-        `UPDATE record SET complete = 0, ratio = 1, low = 1, high = 1, configuration = '{"version":1,"kind":"default"}'`,
+        `UPDATE claim SET complete = 0, ratio = 1, low = 1, high = 1, configuration = '{"version":1,"kind":"default"}'`,
       );
       first.database.close();
       const second = await tune();
       expect(second.trials).toBeGreaterThan(first.trials);
-      second.database.exec('UPDATE record SET complete = 1');
+      second.database.exec('UPDATE claim SET complete = 1');
       second.database.close();
       const third = await tune();
       expect(third.trials).toBe(second.trials);
       // What a search under `inject=spec` leaves behind.
-      third.database.exec(`UPDATE record SET families = '["tile"]'`);
+      third.database.exec(`UPDATE claim SET families = '["tile"]'`);
       third.database.close();
       const fourth = await tune();
       expect(fourth.trials).toBeGreaterThan(third.trials);

@@ -102,7 +102,7 @@ test(
         (await place.explain(argv, { env: { ...env, IREE_TUNED_BUDGET: budget, ...more } })).explanation,
       );
     const nothing = 'hit: nothing faster than the default was found so far';
-    change(`UPDATE record SET configuration = '{"version":1,"kind":"default"}', ratio = 1, low = 1, high = 1,
+    change(`UPDATE claim SET configuration = '{"version":1,"kind":"default"}', ratio = 1, low = 1, high = 1,
       complete = 0, tuning_seconds = 17`);
     expect(await build('20')).toEqual([nothing]);
     expect(await build('0')).toEqual([nothing]);
@@ -156,7 +156,7 @@ test(
     const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '20' });
     const narrow = () => {
       const database = new Database(place.database);
-      database.exec(`UPDATE record SET families = '["tile"]'`);
+      database.exec(`UPDATE claim SET families = '["tile"]'`);
       database.close();
     };
     narrow();

@@ -88,7 +88,7 @@ it.each([
 it.each([
   ['of an unknown kind', { kind: 'ugly' }],
   ['of the default', { configuration: DEFAULT_CONFIGURATION }],
-  ['without a reason', { reason: null }],
+  ['of no kind', { kind: null }],
   ['of some day', { createdAt: 'yesterday' }],
 ])('refuses a mark %s', (_, change) => {
   const path = temporaryPath();

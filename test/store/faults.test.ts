@@ -54,7 +54,7 @@ describe.each([{ readonly: false }, { readonly: true }])('with %j', (options) =>
 
   it('calls a database without its tables damaged', () => {
     const path = filled();
-    alter(path, 'DROP TABLE record');
+    alter(path, 'DROP TABLE claim');
     const store = open(path, options);
     failure('damaged', path, () => store.allRecords());
   });

@@ -138,7 +138,7 @@ describe('a record in the file', () => {
     first.putRecord(SUBJECT, DECISION);
     first.putRecord(subjectOf(256), DECISION);
     first.close();
-    alter(path, `UPDATE record SET ${change} WHERE subject = 1`);
+    alter(path, `UPDATE claim SET ${change} WHERE subject = 1`);
     const store = open(path);
     const wanted = [SUBJECT.workload, subjectOf(256).workload];
     const rest = [subjectOf(256).workload];
@@ -170,7 +170,7 @@ it('passes over a trial whose configuration is not sound', () => {
     { ...trial, configuration: { version: 1, kind: 'default' } },
   ]);
   first.close();
-  alter(path, `UPDATE trial SET configuration = '{"kind":"tile"}' WHERE id = 1`);
+  alter(path, `UPDATE trial SET configuration = '{"kind":"tile"}' WHERE number = 1`);
   expect(open(path).trials(SUBJECT)).toHaveLength(1);
 });
 

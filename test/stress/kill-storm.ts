@@ -143,7 +143,7 @@ function contentOf(path: string): Content {
     const records = database
       .prepare(
         `SELECT workload.key || ' ' || record.configuration || ' ' || record.created_at AS text
-         FROM record JOIN subject ON subject.id = record.subject JOIN workload ON workload.id = subject.workload`,
+         FROM claim JOIN subject ON subject.id = claim.subject JOIN workload ON workload.id = subject.workload`,
       )
       .pluck()
       .all() as string[];

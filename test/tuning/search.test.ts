@@ -11,6 +11,7 @@ import { judge } from '../../src/tuning/rule.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
 import { tuneWorkload, type TuningJob } from './support.ts';
 import { subjectOf } from '../store/samples.ts';
+import { alter } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
@@ -34,13 +35,14 @@ const job: TuningJob = {
 };
 
 async function tune(machine: Machine, change: Partial<TuningJob> = {}) {
-  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
+  const path = join(temporaryDirectory(), 'tuning.db');
+  const store = openSqliteStore(path);
   onTestFinished(() => {
     store.close();
   });
   const bench = syntheticBench(machine);
   const result = await tuneWorkload(bench, store, { ...job, ...change });
-  return { result: result!, bench, store };
+  return { result: result!, bench, store, path };
 }
 
 /** Trials of all batches but the first: the best so far is in each of them once more. */
@@ -133,16 +135,11 @@ test('a search is complete when the strategy has nothing to propose and all else
 describe('a search that found nothing and did not end', () => {
   /** One batch, on a clock on which each look takes a second. */
   async function begun() {
-    const { store, ...first } = await tune({ gainOf: () => 1 });
+    const { store, path, ...first } = await tune({ gainOf: () => 1 });
     let seconds = 0;
     const clock = () => seconds++;
     const evidence = { ...first.result.evidence, complete: false };
-    store.putRecord(subject, {
-      ...first.result,
-      evidence,
-      createdAt: '2026-01-01T00:00:00Z',
-      createdBy: 'test',
-    });
+    alter(path, 'UPDATE claim SET complete = 0');
     const goOn = async (machine: Machine) => {
       const bench = syntheticBench(machine);
       return { bench, result: (await tuneWorkload(bench, store, { ...job, clock }))! };

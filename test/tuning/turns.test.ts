@@ -24,7 +24,7 @@ function place() {
   const store = open(temporaryPath());
   const subject = subjectOf({ key, workload }, site);
   store.putRecord(subject, { ...DECISION, configuration: DEFAULT, evidence: nothing });
-  const work: Work = { key, workload, count: 1, options: SPACE, goesOnFrom: DECISION.createdAt };
+  const work: Work = { key, workload, count: 1, options: SPACE, goesOnFrom: store.allRecords()[0]! };
   const measuring: MeasuringTools = tools;
   const tune = (patienceSeconds: number) =>
     tuneWorkloads([work], store, site, measuring, surroundings, {
@@ -51,10 +51,10 @@ test('what somebody else found meanwhile is taken over, whatever it is', async (
     const { store, subject, surroundings, tune } = place();
     const lock = await acquireMeasuringLock(surroundings, 0);
     const tuned = tune(60);
-    const evidence = configuration === DEFAULT ? nothing : EVIDENCE;
+    const evidence = configuration === DEFAULT ? { ...nothing, tuningSeconds: 2 } : EVIDENCE;
     store.putRecord(subject, { ...found, configuration, evidence });
     lock!.release();
-    expect((await tuned).results.get(key)).toMatchObject({ outcome: 'hit', createdAt: found.createdAt });
+    expect((await tuned).results.get(key)).toMatchObject({ outcome: 'hit', configuration, evidence });
   }
 });
 

@@ -6,6 +6,7 @@ import { isIntegerWithin } from '../../system/data.ts';
 import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { digestOf } from '../claim.ts';
 import type { Claim, Evidence, KeptMark, KeptTrial, RecordKey, Revocation } from '../store.ts';
+import { isPlain, LONGEST_FORM, LONGEST_KEY, LONGEST_NAME, LONGEST_REASON } from '../limits.ts';
 import { areFamilies, areTimes, isInstant, isShortConfiguration, isSoundEvidence } from '../validate.ts';
 
 /** Of every line. One of a later version is kept as it is, and not read. */
@@ -13,15 +14,6 @@ export const LINE_VERSION = 1;
 
 /** Bytes of a line: more than the longest trial needs. */
 export const LONGEST_LINE = 2 ** 20;
-
-/** Characters of a key, of the JSON of a form, of a reason, and of a name. */
-const LONGEST_KEY = 2 ** 13;
-const LONGEST_FORM = 2 ** 16;
-export const LONGEST_REASON = 2 ** 12;
-export const LONGEST_NAME = 2 ** 8;
-
-/** Bytes that a claim's or trial's configuration may have as JSON. */
-export { LONGEST_CONFIGURATION } from '../validate.ts';
 
 interface Versioned<T extends string> {
   readonly type: T;
@@ -44,16 +36,11 @@ export type RevocationLine = Versioned<'revocation'> & Revocation;
 /** A line that this version understands. */
 export type Line = PartLine | ClaimLine | MarkLine | TrialLine | RevocationLine;
 
-/** Texts that a terminal and a database show as they are: no control characters but tabs and line feeds, no half characters. */
 const text = (longest: number) =>
   v.pipe(
     v.string(),
     v.maxLength(longest, `is longer than ${longest} characters`),
-    v.check(
-      // eslint-disable-next-line no-control-regex -- they are what is looked for
-      (value) => value.isWellFormed() && !/[\0-\x08\x0b-\x1f\x7f]/.test(value),
-      'has control characters in it',
-    ),
+    v.check(isPlain, 'has control characters in it'),
   );
 const key = v.pipe(text(LONGEST_KEY), v.minLength(1, 'is empty'));
 const name = text(LONGEST_NAME);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { packageRoot } from '../../system/package-root.ts';
 import { ELSEWHERE, StoreError } from '../errors.ts';
+import { addMigrationFunctions } from './migration-functions.ts';
 
 /** Number of the newest file in db/migrations; kept in `PRAGMA user_version`. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** `PRAGMA application_id` of our databases: "IREt" in ASCII. Tells them from other programs' files. */
 export const APPLICATION_ID = 0x49524574;
@@ -56,6 +57,7 @@ export function migrate(db: Database, path: string, plan?: MigrationPlan): void 
   const version = plan?.version ?? SCHEMA_VERSION;
   // Read before the lock is taken, so that a broken installation holds nobody up.
   const files = migrationFiles(plan?.directory ?? join(packageRoot, 'db', 'migrations'), version);
+  addMigrationFunctions(db);
   db.transaction(() => {
     for (const sql of files.slice(schemaVersion(db, path, version))) db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);

@@ -1,14 +1,18 @@
 // Rows to values. A row that does not validate gives undefined, and its reader goes on without it.
 import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.ts';
+import { countingMarks } from '../claim.ts';
+import { LONGEST_CONFIGURATION } from '../limits.ts';
 import type {
-  Evidence,
+  Claim,
+  ClaimEvidence,
+  KeptMark,
+  Origin,
   RecordKey,
   Run,
   Subject,
   Trial,
   TrialOutcome,
   TuningRecord,
-  Mark,
   MarkKind,
   Undecided,
 } from '../store.ts';
@@ -17,9 +21,11 @@ import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 
 /** STRICT tables vouch for the types of columns; what the texts and numbers say is checked here. */
-export interface RecordRow extends RecordKey {
+export interface ClaimRow extends RecordKey {
   readonly workload_form: string;
   readonly configuration: string;
+  readonly version: number;
+  readonly confidence: number;
   readonly ratio: number;
   readonly low: number;
   readonly high: number;
@@ -33,17 +39,28 @@ export interface RecordRow extends RecordKey {
   readonly tuning_seconds: number;
   readonly families: string;
   readonly complete: number;
-  readonly failure: string | null;
   readonly created_at: string;
   readonly created_by: string;
+  readonly machine: string;
+  readonly tool: string;
+  readonly digest: string;
+}
+
+/** A claim, and the marks of its configuration as a JSON list of `MarkRow`s. */
+export interface RecordRow extends ClaimRow {
+  readonly subject: number;
+  readonly marks: string;
 }
 
 export interface MarkRow {
   readonly configuration: string;
+  readonly generation: number;
   readonly kind: MarkKind;
   readonly reason: string;
   readonly created_at: string;
   readonly created_by: string;
+  readonly machine: string;
+  readonly tool: string;
 }
 
 export interface TrialRow {
@@ -68,13 +85,15 @@ export interface SubjectRow extends RecordKey {
   readonly compiler_form: string;
 }
 
-export function toRecord(row: RecordRow): TuningRecord | undefined {
+export function toClaim(row: ClaimRow): Claim | undefined {
   const form = parseJson(row.workload_form);
   if (!isWorkload(form)) return undefined;
   const configuration = toConfiguration(row.configuration, workloadRank(form));
   const families = parseJson(row.families);
   if (configuration === undefined || !areFamilies(families)) return undefined;
-  const evidence: Evidence = {
+  const evidence: ClaimEvidence = {
+    version: row.version,
+    confidence: row.confidence,
     ratio: row.ratio,
     low: row.low,
     high: row.high,
@@ -91,24 +110,57 @@ export function toRecord(row: RecordRow): TuningRecord | undefined {
   };
   if (!isSoundEvidence(evidence) || !isInstant(row.created_at)) return undefined;
   return {
-    workload: row.workload,
-    target: row.target,
-    device: row.device,
-    compiler: row.compiler,
+    ...keysOf(row),
     configuration,
     evidence,
-    failure: row.failure,
     createdAt: row.created_at,
-    createdBy: row.created_by,
+    ...toOrigin(row),
+    digest: row.digest,
   };
 }
 
-export function toMark(row: MarkRow): Mark | undefined {
-  const configuration = toConfiguration(row.configuration);
-  if (configuration === undefined) return undefined;
-  const { kind, reason, created_at: createdAt, created_by: createdBy } = row;
-  return { configuration, kind, reason, createdAt, createdBy };
+/** @param own whose marks count at once; asked for only where there are marks */
+export function toRecord(row: RecordRow, own: () => Origin): TuningRecord | undefined {
+  const claim = toClaim(row);
+  if (claim === undefined) return undefined;
+  const { version, confidence, ...evidence } = claim.evidence;
+  return { ...claim, evidence, failure: row.marks === '[]' ? null : failureOf(row.marks, own()) };
 }
+
+/** Why the marks of a configuration rule it out; the same whatever their order. */
+function failureOf(text: string, own: Origin): string | null {
+  const rows = parseJson(text) as readonly MarkRow[];
+  const counting = countingMarks(
+    rows.filter(({ kind }) => KINDS.includes(kind)).map((row) => ({ ...row, ...toOrigin(row) })),
+    own,
+  );
+  return counting.map(({ kind, reason }) => `${kind}: ${reason}`).sort()[0] ?? null;
+}
+
+const KINDS: readonly MarkKind[] = ['compile-error', 'wrong-result', 'slower', 'lifted'];
+
+export function toMark(row: MarkRow): KeptMark | undefined {
+  const configuration = toConfiguration(row.configuration);
+  if (configuration === undefined || !KINDS.includes(row.kind) || !isInstant(row.created_at))
+    return undefined;
+  const { generation, kind, reason, created_at: createdAt } = row;
+  return { configuration, generation, kind, reason, createdAt, ...toOrigin(row) };
+}
+
+export const keysOf = ({ workload, target, device, compiler }: RecordKey): RecordKey => ({
+  workload,
+  target,
+  device,
+  compiler,
+});
+
+type OriginRow = Pick<ClaimRow, 'created_by' | 'machine' | 'tool'>;
+
+export const toOrigin = ({ created_by: createdBy, machine, tool }: OriginRow): Origin => ({
+  createdBy,
+  machine,
+  tool,
+});
 
 /** Nobody has more time than for ever: such a row would never be tried again. */
 export function toUndecided(row: Undecided): Undecided | undefined {
@@ -135,6 +187,7 @@ export function toRun(row: RunRow): Run | undefined {
 
 /** Only what is spelled as we spell it: a mark is found by its configuration's text. */
 function toConfiguration(text: string, rank?: number): Configuration | undefined {
+  if (text.length > LONGEST_CONFIGURATION) return undefined;
   const value = parseJson(text);
   return isConfiguration(value, rank) && configurationText(value) === text ? value : undefined;
 }

@@ -1,10 +1,22 @@
 // The tuning database in a SQLite file.
-import { storedForm } from '../../workload/workload.ts';
 import { resolve } from 'node:path';
 import type { Database, Statement } from 'better-sqlite3';
+import { ownOrigin } from '../author.ts';
+import { decisionAmong } from '../choose.ts';
+import {
+  compare,
+  CONFIDENCE,
+  countingMarks,
+  digestOf,
+  EVIDENCE_VERSION,
+  isRevoked,
+  nextGeneration,
+} from '../claim.ts';
+import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
 import { connect } from './connect.ts';
 import { toStoreError } from '../errors.ts';
 import {
+  keysOf,
   toRecord,
   toSubject,
   toRun,
@@ -18,7 +30,18 @@ import {
   type MarkRow,
 } from './rows.ts';
 import * as sql from './statements.ts';
-import type { Miss, RecordKey, Store, Subject, Undecided } from '../store.ts';
+import { insertSubject, nextChange, putClaim, putMark, revocationsIn, type Prepare } from './write.ts';
+import type {
+  KeptMark,
+  Mark,
+  Miss,
+  Origin,
+  Store,
+  Subject,
+  Trial,
+  TuningRecord,
+  Undecided,
+} from '../store.ts';
 import { configurationText } from '../../backend/index.ts';
 
 export interface SqliteOptions {
@@ -28,6 +51,8 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** Clock for misses and trials; the system's when left out. */
   readonly now?: () => Date;
+  /** Who writes, where and with what; this process when left out. */
+  readonly origin?: Origin;
 }
 
 /** Opens the database at `path`, creating or migrating it unless `readonly`. Opening and every method throw `StoreError`. */
@@ -52,70 +77,97 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   const read = <Row>(text: string, ...parameters: unknown[]) =>
     guard(() => statement(text).all(...parameters) as Row[]);
   const subjectId = (subject: Subject) => insertSubject(statement, subject);
+  let written: Origin | undefined;
+  const origin = () => (written ??= options.origin ?? ownOrigin());
+  const recordOf = (row: RecordRow) => toRecord(row, origin);
 
   return {
     findRecords: (workloads, target, compiler) =>
-      valid(
+      decisions(
         read<RecordRow>(sql.FIND_RECORDS, { workloads: JSON.stringify(workloads), target, compiler }),
-        toRecord,
+        recordOf,
       ),
-    allRecords: () => valid(read<RecordRow>(sql.ALL_RECORDS), toRecord),
+    allRecords: () =>
+      guard(() => decisions(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>, recordOf)).sort(
+        (a, b) => compare(b.createdAt, a.createdAt),
+      ),
     putRecord: (subject, { configuration, evidence, createdAt, createdBy }) => {
+      const { machine, tool } = origin();
+      const claim = {
+        ...keysOf(subject),
+        configuration,
+        evidence: { ...evidence, version: EVIDENCE_VERSION, confidence: CONFIDENCE },
+        ...{ createdAt, createdBy: plainText(createdBy, LONGEST_NAME), machine, tool },
+      };
+      const digest = digestOf(claim);
       write(() => {
         const id = subjectId(subject);
-        statement(sql.REPLACE_RECORD).run({
-          ...evidence,
-          families: JSON.stringify(evidence.families),
-          complete: evidence.complete ? 1 : 0,
-          subject: id,
-          configuration: configurationText(configuration),
-          createdAt,
-          createdBy,
-        });
+        putClaim(statement, id, { ...claim, digest }, revocationsIn(statement), false);
         statement(sql.DELETE_MISS).run(id);
         statement(sql.DELETE_UNDECIDED).run(id);
       });
     },
     addMarks: (subject, marks) => {
       if (marks.length === 0) return;
+      const { machine, tool } = origin();
       write(() => {
         const id = subjectId(subject);
         for (const mark of marks) {
-          const configuration = configurationText(mark.configuration);
-          statement(sql.INSERT_MARK).run({ ...mark, subject: id, configuration });
+          const generation = nextGeneration(
+            statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(
+              id,
+              configurationText(mark.configuration),
+            ) as KeptMark[],
+            mark.kind,
+          );
+          putMark(statement, id, { ...mark, ...plainWords(mark), generation, machine, tool }, false);
         }
       });
     },
-    marks: (key) => valid(read<MarkRow>(sql.SELECT_MARKS, keyOf(key)), toMark),
+    marks: (key) => counting(valid(read<MarkRow>(sql.SELECT_MARKS, keysOf(key)), toMark), origin),
+    ownRevocation: () => {
+      const all = guard(() => revocationsIn(statement));
+      return all.find((one) => isRevoked(origin(), [one])) ?? null;
+    },
     addTrials: (subject, trials) => {
       if (trials.length === 0) return;
       const createdAt = now().toISOString();
       write(() => {
         const id = subjectId(subject);
-        for (const trial of trials) {
-          const configuration = configurationText(trial.configuration);
-          statement(sql.INSERT_TRIAL).run({ ...trial, subject: id, configuration, createdAt });
-        }
+        for (const trial of trials)
+          statement(sql.INSERT_TRIAL).run({
+            ...newTrial(trial),
+            ...origin(),
+            subject: id,
+            createdAt,
+            change: nextChange(statement),
+          });
       });
     },
-    trials: (key) => valid(read<TrialRow>(sql.SELECT_TRIALS, keyOf(key)), toTrial),
+    trials: (key) => valid(read<TrialRow>(sql.SELECT_TRIALS, keysOf(key)), toTrial),
     addRuns: (subject, runs) => {
       if (runs.length === 0) return;
       write(() => {
         const id = subjectId(subject);
+        const changed = new Set<unknown>();
         for (const run of runs) {
           const { seconds, defaultSeconds } = run;
+          const configuration = configurationText(run.configuration);
+          const trial = statement(sql.SELECT_OWN_TRIAL)
+            .pluck()
+            .get({ subject: id, configuration, ...origin() });
           statement(sql.INSERT_RUN).run({
             ...run,
-            subject: id,
-            configuration: configurationText(run.configuration),
+            trial,
             seconds: JSON.stringify(seconds),
             defaultSeconds: defaultSeconds && JSON.stringify(defaultSeconds),
           });
+          changed.add(trial);
         }
+        for (const trial of changed) statement(sql.CHANGE_TRIAL).run(nextChange(statement), trial);
       });
     },
-    runs: (key) => valid(read<RunRow>(sql.SELECT_RUNS, keyOf(key)), toRun),
+    runs: (key) => valid(read<RunRow>(sql.SELECT_RUNS, keysOf(key)), toRun),
     noteMiss: (subject) => {
       const seenAt = now().toISOString();
       write(() => statement(sql.NOTE_MISS).run(subjectId(subject), seenAt));
@@ -137,7 +189,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         }),
         toUndecided,
       ),
-    subject: (key) => valid(read<SubjectRow>(sql.SELECT_SUBJECT, keyOf(key)), toSubject)[0],
+    subject: (key) => valid(read<SubjectRow>(sql.SELECT_SUBJECT, keysOf(key)), toSubject)[0],
     count: (increments) => {
       write(() => {
         for (const [name, amount] of Object.entries(increments)) {
@@ -161,8 +213,6 @@ interface CounterRow {
 const byName = (rows: readonly CounterRow[]) =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 
-type Prepare = (text: string) => Statement;
-
 /** A build needs two or three statements: each is prepared when it is first used. */
 function preparedOnce(db: Database): Prepare {
   const statements = new Map<string, Statement>();
@@ -173,25 +223,52 @@ function preparedOnce(db: Database): Prepare {
   };
 }
 
-/** Row id of the subject, with everything it refers to in place. Runs inside the caller's transaction. */
-function insertSubject(statement: Prepare, subject: Subject): unknown {
-  for (const part of sql.SUBJECT_PARTS) {
-    const form = part === 'workload' ? storedForm(subject.workloadForm) : subject[`${part}Form`];
-    statement(sql.upsertPart(part)).run(subject[part], formText(form));
+const plainWords = ({ reason, createdBy }: Pick<Mark, 'reason' | 'createdBy'>) => ({
+  reason: plainText(reason, LONGEST_REASON),
+  createdBy: plainText(createdBy, LONGEST_NAME),
+});
+
+/** A trial's own columns. */
+function newTrial({ configuration, outcome, seconds, ratio, message, strategy }: Trial) {
+  const { randomBytes } = process.getBuiltinModule('node:crypto');
+  return {
+    id: randomBytes(16).toString('hex'),
+    configuration: configurationText(configuration),
+    ...{ outcome, seconds, ratio, strategy },
+    message: message && plainText(message, LONGEST_REASON),
+  };
+}
+
+/** Of the marks of one subject those that count, in their order. */
+function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] {
+  const counted = new Set(
+    [...Map.groupBy(marks, ({ configuration }) => configurationText(configuration)).values()].flatMap((own) =>
+      countingMarks(own, origin()),
+    ),
+  );
+  return marks.filter((mark) => counted.has(mark));
+}
+
+/** One record of each subject. */
+function decisions(
+  rows: Iterable<RecordRow>,
+  recordOf: (row: RecordRow) => TuningRecord | undefined,
+): TuningRecord[] {
+  const found: TuningRecord[] = [];
+  let own: TuningRecord[] = [];
+  let subject: number | undefined;
+  const decide = () => {
+    if (own.length > 0) found.push(decisionAmong(own));
+    own = [];
+  };
+  for (const row of rows) {
+    if (row.subject !== subject) decide();
+    subject = row.subject;
+    const record = recordOf(row);
+    if (record !== undefined) own.push(record);
   }
-  const key = keyOf(subject);
-  statement(sql.INSERT_SUBJECT).run(key);
-  return (statement(sql.SELECT_SUBJECT_ID).get(key) as { id: unknown }).id;
-}
-
-/** JSON has no `undefined`, which `unknown` admits. */
-function formText(form: unknown): string {
-  return JSON.stringify(form ?? null);
-}
-
-/** The four keys alone: callers may hand over a whole record, which holds values that SQLite cannot bind. */
-function keyOf({ workload, target, device, compiler }: RecordKey): RecordKey {
-  return { workload, target, device, compiler };
+  decide();
+  return found;
 }
 
 function valid<Row, Value>(rows: readonly Row[], convert: (row: Row) => Value | undefined): Value[] {

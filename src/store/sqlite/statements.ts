@@ -1,24 +1,39 @@
 // The SQL of the store, one name a statement.
 
-const SUBJECT_WITH_KEYS = `
+export const SUBJECT_WITH_KEYS = `
   subject AS s
   JOIN workload AS w ON w.id = s.workload
   JOIN target AS t ON t.id = s.target
   JOIN device AS d ON d.id = s.device
   JOIN compiler AS c ON c.id = s.compiler`;
 
-const KEYS = 'w.key AS workload, t.key AS target, d.key AS device, c.key AS compiler';
+export const KEYS = 'w.key AS workload, t.key AS target, d.key AS device, c.key AS compiler';
 
+export const CLAIM_COLUMNS = `
+  r.configuration, r.version, r.confidence, r.ratio, r.low, r.high, r.default_seconds, r.seconds, r.processes,
+  r.repetitions, r.noise_floor, r.max_error, r.trials, r.tuning_seconds, r.families, r.complete, r.created_at,
+  r.created_by, r.machine, r.tool, r.digest`;
+
+/** Whether a row's origin is revoked. */
+export const isOriginRevoked = (row: string): string => `EXISTS (
+  SELECT 1 FROM revocation AS v
+  WHERE (v.scope = 'tool' AND v.value = ${row}.tool)
+     OR (v.scope = 'origin' AND v.value IN (${row}.created_by, ${row}.machine, ${row}.created_by || '@' || ${row}.machine)))`;
+
+/** Whether a claim is. */
+export const isClaimRevoked = (row: string): string => `(${isOriginRevoked(row)}
+  OR EXISTS (SELECT 1 FROM revocation AS v WHERE v.scope = 'record' AND v.value = ${row}.digest))`;
+
+/** Claims that are read, with the marks of their configurations. */
 const RECORDS = `
-  SELECT ${KEYS}, w.form AS workload_form, r.configuration, r.ratio, r.low, r.high, r.default_seconds, r.seconds,
-         r.processes, r.repetitions, r.noise_floor, r.max_error, r.trials, r.tuning_seconds, r.families, r.complete,
-         r.created_at, r.created_by,
-         (SELECT min(m.kind || ': ' || m.reason) FROM mark AS m
-          WHERE m.subject = r.subject AND m.configuration = r.configuration) AS failure
+  SELECT r.subject, ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS},
+         (SELECT json_group_array(json_object('generation', m.generation, 'kind', m.kind, 'reason', m.reason,
+                   'created_by', m.created_by, 'machine', m.machine, 'tool', m.tool))
+          FROM mark AS m
+          WHERE m.subject = r.subject AND m.configuration = r.configuration AND NOT ${isOriginRevoked('m')}) AS marks
   FROM ${SUBJECT_WITH_KEYS}
-  JOIN record AS r ON r.subject = s.id`;
-
-const NEWEST_FIRST = 'ORDER BY r.created_at DESC, r.subject DESC';
+  JOIN claim AS r ON r.subject = s.id
+  WHERE NOT ${isClaimRevoked('r')}`;
 
 /** Parameters of a statement that names one subject by its four keys. */
 const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @device AND c.key = @compiler';
@@ -44,44 +59,75 @@ export const SELECT_SUBJECT = `
   SELECT ${KEYS}, w.form AS workload_form, t.form AS target_form, d.form AS device_form, c.form AS compiler_form
   FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
-/** Workload keys come as one JSON array, so that any number of them is one statement. */
+/** All claims of a subject in a row. Workload keys come as one JSON array, so that any number of them is one statement. */
 export const FIND_RECORDS = `${RECORDS}
-  WHERE w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND c.key = @compiler
-  ${NEWEST_FIRST}`;
+  AND w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND c.key = @compiler
+  ORDER BY r.subject`;
 
-export const ALL_RECORDS = `${RECORDS} ${NEWEST_FIRST}`;
+/** The same of all subjects, the last one first. */
+export const ALL_RECORDS = `${RECORDS} ORDER BY r.subject DESC`;
 
-export const REPLACE_RECORD = `
-  INSERT OR REPLACE INTO record (subject, configuration, ratio, low, high, default_seconds, seconds, processes,
-    repetitions, noise_floor, max_error, trials, tuning_seconds, families, complete, created_at, created_by)
-  VALUES (@subject, @configuration, @ratio, @low, @high, @defaultSeconds, @seconds, @processes,
-    @repetitions, @noiseFloor, @maxError, @trials, @tuningSeconds, @families, @complete, @createdAt, @createdBy)`;
+export const SELECT_CLAIM = `
+  SELECT ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS}, r.change
+  FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
+  WHERE r.subject = ? AND r.configuration = ?`;
 
-export const INSERT_MARK = `
-  INSERT INTO mark (subject, configuration, kind, reason, created_at, created_by)
-  VALUES (@subject, @configuration, @kind, @reason, @createdAt, @createdBy)
-  ON CONFLICT DO NOTHING`;
+export const PUT_CLAIM = `
+  INSERT OR REPLACE INTO claim (subject, configuration, version, confidence, ratio, low, high, default_seconds, seconds,
+    processes, repetitions, noise_floor, max_error, trials, tuning_seconds, families, complete, created_at, created_by,
+    machine, tool, digest, change)
+  VALUES (@subject, @configuration, @version, @confidence, @ratio, @low, @high, @defaultSeconds, @seconds,
+    @processes, @repetitions, @noiseFloor, @maxError, @trials, @tuningSeconds, @families, @complete, @createdAt, @createdBy,
+    @machine, @tool, @digest, @change)`;
+
+/** Of rows that are not known to a team's server. */
+export const NEXT_CHANGE = 'UPDATE change SET last = last + 1 RETURNING last';
+
+/** Of two marks that differ in nothing but when and why, the first stays. */
+export const PUT_MARK = `
+  INSERT INTO mark (subject, configuration, generation, kind, reason, created_at, created_by, machine, tool, change)
+  VALUES (@subject, @configuration, @generation, @kind, @reason, @createdAt, @createdBy, @machine, @tool, @change)
+  ON CONFLICT DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at, change = excluded.change
+  WHERE (excluded.created_at, excluded.reason) < (created_at, reason)`;
+
+const MARK_COLUMNS = 'configuration, generation, kind, reason, created_at, created_by, machine, tool';
 
 export const SELECT_MARKS = `
-  SELECT configuration, kind, reason, created_at, created_by
-  FROM mark WHERE subject = (${SUBJECT_ID}) ORDER BY created_at, configuration, kind`;
+  SELECT ${MARK_COLUMNS}
+  FROM mark AS m WHERE subject = (${SUBJECT_ID}) AND NOT ${isOriginRevoked('m')}
+  ORDER BY created_at, configuration, kind, generation, created_by, machine, tool`;
+
+/** Revoked or not: their generations count on. */
+export const SELECT_MARKS_OF_CONFIGURATION = `
+  SELECT generation, kind FROM mark WHERE subject = ? AND configuration = ?`;
+
+export const SELECT_REVOCATIONS = 'SELECT scope, value, reason FROM revocation ORDER BY scope, value, reason';
 
 export const INSERT_TRIAL = `
-  INSERT INTO trial (subject, configuration, outcome, seconds, ratio, message, strategy, created_at)
-  VALUES (@subject, @configuration, @outcome, @seconds, @ratio, @message, @strategy, @createdAt)`;
+  INSERT INTO trial (id, subject, configuration, outcome, seconds, ratio, message, strategy, created_at, created_by,
+    machine, tool, change)
+  VALUES (@id, @subject, @configuration, @outcome, @seconds, @ratio, @message, @strategy, @createdAt, @createdBy,
+    @machine, @tool, @change)`;
 
 export const SELECT_TRIALS = `
   SELECT configuration, outcome, seconds, ratio, message, strategy
-  FROM trial WHERE subject = (${SUBJECT_ID}) ORDER BY id`;
+  FROM trial AS r WHERE subject = (${SUBJECT_ID}) AND NOT ${isOriginRevoked('r')} ORDER BY number`;
+
+/** The last trial of a configuration, of those that were added here. */
+export const SELECT_OWN_TRIAL = `
+  SELECT max(number) FROM trial
+  WHERE subject = @subject AND configuration = @configuration AND created_by = @createdBy AND machine = @machine`;
+
+export const CHANGE_TRIAL = 'UPDATE trial SET change = ? WHERE number = ?';
 
 export const INSERT_RUN = `
   INSERT INTO run (trial, stage, batch, placement, build, seconds, default_seconds)
-  VALUES ((SELECT max(id) FROM trial WHERE subject = @subject AND configuration = @configuration),
-    @stage, @batch, @placement, @build, @seconds, @defaultSeconds)`;
+  VALUES (@trial, @stage, @batch, @placement, @build, @seconds, @defaultSeconds)`;
 
 export const SELECT_RUNS = `
-  SELECT t.configuration, r.stage, r.batch, r.placement, r.build, r.seconds, r.default_seconds
-  FROM trial AS t JOIN run AS r ON r.trial = t.id WHERE t.subject = (${SUBJECT_ID}) ORDER BY r.id`;
+  SELECT r.configuration, o.stage, o.batch, o.placement, o.build, o.seconds, o.default_seconds
+  FROM trial AS r JOIN run AS o ON o.trial = r.number
+  WHERE r.subject = (${SUBJECT_ID}) AND NOT ${isOriginRevoked('r')} ORDER BY o.id`;
 
 export const NOTE_MISS = `
   INSERT INTO miss (subject, count, last_seen_at) VALUES (?, 1, ?)

@@ -170,7 +170,7 @@ describe('a disk that is full', () => {
       rmSync(join(full, 'rest'));
       const database = new Database(join(full, 'tuning.db'));
       expect(database.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-      expect(database.prepare('SELECT count(*) FROM record').pluck().get()).toBe(1);
+      expect(database.prepare('SELECT count(*) FROM claim').pluck().get()).toBe(1);
       database.close();
     },
   );

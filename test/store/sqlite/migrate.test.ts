@@ -110,14 +110,96 @@ it('keeps all of a database of the second schema', () => {
     INSERT INTO miss VALUES (1, 7, '${at}');
     INSERT INTO undecided VALUES (1, 'too slow', 20, 1, '${at}')`);
   const read = () =>
-    ['workload', 'subject', 'record', 'trial', 'mark', 'miss', 'undecided'].map((table) =>
-      db.prepare(`SELECT * FROM ${table}`).all(),
-    );
+    ['workload', 'subject', 'miss', 'undecided'].map((table) => db.prepare(`SELECT * FROM ${table}`).all());
   const before = read();
   for (const rows of before) expect(rows).toHaveLength(1);
   migrate(db, 'a.db');
   expect(read()).toEqual(before);
-  expect(db.prepare('SELECT * FROM run').all()).toEqual([]);
+  const values = (sql: string) => db.prepare(sql).raw().all();
+  const [claim] = values('SELECT * FROM claim') as [unknown[]];
+  const [digest, change] = claim.splice(-2);
+  expect(claim).toEqual([
+    ...[
+      1,
+      1,
+      '{"kind":"default"}',
+      1,
+      0.99,
+      1,
+      1,
+      1,
+      1,
+      1,
+      5,
+      60,
+      0.01,
+      0,
+      120,
+      42.5,
+      '["tile"]',
+      0,
+      at,
+      'a',
+    ],
+    ...['unknown', 'unknown'],
+  ]);
+  expect([digest, change]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), 1]);
+  expect(values('SELECT * FROM mark')).toEqual([
+    [1, '{"kind":"tile"}', 0, 'slower', 'so', at, 'a', 'unknown', 'unknown', 2],
+  ]);
+  expect(values('SELECT * FROM trial')).toEqual([
+    [
+      ...[
+        1,
+        expect.stringMatching(/^[0-9a-f]{32}$/),
+        1,
+        '{"kind":"default"}',
+        'measured',
+        1,
+        null,
+        null,
+        'grid',
+      ],
+      ...[at, 'unknown', 'unknown', 'unknown', 3],
+    ],
+  ]);
+  expect(values('SELECT last FROM change')).toEqual([[3]]);
+  expect(values('SELECT * FROM run')).toEqual([]);
+});
+
+it('keeps what was timed in a database of the third schema, and each run at its trial', () => {
+  const db = blank();
+  migrate(db, 'a.db', { version: 3, directory: MIGRATIONS });
+  db.exec(`
+    INSERT INTO workload (key, form) VALUES ('w', '{}');
+    INSERT INTO target (key, form) VALUES ('t', '{}');
+    INSERT INTO device (key, form) VALUES ('d', '{}');
+    INSERT INTO compiler (key, form) VALUES ('c', '{}');
+    INSERT INTO subject (workload, target, compiler, device) VALUES (1, 1, 1, 1);`);
+  const trial = db.prepare(`INSERT INTO trial (subject, configuration, outcome, strategy, created_at)
+    VALUES (1, '{"kind":"default"}', 'timeout', 'grid', '2026-01-31T08:00:00Z')`);
+  const run = db.prepare(`INSERT INTO run (trial, stage, batch, placement, build, seconds)
+    VALUES (?, 'finals', ?, 'packed', 1, '[1]')`);
+  for (let i = 0; i < 3; i++) {
+    const { lastInsertRowid } = trial.run();
+    run.run(lastInsertRowid, i);
+    run.run(lastInsertRowid, i + 10);
+  }
+  const copy = new Database(db.serialize());
+  const runs = (of: Database.Database) =>
+    of
+      .prepare('SELECT t.id, r.batch FROM run AS r JOIN trial AS t ON t.number = r.trial ORDER BY r.id')
+      .raw()
+      .all();
+  migrate(db, 'a.db');
+  const found = runs(db) as [string, number][];
+  expect(found.map(([, batch]) => batch)).toEqual([0, 10, 1, 11, 2, 12]);
+  // Trials that say the same are told apart, and in every copy in the same way.
+  expect(new Set(found.map(([id]) => id)).size).toBe(3);
+  migrate(copy, 'copy.db');
+  expect(runs(copy)).toEqual(found);
+  copy.close();
+  expect(db.pragma('foreign_key_check')).toEqual([]);
 });
 
 describe('a database of the first schema', () => {
@@ -163,15 +245,19 @@ describe('a database of the first schema', () => {
   it('keeps its records, trials, misses and counters', () => {
     const db = first();
     const read = (select: string) =>
-      ['trial', 'miss', 'subject', 'counter']
+      ['miss', 'subject', 'counter']
         .map((table) => all(db, `SELECT * FROM ${table}`))
-        .concat([all(db, `SELECT id, key, json_remove(form, '$.kind') FROM workload`), all(db, select)]);
+        .concat([
+          all(db, `SELECT id, key, json_remove(form, '$.kind') FROM workload`),
+          all(db, 'SELECT configuration, outcome, message, strategy, created_at FROM trial'),
+          all(db, select),
+        ]);
     const columns = `subject, configuration, ratio, low, high, default_seconds, seconds, processes, repetitions,
       noise_floor, max_error, trials, tuning_seconds, complete, created_at, created_by`;
-    const select = `SELECT ${columns} FROM record ORDER BY subject`;
-    const before = read(select);
+    const select = (table: string) => `SELECT ${columns} FROM ${table} ORDER BY subject`;
+    const before = read(select('record'));
     migrate(db, 'a.db');
-    expect(read(select)).toEqual(before);
+    expect(read(select('claim'))).toEqual(before);
     expect(before.at(-1)).toHaveLength(3);
     expect(all(db, `SELECT DISTINCT json_extract(form, '$.kind') AS kind FROM workload`)).toEqual([
       { kind: 'contraction' },
@@ -187,10 +273,14 @@ describe('a database of the first schema', () => {
       {
         subject: 2,
         configuration: JSON.stringify(TILE),
+        generation: 0,
         kind: 'compile-error',
         reason: 'in.mlir:2:3: error: no such thing',
         created_at: '2026-01-31T08:00:00.000Z',
         created_by: 'a tester',
+        machine: 'unknown',
+        tool: 'unknown',
+        change: 4,
       },
     ]);
   });
@@ -198,7 +288,7 @@ describe('a database of the first schema', () => {
   it('knows from its trials what its searches could choose from', () => {
     const db = first();
     migrate(db, 'a.db');
-    expect(all(db, 'SELECT subject, families FROM record ORDER BY subject')).toEqual([
+    expect(all(db, 'SELECT subject, families FROM claim ORDER BY subject')).toEqual([
       { subject: 1, families: '["tile"]' },
       { subject: 2, families: '["tile"]' },
       { subject: 3, families: '["data-tile","tile"]' },
@@ -215,8 +305,8 @@ describe('a database of the first schema', () => {
       UPDATE workload SET form = '{' WHERE id = 1`);
     db.pragma('ignore_check_constraints = OFF');
     migrate(db, 'a.db');
-    expect(all(db, 'SELECT subject FROM record')).toEqual([{ subject: 3 }]);
-    expect(all(db, 'SELECT subject FROM trial ORDER BY id')).toHaveLength(4);
+    expect(all(db, 'SELECT subject FROM claim')).toEqual([{ subject: 3 }]);
+    expect(all(db, 'SELECT subject FROM trial ORDER BY id')).toHaveLength(3);
   });
 
   it('is migrated when it is opened, and its marked record is seen as such', () => {

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
+import { packageVersion } from '../../../src/system/package-root.ts';
 import type { Run, Trial, Store, Subject } from '../../../src/store/store.ts';
 import {
   DECISION,
@@ -36,6 +38,8 @@ const TRIALS: readonly Trial[] = [
   },
 ];
 
+const NOTHING = { ratio: 1, low: 1, high: 1 };
+
 describe('a new database', () => {
   it('is created together with the folders above it', () => {
     const path = join(temporaryFolder(), 'some', 'where', 'tuning.db');
@@ -67,7 +71,12 @@ describe('records', () => {
     const first = open(path);
     first.putRecord(SUBJECT, DECISION);
     first.close();
-    expect(open(path).allRecords()).toEqual([{ ...KEY, ...DECISION, failure: null }]);
+    const [record, ...others] = open(path).allRecords();
+    expect(others).toEqual([]);
+    const { digest, machine, tool, ...rest } = record!;
+    expect(rest).toEqual({ ...KEY, ...DECISION, failure: null });
+    expect([machine, tool]).toEqual([hostname(), packageVersion()]);
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it.each([
@@ -122,11 +131,47 @@ describe('records', () => {
     expect(open(temporaryPath()).findRecords([], 'target', 'compiler')).toEqual([]);
   });
 
-  it('replace an earlier one with the same key', () => {
+  it('are the claim with the surest gain, whichever came first, with the effort of all', () => {
+    const sure = { ...DECISION, evidence: { ...EVIDENCE, families: ['tile'], trials: 7 } };
+    const surer = {
+      ...DECISION,
+      configuration: { ...TILE, peeling: false },
+      evidence: { ...EVIDENCE, ratio: 2, low: 1.9, high: 2.1, families: ['data-tile'], tuningSeconds: 50 },
+    };
+    const none = { ...DECISION, configuration: DEFAULT_CONFIGURATION, evidence: { ...EVIDENCE, ...NOTHING } };
+    for (const decisions of [
+      [none, sure, surer],
+      [surer, sure, none],
+    ]) {
+      const store = open(temporaryPath());
+      for (const decision of decisions) store.putRecord(SUBJECT, decision);
+      expect(store.allRecords()).toMatchObject([
+        {
+          configuration: surer.configuration,
+          evidence: { ratio: 2, families: ['data-tile', 'tile'], trials: 120, tuningSeconds: 50 },
+        },
+      ]);
+    }
+  });
+
+  it('keep the better evidence for the same configuration, and all that was spent on it', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
-    store.putRecord(SUBJECT, { ...DECISION, evidence: { ...EVIDENCE, ratio: 1.8, complete: false } });
-    expect(store.allRecords()).toMatchObject([{ evidence: { ratio: 1.8, complete: false } }]);
+    const worse = { ...EVIDENCE, ratio: 1.8, complete: false, trials: 500, families: ['later', 'tile'] };
+    store.putRecord(SUBJECT, { ...DECISION, evidence: worse });
+    const families = ['data-tile', 'later', 'tile'];
+    expect(store.allRecords()).toMatchObject([{ evidence: { ...EVIDENCE, trials: 500, families } }]);
+    const better = { ...EVIDENCE, processes: 6, ratio: 1.8 };
+    store.putRecord(SUBJECT, { ...DECISION, evidence: better });
+    expect(store.allRecords()).toMatchObject([{ evidence: { ...better, trials: 500, families } }]);
+  });
+
+  it('are the default where no tile is faster beyond doubt', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, { ...DECISION, evidence: { ...EVIDENCE, low: 0.99 } });
+    const evidence = { ...EVIDENCE, ...NOTHING };
+    store.putRecord(SUBJECT, { ...DECISION, configuration: DEFAULT_CONFIGURATION, evidence });
+    expect(store.allRecords()).toMatchObject([{ configuration: DEFAULT_CONFIGURATION, evidence: NOTHING }]);
   });
 
   it('are listed newest first', () => {
@@ -158,20 +203,64 @@ describe('marks', () => {
     expect(failureOf(store, subjectOf(256))).toBeNull();
   });
 
-  it('belong to the configuration: another record is free of them, and the same one again is not', () => {
+  it('belong to the configuration: another claim is free of them and is the record, however little it gains', () => {
     const store = open(temporaryPath());
     store.putRecord(SUBJECT, DECISION);
     store.addMarks(SUBJECT, [MARK]);
-    store.putRecord(SUBJECT, { ...DECISION, configuration: DEFAULT_CONFIGURATION });
+    const evidence = { ...EVIDENCE, ...NOTHING };
+    store.putRecord(SUBJECT, { ...DECISION, configuration: DEFAULT_CONFIGURATION, evidence });
     expect(failureOf(store)).toBeNull();
     store.putRecord(SUBJECT, DECISION);
-    expect(failureOf(store)).toMatch(/no such thing/);
+    expect(store.allRecords()).toMatchObject([{ failure: null, configuration: DEFAULT_CONFIGURATION }]);
+  });
+
+  it('are lifted for good, until there is a new one', () => {
+    const store = open(temporaryPath());
+    store.putRecord(SUBJECT, DECISION);
+    store.addMarks(SUBJECT, [MARK]);
+    store.addMarks(SUBJECT, [{ ...MARK, kind: 'lifted', reason: 'a compiler of before' }]);
+    expect(store.marks(SUBJECT)).toEqual([]);
+    expect(failureOf(store)).toBeNull();
+    store.addMarks(SUBJECT, [{ ...MARK, kind: 'wrong-result', reason: 'at 3' }]);
+    expect(store.marks(SUBJECT)).toMatchObject([{ kind: 'wrong-result', generation: 1 }]);
+    expect(failureOf(store)).toBe('wrong-result: at 3');
+    store.addMarks(SUBJECT, [{ ...MARK, kind: 'lifted' }]);
+    expect(failureOf(store)).toBeNull();
+  });
+
+  it('of the kind slower count where they come from here, or from two places', () => {
+    const path = temporaryPath();
+    const origin = { createdBy: 'me', machine: 'mine', tool: '1' };
+    const slower = { ...MARK, kind: 'slower' } as const;
+    const from = (createdBy: string, machine: string) => {
+      const store = open(path, { origin: { createdBy, machine, tool: '1' } });
+      store.addMarks(SUBJECT, [{ ...slower, createdBy }]);
+      store.close();
+    };
+    const read = () => open(path, { origin }).marks(SUBJECT).length;
+    from('ann', 'one');
+    expect(read()).toBe(0);
+    from('ann', 'one');
+    expect(read()).toBe(0);
+    from('ann', 'two');
+    expect(read()).toBe(2);
+    const own = open(temporaryPath(), { origin });
+    own.addMarks(SUBJECT, [{ ...slower, createdBy: 'me' }]);
+    expect(own.marks(SUBJECT)).toHaveLength(1);
+  });
+
+  it('are kept without what a terminal would obey', () => {
+    const store = open(temporaryPath());
+    store.addMarks(SUBJECT, [{ ...MARK, reason: `\x1b[2J${'x'.repeat(5000)}\ud800` }]);
+    expect(store.marks(SUBJECT)[0]!.reason).toBe(` [2J${'x'.repeat(4092)}`);
   });
 
   it('need no record', () => {
     const store = open(temporaryPath());
     store.addMarks(SUBJECT, [MARK]);
-    expect(store.marks(SUBJECT)).toEqual([MARK]);
+    expect(store.marks(SUBJECT)).toEqual([
+      { ...MARK, generation: 0, machine: hostname(), tool: packageVersion() },
+    ]);
     expect(store.allRecords()).toEqual([]);
     store.putRecord(SUBJECT, DECISION);
     expect(failureOf(store)).toMatch(/no such thing/);
@@ -190,10 +279,10 @@ describe('marks', () => {
   it('are one of each kind, the first that came', () => {
     const store = open(temporaryPath());
     store.addMarks(SUBJECT, [MARK, { ...MARK, reason: 'again', createdAt: '2026-03-01T08:00:00.000Z' }]);
-    store.addMarks(SUBJECT, [{ ...MARK, kind: 'slower', reason: '0.5 times as fast in the program' }]);
+    store.addMarks(SUBJECT, [{ ...MARK, kind: 'wrong-result', reason: 'wrong in the program' }]);
     expect(store.marks(SUBJECT).map(({ kind, reason }) => `${kind} ${reason}`)).toEqual([
       `compile-error ${MARK.reason}`,
-      'slower 0.5 times as fast in the program',
+      'wrong-result wrong in the program',
     ]);
   });
 

@@ -1,0 +1,35 @@
+// What migrations ask for that SQL cannot do. A published function never changes, as no published migration does.
+import type { Database } from 'better-sqlite3';
+import { sha256 } from '../../system/sha256.ts';
+import { plainText } from '../limits.ts';
+import { parseJson } from '../validate.ts';
+
+/** Makes the functions known to a connection. */
+export function addMigrationFunctions(db: Database): void {
+  const pure = { deterministic: true };
+  db.function('plain', pure, (text: unknown, longest: unknown) =>
+    typeof text === 'string' ? plainText(text, Number(longest)) : null,
+  );
+  db.function('trial_id', { ...pure, varargs: true }, (...row: unknown[]) =>
+    sha256(JSON.stringify(row)).slice(0, 32),
+  );
+  db.function('claim_digest', { ...pure, varargs: true }, (...row: unknown[]) => claimDigest(row));
+}
+
+/** The digest of `claim.ts`, of a row whose configuration may be anything. */
+function claimDigest(row: readonly unknown[]): string | null {
+  const [workload, target, device, compiler, text, ...others] = row;
+  const configuration = parseJson(text);
+  if (configuration === undefined) return null;
+  const [version, confidence, ratio, low, high, defaultSeconds, seconds] = others;
+  const [processes, repetitions, noiseFloor, maxError, complete, createdAt, createdBy, machine, tool] =
+    others.slice(7);
+  const measured = { version, confidence, ratio, low, high, defaultSeconds, seconds };
+  const told = { processes, repetitions, noiseFloor, maxError, complete: complete === 1 };
+  return sha256(
+    JSON.stringify({
+      ...{ type: 'claim', version: 1, workload, target, device, compiler, configuration },
+      ...{ evidence: { ...measured, ...told }, createdAt, createdBy, machine, tool },
+    }),
+  );
+}
