@@ -7,7 +7,9 @@ import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { UserError } from '../system/user-error.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
+import type { Exchange } from '../store/exchange/exchange.ts';
 import { openStore } from '../store/open.ts';
+import { openExchange } from '../store/open-exchange.ts';
 import type { Store } from '../store/store.ts';
 import { packageRoot } from '../system/package-root.ts';
 
@@ -26,7 +28,10 @@ interface GlobalOptions {
 /** Settings with the options before the command's name in front. */
 export function settingsOf(program: Program, extra: Readonly<Partial<Record<Name, string>>> = {}) {
   const { db, compiler, device } = program.optsWithGlobals<GlobalOptions>();
-  const options = Object.entries({ db, compiler, device, ...extra });
+  // A command that has such an option itself means something else by it.
+  const own = new Set(program.options.map((option) => option.attributeName()));
+  const options = Object.entries({ db, compiler, device }).filter(([name]) => !own.has(name));
+  options.push(...Object.entries(extra));
   const given = options.filter((entry): entry is [Name, string] => entry[1] !== undefined);
   return readSettings(process.env, new Map(given), '--');
 }
@@ -49,6 +54,10 @@ export function surroundingsOf(
 export function openDatabase({ settings }: Surroundings): Promise<Store> {
   return openStore(settings.database, { readonly: settings.readonly });
 }
+
+/** All of it, for moving it. */
+export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>
+  openExchange(settings.database, { readonly: settings.readonly });
 
 /** Flags for this machine's CPU, for who gives none. */
 export const HOST_DEFAULTS = [

@@ -9,7 +9,7 @@ import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { messageOf } from '../system/tell.ts';
-import { openDatabase, surroundingsOf } from './context.ts';
+import { openWholeDatabase, surroundingsOf } from './context.ts';
 
 interface Finding {
   readonly what: string;
@@ -27,7 +27,7 @@ export async function doctor(options: { json?: boolean }, program: Program): Pro
   const findings = [
     checkNode(),
     ...(await checkCompiler(surroundings)),
-    await checkDatabase(surroundings),
+    checkDatabase(surroundings),
     checkCache(surroundings),
   ];
   if (options.json === true) console.log(JSON.stringify(findings, null, 2));
@@ -99,13 +99,28 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
   return findings;
 }
 
-async function checkDatabase(surroundings: Surroundings): Promise<Finding> {
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function checkDatabase(surroundings: Surroundings): Finding {
   const { database } = surroundings.settings;
   try {
-    const store = await openDatabase(surroundings);
-    const count = store.allRecords().length;
-    store.close();
-    return good('database', `${database}, ${count} record${count === 1 ? '' : 's'}`);
+    const exchange = openWholeDatabase(surroundings);
+    const { records, claims, unsound, revokedClaims, keptLines } = exchange.health();
+    exchange.close();
+    const broken = Object.entries(unsound).filter(([, count]) => count > 0);
+    const found = [
+      database,
+      counted(records, 'record'),
+      ...(claims > records ? [counted(claims, 'claim')] : []),
+      ...(revokedClaims > 0 ? [`${counted(revokedClaims, 'claim')} revoked`] : []),
+      ...(keptLines > 0 ? [`${counted(keptLines, 'line')} of a later version, not read`] : []),
+    ].join(', ');
+    if (broken.length === 0) return good('database', found);
+    return bad(
+      'database',
+      `${found}; not sound, and passed over: ${broken.map(([table, count]) => counted(count, table)).join(', ')}`,
+      'something else has written into it: iree-tuned export FILE writes what is sound, for a new database to import',
+    );
   } catch (error) {
     return bad('database', database, messageOf(error));
   }

@@ -2,8 +2,12 @@
 import { Command as Program, CommanderError } from 'commander';
 import { showConfig } from './config.ts';
 import { doctor } from './doctor.ts';
+import { exportDatabase } from './export.ts';
 import { explainInput } from './explain.ts';
 import { messageForUser } from './failure.ts';
+import { withFilters } from './filters.ts';
+import { importFiles, mergeDatabases } from './import.ts';
+import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { writeSpec } from './spec.ts';
@@ -45,19 +49,46 @@ program
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('--json', 'print as JSON')
   .action(explainInput);
-program
-  .command('records')
+withFilters(program.command('records'))
   .description('list what is in the database')
   .argument('[filter]', 'only workloads, targets or devices that contain this text')
   .option('--json', 'print as JSON')
   .action(listRecords);
-program
-  .command('show')
+withFilters(program.command('show'), ['target', 'compiler', 'device'])
   .description('show one record with its evidence and trials')
   .argument('<workload>', "a workload's key or a part of it that only one record has")
   .option('--all', 'all trials, not only the best')
   .option('--json', 'print as JSON')
   .action(showRecord);
+withFilters(program.command('export'))
+  .description('write what the database knows into a file that others import: JSON lines, sorted')
+  .argument('<file>', 'where to write it; - for stdout')
+  .option('--sqlite', 'write a SQLite database instead')
+  .option('--json', 'print what was written as JSON')
+  .action(exportDatabase);
+program
+  .command('import')
+  .description(
+    'merge files that iree-tuned export has written: the better evidence stays, whatever comes first',
+  )
+  .argument('<files...>', 'files of JSON lines; - for stdin')
+  .option('--json', 'print what came of them as JSON')
+  .action(importFiles);
+program
+  .command('merge')
+  .description('merge other SQLite databases, also of earlier versions; they are not changed')
+  .argument('<databases...>', 'their paths')
+  .option('--json', 'print what came of them as JSON')
+  .action(mergeDatabases);
+withFilters(program.command('prune'))
+  .description(
+    'say what old trials, or records of compilers and targets no longer in use, take up, and remove them',
+  )
+  .option('--trials-older-than <days>', 'trials, with what was timed, that were tried before that')
+  .option('--records', 'the records that fit the filters')
+  .option('--apply', 'remove it; without this nothing is changed. Marks and revocations always stay')
+  .option('--json', 'print as JSON')
+  .action(pruneDatabase);
 program
   .command('stats')
   .description('how many compiles were tuned, and why the others were not')

@@ -4,12 +4,20 @@ import { geometricMean } from '../measure/statistics.ts';
 import { formatSeconds } from '../system/format.ts';
 import { table } from '../report/table.ts';
 import { configurationKey } from '../backend/index.ts';
+import { fits, type Filter } from '../store/filter.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
 import { openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { filterOf } from './filters.ts';
 
 const contains = (record: TuningRecord, text: string) =>
   [record.workload, record.target, record.device].some((key) => key.includes(text));
+
+/** The filter in words. */
+const inWords = (filter: Filter, text: string | undefined) => {
+  const parts = Object.entries(filter).map(([part, value]) => ` with ${part} "${value}"`);
+  return [...(text === undefined ? [] : [` that contain "${text}"`]), ...parts].join('');
+};
 
 export async function listRecords(
   filter: string | undefined,
@@ -18,15 +26,17 @@ export async function listRecords(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const store = await openDatabase(surroundings);
-  const records = store.allRecords().filter((record) => filter === undefined || contains(record, filter));
+  const parts = filterOf(program);
+  const records = store
+    .allRecords()
+    .filter((record) => fits(record, parts) && (filter === undefined || contains(record, filter)));
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify(records, null, 2));
     return;
   }
   if (records.length === 0) {
-    const which = filter === undefined ? '' : ` that contain "${filter}"`;
-    console.log(`No records${which} in ${surroundings.settings.database}.`);
+    console.log(`No records${inWords(parts, filter)} in ${surroundings.settings.database}.`);
     return;
   }
   console.log(
@@ -51,7 +61,8 @@ export async function showRecord(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const store = await openDatabase(surroundings);
-  const records = store.allRecords();
+  const parts = filterOf(program);
+  const records = store.allRecords().filter((record) => fits(record, parts));
   const exact = records.filter((record) => record.workload === workload);
   const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));
   const record = found[0];
@@ -112,7 +123,8 @@ function describeRecord(record: TuningRecord, flops: number | null): string {
       `noise floor ${(evidence.noiseFloor * 100).toFixed(1)}%`,
     `  measured       ${evidence.repetitions} repetitions in ${evidence.processes} processes, largest error ${evidence.maxError}`,
     `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s of ${evidence.families.join(' and ')}${evidence.complete ? '' : ', not complete'}`,
-    `  written        ${record.createdAt} by ${record.createdBy}`,
+    `  written        ${record.createdAt} by ${record.createdBy} on ${record.machine}, with ${record.tool}`,
+    `  digest         ${record.digest}`,
     ...(record.failure === null ? [] : [`  failed         ${record.failure}`]),
   ].join('\n');
 }

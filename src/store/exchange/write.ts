@@ -1,21 +1,7 @@
 // From lines to their text: equal lines give equal text, whoever made them.
 import { configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
-import type { Line, PartType } from './lines.ts';
-
-/** Types in the order in which they stand in a file: what is named stands before what names it. */
-export const TYPES: readonly Line['type'][] = [
-  'workload',
-  'target',
-  'device',
-  'compiler',
-  'claim',
-  'mark',
-  'trial',
-  'revocation',
-];
-
-export const PART_TYPES = ['workload', 'target', 'device', 'compiler'] as const satisfies PartType[];
+import type { Line } from './lines.ts';
 
 const SUBJECT = ['workload', 'target', 'device', 'compiler'];
 const ORIGIN = ['createdBy', 'machine', 'tool'];

@@ -8,7 +8,7 @@ import {
   statSync,
   type BigIntStats,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { ELSEWHERE, StoreError, errorCode, type FailureContext } from '../errors.ts';
 import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
@@ -18,8 +18,11 @@ type Connection = Database.Database;
 /** Up to this many bytes a copy in memory, about a millisecond for each MB, is better than files left behind. */
 const SNAPSHOT_LIMIT = 64n * 1024n * 1024n;
 
-/** Opens, checks and, unless read-only, creates or migrates. Throws `StoreError`, or what the driver throws. */
-export function connect(context: FailureContext): Connection {
+/**
+ * Opens, checks and, unless read-only, creates or migrates. Throws `StoreError`, or what the driver throws.
+ * @param copyInto a folder to migrate a copy in where the schema is older and the file itself is not to be changed
+ */
+export function connect(context: FailureContext, copyInto?: string): Connection {
   const file = statOf(context.path);
   if (file !== undefined && !file.isFile()) {
     throw new StoreError('foreign', `${context.path} is not a file: ${ELSEWHERE}`);
@@ -27,6 +30,8 @@ export function connect(context: FailureContext): Connection {
   const db = context.readonly ? openReadonly(context, file) : openWritable(context, file);
   try {
     const version = schemaVersion(db, context.path);
+    if (context.readonly && version < SCHEMA_VERSION && copyInto !== undefined)
+      return migratedCopy(db, context, copyInto);
     if (context.readonly) requireCurrent(version, context.path);
     else prepareForWriting(db, version, context.path);
     return db;
@@ -47,6 +52,20 @@ function prepareForWriting(db: Connection, version: number, path: string): void 
   // Without WAL, which some network file systems lack, the slower default is what keeps the file whole in a power cut.
   // With it, a power cut takes the last records at most, and a killed process none.
   if (useWal(db)) db.pragma('synchronous = NORMAL');
+}
+
+function migratedCopy(db: Connection, { path, busyTimeoutMs }: FailureContext, folder: string): Connection {
+  const copyPath = join(folder, 'migrated.db');
+  db.prepare('VACUUM INTO ?').run(copyPath);
+  db.close();
+  const copy = openWritable({ path: copyPath, busyTimeoutMs, readonly: false }, undefined);
+  try {
+    migrate(copy, path);
+    return copy;
+  } catch (error) {
+    copy.close();
+    throw error;
+  }
 }
 
 function useWal(db: Connection): boolean {

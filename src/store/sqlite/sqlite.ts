@@ -1,6 +1,5 @@
 // The tuning database in a SQLite file.
 import { resolve } from 'node:path';
-import type { Database, Statement } from 'better-sqlite3';
 import { ownOrigin } from '../author.ts';
 import { decisionAmong } from '../choose.ts';
 import {
@@ -29,8 +28,9 @@ import {
   toUndecided,
   type MarkRow,
 } from './rows.ts';
+import { preparedOnce } from './prepared.ts';
 import * as sql from './statements.ts';
-import { insertSubject, nextChange, putClaim, putMark, revocationsIn, type Prepare } from './write.ts';
+import { insertSubject, nextChange, putClaim, putMark, revocationsIn } from './write.ts';
 import type {
   KeptMark,
   Mark,
@@ -212,16 +212,6 @@ interface CounterRow {
 
 const byName = (rows: readonly CounterRow[]) =>
   Object.fromEntries(rows.map(({ name, value }) => [name, value]));
-
-/** A build needs two or three statements: each is prepared when it is first used. */
-function preparedOnce(db: Database): Prepare {
-  const statements = new Map<string, Statement>();
-  return (text) => {
-    const known = statements.get(text) ?? db.prepare(text);
-    statements.set(text, known);
-    return known;
-  };
-}
 
 const plainWords = ({ reason, createdBy }: Pick<Mark, 'reason' | 'createdBy'>) => ({
   reason: plainText(reason, LONGEST_REASON),

@@ -1,0 +1,249 @@
+// All of a tuning database in a SQLite file, in and out.
+import { resolve } from 'node:path';
+import { toStoreError } from '../errors.ts';
+import type { Changes, Exchange, Health, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
+import type { Line, PartType } from '../exchange/lines.ts';
+import { readLine, readValue } from '../exchange/read.ts';
+import { lineText } from '../exchange/write.ts';
+import { isNarrow, type Filter } from '../filter.ts';
+import type { RecordKey } from '../store.ts';
+import { connect } from './connect.ts';
+import * as exchange from './exchange-statements.ts';
+import {
+  claimLine,
+  markLine,
+  partLine,
+  revocationLine,
+  trialLine,
+  type ExchangedClaimRow,
+  type ExchangedTrialRow,
+  type PartRow,
+  type RevocationRow,
+} from './lines.ts';
+import { preparedOnce } from './prepared.ts';
+import { Receiver } from './receive.ts';
+import { toRun, type MarkRow, type RunRow } from './rows.ts';
+import { SUBJECT_PARTS } from './statements.ts';
+
+export interface ExchangeOptions {
+  readonly readonly?: boolean;
+  /** Milliseconds to wait for another process's lock; 5000 when left out. */
+  readonly busyTimeoutMs?: number;
+  /** Of a database with an older schema that is opened only to be read, a copy is made in this folder, and migrated there. */
+  readonly copyInto?: string;
+}
+
+interface Changed {
+  readonly change: number;
+}
+
+/** Opens the database at `path`, creating or migrating it unless `readonly`. Throws `StoreError`. */
+export function openSqliteExchange(path: string, options: ExchangeOptions = {}): Exchange {
+  const { readonly = false, busyTimeoutMs = 5000, copyInto } = options;
+  const context = { path: resolve(path), readonly, busyTimeoutMs };
+  const guard = <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (error) {
+      throw toStoreError(error, context);
+    }
+  };
+  const db = guard(() => connect(context, copyInto));
+  const statement = preparedOnce(db);
+  /** Keys whose lines were kept: one object receives from one sender. */
+  const laterKeys = new Set<string>();
+  const each = <Row>(text: string, ...parameters: unknown[]) =>
+    statement(text).iterate(...parameters) as IterableIterator<Row>;
+  const runsOf = ({ number }: ExchangedTrialRow) => statement(exchange.RUNS_OF_TRIAL).all(number) as RunRow[];
+  const count = (text: string, parameters: object) => statement(text).pluck().get(parameters) as number;
+  const transaction = <T>(action: () => T) => guard(() => db.transaction(action).immediate());
+
+  /** Checked as if somebody else had sent it: who reads the file does the same. */
+  function textOf(line: Line | undefined, row: object, skip: (reason: string) => void): string[] {
+    const reading = line === undefined ? undefined : readValue(line);
+    switch (reading?.outcome) {
+      case 'line':
+        return [lineText(reading.line)];
+      case 'foreign':
+        return [reading.text];
+      default: {
+        const { workload, key } = row as { workload?: string; key?: string };
+        skip(`${workload ?? key ?? 'a row'}: ${reading?.reason ?? 'it is not sound'}`);
+        return [];
+      }
+    }
+  }
+
+  function* lines(filter: Filter, skip: (reason: string) => void): Generator<string> {
+    const parameters = parametersOf(filter);
+    for (const part of SUBJECT_PARTS)
+      for (const row of each<PartRow>(exchange.selectParts(part), parameters))
+        yield* textOf(partLine(part, row), row, skip);
+    for (const row of each<RevocationRow>(exchange.SORTED.revocation))
+      yield* textOf(revocationLine(row), row, skip);
+    for (const row of each<ExchangedClaimRow>(exchange.SORTED.claim, parameters))
+      yield* textOf(claimLine(row), row, skip);
+    for (const row of each<MarkRow & RecordKey>(exchange.SORTED.mark, parameters))
+      yield* textOf(markLine(row), row, skip);
+    for (const row of each<ExchangedTrialRow>(exchange.SORTED.trial, parameters))
+      yield* textOf(trialLine(row, runsOf(row)), row, skip);
+    // Nobody knows what they are about.
+    if (!isNarrow(filter)) for (const { line } of each<{ line: string }>(exchange.SORTED.kept)) yield line;
+  }
+
+  function countsOf(what: Surplus): Pruned {
+    const parameters = parametersOf(what.filter);
+    const before = what.trialsBefore;
+    return {
+      trials: before === null ? 0 : count(exchange.COUNT_OLD_TRIALS, { ...parameters, before }),
+      runs: before === null ? 0 : count(exchange.COUNT_OLD_RUNS, { ...parameters, before }),
+      claims: what.claims ? count(exchange.COUNT_CLAIMS, parameters) : 0,
+    };
+  }
+
+  return {
+    *lines(filter, skip) {
+      // One moment of the database, whoever writes it meanwhile.
+      guard(() => db.exec('BEGIN'));
+      try {
+        yield* lines(filter, skip);
+      } catch (error) {
+        throw toStoreError(error, context);
+      } finally {
+        if (db.inTransaction) db.exec('COMMIT');
+      }
+    },
+    receive: (readings, source) =>
+      transaction(() => {
+        const receiver = new Receiver(statement, source, laterKeys);
+        const added: Partial<Record<Line['type'], number>> = {};
+        const refused: { index: number; reason: string }[] = [];
+        const counts = { known: 0, kept: 0 };
+        for (const [index, reading] of readings.entries()) {
+          const taken = receiver.take(reading);
+          if (typeof taken === 'object') refused.push({ index, reason: taken.refused });
+          else if (taken !== 'added') counts[taken]++;
+          else if (reading.outcome === 'line') added[reading.line.type] = (added[reading.line.type] ?? 0) + 1;
+        }
+        return { added, ...counts, refused };
+      }),
+    changes: (after, most) =>
+      guard(() =>
+        changesOf(
+          <Row>(text: string) => statement(text).all({ after, most }) as (Row & Changed)[],
+          runsOf,
+          (part, key) => ({
+            key,
+            ...(statement(exchange.selectPart(part)).get(key) as Pick<PartRow, 'form'>),
+          }),
+          most,
+        ),
+      ),
+    peer: (server) => guard(() => (statement(exchange.SELECT_PEER).get(server) as Peer | undefined) ?? null),
+    setPeer: (server, peer) => {
+      guard(() => statement(exchange.PUT_PEER).run({ ...peer, server }));
+    },
+    health: () => guard(() => healthOf(each, count)),
+    surplus: (what) => guard(() => countsOf(what)),
+    prune: (what) => {
+      const parameters = parametersOf(what.filter);
+      const pruned = transaction(() => {
+        const counts = countsOf(what);
+        if (what.trialsBefore !== null) {
+          const old = { ...parameters, before: what.trialsBefore };
+          for (const text of [exchange.DELETE_OLD_RUNS, exchange.DELETE_OLD_TRIALS]) statement(text).run(old);
+        }
+        if (what.claims) statement(exchange.DELETE_CLAIMS).run(parameters);
+        for (const text of exchange.DELETE_UNNAMED) statement(text).run();
+        return counts;
+      });
+      guard(() => db.exec('VACUUM'));
+      return pruned;
+    },
+    close: () => {
+      guard(() => db.close());
+    },
+  };
+}
+
+const parametersOf = ({ workload, target, device, compiler }: Filter) => ({
+  workload: workload ?? null,
+  target: target ?? null,
+  device: device ?? null,
+  compiler: compiler ?? null,
+});
+
+/** The first of all changes after one, with what they name. */
+function changesOf(
+  read: <Row>(text: string) => readonly (Row & Changed)[],
+  runsOf: (row: ExchangedTrialRow) => readonly RunRow[],
+  part: (type: PartType, key: string) => PartRow,
+  most: number,
+): Changes {
+  type Made = Line | { readonly kept: string } | undefined;
+  const made = <Row>(rows: readonly (Row & Changed)[], make: (row: Row) => Made) =>
+    rows.map((row) => ({ change: row.change, make: () => make(row) }));
+  const { SINCE } = exchange;
+  const all = [
+    ...made(read<RevocationRow>(SINCE.revocation), revocationLine),
+    ...made(read<ExchangedClaimRow>(SINCE.claim), claimLine),
+    ...made(read<MarkRow & RecordKey>(SINCE.mark), markLine),
+    ...made(read<ExchangedTrialRow>(SINCE.trial), (row) => trialLine(row, runsOf(row))),
+    ...made(read<{ line: string }>(SINCE.kept), ({ line }) => ({ kept: line })),
+  ]
+    .sort((a, b) => a.change - b.change)
+    .slice(0, most);
+  const found = all.map(({ make }) => make()).filter((one) => one !== undefined);
+  const own = found
+    .filter((one): one is Line => !('kept' in one))
+    .filter((line) => readValue(line).outcome === 'line');
+  const parts = SUBJECT_PARTS.flatMap((type) => {
+    const keys = new Set(own.flatMap((line) => (type in line ? [(line as RecordKey)[type]] : [])));
+    return [...keys].map((key) => partLine(type, part(type, key)));
+  });
+  return {
+    lines: [...parts.filter((line) => readValue(line).outcome === 'line'), ...own],
+    kept: found.flatMap((one) => ('kept' in one ? [one.kept] : [])),
+    last: all.at(-1)?.change ?? null,
+  };
+}
+
+function healthOf(
+  each: <Row>(text: string) => Iterable<Row>,
+  count: (text: string, parameters: object) => number,
+): Health {
+  const { ALL } = exchange;
+  const unsoundIn = <Row>(text: string, isSound: (row: Row) => boolean) => {
+    let unsound = 0;
+    for (const row of each<Row>(text)) if (!isSound(row)) unsound++;
+    return unsound;
+  };
+  let [claims, records, revokedClaims] = [0, 0, 0];
+  let last: number | undefined;
+  const claim = unsoundIn<ExchangedClaimRow>(ALL.claim, (row) => {
+    claims++;
+    if (claimLine(row) === undefined) return false;
+    if (row.is_revoked === 1) revokedClaims++;
+    else if (row.subject !== last) {
+      records++;
+      last = row.subject;
+    }
+    return true;
+  });
+  return {
+    records,
+    claims,
+    unsound: {
+      claim,
+      mark: unsoundIn<MarkRow & RecordKey>(ALL.mark, (row) => markLine(row) !== undefined),
+      trial: unsoundIn<ExchangedTrialRow>(ALL.trial, (row) => trialLine(row, []) !== undefined),
+      run: unsoundIn<RunRow>(ALL.run, (row) => toRun(row) !== undefined),
+      revocation: unsoundIn<RevocationRow>(
+        ALL.revocation,
+        (row) => readLine(JSON.stringify(revocationLine(row))).outcome === 'line',
+      ),
+    },
+    revokedClaims,
+    keptLines: count(exchange.COUNT_KEPT_LINES, {}),
+  };
+}

@@ -1,0 +1,202 @@
+// The laws by which databases merge, each tried on 10,000 random cases.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  better,
+  countingMarks,
+  isMarked,
+  isRevoked,
+  joined,
+  joinedMark,
+  joinedUnder,
+  nextGeneration,
+} from '../../src/store/claim.ts';
+import { decisionAmong } from '../../src/store/choose.ts';
+import type { KeptMark, TuningRecord } from '../../src/store/store.ts';
+import { claimOf, claims, keptMarks, markLineOf, ORIGIN, revocations } from './exchange/samples.ts';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { TILE } from './samples.ts';
+
+const RUNS = { numRuns: 10_000 };
+
+/** Associative, commutative, idempotent. */
+function expectLaws<T>(values: fc.Arbitrary<T>, join: (a: T, b: T) => T): void {
+  fc.assert(
+    fc.property(values, values, values, (a, b, c) => {
+      expect(join(a, b)).toEqual(join(b, a));
+      expect(join(join(a, b), c)).toEqual(join(a, join(b, c)));
+      expect(join(a, a)).toEqual(a);
+    }),
+    RUNS,
+  );
+}
+
+describe('claims', () => {
+  it('merge in any order and any number of times', () => {
+    expectLaws(claims(), joined);
+  });
+
+  it('do so where some of them are revoked', () => {
+    fc.assert(
+      fc.property(
+        claims(),
+        claims(),
+        claims(),
+        fc.array(revocations, { maxLength: 2 }),
+        (a, b, c, revoked) => {
+          const join = (x: typeof a, y: typeof a) => joinedUnder(x, y, revoked);
+          expect(join(a, b)).toEqual(join(b, a));
+          expect(join(join(a, b), c)).toEqual(join(a, join(b, c)));
+          expect(join(a, a)).toEqual(a);
+          const isLive = [a, b].some((one) => !isRevoked(one, revoked));
+          expect(isRevoked(join(a, b), revoked)).toBe(!isLive);
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('are in one order, in which only the same are equal', () => {
+    fc.assert(
+      fc.property(claims(), claims(), claims(), (a, b, c) => {
+        expect(Math.sign(better(a, b))).toBe(-Math.sign(better(b, a)) + 0);
+        if (better(a, b) >= 0 && better(b, c) >= 0) expect(better(a, c)).toBeGreaterThanOrEqual(0);
+        expect(better(a, b) === 0).toBe(a.digest === b.digest);
+      }),
+      RUNS,
+    );
+  });
+
+  it('lose nothing that was spent or could be chosen from', () => {
+    fc.assert(
+      fc.property(claims(), claims(), (a, b) => {
+        const { families, trials, tuningSeconds } = joined(a, b).evidence;
+        for (const { evidence } of [a, b]) {
+          expect(families).toEqual(expect.arrayContaining([...evidence.families]));
+          expect(trials).toBeGreaterThanOrEqual(evidence.trials);
+          expect(tuningSeconds).toBeGreaterThanOrEqual(evidence.tuningSeconds);
+        }
+      }),
+    );
+  });
+
+  it.each([
+    ['later evidence', { version: 2 }, { version: 1, complete: true, processes: 9 }],
+    ['a complete search', { complete: true }, { complete: false, processes: 9 }],
+    ['more processes', { processes: 6 }, { processes: 5, low: 1.82, repetitions: 99 }],
+    ['more repetitions', { repetitions: 61 }, { repetitions: 60, low: 1.82 }],
+    ['a surer gain', { low: 1.82 }, { low: 1.81 }],
+  ])('are better with %s, whenever they were written', (_, a, b) => {
+    const [x, y] = [claimOf({ evidence: a, createdAt: '2020-01-01T00:00:00Z' }), claimOf({ evidence: b })];
+    expect(better(x, y)).toBeGreaterThan(0);
+    expect(better(y, x)).toBeLessThan(0);
+  });
+
+  it('have a digest of what was measured and by whom, and not of what was spent', () => {
+    const { digest } = claimOf();
+    expect(claimOf({ evidence: { trials: 1, tuningSeconds: 1, families: [] } }).digest).toBe(digest);
+    for (const change of [
+      { evidence: { low: 1.78 } },
+      { machine: 'b' },
+      { tool: 'b' },
+      { createdBy: 'b' },
+      { workload: 'b' },
+      { configuration: DEFAULT_CONFIGURATION },
+    ])
+      expect(claimOf(change).digest).not.toBe(digest);
+    // Others have to be able to compute it.
+    expect(digest).toBe('b1152ea448c1c71ec76b88c126f970097dca53103347c4e6b0b9a7ae7caab502');
+  });
+});
+
+describe('the decision', () => {
+  const recordOf = (claim: ReturnType<typeof claimOf>, failure: string | null): TuningRecord => ({
+    ...claim,
+    failure,
+  });
+
+  it('is the same whatever the order of the claims, with the effort of all', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(claims(), { selector: ({ digest }) => digest, minLength: 1, maxLength: 5 }),
+        fc.nat(),
+        (all, marked) => {
+          const records = all.map((claim, i) => recordOf(claim, i === marked % 8 ? 'slower: so' : null));
+          const decision = decisionAmong(records);
+          expect(decisionAmong(records.toReversed())).toEqual(decision);
+          const isUsable = ({ failure, evidence }: TuningRecord) => failure === null && evidence.low > 1;
+          if (records.some(isUsable)) expect(isUsable(decision)).toBe(true);
+          for (const { evidence } of records)
+            expect(decision.evidence.families).toEqual(expect.arrayContaining([...evidence.families]));
+        },
+      ),
+      RUNS,
+    );
+  });
+});
+
+describe('marks', () => {
+  it('of which only words differ merge in any order and any number of times', () => {
+    const same = keptMarks(fc.constant(TILE)).map((mark): KeptMark => ({
+      ...mark,
+      ...ORIGIN,
+      generation: 0,
+      kind: 'slower',
+    }));
+    expectLaws(same, joinedMark);
+  });
+
+  it('count by what they say, not by their order', () => {
+    const marks = fc.array(keptMarks(fc.constant(TILE)), { maxLength: 5 });
+    fc.assert(
+      fc.property(marks, (all) => {
+        expect(isMarked(all)).toBe(isMarked(all.toReversed()));
+        expect(isMarked([...all, ...all])).toBe(isMarked(all));
+      }),
+      RUNS,
+    );
+  });
+
+  const mark = (change: Partial<KeptMark>) => markLineOf(change);
+  it.each<[string, readonly Partial<KeptMark>[], boolean]>([
+    ['nothing', [], false],
+    ['a compile that failed', [{ kind: 'compile-error' }], true],
+    ['a wrong result', [{ kind: 'wrong-result' }], true],
+    ['a program that was slower', [{ kind: 'slower' }], false],
+    ['two programs of one machine', [{ kind: 'slower' }, { kind: 'slower', tool: '9' }], false],
+    ['programs of two machines', [{ kind: 'slower' }, { kind: 'slower', machine: 'other' }], true],
+    ['what was lifted', [{ kind: 'compile-error' }, { kind: 'lifted', generation: 1 }], false],
+    [
+      'what failed again after that',
+      [
+        { kind: 'lifted', generation: 1 },
+        { kind: 'compile-error', generation: 1 },
+      ],
+      true,
+    ],
+    [
+      'what two were slower with, one of them before it was lifted',
+      [
+        { kind: 'slower', machine: 'other' },
+        { kind: 'lifted', generation: 1 },
+        { kind: 'slower', generation: 1 },
+      ],
+      false,
+    ],
+  ])('say of %s whether it may be used', (_, marks, expected) => {
+    expect(isMarked(marks.map(mark))).toBe(expected);
+  });
+
+  it('of one that was found slower here count here', () => {
+    const slower = mark({ kind: 'slower' });
+    expect(countingMarks([slower], ORIGIN)).toEqual([slower]);
+    expect(countingMarks([slower], { ...ORIGIN, machine: 'other' })).toEqual([]);
+  });
+
+  it('go into the latest generation, and a lifted one opens the next', () => {
+    expect(nextGeneration([], 'slower')).toBe(0);
+    expect(nextGeneration([], 'lifted')).toBe(1);
+    expect(nextGeneration([mark({ generation: 3 }), mark({})], 'slower')).toBe(3);
+    expect(nextGeneration([mark({ generation: 3 }), mark({})], 'lifted')).toBe(4);
+  });
+});

@@ -1,0 +1,499 @@
+// Whole databases: whoever tells whom, how often and in which order, all know the same in the end.
+import fc from 'fast-check';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
+import type { Exchange } from '../../../src/store/exchange/exchange.ts';
+import type { Line } from '../../../src/store/exchange/lines.ts';
+import { readLine, readValue } from '../../../src/store/exchange/read.ts';
+import { lineText } from '../../../src/store/exchange/write.ts';
+import { openSqliteExchange, type ExchangeOptions } from '../../../src/store/sqlite/exchange.ts';
+import { migrate } from '../../../src/store/sqlite/migrate.ts';
+import {
+  alter,
+  DECISION,
+  EVIDENCE,
+  failure,
+  look,
+  MARK,
+  open,
+  RUN,
+  SUBJECT,
+  subjectOf,
+  temporaryFolder,
+  temporaryPath,
+  TILE,
+} from '../support.ts';
+import {
+  claimLineOf,
+  KEY,
+  markLineOf,
+  ORIGIN,
+  partLinesOf,
+  revocationLineOf,
+  revocations,
+  SAMPLE,
+  told,
+  TRIAL_RUN,
+  trialLineOf,
+} from './samples.ts';
+
+function exchangeAt(path = temporaryPath(), options?: ExchangeOptions): Exchange {
+  const exchange = openSqliteExchange(path, options);
+  onTestFinished(() => {
+    exchange.close();
+  });
+  return exchange;
+}
+
+const fail = (reason: string): never => {
+  throw new Error(reason);
+};
+const linesOf = (exchange: Exchange, filter = {}) => [...exchange.lines(filter, fail)];
+const receive = (exchange: Exchange, lines: readonly unknown[], source: 'file' | 'team' = 'file') =>
+  exchange.receive(
+    lines.map((line) => readValue(line)),
+    source,
+  );
+const tell = (from: Exchange, to: Exchange) => to.receive(linesOf(from).map(readLine), 'file');
+const nothing = { added: {}, kept: 0, refused: [] };
+
+/** What is told of a key nobody else is told before something names it. */
+const news = fc.array(
+  fc.oneof(
+    told.filter((line) => !('form' in line)),
+    revocations,
+  ),
+  { maxLength: 6 },
+);
+
+/** Each takes some milliseconds; STORE_CASES=10000 tries as many as of claims alone. */
+const CASES = { numRuns: Number(process.env['STORE_CASES'] ?? 300) };
+
+describe('databases', () => {
+  /** Two that are emptied again and again: making one takes longer than everything that is tried with it. */
+  function pair() {
+    const paths = [temporaryPath(), temporaryPath()];
+    const [a, b] = paths.map((path) => exchangeAt(path)) as [Exchange, Exchange];
+    const cleaners = paths.map((path) => new Database(path));
+    onTestFinished(() => {
+      for (const db of cleaners) db.close();
+    });
+    const tables = ['run', 'trial', 'mark', 'claim', 'revocation', 'kept_line', 'subject'];
+    tables.push('workload', 'target', 'device', 'compiler');
+    const empty = () => {
+      for (const db of cleaners) db.exec(tables.map((table) => `DELETE FROM ${table}`).join(';'));
+      for (const exchange of [a, b]) receive(exchange, partLinesOf());
+    };
+    return { a, b, empty };
+  }
+
+  it('know the same after any order of the same lines, some of them twice', () => {
+    const { a, b, empty } = pair();
+    fc.assert(
+      fc.property(
+        fc
+          .array(told, { maxLength: 6 })
+          .chain((lines) =>
+            fc.tuple(
+              fc.constant(lines),
+              fc.shuffledSubarray([...lines, ...lines], { minLength: 2 * lines.length }),
+              fc.array(revocations, { maxLength: 2 }),
+            ),
+          ),
+        ([lines, shuffled, revoked]) => {
+          empty();
+          for (const exchange of [a, b]) receive(exchange, revoked);
+          receive(a, lines);
+          for (const line of shuffled) receive(b, [line]);
+          expect(linesOf(b)).toEqual(linesOf(a));
+        },
+      ),
+      CASES,
+    );
+  });
+
+  it('know the same once they have told each other, whenever something was revoked', () => {
+    const { a, b, empty } = pair();
+    fc.assert(
+      fc.property(news, news, (ours, theirs) => {
+        empty();
+        receive(a, ours);
+        receive(b, theirs);
+        const before = linesOf(a);
+        tell(b, a);
+        b.receive(before.map(readLine), 'file');
+        expect(linesOf(b)).toEqual(linesOf(a));
+        const again = linesOf(a);
+        expect(tell(b, a)).toMatchObject(nothing);
+        expect(linesOf(a)).toEqual(again);
+      }),
+      CASES,
+    );
+  });
+});
+
+describe('an export', () => {
+  it('is the same, byte for byte, after it was imported', () => {
+    const path = temporaryPath();
+    const store = open(path);
+    for (const m of [512, 4, 33]) {
+      const subject = subjectOf(m);
+      store.addTrials(subject, [
+        {
+          configuration: TILE,
+          outcome: 'measured',
+          seconds: 0.1 + 0.2,
+          ratio: 1.5,
+          message: null,
+          strategy: 'grid',
+        },
+        {
+          configuration: TILE,
+          outcome: 'timeout',
+          seconds: null,
+          ratio: null,
+          message: 'ä\n"\u2028',
+          strategy: 'grid',
+        },
+      ]);
+      store.addRuns(subject, [RUN, { ...RUN, batch: 4, defaultSeconds: null }]);
+      store.putRecord(subject, DECISION);
+      store.putRecord(subject, {
+        ...DECISION,
+        configuration: DEFAULT_CONFIGURATION,
+        evidence: { ...EVIDENCE, ratio: 1, low: 1, high: 1 },
+      });
+      store.addMarks(subject, [MARK, { ...MARK, kind: 'lifted' }]);
+      store.noteMiss(subjectOf(m + 1000));
+    }
+    const first = exchangeAt(path);
+    receive(first, [revocationLineOf(), { type: 'dream', version: 7, of: [1] }]);
+    const lines = linesOf(first);
+    expect(lines).toHaveLength(3 + 3 + 1 + 6 + 6 + 6 + 1);
+    const second = exchangeAt();
+    expect(tell(first, second)).toEqual({
+      added: { workload: 3, target: 1, device: 1, compiler: 1, revocation: 1, claim: 6, mark: 6, trial: 6 },
+      known: 0,
+      kept: 1,
+      refused: [],
+    });
+    expect(linesOf(second)).toEqual(lines);
+    expect(tell(first, second)).toMatchObject({ added: {}, known: 25, refused: [] });
+    // Every line is what the schemas and the writer say it is.
+    for (const line of lines.slice(0, -1)) {
+      const reading = readLine(line);
+      expect(reading.outcome === 'line' && lineText(reading.line)).toBe(line);
+    }
+  });
+
+  it('holds what fits the filter, what that names, and what is revoked', () => {
+    const path = temporaryPath();
+    const store = open(path);
+    store.putRecord(SUBJECT, DECISION);
+    store.putRecord(subjectOf(4), DECISION);
+    store.putRecord(subjectOf(4, { compiler: 'iree 3.12.0' }), DECISION);
+    const exchange = exchangeAt(path);
+    receive(exchange, [revocationLineOf(), { type: 'dream', version: 1 }]);
+    const types = (filter: object) =>
+      linesOf(exchange, filter).map((line) => (JSON.parse(line) as Line).type);
+    expect(types({ compiler: '3.12' })).toEqual([
+      ...['workload', 'target', 'device', 'compiler', 'revocation', 'claim'],
+    ]);
+    expect(types({ workload: 'no such' })).toEqual(['revocation']);
+    // Text of a user, not of SQL.
+    expect(types({ workload: '%' })).toEqual(['revocation']);
+  });
+
+  it('leaves rows out that are not sound, and says so', () => {
+    const path = temporaryPath();
+    const store = open(path);
+    store.putRecord(SUBJECT, DECISION);
+    store.putRecord(subjectOf(4), DECISION);
+    // Its digest says otherwise.
+    alter(path, 'UPDATE claim SET ratio = 1.8 WHERE subject = 1');
+    const skipped: string[] = [];
+    const lines = [...exchangeAt(path).lines({}, (reason) => skipped.push(reason))];
+    expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
+    expect(skipped).toEqual([`${SUBJECT.workload}: claim: it is not what its digest says: it was changed`]);
+  });
+});
+
+describe('what is received', () => {
+  it('makes a record that builds find, and ends the miss', () => {
+    const path = temporaryPath();
+    const store = open(path);
+    store.noteMiss(SUBJECT);
+    store.noteUndecided(SUBJECT, 'too slow', 60);
+    expect(receive(exchangeAt(path), SAMPLE)).toEqual({
+      added: { revocation: 1, claim: 2, mark: 1, trial: 1 },
+      ...{ known: 4, kept: 0, refused: [] },
+    });
+    expect(store.findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler)).toMatchObject([
+      { configuration: TILE, evidence: EVIDENCE, ...ORIGIN },
+    ]);
+    expect(store.misses()).toEqual([]);
+    expect(store.findUndecided([SUBJECT.workload], SUBJECT)).toEqual([]);
+    expect(store.runs(SUBJECT)).toEqual([{ ...TRIAL_RUN, configuration: TILE }]);
+    expect(store.subject(SUBJECT)).toEqual(SUBJECT);
+  });
+
+  it('is refused line by line, and what is right is taken', () => {
+    const exchange = exchangeAt();
+    const { refused, added } = receive(exchange, [
+      claimLineOf(),
+      ...partLinesOf(),
+      { ...claimLineOf(), digest: '0'.repeat(64) },
+      claimLineOf({
+        configuration: {
+          ...TILE,
+          distribution: [1, 1],
+          vectorCommonParallel: [1, 1],
+          vectorReduction: [0, 0],
+        },
+      }),
+      claimLineOf(),
+    ]);
+    expect(added).toEqual({ workload: 1, target: 1, device: 1, compiler: 1, claim: 1 });
+    expect(refused).toMatchObject([
+      { index: 0, reason: expect.stringContaining('no line before it') as string },
+      { index: 5, reason: expect.stringContaining('digest') as string },
+      { index: 6, reason: expect.stringContaining('dimensions') as string },
+    ]);
+  });
+
+  it('of a later version is kept as it came, with what is about it, and not read', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    const later = [
+      { type: 'workload', version: 1, key: 'attention 8', form: { kind: 'attention' } },
+      { ...claimLineOf(), workload: 'attention 8', digest: '' },
+      { ...claimLineOf(), configuration: { version: 2, kind: 'tile', warps: 4 } },
+      { ...claimLineOf(), configuration: { version: 1, kind: 'gpu-tile', warps: 4 } },
+      { ...claimLineOf(), version: 2 },
+      { type: 'verdict', version: 1 },
+    ];
+    const own = claimLineOf({ workload: 'attention 8' });
+    later[1] = own;
+    expect(receive(exchange, [...partLinesOf(), ...later])).toMatchObject({
+      kept: later.length,
+      refused: [],
+    });
+    expect(open(path).allRecords()).toEqual([]);
+    const texts = later.map((line) => (line === own ? lineText(own) : JSON.stringify(line)));
+    expect(linesOf(exchange)).toEqual(texts.sort());
+  });
+
+  it('heals a damaged form, and of two that are sound the same one stays everywhere', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    receive(exchange, SAMPLE);
+    alter(path, `UPDATE workload SET form = '{"z":"damaged"}'`);
+    receive(exchange, partLinesOf());
+    expect(open(path).subject(SUBJECT)).toEqual(SUBJECT);
+  });
+
+  it('adds runs to a trial that is known, and takes none away', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    const more = { ...trialLineOf(), runs: [TRIAL_RUN, { ...TRIAL_RUN, batch: 9 }] };
+    receive(exchange, [...partLinesOf(), trialLineOf()]);
+    expect(receive(exchange, [more]).added).toEqual({ trial: 1 });
+    expect(receive(exchange, [trialLineOf()])).toMatchObject({ added: {}, known: 1 });
+    expect(
+      open(path)
+        .runs(KEY)
+        .map(({ batch }) => batch),
+    ).toEqual([3, 9]);
+    expect(look(path, 'SELECT count(*) FROM run')).toBe(2);
+  });
+
+  it('leaves runs of a search here with its own trials', () => {
+    const path = temporaryPath();
+    const store = open(path);
+    store.addTrials(SUBJECT, [
+      { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'grid' },
+    ]);
+    receive(exchangeAt(path), [...partLinesOf(), trialLineOf({ runs: [] })]);
+    store.addRuns(SUBJECT, [RUN]);
+    expect(look(path, 'SELECT trial FROM run')).toBe(1);
+  });
+});
+
+describe('what is revoked', () => {
+  const recordOf = (path: string) =>
+    open(path).findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler)[0];
+
+  it.each([
+    ['by its digest', { scope: 'record', value: claimLineOf().digest }],
+    ['by the tool', { scope: 'tool', value: ORIGIN.tool }],
+    ['by the user', { scope: 'origin', value: ORIGIN.createdBy }],
+    ['by the machine', { scope: 'origin', value: ORIGIN.machine }],
+    ['by both', { scope: 'origin', value: `${ORIGIN.createdBy}@${ORIGIN.machine}` }],
+  ] as const)('is not read: a claim %s', (_, revocation) => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    receive(exchange, [...partLinesOf(), claimLineOf(), revocationLineOf({ value: 'x@y', scope: 'origin' })]);
+    expect(recordOf(path)).toBeDefined();
+    receive(exchange, [revocationLineOf(revocation)]);
+    expect(recordOf(path)).toBeUndefined();
+    expect(open(path).allRecords()).toEqual([]);
+    expect(exchange.health()).toMatchObject({ records: 0, claims: 1, revokedClaims: 1 });
+  });
+
+  it('does not count: marks and trials', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    receive(exchange, [...partLinesOf(), claimLineOf({ tool: '9' }), markLineOf(), trialLineOf()]);
+    expect(recordOf(path)?.failure).not.toBeNull();
+    receive(exchange, [revocationLineOf({ scope: 'tool', value: ORIGIN.tool })]);
+    expect(recordOf(path)?.failure).toBeNull();
+    expect(open(path).marks(KEY)).toEqual([]);
+    expect(open(path).trials(KEY)).toEqual([]);
+    expect(open(path).runs(KEY)).toEqual([]);
+  });
+
+  it('gives way to new evidence, however good it seemed', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    const bad = claimLineOf({ tool: '0.0.9', evidence: { processes: 99, families: ['later'] } });
+    receive(exchange, [...partLinesOf(), bad, revocationLineOf()]);
+    open(path).putRecord(SUBJECT, DECISION);
+    expect(recordOf(path)?.evidence).toEqual(EVIDENCE);
+    // Told again, it stays what it is.
+    receive(exchange, [bad]);
+    expect(recordOf(path)?.evidence).toEqual(EVIDENCE);
+  });
+
+  it('is seen by who would write it', () => {
+    const path = temporaryPath();
+    const store = open(path, { origin: ORIGIN });
+    expect(store.ownRevocation()).toBeNull();
+    receive(exchangeAt(path), [
+      revocationLineOf(),
+      revocationLineOf({ scope: 'tool', value: '0.1.0', reason: 'wrong' }),
+    ]);
+    expect(store.ownRevocation()).toMatchObject({ scope: 'tool', value: '0.1.0', reason: 'wrong' });
+  });
+});
+
+describe('changes', () => {
+  const typesOf = ({ lines }: { readonly lines: readonly Line[] }) => lines.map(({ type }) => type);
+  const parts = ['workload', 'target', 'device', 'compiler'];
+
+  it('are told once, with what they name, page by page', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    expect(exchange.changes(0, 10)).toEqual({ lines: [], kept: [], last: null });
+    receive(exchange, [...SAMPLE, { type: 'dream', version: 1 }]);
+    const found: string[] = [];
+    let after = 0;
+    for (let page; (page = exchange.changes(after, 2)).last !== null; after = page.last)
+      found.push(...typesOf(page), ...page.kept);
+    expect(found).toEqual([
+      ...[...parts, 'revocation', 'claim'],
+      ...[...parts, 'claim', 'mark'],
+      ...[...parts, 'trial', '{"type":"dream","version":1}'],
+    ]);
+    const store = open(path);
+    store.addTrials(SUBJECT, [
+      { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'grid' },
+    ]);
+    const trial = exchange.changes(after, 9);
+    expect(typesOf(trial)).toEqual([...parts, 'trial']);
+    // Its runs are news, too.
+    store.addRuns(SUBJECT, [RUN]);
+    expect(exchange.changes(trial.last!, 9).lines.at(-1)).toMatchObject({ runs: [TRIAL_RUN] });
+  });
+
+  it('are not those that a team has told, unless they are better known here', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    receive(exchange, SAMPLE, 'team');
+    expect(exchange.changes(0, 9)).toMatchObject({ lines: [] });
+    receive(exchange, [claimLineOf({ evidence: { trials: 1000 } })]);
+    receive(exchange, [claimLineOf({ evidence: { families: ['later'] } })], 'team');
+    const { lines, last } = exchange.changes(0, 9);
+    expect(lines.at(-1)).toMatchObject({
+      evidence: { trials: 1000, families: ['data-tile', 'later', 'tile'] },
+    });
+    // Back from the server.
+    receive(exchange, [lines.at(-1)], 'team');
+    expect(exchange.changes(last!, 9).lines).toEqual([]);
+  });
+
+  it('are counted for each server', () => {
+    const exchange = exchangeAt();
+    expect(exchange.peer('db.example')).toBeNull();
+    exchange.setPeer('db.example', { epoch: 'a', pulled: 7, pushed: 3 });
+    exchange.setPeer('other', { epoch: 'b', pulled: 1, pushed: 1 });
+    exchange.setPeer('db.example', { epoch: 'a', pulled: 8, pushed: 4 });
+    expect(exchange.peer('db.example')).toEqual({ epoch: 'a', pulled: 8, pushed: 4 });
+  });
+});
+
+describe('a database that is only read', () => {
+  it('of an older schema is migrated in a copy, and left as it is', () => {
+    const path = temporaryPath();
+    const db = new Database(path);
+    migrate(db, path, {
+      version: 3,
+      directory: join(import.meta.dirname, '..', '..', '..', 'db', 'migrations'),
+    });
+    db.exec(`INSERT INTO workload (key, form) VALUES ('${SUBJECT.workload}', '${JSON.stringify(SUBJECT.workloadForm)}');
+      INSERT INTO target (key, form) VALUES ('t', '{}');
+      INSERT INTO device (key, form) VALUES ('d', '{}');
+      INSERT INTO compiler (key, form) VALUES ('c', '{}');
+      INSERT INTO subject (workload, target, compiler, device) VALUES (1, 1, 1, 1);
+      INSERT INTO record VALUES (1, '${JSON.stringify(TILE)}', 2, 1.5, 3, 1, 0.5, 5, 60, 0.01, 0, 120, 42.5,
+        '["tile"]', 1, '2026-01-31T08:00:00Z', 'a')`);
+    db.close();
+    const before = readFileSync(path);
+    failure('unavailable', path, () => openSqliteExchange(path, { readonly: true }));
+    const old = openSqliteExchange(path, { readonly: true, copyInto: temporaryFolder() });
+    const exchange = exchangeAt();
+    expect(tell(old, exchange)).toMatchObject({ added: { claim: 1 }, refused: [] });
+    old.close();
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(linesOf(exchange).at(-1)).toContain('"evidence":{"version":1,"confidence":0.99,"ratio":2,');
+  });
+
+  it('of a later schema, or of another program, is refused', () => {
+    const path = temporaryPath();
+    open(path).close();
+    alter(path, 'PRAGMA user_version = 99');
+    failure('future', path, () => openSqliteExchange(path, { readonly: true, copyInto: temporaryFolder() }));
+    const other = temporaryPath();
+    writeFileSync(other, 'no database');
+    failure('damaged', other, () => openSqliteExchange(other, { readonly: true }));
+  });
+});
+
+describe('pruning', () => {
+  const all = { trialsBefore: '2026-02-01T00:00:00.000Z', claims: true, filter: {} };
+
+  it('removes what is old or named, and never marks or revocations', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    const recent = trialLineOf({ id: 'f'.repeat(32), createdAt: '2026-03-01T00:00:00.000Z' });
+    receive(exchange, [...SAMPLE, recent, ...partLinesOf(subjectOf(4))]);
+    expect(exchange.surplus({ ...all, claims: false })).toEqual({ trials: 1, runs: 1, claims: 0 });
+    expect(exchange.surplus({ ...all, filter: { compiler: '9.9' } })).toEqual({
+      trials: 0,
+      runs: 0,
+      claims: 0,
+    });
+    expect(exchange.surplus({ ...all, trialsBefore: null })).toEqual({ trials: 0, runs: 0, claims: 2 });
+    const before = linesOf(exchange).length;
+    expect(exchange.prune(all)).toEqual({ trials: 1, runs: 1, claims: 2 });
+    expect(linesOf(exchange)).toHaveLength(before - 3);
+    expect(linesOf(exchange).map((line) => (JSON.parse(line) as Line).type)).toEqual(
+      expect.arrayContaining(['mark', 'revocation', 'trial']),
+    );
+    // Named by nothing.
+    expect(look(path, 'SELECT count(*) FROM workload')).toBe(1);
+    expect(exchange.surplus(all)).toEqual({ trials: 0, runs: 0, claims: 0 });
+  });
+});
