@@ -12,12 +12,13 @@ CREATE TABLE meta (
   version  integer NOT NULL
 );
 
--- What claims are about: four kinds of things, each with a canonical key and the JSON that it was made from. The first
+-- What claims are about: four kinds of things, each with a canonical key and the JSON that it was made from, as a text: to
+-- those who compare forms another order of keys is another form. The first
 -- login that brings a form decides, until that login is distrusted: then the form is gone, and the next one counts.
 CREATE TABLE workload (
   id    integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   key   text COLLATE "C" NOT NULL UNIQUE CHECK (octet_length(key) BETWEEN 1 AND 2000),
-  form  jsonb CHECK (octet_length(form::text) <= 262144),
+  form  text CHECK (octet_length(form) <= 262144 AND jsonb_typeof(form::jsonb) <> ''),
   login text NOT NULL
 );
 CREATE TABLE target (LIKE workload INCLUDING ALL);
@@ -114,24 +115,26 @@ CREATE TABLE demand (
   last_seen timestamptz NOT NULL DEFAULT now()
 );
 
--- Texts that many trials have in common: outcomes, strategies, messages.
-CREATE TABLE phrase (
-  id   integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  text text COLLATE "C" NOT NULL UNIQUE CHECK (octet_length(text) <= 1024)
+-- What came of trials, by which strategy: many have the same in common.
+CREATE TABLE ending (
+  id       integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  digest   bytea NOT NULL UNIQUE,
+  outcome  text NOT NULL CHECK (outcome IN ('measured', 'compile-error', 'run-error', 'timeout', 'wrong-result')),
+  strategy text NOT NULL CHECK (octet_length(strategy) <= 1024),
+  message  text CHECK (octet_length(message) <= 1024)
 );
 
--- Every configuration that was tried, a partition for each month, columns in an order that leaves no gaps: there are
--- millions. Without foreign keys, which would be looked up for each of them; `push` takes all ids from the tables.
+-- Every configuration that was tried, a partition for each month: 76 bytes each, and there are millions. Columns stand in an
+-- order that leaves no gaps, and eight of them take no more than a byte to say which are null. Without foreign keys, which
+-- would be looked up for each of them: `push` takes all ids from the tables.
 CREATE TABLE trial (
   id            uuid NOT NULL,
   created_at    timestamptz NOT NULL,
   subject       integer NOT NULL,
   configuration integer NOT NULL,
   origin        integer NOT NULL,
-  outcome       integer NOT NULL,
-  strategy      integer NOT NULL,
+  ending        integer NOT NULL,
   seconds       real CHECK (seconds > 0 AND seconds < 'Infinity'),
   ratio         real CHECK (ratio > 0 AND ratio < 'Infinity'),
-  message       integer,
   PRIMARY KEY (subject, id, created_at)
 ) PARTITION BY RANGE (created_at);

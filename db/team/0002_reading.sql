@@ -1,6 +1,8 @@
 -- What a reader may call. Each function takes and gives one JSON value, so that a client and a server of different
 -- protocols understand each other as far as to say so. All run as the owner, and look nothing up but in this schema: a
--- temporary table of the caller's comes last.
+-- temporary table of the caller's comes last. Everything here is found by an index, from the few keys that are given: plans
+-- that read whole tables to save a loop are off, for they are chosen where tables are new and nothing is known of them; and
+-- so is the compiler, which what is off makes believe that much is to be gained.
 
 -- Which server this is. The epoch changes with what makes cursors worthless: a copy restored from a backup has other
 -- tables or another timeline.
@@ -43,7 +45,12 @@ JOIN device AS d ON d.id = s.device
 JOIN compiler AS k ON k.id = s.compiler
 JOIN configuration AS f ON f.id = c.configuration
 JOIN origin AS o ON o.id = c.origin
-WHERE NOT o.distrusted AND NOT is_revoked(c.digest, o);
+-- In the view and not by is_revoked, which would be called for each row.
+WHERE NOT o.distrusted
+  AND NOT EXISTS (SELECT FROM revocation AS r WHERE r.scope = 'record' AND r.value = encode(c.digest, 'hex'))
+  AND NOT EXISTS (SELECT FROM revocation AS r WHERE r.scope = 'tool' AND r.value = o.tool)
+  AND NOT EXISTS (SELECT FROM revocation AS r WHERE r.scope = 'origin'
+    AND r.value IN (o.person, o.machine, o.person || '@' || o.machine, o.login));
 
 CREATE VIEW mark_line AS
 SELECT m.subject, m.seq, jsonb_build_object(
@@ -69,14 +76,14 @@ FROM revocation;
 CREATE FUNCTION part_lines(subjects integer[]) RETURNS SETOF jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('type', part.type, 'version', 1, 'key', part.key, 'form', part.form)
   FROM (
-    SELECT 'workload' AS type, key, form FROM workload
-      WHERE id IN (SELECT workload FROM subject WHERE id = ANY (subjects))
-    UNION ALL SELECT 'target', key, form FROM target
-      WHERE id IN (SELECT target FROM subject WHERE id = ANY (subjects))
-    UNION ALL SELECT 'device', key, form FROM device
-      WHERE id IN (SELECT device FROM subject WHERE id = ANY (subjects))
-    UNION ALL SELECT 'compiler', key, form FROM compiler
-      WHERE id IN (SELECT compiler FROM subject WHERE id = ANY (subjects))
+    SELECT 'workload' AS type, w.key, w.form
+      FROM (SELECT DISTINCT workload AS id FROM subject WHERE id = ANY (subjects)) AS named JOIN workload AS w USING (id)
+    UNION ALL SELECT 'target', t.key, t.form
+      FROM (SELECT DISTINCT target AS id FROM subject WHERE id = ANY (subjects)) AS named JOIN target AS t USING (id)
+    UNION ALL SELECT 'device', d.key, d.form
+      FROM (SELECT DISTINCT device AS id FROM subject WHERE id = ANY (subjects)) AS named JOIN device AS d USING (id)
+    UNION ALL SELECT 'compiler', k.key, k.form
+      FROM (SELECT DISTINCT compiler AS id FROM subject WHERE id = ANY (subjects)) AS named JOIN compiler AS k USING (id)
   ) AS part
   WHERE part.form IS NOT NULL
 $$;
@@ -84,7 +91,8 @@ $$;
 -- What is known of some workloads: {protocol, target, compiler, device, workloads: [key]} gives {lines}. Of each workload
 -- it tells of eight devices at most, the asker's first, and of 32 claims on each, the fastest first.
 CREATE FUNCTION ask(request jsonb) RETURNS jsonb
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
 DECLARE
   subjects integer[];
 BEGIN
@@ -121,7 +129,8 @@ $$;
 -- What has changed since a cursor, a page of at most 1000 changes: {protocol, server, epoch, seq, target, compiler, device?}
 -- gives {lines, seq, more, restarted}. A cursor of another server or epoch, or ahead of this one, starts over.
 CREATE FUNCTION pull(request jsonb) RETURNS jsonb
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
 DECLARE
   here jsonb := identity();
   head bigint := greatest((SELECT max(seq) FROM claim), (SELECT max(seq) FROM mark), (SELECT max(seq) FROM revocation), 0);
@@ -136,26 +145,33 @@ BEGIN
   restarted := begun > 0 AND (begun > head
     OR request->>'server' IS DISTINCT FROM here->>'server' OR request->>'epoch' IS DISTINCT FROM here->>'epoch');
   IF restarted OR begun IS NULL THEN begun := 0; END IF;
-  WITH page AS (
-    SELECT seq, subject, line FROM (
-      (SELECT c.seq, c.subject, c.line FROM claim_line AS c JOIN subject AS s ON s.id = c.subject
+  -- First which changes, by the index of their numbers; then what they say, if it is served at all.
+  WITH page AS MATERIALIZED (
+    SELECT seq, subject FROM (
+      (SELECT c.seq, c.subject FROM claim AS c JOIN subject AS s ON s.id = c.subject
        WHERE c.seq > begun AND s.target = page_target AND s.compiler = page_compiler
          AND (request->>'device' IS NULL OR s.device = page_device)
        ORDER BY c.seq LIMIT 1000)
       UNION ALL
-      (SELECT m.seq, m.subject, m.line FROM mark_line AS m JOIN subject AS s ON s.id = m.subject
+      (SELECT m.seq, m.subject FROM mark AS m JOIN subject AS s ON s.id = m.subject
        WHERE m.seq > begun AND s.target = page_target AND s.compiler = page_compiler
          AND (request->>'device' IS NULL OR s.device = page_device)
        ORDER BY m.seq LIMIT 1000)
       UNION ALL
-      (SELECT r.seq, NULL, r.line FROM revocation_line AS r WHERE r.seq > begun ORDER BY r.seq LIMIT 1000)
+      (SELECT r.seq, NULL FROM revocation AS r WHERE r.seq > begun ORDER BY r.seq LIMIT 1000)
     ) AS changes
     ORDER BY seq LIMIT 1000
+  ), lines AS (
+    SELECT page.seq, said.line FROM page CROSS JOIN LATERAL (
+      SELECT line FROM claim_line AS c WHERE c.seq = page.seq
+      UNION ALL SELECT line FROM mark_line AS m WHERE m.seq = page.seq
+      UNION ALL SELECT line FROM revocation_line AS r WHERE r.seq = page.seq
+    ) AS said
   ), parts AS (
     SELECT line FROM part_lines((SELECT array_agg(DISTINCT subject) FROM page WHERE subject IS NOT NULL)) AS line
   )
   SELECT jsonb_build_object(
-    'lines', coalesce((SELECT jsonb_agg(line) FROM parts), '[]') || coalesce((SELECT jsonb_agg(line ORDER BY seq) FROM page), '[]'),
+    'lines', coalesce((SELECT jsonb_agg(line) FROM parts), '[]') || coalesce((SELECT jsonb_agg(line ORDER BY seq) FROM lines), '[]'),
     'more', (SELECT count(*) FROM page) = 1000,
     'seq', CASE WHEN (SELECT count(*) FROM page) = 1000 THEN (SELECT max(seq) FROM page) ELSE head END,
     'restarted', restarted
@@ -166,7 +182,8 @@ $$;
 
 -- How much there is: {protocol} gives counts, and bytes on the disk. Those of trials are estimates.
 CREATE FUNCTION status(request jsonb) RETURNS jsonb
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
   SELECT identity() || jsonb_build_object(
     'version', (SELECT version FROM meta),
     'login', session_user,
@@ -187,7 +204,8 @@ $$;
 -- The trials of one subject, oldest first: {protocol, workload, target, device, compiler} gives {lines},
 -- which are trials without the runs that stay where they were measured.
 CREATE FUNCTION trials(request jsonb) RETURNS jsonb
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
 DECLARE
   about integer := (
     SELECT s.id FROM subject AS s
@@ -199,16 +217,14 @@ BEGIN
   IF NOT speaks(request) THEN RETURN identity(); END IF;
   RETURN identity() || jsonb_build_object('lines', coalesce((
     SELECT jsonb_agg(jsonb_build_object('type', 'trial', 'version', 1, 'workload', request->'workload',
-        'target', request->'target', 'device', request->'device', 'compiler', request->'compiler', 'id', replace(t.id::text, '-', ''), 'configuration', f.body, 'outcome', po.text,
-        'seconds', t.seconds, 'ratio', t.ratio, 'message', pm.text, 'strategy', ps.text,
+        'target', request->'target', 'device', request->'device', 'compiler', request->'compiler', 'id', replace(t.id::text, '-', ''), 'configuration', f.body, 'outcome', e.outcome,
+        'seconds', t.seconds, 'ratio', t.ratio, 'message', e.message, 'strategy', e.strategy,
         'createdAt', to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'runs', '[]'::jsonb,
         'createdBy', o.person, 'machine', o.machine, 'tool', o.tool) ORDER BY t.created_at, t.id)
     FROM trial AS t
     JOIN configuration AS f ON f.id = t.configuration
     JOIN origin AS o ON o.id = t.origin
-    JOIN phrase AS po ON po.id = t.outcome
-    JOIN phrase AS ps ON ps.id = t.strategy
-    LEFT JOIN phrase AS pm ON pm.id = t.message
+    JOIN ending AS e ON e.id = t.ending
     WHERE t.subject = about AND NOT o.distrusted AND NOT is_revoked(NULL, o)
   ), '[]'));
 END

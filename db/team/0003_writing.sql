@@ -1,5 +1,6 @@
 -- What a writer may call. Lines that break a constraint end the whole push, and the client finds them; those that are
--- sound and not welcome are counted in the answer.
+-- sound and not welcome are counted in the answer. Joins stand in the order in which they are to be done: to look for a better
+-- one takes a new connection, which most writers have, longer than the work.
 
 -- One writer at a time, until the end of its transaction: numbers of changes are in the order of commits, so that whoever
 -- pulls misses none. A lock on a table and not an advisory one, which anybody who may connect could take and keep.
@@ -16,15 +17,17 @@ CREATE FUNCTION is_administrator() RETURNS boolean LANGUAGE sql STABLE AS $$
   )
 $$;
 
--- The lines of one type that this protocol knows.
+-- The lines of one type that this protocol knows. A request has them by their types: to go through all of them for each
+-- takes longer than everything else.
 CREATE FUNCTION lines_of(request jsonb, type text) RETURNS SETOF jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT value FROM jsonb_array_elements(request->'lines')
-  WHERE value->>'type' = type AND value->'version' = '1'
+  SELECT value FROM jsonb_array_elements(request->'lines'->type) WHERE value->'version' = '1' AND value->>'type' = type
 $$;
 
 CREATE FUNCTION admit(request jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  IF jsonb_array_length(request->'lines') > 4000 OR pg_column_size(request) > 32 * 1024 * 1024 THEN
+  IF (SELECT sum(jsonb_array_length(value)) FROM jsonb_each(request->'lines')) > 4000
+    OR pg_column_size(request) > 32 * 1024 * 1024
+  THEN
     RAISE program_limit_exceeded USING MESSAGE = 'at most 4000 lines and 32 MiB are taken at once';
   END IF;
   IF EXISTS (SELECT FROM origin WHERE login = session_user AND distrusted) THEN
@@ -41,7 +44,7 @@ BEGIN
   FOREACH kind IN ARRAY ARRAY['workload', 'target', 'compiler', 'device'] LOOP
     EXECUTE format($sql$
       INSERT INTO %1$I AS known (key, form, login)
-      SELECT DISTINCT ON (line->>'key') line->>'key', line->'form', session_user
+      SELECT DISTINCT ON (line->>'key') line->>'key', line->>'form', session_user
       FROM lines_of($1, %1$L) AS line
       WHERE NOT EXISTS (SELECT FROM %1$I WHERE key = line->>'key' AND form IS NOT NULL)
       ON CONFLICT (key) DO UPDATE SET form = excluded.form, login = excluded.login WHERE known.form IS NULL
@@ -77,23 +80,31 @@ CREATE FUNCTION digest_of(body jsonb) RETURNS bytea LANGUAGE sql STABLE AS $$
   SELECT sha256(convert_to(body::text, 'UTF8'))
 $$;
 
-CREATE FUNCTION configuration_of(line jsonb) RETURNS integer LANGUAGE sql STABLE AS $$
-  SELECT id FROM configuration WHERE digest = digest_of(line->'configuration')
+-- A person, machine or tool that is not said is nobody's.
+CREATE FUNCTION said(line jsonb, name text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(line->>name, '')
 $$;
 
--- A person, machine or tool that is not said is nobody's.
-CREATE FUNCTION origin_of(line jsonb) RETURNS origin LANGUAGE sql STABLE AS $$
-  SELECT o FROM origin AS o
-  WHERE (o.login, o.person, o.machine, o.tool) = (session_user,
-    coalesce(line->>'createdBy', ''), coalesce(line->>'machine', ''), coalesce(line->>'tool', ''))
+-- The lines of one type with the ids of what they are about; without those that name what nobody has described.
+CREATE FUNCTION known_lines(request jsonb, type text)
+RETURNS TABLE (line jsonb, subject integer, configuration integer, origin origin) LANGUAGE sql STABLE AS $$
+  SELECT line, s.id, f.id, o
+  FROM lines_of(request, type) AS line
+  JOIN workload AS w ON w.key = line->>'workload'
+  JOIN target AS t ON t.key = line->>'target'
+  JOIN compiler AS k ON k.key = line->>'compiler'
+  JOIN device AS d ON d.key = line->>'device'
+  JOIN subject AS s ON s.workload = w.id AND s.target = t.id AND s.compiler = k.id AND s.device = d.id
+  JOIN configuration AS f ON f.digest = digest_of(line->'configuration')
+  JOIN origin AS o ON o.login = session_user AND o.person = said(line, 'createdBy')
+    AND o.machine = said(line, 'machine') AND o.tool = said(line, 'tool')
 $$;
 
 -- Everything that claims, marks and trials refer to.
 CREATE FUNCTION intern(request jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   abouts jsonb[] := ARRAY(
-    SELECT value FROM jsonb_array_elements(request->'lines')
-    WHERE value->>'type' IN ('claim', 'mark', 'trial') AND value->'version' = '1');
+    SELECT line FROM (VALUES ('claim'), ('mark'), ('trial')) AS types (type), lines_of(request, type) AS line);
 BEGIN
   PERFORM intern_parts(request);
   PERFORM intern_subjects(abouts);
@@ -104,7 +115,7 @@ BEGIN
   WHERE NOT EXISTS (SELECT FROM configuration AS known WHERE known.digest = said.digest);
   INSERT INTO origin (login, person, machine, tool)
   SELECT * FROM (
-    SELECT DISTINCT session_user, coalesce(about->>'createdBy', ''), coalesce(about->>'machine', ''), coalesce(about->>'tool', '')
+    SELECT DISTINCT session_user, said(about, 'createdBy'), said(about, 'machine'), said(about, 'tool')
     FROM unnest(abouts) AS about
   ) AS said (login, person, machine, tool)
   WHERE NOT EXISTS (
@@ -139,17 +150,16 @@ $$;
 
 -- The claims of a request, with ids. One that names what nobody has described, or that is revoked, is not among them.
 CREATE FUNCTION claims_of(request jsonb) RETURNS SETOF claim LANGUAGE sql STABLE AS $$
-  SELECT subject_of(line), configuration_of(line), 0::bigint,
+  SELECT subject, configuration, 0::bigint,
     e.version, e.confidence, e.ratio, e.low, e.high, e."defaultSeconds", e.seconds, e.processes, e.repetitions,
     e."noiseFloor", e."maxError", e.trials, e."tuningSeconds", e.families, e.complete,
-    decode(line->>'digest', 'hex'), line->>'createdAt', (o.origin).id, now()
-  FROM lines_of(request, 'claim') AS line
-  CROSS JOIN LATERAL (SELECT origin_of(line)) AS o (origin)
+    decode(line->>'digest', 'hex'), line->>'createdAt', (origin).id, now()
+  FROM known_lines(request, 'claim')
   CROSS JOIN LATERAL jsonb_to_record(line->'evidence') AS e (version integer, confidence double precision,
     ratio double precision, low double precision, high double precision, "defaultSeconds" double precision,
     seconds double precision, processes integer, repetitions bigint, "noiseFloor" double precision,
     "maxError" double precision, trials bigint, "tuningSeconds" double precision, families text[], complete boolean)
-  WHERE subject_of(line) IS NOT NULL AND NOT is_revoked(decode(line->>'digest', 'hex'), o.origin)
+  WHERE NOT is_revoked(decode(line->>'digest', 'hex'), origin)
 $$;
 
 -- The better claim's evidence; of what was spent on both the greater. The order is that of `better` in the clients, and
@@ -204,20 +214,19 @@ DECLARE
 BEGIN
   FOREACH lifting IN ARRAY ARRAY[true, false] LOOP
     INSERT INTO mark (subject, configuration, generation, kind, origin, reason, created_at, seq)
-    SELECT subject_of(line), configuration_of(line), m.generation, m.kind, (o.origin).id, m.reason, m."createdAt", nextval('change')
-    FROM lines_of(request, 'mark') AS line
-    CROSS JOIN LATERAL (SELECT origin_of(line)) AS o (origin)
-    CROSS JOIN LATERAL jsonb_to_record(line) AS m (generation integer, kind text, reason text, "createdAt" text)
-    WHERE subject_of(line) IS NOT NULL AND NOT is_revoked(NULL, o.origin)
-      AND (m.kind = 'lifted') = lifting AND line->'configuration'->>'kind' IS DISTINCT FROM 'default'
-      AND (m.generation <= generation_of(subject_of(line), configuration_of(line))
-        OR lifting AND m.generation = generation_of(subject_of(line), configuration_of(line)) + 1)
+    SELECT l.subject, l.configuration, m.generation, m.kind, (l.origin).id, m.reason, m."createdAt", nextval('change')
+    FROM known_lines(request, 'mark') AS l
+    CROSS JOIN LATERAL jsonb_to_record(l.line) AS m (generation integer, kind text, reason text, "createdAt" text)
+    CROSS JOIN LATERAL (SELECT generation_of(l.subject, l.configuration)) AS latest (generation)
+    WHERE NOT is_revoked(NULL, l.origin)
+      AND (m.kind = 'lifted') = lifting AND l.line->'configuration'->>'kind' IS DISTINCT FROM 'default'
+      AND (m.generation <= latest.generation OR lifting AND m.generation = latest.generation + 1)
       AND (NOT lifting OR is_administrator())
       AND NOT EXISTS (
         SELECT FROM mark AS known JOIN origin AS k ON k.id = known.origin
         WHERE (known.subject, known.configuration, known.generation, known.kind)
-            = (subject_of(line), configuration_of(line), m.generation, m.kind)
-          AND (k.person, k.machine, k.tool) = ((o.origin).person, (o.origin).machine, (o.origin).tool))
+            = (l.subject, l.configuration, m.generation, m.kind)
+          AND (k.person, k.machine, k.tool) = ((l.origin).person, (l.origin).machine, (l.origin).tool))
     ON CONFLICT DO NOTHING;
     GET DIAGNOSTICS added = ROW_COUNT;
     total := total + added;
@@ -226,40 +235,41 @@ BEGIN
 END
 $$;
 
--- Trials go into the partition of their month, as they say it; nobody's clock is a day ahead.
+CREATE FUNCTION ending_of(line jsonb) RETURNS bytea LANGUAGE sql STABLE AS $$
+  SELECT digest_of(jsonb_build_array(line->'outcome', line->'strategy', left(line->>'message', 250)))
+$$;
+
+-- Nobody's clock is a day ahead, and nothing was tried before there was this program.
+CREATE FUNCTION has_come(line jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT (line->>'createdAt')::timestamptz BETWEEN '2024-01-01Z' AND now() + interval '1 day'
+$$;
+
+-- Trials go into the partition of their month, as they say it.
 CREATE FUNCTION add_trials(request jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  lines jsonb[] := ARRAY(
-    SELECT line FROM lines_of(request, 'trial') AS line
-    WHERE (line->>'createdAt')::timestamptz BETWEEN '2024-01-01Z' AND now() + interval '1 day');
   month timestamp;
   added bigint;
 BEGIN
-  IF cardinality(lines) = 0 THEN RETURN 0; END IF;
   FOR month IN
-    SELECT DISTINCT date_trunc('month', (line->>'createdAt')::timestamptz AT TIME ZONE 'UTC') FROM unnest(lines) AS line
+    SELECT DISTINCT date_trunc('month', (line->>'createdAt')::timestamptz AT TIME ZONE 'UTC')
+    FROM lines_of(request, 'trial') AS line WHERE has_come(line)
   LOOP
     IF to_regclass(format('iree_tuned.trial_%s', to_char(month, 'YYYY_MM'))) IS NULL THEN
       EXECUTE format('CREATE TABLE %I PARTITION OF trial FOR VALUES FROM (%L) TO (%L)',
         'trial_' || to_char(month, 'YYYY_MM'), month AT TIME ZONE 'UTC', (month + interval '1 month') AT TIME ZONE 'UTC');
     END IF;
   END LOOP;
-  INSERT INTO phrase (text)
-  SELECT said FROM (
-    SELECT DISTINCT left(said, 250) AS said FROM unnest(lines) AS line
-    CROSS JOIN LATERAL (VALUES (line->>'outcome'), (line->>'strategy'), (line->>'message')) AS texts (said)
-    WHERE said IS NOT NULL
-  ) AS texts
-  WHERE NOT EXISTS (SELECT FROM phrase WHERE text = said);
-  INSERT INTO trial (id, created_at, subject, configuration, origin, outcome, strategy, seconds, ratio, message)
-  SELECT t.id, t."createdAt", subject, configuration_of(line), (origin_of(line)).id,
-    (SELECT id FROM phrase WHERE text = left(t.outcome, 250)), (SELECT id FROM phrase WHERE text = left(t.strategy, 250)),
-    t.seconds, t.ratio, (SELECT id FROM phrase WHERE text = left(t.message, 250))
-  FROM unnest(lines) AS line
-  CROSS JOIN LATERAL subject_of(line) AS subject
-  CROSS JOIN LATERAL jsonb_to_record(line) AS t (id uuid, "createdAt" timestamptz, outcome text, strategy text,
-    seconds real, ratio real, message text)
-  WHERE subject IS NOT NULL
+  IF month IS NULL THEN RETURN 0; END IF;
+  INSERT INTO ending (digest, outcome, strategy, message)
+  SELECT DISTINCT ON (ending_of(line)) ending_of(line), line->>'outcome', line->>'strategy', left(line->>'message', 250)
+  FROM lines_of(request, 'trial') AS line
+  WHERE NOT EXISTS (SELECT FROM ending WHERE digest = ending_of(line));
+  INSERT INTO trial (id, created_at, subject, configuration, origin, ending, seconds, ratio)
+  SELECT t.id, t."createdAt", l.subject, l.configuration, (l.origin).id, e.id, t.seconds, t.ratio
+  FROM known_lines(request, 'trial') AS l
+  JOIN ending AS e ON e.digest = ending_of(l.line)
+  CROSS JOIN LATERAL jsonb_to_record(l.line) AS t (id uuid, "createdAt" timestamptz, seconds real, ratio real)
+  WHERE has_come(l.line)
   ON CONFLICT DO NOTHING;
   GET DIAGNOSTICS added = ROW_COUNT;
   RETURN added;
@@ -270,28 +280,36 @@ $$;
 CREATE FUNCTION unwelcome(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT coalesce(jsonb_object_agg(reason, count), '{}') FROM (
     SELECT reason, count(*) FROM (
+      SELECT 'revoked' AS reason FROM known_lines(request, 'claim')
+        WHERE is_revoked(decode(line->>'digest', 'hex'), origin)
+      UNION ALL
       SELECT CASE
-        WHEN line->>'type' IN ('claim', 'mark', 'trial') AND subject_of(line) IS NULL THEN 'about something that nobody has described'
-        WHEN line->>'type' IN ('claim', 'mark') AND is_revoked(decode(line->>'digest', 'hex'), origin_of(line)) THEN 'revoked'
-        WHEN line->>'type' = 'mark' AND line->>'kind' = 'lifted' AND NOT is_administrator() THEN 'only an administrator lifts marks'
-        WHEN line->>'type' = 'mark' AND (line->'generation')::integer > generation_of(subject_of(line), configuration_of(line))
+        WHEN is_revoked(NULL, origin) THEN 'revoked'
+        WHEN line->'configuration'->>'kind' = 'default' THEN 'the default cannot be marked'
+        WHEN line->>'kind' = 'lifted' AND NOT is_administrator() THEN 'only an administrator lifts marks'
+        WHEN (line->'generation')::integer > generation_of(subject, configuration)
           THEN 'a generation of marks that no administrator has opened'
-        WHEN line->>'type' = 'mark' AND line->'configuration'->>'kind' = 'default' THEN 'the default cannot be marked'
-        WHEN line->>'type' = 'revocation' AND NOT may_revoke(line->>'scope', line->>'value')
+      END FROM known_lines(request, 'mark')
+      UNION ALL
+      SELECT 'from a month that has not come' FROM lines_of(request, 'trial') AS line WHERE NOT has_come(line)
+      UNION ALL
+      SELECT 'only an administrator revokes what others have brought' FROM lines_of(request, 'revocation') AS line
+        WHERE NOT may_revoke(line->>'scope', line->>'value')
           AND NOT EXISTS (SELECT FROM revocation AS r WHERE (r.scope, r.value) = (line->>'scope', line->>'value'))
-          THEN 'only an administrator revokes what others have brought'
-        WHEN line->>'type' = 'trial' AND NOT (line->>'createdAt')::timestamptz BETWEEN '2024-01-01Z' AND now() + interval '1 day'
-          THEN 'from a month that has not come'
-      END AS reason
-      FROM jsonb_array_elements(request->'lines') AS line WHERE line->'version' = '1'
+      UNION ALL
+      SELECT 'about something that nobody has described'
+        FROM (VALUES ('claim'), ('mark'), ('trial')) AS types (type), lines_of(request, type) AS line
+        WHERE subject_of(line) IS NULL
     ) AS reasons
     WHERE reason IS NOT NULL GROUP BY reason
   ) AS counted
 $$;
 
--- Adds what is better or new: {protocol, lines} gives {changed: {claims, marks, trials, revocations}, unwelcome: {reason: count}}.
+-- Adds what is better or new: {protocol, lines: {type: [line]}} gives {changed: {claims, marks, trials, revocations}, unwelcome: {reason: count}}.
 CREATE FUNCTION push(request jsonb) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
+SET join_collapse_limit = 1 AS $$
 DECLARE
   changed jsonb;
 BEGIN
@@ -307,9 +325,11 @@ BEGIN
 END
 $$;
 
--- Raises the demand for some subjects by one build: {protocol, lines: their parts, subjects: [four keys]} gives {wanted}.
+-- Raises the demand for some subjects by one build: {protocol, lines: {type: [part]}, subjects: [four keys]} gives {wanted}.
 CREATE FUNCTION want(request jsonb) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
+SET join_collapse_limit = 1 AS $$
 DECLARE
   abouts jsonb[] := ARRAY(SELECT jsonb_array_elements(request->'subjects'));
   wanted bigint;
@@ -330,9 +350,11 @@ BEGIN
 END
 $$;
 
--- Revokes: {protocol, lines: [one revocation]} gives {revoked: how many claims are not read any more by all revocations}.
+-- Revokes: {protocol, lines: {revocation: [line]}} gives {revoked: how many claims are not read any more by all revocations}.
 CREATE FUNCTION revoke(request jsonb) RETURNS jsonb
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
+SET join_collapse_limit = 1 AS $$
 BEGIN
   IF NOT speaks(request) THEN RETURN identity(); END IF;
   PERFORM admit(request);
@@ -350,7 +372,9 @@ $$;
 -- better than others' claims only because it was made up is gone, and the new epoch has all others push theirs again.
 -- Who has pulled it already is rid of it by a revocation of the origin.
 CREATE FUNCTION distrust(distrusted_login text) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off
+SET join_collapse_limit = 1 AS $$
 DECLARE
   removed bigint;
 BEGIN

@@ -9,7 +9,14 @@ import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { messageOf } from '../system/tell.ts';
+import { withoutPassword } from '../settings/address.ts';
+import { breakerState } from '../team/breaker.ts';
+import { teamState } from '../team/state.ts';
 import { openWholeDatabase, surroundingsOf } from './context.ts';
+import { withTeam } from './team.ts';
+
+/** Long enough for a server that is far away. */
+const TEAM_LIMIT_MS = 5000;
 
 interface Finding {
   readonly what: string;
@@ -29,6 +36,7 @@ export async function doctor(options: { json?: boolean }, program: Program): Pro
     ...(await checkCompiler(surroundings)),
     checkDatabase(surroundings),
     checkCache(surroundings),
+    ...(await checkTeam(surroundings)),
   ];
   if (options.json === true) console.log(JSON.stringify(findings, null, 2));
   else
@@ -134,4 +142,31 @@ function checkCache({ cacheDirectory }: Surroundings): Finding {
   } catch (error) {
     return bad('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');
   }
+}
+
+/** Nothing where no team is set. */
+async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
+  const url = surroundings.settings.team;
+  if (url === undefined) return [];
+  const shown = withoutPassword(url);
+  try {
+    const answer = await withTeam(surroundings, (team) => team.identify(TEAM_LIMIT_MS));
+    if (!answer.ok)
+      return [
+        bad('team', answer.failure.reason, 'builds go on without it; iree-tuned team status says more'),
+      ];
+  } catch (error) {
+    return [bad('team', messageOf(error), 'mend the setting "team"')];
+  }
+  const isLeftAlone =
+    breakerState(teamState(surroundings.cacheDirectory, url).breaker(), Date.now()) !== 'closed';
+  return [
+    isLeftAlone
+      ? bad(
+          'team',
+          `${shown} answers, and did not a while ago`,
+          'iree-tuned sync has builds ask it again at once',
+        )
+      : good('team', shown),
+  ];
 }

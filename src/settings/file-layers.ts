@@ -103,9 +103,7 @@ function whyRefused(
 const isStderr = (name: Name, text: string) => name === 'explain' && text === '-';
 
 const textOf = (name: Name, text: string, folder: string, home: string) =>
-  DEFINITIONS[name].isPath && !isStderr(name, text) && !isServer(text)
-    ? placeOf(text, folder, home)
-    : text;
+  DEFINITIONS[name].isPath && !isStderr(name, text) && !isServer(text) ? placeOf(text, folder, home) : text;
 
 /** No shell has replaced the `~` of a file. */
 const placeOf = (text: string, folder: string, home: string) =>

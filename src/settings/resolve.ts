@@ -1,7 +1,15 @@
 // From all places where settings stand to the settings of one run, each with its origin. Pure.
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
 import { parseSizes } from '../workload/sizes.ts';
-import { DEFINITIONS, NAMES, shownText, variableOf, type Definition, type Name, type Settings } from './settings.ts';
+import {
+  DEFINITIONS,
+  NAMES,
+  shownText,
+  variableOf,
+  type Definition,
+  type Name,
+  type Settings,
+} from './settings.ts';
 
 /** All places where settings stand. */
 export interface Sources extends FileSources {

@@ -103,7 +103,8 @@ const milliseconds: Definition<number> = {
 
 const teamAddress: Definition<string> = {
   type: 'string',
-  takes: 'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for what is special in a password',
+  takes:
+    'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for what is special in a password',
   read: (value) => (isTeamAddress(value) ? value : undefined),
   isPath: false,
   shown: withoutPassword,
@@ -120,7 +121,7 @@ const sizes: Definition<string> = {
 export const DEFINITIONS = {
   db: {
     ...path('the path of a SQLite file'),
-    shown: (value) => (isServer(value) ? withoutPassword(value) : value),
+    shown: (value: string) => (isServer(value) ? withoutPassword(value) : value),
   },
   compiler: path('the path of the real iree-compile'),
   'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),

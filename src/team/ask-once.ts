@@ -24,7 +24,7 @@ export interface Asking {
   readonly missing: () => readonly string[];
   readonly ask: (question: Question, limitMs: number) => Promise<Answer<Received>>;
   /** Takes what the server knows. */
-  readonly take: (received: Received) => void;
+  readonly take: (received: Received) => void | Promise<void>;
   readonly limitMs: number;
   /** Milliseconds of the system's clock, and a number from 0 up to 1. */
   readonly now: () => number;
@@ -83,7 +83,7 @@ export async function askOnce({
         return { outcome: 'unreachable', reason: answer.failure.reason };
       }
       if (breaker !== null) state.setBreaker(null);
-      take(answer.value);
+      await take(answer.value);
       const still = new Set(missing());
       const useless = workloads.filter((workload) => still.has(workload));
       if (useless.length > 0)

@@ -1,6 +1,7 @@
 // One connection to a team's server, with a limit on everything that is done by it. The only place that knows the driver.
 import { Socket } from 'node:net';
-import pg from 'pg';
+import type Driver from 'pg';
+import type { Client } from 'pg';
 import type { Address } from './address.ts';
 
 /** The time was up. What was going on is of no interest to anybody any more. */
@@ -14,22 +15,26 @@ export interface Connection {
   close(): void;
 }
 
+/** Whether it is a server's answer, which comes with one of SQL's codes. */
+const isFromServer = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && error.severity === 'ERROR';
+
 /**
  * Connects when it is first needed, and again after a failure. The driver's own limits leave out what comes before a
  * connection, and wait for a server to agree; here the socket is destroyed.
  */
 export function openConnection(address: Address, password: string): Connection {
-  let live: { readonly client: pg.Client; readonly socket: Socket } | null = null;
+  let live: { readonly client: Client; readonly socket: Socket } | null = null;
   const drop = () => {
     live?.socket.destroy();
     live = null;
   };
 
-  const connect = async (): Promise<pg.Client> => {
+  const connect = async (driver: typeof Driver): Promise<Client> => {
     if (live !== null) return live.client;
     const socket = new Socket();
     const { host, port, user, database, tls } = address;
-    const client = new pg.Client({
+    const client = new driver.Client({
       host,
       port,
       user,
@@ -60,7 +65,7 @@ export function openConnection(address: Address, password: string): Connection {
       return await Promise.race([work, clock.promise]);
     } catch (error) {
       // What a server has answered leaves the connection as it was.
-      if (!(error instanceof pg.DatabaseError)) drop();
+      if (!isFromServer(error)) drop();
       throw error;
     } finally {
       clearTimeout(timer);
@@ -68,12 +73,15 @@ export function openConnection(address: Address, password: string): Connection {
   };
 
   return {
-    query: (text, values, limitMs) =>
-      within(limitMs, async () => {
-        const client = await connect();
+    query: async (text, values, limitMs) => {
+      // Loaded here, and at nobody's expense but the first one's: reading the driver takes longer than most questions.
+      const { default: driver } = await import('pg');
+      return within(limitMs, async () => {
+        const client = await connect(driver);
         const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
         return rows;
-      }),
+      });
+    },
     close() {
       const closing = live;
       live = null;

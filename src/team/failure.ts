@@ -15,14 +15,18 @@ const quoted = (text: string): string =>
 /** Every spelling in which a password may come back. */
 function withoutSecret(text: string, password: string): string {
   if (password === '') return text;
-  return [password, encodeURIComponent(password)].reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+  return [password, encodeURIComponent(password)].reduce(
+    (rest, secret) => rest.replaceAll(secret, '***'),
+    text,
+  );
 }
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** The errors of TLS that a later attempt would meet again. */
-const CERTIFICATE = /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH)/;
+const CERTIFICATE =
+  /^(?:CERT_|ERR_TLS_CERT|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH)/;
 
 /** PostgreSQL's classes: authorisation; then syntax, for what a schema lacks; data, constraints and limits. */
 function kindOf(code: string, message: string): FailureKind {

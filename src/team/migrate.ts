@@ -10,8 +10,8 @@ import { PROTOCOL } from './team.ts';
 /** Number of the newest file in db/team; kept in `meta.version`. */
 export const TEAM_SCHEMA_VERSION = 3;
 
-/** Names the advisory lock of who migrates: "IREt" in ASCII, and a number for the deed. */
-const LOCK = `${0x49524574}, 1`;
+/** The advisory lock of who migrates: "IREt" in ASCII, and a number for the deed. */
+const LOCK = '1230127444, 1';
 
 /** Migrating waits for others that migrate, and for pushes; each statement for a minute at most. */
 const LIMIT_MS = 60_000;

@@ -21,7 +21,10 @@ export const worthAsking = (missing: Missing, { workloads, ...place }: Question,
 /** What is missing after an answer that was of no use for some workloads, without what is over. */
 export function afterAnswer(before: Missing, { workloads, ...place }: Question, now: number): Missing {
   const kept = Object.entries(before).filter(([, since]) => !isOver(since, now));
-  return Object.fromEntries([...kept, ...workloads.map((workload) => [nameOf(workload, place), now])]);
+  return Object.fromEntries<number>([
+    ...kept,
+    ...workloads.map((workload) => [nameOf(workload, place), now]),
+  ]);
 }
 
 export const isMissing = (value: unknown): value is Missing =>

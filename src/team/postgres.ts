@@ -1,6 +1,7 @@
 // A team's server that is a PostgreSQL database with the schema of db/team/. Loaded where a server is asked, never on a hit.
 import { readValue } from '../store/exchange/read.ts';
 import type { Line } from '../store/exchange/lines.ts';
+import { parseJson } from '../store/validate.ts';
 import { isObject } from '../system/data.ts';
 import { readAddress, type Address } from './address.ts';
 import { LateError, openConnection } from './connection.ts';
@@ -62,7 +63,7 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
   const push = async (lines: readonly Line[], end: number): Promise<Answer<Pushed>> => {
     const limitMs = Math.max(1, Math.round(end - performance.now()));
     try {
-      return understood(await send('push', { lines }, limitMs), readPushed, address);
+      return understood(await send('push', { lines: byType(lines) }, limitMs), readPushed, address);
     } catch (error) {
       if (!isAboutData(error)) return failed(error, limitMs);
       if (lines.length === 1) {
@@ -80,12 +81,18 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
 
   return {
     ask: (question, limitMs) => call('ask', { ...question }, limitMs, readReceived),
+    identify: (limitMs) =>
+      call('ask', { workloads: [] }, limitMs, ({ server, epoch }) =>
+        typeof server === 'string' && typeof epoch === 'string' ? { server, epoch } : undefined,
+      ),
     pull: (filter, cursor, limitMs) => call('pull', { ...filter, ...cursor }, limitMs, readPage),
     push: (lines, limitMs) => push(lines, performance.now() + limitMs),
     want: (lines, subjects, limitMs) =>
-      call('want', { lines, subjects }, limitMs, ({ wanted }) => (isCount(wanted) ? { wanted } : undefined)),
+      call('want', { lines: byType(lines), subjects }, limitMs, ({ wanted }) =>
+        isCount(wanted) ? { wanted } : undefined,
+      ),
     revoke: (revocation, limitMs) =>
-      call('revoke', { lines: [revocation] }, limitMs, ({ revoked }) =>
+      call('revoke', { lines: byType([revocation]) }, limitMs, ({ revoked }) =>
         isCount(revoked) ? { revoked } : undefined,
       ),
     trials: (key, limitMs) => call('trials', { ...key }, limitMs, readReceived),
@@ -94,6 +101,19 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
       connection.close();
     },
   };
+}
+
+/** As the server's functions take them: by type, and forms as texts, for JSON that it keeps as such comes back in another order. */
+const byType = (lines: readonly Line[]) =>
+  Object.groupBy(
+    lines.map((line) => ('form' in line ? { ...line, form: JSON.stringify(line.form) } : line)),
+    ({ type }) => type,
+  );
+
+/** The same the other way round; what is no such thing stays as it is, for others to refuse. */
+function fromServer(value: unknown): unknown {
+  if (!isObject(value) || typeof value['form'] !== 'string') return value;
+  return { ...value, form: parseJson(value['form']) };
 }
 
 function understood<T>(
@@ -114,7 +134,7 @@ const areCounts = (value: unknown): value is Record<string, number> =>
 /** Anybody may have written what comes from there: each line is checked on its own. */
 function readReceived({ lines }: Json): Received | undefined {
   if (!Array.isArray(lines)) return undefined;
-  const readings = lines.map((line) => readValue(line));
+  const readings = lines.map((line) => readValue(fromServer(line)));
   const understoodLines = readings.flatMap((reading) => (reading.outcome === 'line' ? [reading.line] : []));
   return { lines: understoodLines, ignored: readings.length - understoodLines.length };
 }

@@ -74,10 +74,15 @@ export interface ServerStatus {
   readonly bytes: Readonly<Record<string, number>>;
 }
 
-/** Each call ends within its limit, in milliseconds, however the server behaves: DNS, TLS, login and query included. */
+/**
+ * Each call ends within its limit, in milliseconds, however the server behaves: DNS, TLS, login and query included. One call
+ * at a time: the next one begins when the one before has ended.
+ */
 export interface Team {
   /** All that is known of these workloads, in one statement. */
   ask(question: Question, limitMs: number): Promise<Answer<Received>>;
+  /** Which server this is, in which epoch. */
+  identify(limitMs: number): Promise<Answer<Pick<Cursor, 'server' | 'epoch'>>>;
   /** One page of what has changed since the cursor; of everything without one. */
   pull(filter: Filter, cursor: Cursor | null, limitMs: number): Promise<Answer<Page>>;
   /** What lines name stands before them, or is known there. Of a line that the server does not take, the others are not harmed. */

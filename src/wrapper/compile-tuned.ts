@@ -127,7 +127,7 @@ async function compileTuned(found: Inspected, command: Command, surroundings: Su
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
     const files = [...memories, ...resolved.files, ...ending.files];
-    rememberRun(run, command, input, before, files, surroundings);
+    rememberRun(run, command, input, before, files, surroundings, resolved.until);
   };
   if (injection.route === 'none') {
     store?.close();

@@ -1,7 +1,7 @@
 // A PostgreSQL server of the tests' own: one for each worker, on a free port and a socket in a temporary folder, with a new
 // database for whoever wants one. It ends with the process that started it, however that ends.
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,8 @@ export interface TestServer {
   readonly port: number;
   /** The folder of its socket. */
   readonly folder: string;
-  database(): Promise<TestDatabase>;
+  /** @param template a database that nobody is connected to, of which this one is a copy */
+  database(template?: TestDatabase): Promise<TestDatabase>;
   /** Stops it in the middle of everything, and starts it again. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -79,29 +80,49 @@ export async function startServer(): Promise<TestServer> {
   const env = { ...process.env, LC_ALL: 'C', PGOPTIONS: undefined };
   execFileSync(
     join(programs, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--no-sync', '--auth-local=trust', '--auth-host=scram-sha-256'],
+    [
+      '-D',
+      data,
+      '-U',
+      'postgres',
+      '-E',
+      'UTF8',
+      '--no-sync',
+      '--auth-local=trust',
+      '--auth-host=scram-sha-256',
+    ],
     { ...user, env, cwd: folder, stdio: 'pipe' },
   );
   const port = await freePort();
   const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'fsync=off', 'max_connections=150'];
-  const launch = () => {
-    const words = [join(programs, 'postgres'), '-D', data, '-k', folder, ...settings.flatMap((one) => ['-c', one])];
-    // The shell reads until we end, whatever ends us, and takes the server and its folder with it.
-    const script =
-      '"$@" >>"$LOG" 2>&1 & server=$!; read -r how; kill -QUIT $server; wait $server; [ "$how" = stop ] || rm -rf "$PLACE"';
-    const shell = spawn('sh', ['-c', script, 'sh', ...words], {
-      ...user,
-      env: { ...env, LOG: join(folder, 'log'), PLACE: folder },
-      cwd: '/',
-      stdio: ['pipe', 'ignore', 'ignore'],
-      // A Ctrl-C is ours to end by, not the server's.
-      detached: true,
-    });
-    shell.unref();
-    (shell.stdin as unknown as { unref(): void }).unref();
-    return shell;
-  };
-  let shell = launch();
+  const words = [
+    join(programs, 'postgres'),
+    '-D',
+    data,
+    '-k',
+    folder,
+    ...settings.flatMap((one) => ['-c', one]),
+  ];
+  // The shell does what it is told until we end, whatever ends us, and takes the server and its folder with it.
+  const script = `
+    launch() { "$@" >>"$LOG" 2>&1 & server=$!; }
+    end() { kill -QUIT $server 2>/dev/null; wait $server; }
+    launch "$@"
+    while read -r order; do
+      if [ "$order" = stop ]; then end; echo ended; else launch "$@"; fi
+    done
+    end
+    rm -rf "$PLACE"`;
+  const shell = spawn('sh', ['-c', script, 'sh', ...words], {
+    ...user,
+    env: { ...env, LOG: join(folder, 'log'), PLACE: folder },
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'ignore'],
+    // A Ctrl-C is ours to end by, not the server's.
+    detached: true,
+  });
+  shell.unref();
+  for (const stream of [shell.stdin, shell.stdout]) (stream as unknown as { unref(): void }).unref();
   const admin = (name: string) =>
     new pg.Client({ host: folder, port, user: 'postgres', database: name, password: () => '' });
   const ready = async () => {
@@ -118,10 +139,6 @@ export async function startServer(): Promise<TestServer> {
     }
   };
   await ready();
-  process.once('exit', () => {
-    shell.stdin.destroy();
-    rmSync(folder, { recursive: true, force: true });
-  });
   const run = async (name: string, text: string, values: readonly unknown[] = []) => {
     const client = admin(name);
     await client.connect();
@@ -135,9 +152,9 @@ export async function startServer(): Promise<TestServer> {
   return {
     port,
     folder,
-    async database() {
+    async database(template) {
       const name = `test_${process.pid}_${count++}`;
-      await run('postgres', `CREATE DATABASE ${name}`);
+      await run('postgres', `CREATE DATABASE ${name} TEMPLATE ${template?.name ?? 'template1'}`);
       return {
         name,
         port,
@@ -152,13 +169,14 @@ export async function startServer(): Promise<TestServer> {
       };
     },
     async stop() {
-      const ended = new Promise((resolve) => shell.once('exit', resolve));
-      shell.ref();
+      const ended = new Promise((resolve) => shell.stdout.once('data', resolve));
+      (shell.stdout as unknown as { ref(): void }).ref();
       shell.stdin.write('stop\n');
       await ended;
+      (shell.stdout as unknown as { unref(): void }).unref();
     },
     async start() {
-      shell = launch();
+      shell.stdin.write('start\n');
       await ready();
     },
   };
