@@ -65,6 +65,7 @@ const withoutBinary = {
 
 /** What is loaded on demand, and never on a hit: a file of its own, so that no hit reads past it. */
 const ON_DEMAND = [
+  'src/decision/for-device.ts',
   'src/inject/substitute.ts',
   'src/input/survey.ts',
   'src/report/progress.ts',
@@ -72,6 +73,7 @@ const ON_DEMAND = [
   'src/tuning/tune-workloads.ts',
   'src/wrapper/ask-team.ts',
   'src/wrapper/interruptible.ts',
+  'src/wrapper/locked.ts',
   'src/wrapper/verify-program.ts',
 ];
 const onDemand = {

@@ -88,8 +88,9 @@ CREATE FUNCTION part_lines(subjects integer[]) RETURNS SETOF jsonb LANGUAGE sql 
   WHERE part.form IS NOT NULL
 $$;
 
--- What is known of some workloads: {protocol, target, compiler, device, workloads: [key]} gives {lines}. Of each workload
--- it tells of eight devices at most, the asker's first, and of 32 claims on each, the fastest first.
+-- What is known of some workloads: {protocol, target, compiler, device, processor?, workloads: [key]} gives {lines}. Of each
+-- workload it tells of eight devices at most, the asker's and those with such a processor first, and of 32 claims on each,
+-- the fastest first.
 CREATE FUNCTION ask(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
@@ -101,7 +102,8 @@ BEGIN
     RAISE program_limit_exceeded USING MESSAGE = 'at most 10000 workloads are asked for at once';
   END IF;
   SELECT array_agg(id) INTO subjects FROM (
-    SELECT s.id, row_number() OVER (PARTITION BY s.workload ORDER BY d.key <> request->>'device', s.id) AS nth
+    SELECT s.id, row_number() OVER (PARTITION BY s.workload ORDER BY d.key <> request->>'device',
+      NOT coalesce(d.form::jsonb->'processor' @> (request->'processor'), false), s.id) AS nth
     FROM (SELECT DISTINCT value FROM jsonb_array_elements_text(request->'workloads')) AS asked (key)
     JOIN workload AS w ON w.key = asked.key
     JOIN subject AS s ON s.workload = w.id

@@ -1,6 +1,7 @@
 // What all commands of iree-tuned begin with: settings, folders, compiler, database.
 import type { Command as Program } from 'commander';
 import { findCompiler } from '../compiler/index.ts';
+import { siteFor } from '../decision/for-device.ts';
 import { inspect, type Inspected } from '../wrapper/inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
@@ -8,7 +9,7 @@ import { withSurvey } from '../wrapper/resolve.ts';
 import { UserError } from '../system/user-error.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
-import { openStore } from '../store/open.ts';
+import { openAsFarAsPossible, openStore } from '../store/open.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import type { Store } from '../store/store.ts';
 import { packageRoot } from '../system/package-root.ts';
@@ -51,9 +52,28 @@ export function surroundingsOf(
   return { env: process.env, settings, root: packageRoot, cacheDirectory: settings.cache };
 }
 
-/** The database of these surroundings. */
+/** The database of these surroundings, to be written. */
 export function openDatabase({ settings }: Surroundings): Promise<Store> {
   return openStore(settings.database, { readonly: settings.readonly });
+}
+
+/** The same for commands that need not write it: on a network disk it is only read, which is told. */
+export async function openToLook({ settings }: Surroundings): Promise<{ store: Store; isReadonly: boolean }> {
+  const { database, readonly } = settings;
+  const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+  if (whyReadonly !== null) process.stderr.write(`iree-tuned: ${whyReadonly}\n`);
+  return { store, isReadonly: readonly || whyReadonly !== null };
+}
+
+/**
+ * What a build of this input is for: this machine, or the device that is set.
+ * @throws UnknownDeviceError
+ */
+export function atDevice(inspected: Inspected, store: Store, { settings }: Surroundings): Inspected {
+  const { forDevice } = settings;
+  return forDevice === undefined
+    ? inspected
+    : { ...inspected, site: siteFor(inspected.site, forDevice, store) };
 }
 
 /** All of it, for moving it. */

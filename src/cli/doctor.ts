@@ -4,15 +4,20 @@ import type { Command as Program } from 'commander';
 import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { describeDevice } from '../backend/index.ts';
-import { deviceKey } from '../backend/device.ts';
+import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { messageOf } from '../system/tell.ts';
+import { fileSystemName, networkOf } from '../system/file-system.ts';
+import { deviceFor } from '../decision/for-device.ts';
+import { openAsFarAsPossible } from '../store/open.ts';
+import { openExchange } from '../store/open-exchange.ts';
+import type { Store } from '../store/store.ts';
 import { withoutPassword } from '../settings/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { teamState } from '../team/state.ts';
-import { openWholeDatabase, surroundingsOf } from './context.ts';
+import { surroundingsOf } from './context.ts';
 import { withTeam } from './team.ts';
 
 /** Long enough for a server that is far away. */
@@ -34,7 +39,7 @@ export async function doctor(options: { json?: boolean }, program: Program): Pro
   const findings = [
     checkNode(),
     ...(await checkCompiler(surroundings)),
-    checkDatabase(surroundings),
+    ...(await checkDatabase(surroundings)),
     checkCache(surroundings),
     ...(await checkTeam(surroundings)),
   ];
@@ -83,7 +88,6 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
           'target',
           `${host.cpu || 'generic'}, ${host.features.length} features, vectors of ${host.nativeVectorBytes} bytes`,
         ),
-    good('device', deviceKey(describeDevice(settings.device))),
   );
   for (const tool of ['iree-benchmark-module', 'iree-run-module']) {
     const path = findRuntimeTool(tool, compiler, env, { root, cacheDirectory });
@@ -109,28 +113,59 @@ async function checkCompiler(surroundings: Surroundings): Promise<Finding[]> {
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-function checkDatabase(surroundings: Surroundings): Finding {
-  const { database } = surroundings.settings;
-  try {
-    const exchange = openWholeDatabase(surroundings);
-    const { records, claims, unsound, revokedClaims, keptLines } = exchange.health();
-    exchange.close();
-    const broken = Object.entries(unsound).filter(([, count]) => count > 0);
-    const found = [
-      database,
-      counted(records, 'record'),
-      ...(claims > records ? [counted(claims, 'claim')] : []),
-      ...(revokedClaims > 0 ? [`${counted(revokedClaims, 'claim')} revoked`] : []),
-      ...(keptLines > 0 ? [`${counted(keptLines, 'line')} of a later version, not read`] : []),
-    ].join(', ');
-    if (broken.length === 0) return good('database', found);
+/** What is in the database, and whether it is sound. */
+function checkContent(database: string, readonly: boolean, whyReadonly: string | null): Finding {
+  const exchange = openExchange(database, { readonly: readonly || whyReadonly !== null });
+  const { records, claims, unsound, revokedClaims, keptLines } = exchange.health();
+  exchange.close();
+  const broken = Object.entries(unsound).filter(([, count]) => count > 0);
+  const on = fileSystemName(database);
+  const found = [
+    database,
+    counted(records, 'record'),
+    ...(claims > records ? [counted(claims, 'claim')] : []),
+    ...(revokedClaims > 0 ? [`${counted(revokedClaims, 'claim')} revoked`] : []),
+    ...(keptLines > 0 ? [`${counted(keptLines, 'line')} of a later version, not read`] : []),
+    ...(on === null ? [] : [`on ${on}`]),
+  ].join(', ');
+  if (broken.length > 0)
     return bad(
       'database',
       `${found}; not sound, and passed over: ${broken.map(([table, count]) => counted(count, table)).join(', ')}`,
       'something else has written into it: iree-tuned export FILE writes what is sound, for a new database to import',
     );
+  return whyReadonly === null ? good('database', found) : bad('database', found, whyReadonly);
+}
+
+/** The database, and the device as it knows it. */
+async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
+  const { database, device: driver, forDevice, readonly } = surroundings.settings;
+  const device = describeDevice(driver);
+  const key = deviceKey(device);
+  const inClass = `class ${deviceClass(device) ?? 'not known: the system does not say enough of its processor'}`;
+  try {
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+    const devices = store.devices();
+    const whyUnknown = forDevice === undefined ? null : whyNoDevice(forDevice, device, key, store);
+    store.close();
+    const name = devices.find((one) => one.key === key)?.name;
+    return [
+      good('device', `${key}\n${inClass}${name ? `\ncalled ${name}` : ''}`),
+      ...(whyUnknown === null ? [] : [bad('for-device', forDevice!, whyUnknown)]),
+      checkContent(database, readonly, whyReadonly),
+    ];
   } catch (error) {
-    return bad('database', database, messageOf(error));
+    return [good('device', `${key}\n${inClass}`), bad('database', database, messageOf(error))];
+  }
+}
+
+/** Why builds cannot be for a device; null when they can. */
+function whyNoDevice(asked: string, device: Device, key: string, store: Store): string | null {
+  try {
+    deviceFor({ device, deviceKey: key }, asked, store);
+    return null;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 
@@ -138,10 +173,17 @@ function checkCache({ cacheDirectory }: Surroundings): Finding {
   try {
     mkdirSync(cacheDirectory, { recursive: true });
     accessSync(cacheDirectory, constants.W_OK);
-    return good('cache', cacheDirectory);
   } catch (error) {
     return bad('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');
   }
+  const network = networkOf(cacheDirectory);
+  return network === null
+    ? good('cache', cacheDirectory)
+    : bad(
+        'cache',
+        `${cacheDirectory}, on a network disk (${network}): every build waits for it`,
+        "set IREE_TUNED_CACHE to a folder on this machine's own disk",
+      );
 }
 
 /** Nothing where no team is set. */

@@ -5,13 +5,18 @@ import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../wrapper/compile.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
+import type { Command } from '../compiler/command.ts';
+import type { Decision, Made } from '../decision/decision.ts';
+import type { Inspected } from '../wrapper/inspect.ts';
+import { consultLock } from '../wrapper/locked.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { createDigest } from '../system/digest.ts';
 import { planCompile } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import { configurationKey } from '../backend/index.ts';
-import { inspectInput, openDatabase, surroundingsOf } from './context.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { atDevice, inspectInput, openToLook, surroundingsOf } from './context.ts';
 
 export async function explainInput(
   input: string,
@@ -21,22 +26,14 @@ export async function explainInput(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const { cacheDirectory, env } = surroundings;
-  const { command, inspected } = await inspectInput(input, flags, surroundings);
-  const store = await openDatabase(surroundings);
-  const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
-  const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
-  const memory = programMemory.recall(
-    cacheDirectory,
-    programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
-  );
-  const decisions = inProgram(
-    lookup.decide(new Map(), why),
-    memory,
-    lookup.marked,
-    surroundings.settings.inject,
-  );
-  store.close();
-  const injection = planCompile(decisions, inspected, command, surroundings);
+  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
+  const { settings } = surroundings;
+  const lock =
+    settings.lock === undefined && !settings.frozen ? null : await consultLock(read, command, surroundings);
+  if (lock?.problem) process.stderr.write(`iree-tuned: ${lock.problem}\n`);
+  const { inspected, decisions, injection } = lock?.whole
+    ? { ...lock.whole, inspected: lock.inspected }
+    : await decideByDatabase(read, command, lock?.made, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none') {
     const digest = await createDigest();
@@ -57,6 +54,31 @@ export async function explainInput(
   for (const [i, operation] of operations.entries())
     console.log(`${describe(operation, landed?.[i] ?? null, lines)}\n`);
   console.log(describeRoute(injection));
+}
+
+/** What a build finds in the database. */
+async function decideByDatabase(
+  read: Inspected,
+  command: Command,
+  made: Made | undefined,
+  surroundings: Surroundings,
+): Promise<{
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  readonly injection: Injection;
+}> {
+  const { settings, cacheDirectory } = surroundings;
+  const { store } = await openToLook(surroundings);
+  const inspected = atDevice(read, store, surroundings);
+  const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
+  const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
+  const memory = programMemory.recall(
+    cacheDirectory,
+    programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
+  );
+  const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
+  store.close();
+  return { inspected, decisions, injection: planCompile(decisions, inspected, command, surroundings) };
 }
 
 function describe(

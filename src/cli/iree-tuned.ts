@@ -1,6 +1,7 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
 import { Command as Program, CommanderError } from 'commander';
 import { showConfig } from './config.ts';
+import { showDevices } from './devices.ts';
 import { doctor } from './doctor.ts';
 import { exportDatabase } from './export.ts';
 import { explainInput } from './explain.ts';
@@ -10,6 +11,7 @@ import { importFiles, mergeDatabases } from './import.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
+import { lockInputs } from './lock.ts';
 import { revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
@@ -91,6 +93,13 @@ withFilters(program.command('prune'))
   .option('--json', 'print as JSON')
   .action(pruneDatabase);
 program
+  .command('devices')
+  .description('list the devices that the database knows, or give one a name, for builds that are for it')
+  .argument('[device]', 'a key or a part of it, a name, or a class (with --name: this machine when left out)')
+  .option('--name <name>', 'call that device so; builds with for-device=<name> use its records')
+  .option('--json', 'print as JSON')
+  .action(showDevices);
+program
   .command('stats')
   .description('how many compiles were tuned, and why the others were not')
   .option('--zero', 'begin to count anew')
@@ -115,6 +124,16 @@ program
   .option('--force', 'overwrite files of these names that are not ours')
   .option('--json', 'print what was written as JSON')
   .action(installShims);
+program
+  .command('lock')
+  .description(
+    'write what builds of these inputs get into a lock file, which is all that later builds need; without inputs, bring it up to date',
+  )
+  .argument('[inputs...]', 'MLIR files')
+  .option('--check', 'write nothing, and end with 1 when the lock file is not what it would be')
+  .option('--json', 'print as JSON')
+  .usage("[inputs...] [options] [-- the compiler's own flags]")
+  .action(lockInputs);
 program
   .command('spec')
   .description(

@@ -7,7 +7,7 @@ import { configurationKey } from '../backend/index.ts';
 import { fits, type Filter } from '../store/filter.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
-import { openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { openToLook, surroundingsOf, UsageError } from './context.ts';
 import { filterOf } from './filters.ts';
 
 const contains = (record: TuningRecord, text: string) =>
@@ -25,7 +25,7 @@ export async function listRecords(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
-  const store = await openDatabase(surroundings);
+  const { store } = await openToLook(surroundings);
   const parts = filterOf(program);
   const records = store
     .allRecords()
@@ -60,7 +60,7 @@ export async function showRecord(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
-  const store = await openDatabase(surroundings);
+  const { store } = await openToLook(surroundings);
   const parts = filterOf(program);
   const records = store.allRecords().filter((record) => fits(record, parts));
   const exact = records.filter((record) => record.workload === workload);

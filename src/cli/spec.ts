@@ -8,7 +8,7 @@ import { lookUp } from '../decision/look-up.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
-import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { atDevice, inspectInput, openToLook, surroundingsOf, UsageError } from './context.ts';
 
 export async function writeSpec(
   input: string,
@@ -17,8 +17,9 @@ export async function writeSpec(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program, { budget: '0' });
-  const { command, inspected } = await inspectInput(input, flags, surroundings);
-  const store = await openDatabase(surroundings);
+  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
+  const { store } = await openToLook(surroundings);
+  const inspected = atDevice(read, store, surroundings);
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const { cacheDirectory } = surroundings;
   const memory = programMemory.recall(

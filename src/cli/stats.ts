@@ -3,22 +3,20 @@ import type { Command as Program } from 'commander';
 import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/statistics.ts';
 import { formatDuration, formatSeconds } from '../system/format.ts';
-import { openDatabase, surroundingsOf } from './context.ts';
+import { openToLook, surroundingsOf } from './context.ts';
 
 export async function showStats(
   options: { json?: boolean; zero?: boolean },
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
-  const { settings, cacheDirectory } = surroundings;
-  const store = await openDatabase(surroundings);
-  if (!settings.readonly) collectCounts(cacheDirectory, store);
+  const { cacheDirectory } = surroundings;
+  const { store, isReadonly } = await openToLook(surroundings);
+  if (!isReadonly) collectCounts(cacheDirectory, store);
   // Read and zeroed in one step: what another process adds meanwhile is counted before or after, never lost.
   const stored = options.zero === true ? store.zeroCounters() : store.counters();
   store.close();
-  const statistics = statisticsOf(
-    settings.readonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored,
-  );
+  const statistics = statisticsOf(isReadonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored);
   if (options.json === true) console.log(JSON.stringify(statistics, null, 2));
   else if (statistics.compiles.all === 0) console.log('Nothing has been compiled yet.');
   else console.log(describeStatistics(statistics));

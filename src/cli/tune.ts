@@ -19,7 +19,7 @@ import type { StrategyFactory } from '../search/strategy.ts';
 import { configurationKey } from '../backend/index.ts';
 import { tuneWorkloads } from '../tuning/tune-workloads.ts';
 import { DEFAULT_EFFORT } from '../tuning/workload-search.ts';
-import { inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 
 const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
   descent: coordinateDescent,
@@ -48,13 +48,11 @@ export async function tuneInput(
     throw new UsageError(`--trials ${options.trials}: it takes a whole number from 1 up`);
   const { budget } = options;
   const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
-  const {
-    command,
-    inspected,
-    inspected: { site },
-  } = await inspectInput(input, flags, surroundings);
-  if (site.whyNotHere !== null) throw new UsageError(`${input}: ${site.whyNotHere}`);
+  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
+  const inspected = atDevice(read, store, surroundings);
+  const { site } = inspected;
+  if (site.whyNotHere !== null) throw new UsageError(`${input}: ${site.whyNotHere}`);
   const lookup = lookUp(store, inspected.input, site, surroundings.settings);
   const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
   const open = [...lookup.misses, ...lookup.narrow];

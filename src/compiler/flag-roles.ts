@@ -51,6 +51,10 @@ export function candidateFlags(flags: readonly Flag[]): string[] {
   return flags.filter((flag) => !matches(flag, NEUTRAL) && !matches(flag, USER_TUNING)).map(spelled);
 }
 
+/** Flags that say what the program is before anything of it is looked at; the target's key does not hold them. */
+export const inputFlags = (flags: readonly Flag[]): string[] =>
+  flags.filter(({ name }) => /^(?:iree-input-|split-input-file$)/.test(name)).map(spelled);
+
 /** Flags that become part of the target's key. An unknown flag counts: a record is never used where it was not proven. */
 export function codegenFlags(flags: readonly Flag[]): string[] {
   return flags

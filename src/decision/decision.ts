@@ -1,7 +1,7 @@
 // What every operation of one compile gets, and why.
 import type { Alike, Place, Skipped, TunableOperation } from '../input/operation.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
-import type { Evidence, TuningRecord, RecordKey } from '../store/store.ts';
+import type { Evidence, Speedup, TuningRecord, RecordKey } from '../store/store.ts';
 
 export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
 
@@ -16,6 +16,8 @@ export interface Decision {
   /** Null when nothing is known; `kind: 'default'` when the default was measured to be best. */
   readonly configuration: Configuration | null;
   readonly evidence: Evidence | null;
+  /** What is known of the evidence where that is elsewhere: in a database that a lock file was made from. */
+  readonly speedup?: Speedup | null;
   /** Key of the record that says so: on another device, perhaps. Null where there is no configuration. */
   readonly record: RecordKey | null;
 }
@@ -58,20 +60,26 @@ export function passedOver(
 export const skipped = ({ place, skipped: reason, alike }: Skipped): Decision =>
   passedOver(place, null, 'skipped', reason, alike);
 
-/** The decision that a record makes for an operation. */
+/** Decides about operations before anything is looked up; null for those that are to be looked up. */
+export type Made = (operation: TunableOperation) => Decision | null;
+
+/**
+ * The decision that a record makes for an operation.
+ * @param kin what another device is to this one, for people
+ */
 export function decided(
   tunable: TunableOperation,
   record: Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey>,
   outcome: 'hit' | 'tuned',
   device: string,
+  kin = '',
 ): Decision {
   const { configuration, evidence, workload, target, compiler } = record;
-  const where = record.device === device ? '' : `, measured on ${record.device}`;
-  const what = isDefault(configuration)
-    ? evidence.complete
-      ? 'the default is best'
-      : 'nothing faster than the default was found so far'
-    : `${evidence.ratio.toFixed(2)}x faster than the default`;
+  const where = record.device === device ? '' : `, measured on ${record.device}${kin}`;
+  const what =
+    isDefault(configuration) && !evidence.complete
+      ? 'nothing faster than the default was found so far'
+      : gainOf(configuration, evidence);
   return {
     place: tunable.place,
     tunable,
@@ -82,3 +90,7 @@ export function decided(
     record: { workload, target, device: record.device, compiler },
   };
 }
+
+/** What a configuration is worth, in words. */
+export const gainOf = (configuration: Configuration, { ratio }: Speedup): string =>
+  isDefault(configuration) ? 'the default is best' : `${ratio.toFixed(2)}x faster than the default`;

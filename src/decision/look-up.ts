@@ -1,22 +1,23 @@
 // Looking up every operation: a record, or a reason why there is none.
-import type { Configuration } from '../backend/configuration.ts';
 import { backendNamed } from '../backend/index.ts';
 import { tunables, type Input } from '../input/input.ts';
 import { isTunable, type TunableOperation } from '../input/operation.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
+import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { chooseRecord, lacksFamily } from '../store/choose.ts';
-import type { Store, TuningRecord, Undecided } from '../store/store.ts';
-import { placeOf } from '../store/subject.ts';
+import type { Store, Subject, TuningRecord, Undecided } from '../store/store.ts';
+import { placeOf, subjectOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
-import { decided, passedOver, skipped, type Decision } from './decision.ts';
+import { decided, passedOver, skipped, type Decision, type Made } from './decision.ts';
+import { isKnownThere, recordsOfClass } from './same-class.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
 /** Decisions of one compile, with what is still to be tuned. */
 export interface Lookup {
-  /** Workloads without a usable record, each once, in the order of the input. */
+  /** Workloads without a usable record of this device, each once, in the order of the input; some with one of its class. */
   readonly misses: readonly Work[];
   /** Workloads whose record comes from a search that could not choose from everything that this compile can. */
   readonly narrow: readonly Work[];
@@ -30,27 +31,48 @@ export interface Lookup {
   decide(results: TuneOutcome['results'], whyNot: string, undecided?: TuneOutcome['undecided']): Decision[];
 }
 
-/** Looks all operations up at once. */
+/**
+ * Looks all operations up at once.
+ * @param made what needs no looking up
+ */
 export function lookUp(
   store: Store | null,
   input: Pick<Input, 'reading' | 'operations'>,
   site: Site,
-  settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
+  settings: Pick<Settings, 'inject' | 'budgetSeconds' | 'trust'>,
+  made: Made = () => null,
 ): Lookup {
-  const each = workloadsOf(input, site, settings);
+  const open = new Set(tunables(input).flatMap((one) => (made(one) === null ? [one.key] : [])));
+  const each = workloadsOf(input, site, settings).filter(({ key }) => open.has(key));
   const keys = each.map(({ key }) => key);
   const place = placeOf(site);
   const { device } = place;
   const records = store === null ? [] : store.findRecords(keys, place.target, place.compiler);
-  // Whether anybody wants to tune does not matter: what is best on another device can be worse than the default here.
-  const canTune = site.whyNotHere === null;
+  // Whether anybody wants to tune does not matter: what is best on another device can be worse than the default here. Only
+  // for a target that nothing can be measured for, and where nobody says which device it is for, any device will do.
+  const anyDevice = site.whyNotHere !== null && site.forDevice === null;
   const chosen = new Map<string, TuningRecord>();
   for (const key of keys) {
     const own = records.filter(({ workload }) => workload === key);
-    const record = chooseRecord(own, device, canTune);
+    const record = chooseRecord(own, device, !anyDevice);
     if (record !== null) chosen.set(key, record);
   }
-  const misses = each.filter(({ key }) => !chosen.has(key));
+  const ofClass =
+    store === null || each.every(({ key }) => chosen.has(key))
+      ? new Map<string, TuningRecord>()
+      : recordsOfClass(records, site, store);
+  const misses = each.flatMap((one): Work[] => {
+    if (chosen.has(one.key)) return [];
+    const alike = ofClass.get(one.key);
+    return [alike === undefined || isDefault(alike.configuration) ? one : { ...one, alike }];
+  });
+  /** What is used of another device of the class without having been measured on this one. */
+  const trusted = (key: string): TuningRecord | null => {
+    const record = ofClass.get(key);
+    if (record === undefined || store === null || chosen.has(key)) return null;
+    const isTrusted = site.forDevice !== null || settings.trust === 'class';
+    return isTrusted && !isKnownThere(record, { workload: key, ...place }, store) ? record : null;
+  };
   const failed = records.filter(
     ({ workload, failure, device: own }) => own === device && failure !== null && !chosen.has(workload),
   );
@@ -73,8 +95,8 @@ export function lookUp(
   const unfinished = within(shareOf(budgetSeconds, others + within(budgetSeconds).length));
   let rows: ReadonlyMap<string, Undecided> | null = null;
   const undecided = () => {
-    const open = [...misses, ...narrow, ...unfinished].map(({ key }) => key);
-    rows ??= new Map(store?.findUndecided(open, place).map((row) => [row.workload, row]));
+    const keys = [...misses, ...narrow, ...unfinished].map(({ key }) => key);
+    rows ??= new Map(store?.findUndecided(keys, place).map((row) => [row.workload, row]));
     return rows;
   };
   return {
@@ -86,17 +108,24 @@ export function lookUp(
     decide(results, whyNot, since) {
       return input.operations.map((operation) => {
         if (!isTunable(operation)) return skipped(operation);
+        if (!open.has(operation.key)) return made(operation)!;
         const known = results.get(operation.key);
         if (known !== undefined)
           return decided(operation, { ...known, workload: operation.key, ...place }, known.outcome, device);
         const record = chosen.get(operation.key);
         if (record !== undefined) return decided(operation, record, 'hit', device);
-        const open = since?.get(operation.key) ?? undecided().get(operation.key);
-        return passedOver(operation.place, operation, 'default', open ? whyUndecided(open) : whyNot);
+        const alike = trusted(operation.key);
+        if (alike !== null) return decided(operation, alike, 'hit', device, ', a device of the same class');
+        const tried = since?.get(operation.key) ?? undecided().get(operation.key);
+        return passedOver(operation.place, operation, 'default', tried ? whyUndecided(tried) : whyNot);
       });
     },
   };
 }
+
+/** What a site has no records of its own for, in full: to be noted, and asked of others. */
+export const wantedSubjects = ({ misses }: Pick<Lookup, 'misses'>, site: Site): Subject[] =>
+  misses.map((miss) => subjectOf(miss, site));
 
 /** The workloads of an input, each once, in its order. */
 export function workloadsOf(

@@ -23,8 +23,9 @@ export function programWideOf(
   const backend = backendNamed(site.target.key);
   const optionsOf = spaceOptionsOf(input, site, settings);
   const found = new Map<string, OwnConfiguration>();
-  for (const { tunable, outcome, evidence } of decisions) {
-    if (tunable === null || outcome === 'skipped' || tunable.written === null) continue;
+  for (const { tunable, outcome, evidence, speedup } of decisions) {
+    // What is locked was compared where the lock file was made.
+    if (tunable === null || outcome === 'skipped' || tunable.written === null || speedup) continue;
     const configuration = backend?.programWide(tunable.workload, optionsOf(tunable)) ?? null;
     if (configuration !== null && evidence?.families.includes(configuration.kind) !== true)
       found.set(tunable.key, configuration);
@@ -41,6 +42,6 @@ export const withProgramWide = (
   decisions.map((decision) => {
     const configuration = decision.tunable && configurations.get(decision.tunable.key);
     return configuration
-      ? { ...decision, outcome: 'hit', reason, configuration, evidence: null, record: null }
+      ? { ...decision, outcome: 'hit', reason, configuration, evidence: null, speedup: null, record: null }
       : decision;
   });

@@ -48,18 +48,15 @@ export async function operationsOf(
   const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
   const isLinalg = !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
   if (isLinalg) {
-    const asWritten = {
-      operations: classify(found, sizes, elementTypeConversion(command.arguments)),
-      surveyed: false,
-      waitedSeconds: 0,
-    };
-    const isOpen = found.some(mayBecomeWork) || isReadFromMemory(asWritten.operations);
+    const operations = classify(found, sizes, elementTypeConversion(command.arguments));
+    const asWritten = { operations, surveyed: false, waitedSeconds: 0 };
+    const open = isOpen(found, operations);
     // What is skipped stays skipped then, so there is nothing to remember.
-    if (splits || (!isOpen && !asWritten.operations.some(isTunable))) return asWritten;
+    if (splits || (!open && !operations.some(isTunable))) return asWritten;
     const identity = inputIdentity(command, await digest());
     const ask = () => survey(bytes, found, identity, command, options, surroundings);
     const { surveyed, waitedSeconds } =
-      isOpen && !options.ownPreprocessing
+      open && !options.ownPreprocessing
         ? await askInTurn(identity, ask, surroundings)
         : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
     return surveyed === null
@@ -89,6 +86,28 @@ export async function operationsOf(
  */
 const isReadFromMemory = (operations: readonly InputOperation[]): boolean =>
   operations.filter((operation) => isTunable(operation) && isBoundByMemory(operation.workload)).length > 1;
+
+/**
+ * The operations as the text says, of an input whose text is enough to look records up; null where builds always know what
+ * the compiler makes of them.
+ */
+export function operationsAsWritten(
+  bytes: Uint8Array,
+  { arguments: args }: Command,
+  { ownPreprocessing }: ReadingOptions,
+  { sizes }: Pick<Settings, 'sizes'>,
+): readonly InputOperation[] | null {
+  if (isBytecode(bytes)) return null;
+  const splits = flagIsOn(args, 'split-input-file');
+  const found = parse(bytes, { splitInputFile: splits }).operations;
+  if (found.some(({ kind }) => kind === 'to-normalise')) return null;
+  const operations = classify(found, sizes, elementTypeConversion(args));
+  return isOpen(found, operations) && !splits && !ownPreprocessing ? null : operations;
+}
+
+/** Whether the text leaves open what records are about. */
+const isOpen = (found: readonly Operation[], operations: readonly InputOperation[]): boolean =>
+  found.some(mayBecomeWork) || isReadFromMemory(operations);
 
 /**
  * The same input with what the compiler makes of its operations; null when that cannot be found out.

@@ -4,6 +4,7 @@ import type { Decision, Outcome } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
+import type { Speedup } from '../store/store.ts';
 import type { Configuration } from '../backend/configuration.ts';
 
 export interface Explanation {
@@ -19,9 +20,19 @@ export interface Explanation {
   /** Why the command was passed on as it was, or done again without tuning; null otherwise. */
   readonly reason: string | null;
   readonly operations: readonly ExplainedOperation[];
+  /** The lock file; null where there is none. */
+  readonly lock: ExplainedLock | null;
   /** What came of running the program, stock against tuned; null where this compile had no need to. */
   readonly program: ProgramVerdict | null;
   readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };
+}
+
+export interface ExplainedLock {
+  readonly path: string;
+  /** Whether it decided about everything: nothing was looked up, tuned or run. */
+  readonly used: boolean;
+  /** What does not fit it, and what to do; null for nothing. */
+  readonly problem: string | null;
 }
 
 export interface ExplainedOperation {
@@ -32,7 +43,7 @@ export interface ExplainedOperation {
   readonly outcome: Outcome;
   readonly reason: string;
   readonly configuration: Configuration | null;
-  readonly speedup: { readonly ratio: number; readonly low: number; readonly high: number } | null;
+  readonly speedup: Speedup | null;
 }
 
 /** The place in the text of the input, else what the compiler says, else the input as a whole. */
@@ -49,13 +60,16 @@ export function explainOperations(
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
-  return decisions.map(({ place, tunable, outcome, reason, configuration, evidence }, i) => ({
+  return decisions.map(({ place, tunable, outcome, reason, configuration, evidence, speedup }, i) => ({
     location: placeOf(place, input, inputName),
     operation: place.name,
     workload: tunable?.key ?? null,
     outcome,
     reason: landed?.[i] === false ? `${reason}; not applied: the compiler dropped the configuration` : reason,
     configuration,
-    speedup: evidence && { ratio: evidence.ratio, low: evidence.low, high: evidence.high },
+    speedup: speedupOf(evidence ?? speedup ?? null),
   }));
 }
+
+const speedupOf = (known: Speedup | null): Speedup | null =>
+  known && { ratio: known.ratio, low: known.low, high: known.high };

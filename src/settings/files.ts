@@ -17,6 +17,9 @@ export interface SettingsFile {
 /** The name of a project's file; it holds for the folder that it lies in and all below. */
 export const PROJECT_FILE = '.iree-tuned.json';
 
+/** The name of a lock file; it is looked for like a project's file, and not above that. */
+export const LOCK_FILE = 'iree-tuned.lock';
+
 /** The files that count, first the one that wins. Never throws: what cannot be read is not there. */
 export function readSettingsFiles(
   env: Readonly<Record<string, string | undefined>>,
@@ -37,6 +40,33 @@ function readProjectFile(): SettingsFile {
     const file = readFile('project', join(folder, PROJECT_FILE));
     if (file.text !== null || file.problem !== null) return file;
     if (folder === dirname(folder)) return { ...file, path: join(start, PROJECT_FILE) };
+  }
+}
+
+/** The folder of the project's file; null where there is none. */
+export const projectFolder = (files: readonly SettingsFile[]): string | null => {
+  const file = files.find(({ layer }) => layer === 'project');
+  return file === undefined || (file.text === null && file.problem === null) ? null : dirname(file.path);
+};
+
+/**
+ * The nearest lock file, from the working directory upwards, whatever it is; null where there is none.
+ * @param project the folder above which it belongs to somebody else; null for none
+ */
+export function findLockFile(project: string | null): string | null {
+  for (let folder = workingDirectory(); ; folder = dirname(folder)) {
+    const path = join(folder, LOCK_FILE);
+    if (isThere(path)) return path;
+    if (folder === project || folder === dirname(folder)) return null;
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // A folder that may not be looked into.
+    return false;
   }
 }
 

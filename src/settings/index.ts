@@ -1,11 +1,12 @@
 // The settings of one run: flag before environment variable before the files of project, user and system.
 import { createRequire } from 'node:module';
 import type * as ConfigText from './config-text.ts';
-import { readSettingsFiles, realPath, type SettingsFile } from './files.ts';
+import { findLockFile, projectFolder, readSettingsFiles, realPath, type SettingsFile } from './files.ts';
 import { defaultCacheDirectory, defaultDatabasePath, homeDirectory } from './locations.ts';
 import { resolveSettings, type Resolution } from './resolve.ts';
 import type { Name } from './settings.ts';
 
+export { LOCK_FILE, projectFolder } from './files.ts';
 export { splitFlags } from './own-flags.ts';
 export { SettingsError, type Settings } from './settings.ts';
 export type { Name } from './settings.ts';
@@ -22,6 +23,7 @@ export function readSettings(
   const defaults = {
     database: defaultDatabasePath(env, platform, home),
     cache: defaultCacheDirectory(env, platform, home),
+    lock: findLockFile(projectFolder(files)) ?? undefined,
   };
   return { ...resolveSettings({ env, flags, flagPrefix, files, parse, home, defaults, realPath }), files };
 }

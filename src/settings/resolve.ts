@@ -18,7 +18,7 @@ export interface Sources extends FileSources {
   readonly flags: ReadonlyMap<Name, string>;
   /** What the flags begin with, for messages: `--iree-tuned-`. */
   readonly flagPrefix: string;
-  readonly defaults: Pick<Settings, 'database' | 'cache'>;
+  readonly defaults: Pick<Settings, 'database' | 'cache' | 'lock'>;
 }
 
 export interface Resolution {
@@ -72,11 +72,15 @@ export function resolveSettings(sources: Sources): Resolution {
     inject: of('inject', DEFINITIONS.inject, 'auto'),
     sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? {},
     device: of('device', DEFINITIONS.device, 'local-task'),
+    forDevice: of('for-device', DEFINITIONS['for-device'], undefined),
+    trust: of('trust', DEFINITIONS.trust, 'device'),
     disabled: of('disable', DEFINITIONS.disable, false),
     readonly: of('readonly', DEFINITIONS.readonly, false),
     explain: of('explain', DEFINITIONS.explain, undefined),
     log: of('log', DEFINITIONS.log, undefined),
     cache: of('cache', DEFINITIONS.cache, defaults.cache),
+    lock: of('lock', DEFINITIONS.lock, defaults.lock),
+    frozen: of('frozen', DEFINITIONS.frozen, false),
     team: of('team', DEFINITIONS.team, undefined),
     teamTimeoutMs: of('team-timeout', DEFINITIONS['team-timeout'], 300),
   };

@@ -16,6 +16,10 @@ export interface Settings {
   readonly sizes: TunedSizes;
   /** Value of the runtime's `--device=` to measure on. */
   readonly device: string;
+  /** What the build is for: a device's name, key or class; undefined for this machine. */
+  readonly forDevice: string | undefined;
+  /** Whose records are used where nothing is measured: this device's, or those of its class too. */
+  readonly trust: Trust;
   readonly disabled: boolean;
   readonly readonly: boolean;
   /** Where the explain JSON goes: a path, `-` for stderr. */
@@ -23,12 +27,17 @@ export interface Settings {
   readonly log: string | undefined;
   /** The folder of everything that can be made again. It need not exist. */
   readonly cache: string;
+  /** The lock file: one that was found, or one that somebody names, which need not be there; undefined for none. */
+  readonly lock: string | undefined;
+  /** Nothing is decided but by the lock file. */
+  readonly frozen: boolean;
   /** `postgres://` URL of the team's server, with its password: never to be shown as it is. Undefined where there is none. */
   readonly team: string | undefined;
   /** What a build waits for the team's server at most, in all. */
   readonly teamTimeoutMs: number;
 }
 
+export type Trust = 'device' | 'class';
 export type OnMiss = 'tune' | 'default' | 'record';
 /** Ways to bring configurations to the compiler, the sooner the less of the compile is touched. */
 export const ROUTES = ['spec', 'preprocess', 'inline', 'substitute'] as const;
@@ -129,11 +138,15 @@ export const DEFINITIONS = {
   inject: oneOf<InjectRoute>('auto', ...ROUTES),
   dim: sizes,
   device: text('a device of the runtime, such as local-task'),
+  'for-device': text('the name, the key or the class of a device that iree-tuned devices lists'),
+  trust: oneOf<Trust>('device', 'class'),
   disable: onOrOff,
   readonly: onOrOff,
   explain: path('a path, or - for stderr'),
   log: path('the path of a file'),
   cache: path('the path of a folder'),
+  lock: path('the path of a lock file'),
+  frozen: onOrOff,
   team: teamAddress,
   'team-timeout': milliseconds,
 };

@@ -8,3 +8,9 @@ export interface Surroundings {
   readonly root: string;
   readonly cacheDirectory: string;
 }
+
+/** The same for what neither measures nor waits for who does. */
+export const withoutTuning = (surroundings: Surroundings): Surroundings => ({
+  ...surroundings,
+  settings: { ...surroundings.settings, onMiss: 'default', budgetSeconds: 0 },
+});

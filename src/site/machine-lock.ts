@@ -23,7 +23,7 @@ export function lockMachine(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /** Where there is none. */
-const NO_LOCK: Lock = { release: () => undefined };
+export const NO_LOCK: Lock = { release: () => undefined };
 
 function bindName(path: string): Promise<Lock | null> {
   return new Promise((resolve) => {

@@ -3,7 +3,8 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { MEASURING_LOCK, pathIn } from '../system/cache.ts';
-import { lockMachine } from './machine-lock.ts';
+import { networkOf } from '../system/file-system.ts';
+import { lockMachine, NO_LOCK } from './machine-lock.ts';
 
 /** A held lock; it ends with the process at the latest, however that ends. */
 export interface Lock {
@@ -15,7 +16,8 @@ export interface Lock {
  *
  * Two locks are held: the machine's, and one of the cache folder, which also keeps those apart that share a folder but not
  * the machine's lock, as containers do. The system frees both when the holder dies, so no stale lock can
- * ever block a build, which a lock file with a process id in it cannot promise.
+ * ever block a build, which a lock file with a process id in it cannot promise. A cache folder on a network disk is not
+ * locked: other machines would be kept waiting, who do not disturb this one, or the lock would fail.
  * @throws when nothing can be written to the cache folder
  */
 export async function acquireMeasuringLock(
@@ -28,7 +30,10 @@ export async function acquireMeasuringLock(
 ): Promise<Lock | null> {
   mkdirSync(cacheDirectory, { recursive: true });
   const end = performance.now() + timeoutSeconds * 1000;
-  const cache = await retry(() => lockFile(pathIn(cacheDirectory, MEASURING_LOCK)), end, signal);
+  const isShared = networkOf(cacheDirectory) !== null;
+  const cache = isShared
+    ? NO_LOCK
+    : await retry(() => lockFile(pathIn(cacheDirectory, MEASURING_LOCK)), end, signal);
   if (cache === null) return null;
   const machine = await retry(() => lockMachine(env), end, signal);
   if (machine === null) {

@@ -13,10 +13,13 @@ export interface Site {
   readonly executable: string;
   readonly compiler: CompilerDescription;
   readonly target: ProbedTarget;
+  /** This machine, or what a database says of another one that is compiled for. */
   readonly device: Device;
   readonly deviceKey: string;
   /** Flags that candidates are compiled with. */
   readonly flags: readonly string[];
+  /** The device that the build is for, as the user calls it, where that is another one; null where it is this one. */
+  readonly forDevice: string | null;
   /** Why nothing can be measured for this target here; null when it can. */
   readonly whyNotHere: string | null;
 }
@@ -58,6 +61,7 @@ export async function describeSite(
     device,
     deviceKey: deviceKey(device),
     flags,
+    forDevice: null,
     whyNotHere,
   };
 }

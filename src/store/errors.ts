@@ -7,9 +7,11 @@ import { UserError } from '../system/user-error.ts';
  * - `foreign`: something of another program stands at this path.
  * - `locked`: another process held it for longer than the busy timeout.
  * - `unwritable`: it cannot be created, or it refuses what was to be written.
+ * - `network`: it lies on a network disk and is not written there; it may be read.
  * - `unavailable`: there is nothing to read; callers treat it as empty.
  */
-export type StoreErrorKind = 'future' | 'damaged' | 'foreign' | 'locked' | 'unwritable' | 'unavailable';
+export type StoreErrorKind =
+  'future' | 'damaged' | 'foreign' | 'locked' | 'unwritable' | 'network' | 'unavailable';
 
 /** The only error that opening or using a store throws. `cause` holds the original one, where there was one. */
 export class StoreError extends UserError {
@@ -74,6 +76,7 @@ function sentence(kind: StoreErrorKind, reason: string, { readonly, busyTimeoutM
       return `cannot be written (${reason}): make room or grant access, set IREE_TUNED_READONLY=1 to only read it, or ${ELSEWHERE}`;
     case 'future':
     case 'foreign':
+    case 'network':
     case 'unavailable':
       return `cannot be used (${reason}): ${ELSEWHERE}; builds go on without tuning`;
   }

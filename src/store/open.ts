@@ -1,4 +1,5 @@
 // From the text of IREE_TUNED_DB to an open store. Only the driver that is needed gets loaded.
+import { existsSync } from 'node:fs';
 import { StoreError } from './errors.ts';
 import type { SqliteOptions } from './sqlite/sqlite.ts';
 import type { Store } from './store.ts';
@@ -20,4 +21,24 @@ export async function openStore(location: string, options: SqliteOptions = {}): 
     );
   });
   return openSqliteStore(location, options);
+}
+
+/** A store, and why it can only be read, though it was to be written; null when it can, or was not to be. */
+export interface Opened {
+  readonly store: Store;
+  readonly whyReadonly: string | null;
+}
+
+/** The same, except that what must not be written where it lies, on a network disk, is opened to be read. */
+export async function openAsFarAsPossible(location: string, options: SqliteOptions = {}): Promise<Opened> {
+  try {
+    return { store: await openStore(location, options), whyReadonly: null };
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.kind !== 'network') throw error;
+    const store = await openStore(location, { ...options, readonly: true }).catch((reason: unknown) => {
+      // Of a file that is not there yet, the disk is the reason.
+      throw existsSync(location) ? reason : error;
+    });
+    return { store, whyReadonly: error.message };
+  }
 }

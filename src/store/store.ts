@@ -19,12 +19,16 @@ export interface Subject extends RecordKey {
   readonly compilerForm: unknown;
 }
 
-/** Why a record's configuration is believed. Ratios are default time over tuned time: above 1 is faster. */
-export interface Evidence {
+/** Default time over tuned time: above 1 is faster. */
+export interface Speedup {
   readonly ratio: number;
   /** 99% confidence interval of `ratio`. */
   readonly low: number;
   readonly high: number;
+}
+
+/** Why a record's configuration is believed. */
+export interface Evidence extends Speedup {
   /** Median seconds of one execution of the default and of the configuration. */
   readonly defaultSeconds: number;
   readonly seconds: number;
@@ -185,6 +189,15 @@ export interface Miss extends RecordKey {
   readonly lastSeenAt: string;
 }
 
+/** A device that something was measured on, or missed for. */
+export interface KnownDevice {
+  readonly key: string;
+  /** Plain JSON, which anybody may have written. */
+  readonly form: unknown;
+  /** What people call it; null where nobody gave it a name. */
+  readonly name: string | null;
+}
+
 export interface Store {
   /**
    * Records of one target and compiler for these workloads: for each device the winner among its claims, one whose
@@ -224,6 +237,10 @@ export interface Store {
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
   /** Full description of a key, for re-measuring; undefined when unknown. */
   subject(key: RecordKey): Subject | undefined;
+  /** Every device, by key. */
+  devices(): KnownDevice[];
+  /** Gives a device a name, in place of the one that it had; whatever had that name has none. */
+  nameDevice(name: string, device: Omit<KnownDevice, 'name'>): void;
   /** Adds to named counters, creating them at need. */
   count(increments: Readonly<Record<string, number>>): void;
   counters(): Record<string, number>;

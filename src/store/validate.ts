@@ -50,6 +50,10 @@ export function isSoundEvidence(evidence: Evidence): boolean {
   );
 }
 
+/** What a device can be called: nothing that its key or class could be taken for, which have spaces. */
+export const isDeviceName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value);
+
 /** An ISO 8601 instant in UTC, such as `2026-01-31T08:00:00.000Z`. */
 export function isInstant(value: unknown): value is string {
   return (

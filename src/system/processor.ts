@@ -61,19 +61,94 @@ export function physicalCores(): number {
   return threadsPerCore > 1 ? Math.max(1, Math.ceil(available / threadsPerCore)) : available;
 }
 
+const CPU = '/sys/devices/system/cpu/cpu0';
+
 /** Sizes in KiB of the data and unified caches of one core, from level 1 up; none where the system does not tell. */
 export function cacheSizesKiB(): number[] {
-  const folder = '/sys/devices/system/cpu/cpu0/cache';
   try {
-    const sizes: number[] = [];
-    for (const index of readdirSync(folder)
-      .filter((name) => name.startsWith('index'))
-      .sort()) {
-      if (readFileSync(`${folder}/${index}/type`, 'latin1').startsWith('Instruction')) continue;
-      sizes.push(Number.parseInt(readFileSync(`${folder}/${index}/size`, 'latin1'), 10));
-    }
-    return sizes.filter(Number.isFinite);
+    return cacheFolders()
+      .map((folder) => numberIn(`${folder}/size`))
+      .filter(Number.isFinite);
   } catch {
     return [];
   }
+}
+
+/** The same caches, each with the hardware threads that share it; none where the system does not tell. */
+export function sharedCaches(): { level: number; sizeKiB: number; threads: number }[] {
+  try {
+    return cacheFolders().map((folder) => ({
+      level: numberIn(`${folder}/level`),
+      sizeKiB: numberIn(`${folder}/size`),
+      threads: countOf(readFileSync(`${folder}/shared_cpu_list`, 'latin1')),
+    }));
+  } catch {
+    return [];
+  }
+}
+
+/** Hardware threads of one core, as far as the system shows it. */
+export function threadsPerCore(): number {
+  try {
+    return countOf(readFileSync(`${CPU}/topology/thread_siblings_list`, 'latin1'));
+  } catch {
+    return 1;
+  }
+}
+
+const numberIn = (path: string) => Number.parseInt(readFileSync(path, 'latin1'), 10);
+
+function cacheFolders(): string[] {
+  return readdirSync(`${CPU}/cache`)
+    .filter((name) => name.startsWith('index'))
+    .sort()
+    .map((name) => `${CPU}/cache/${name}`)
+    .filter((folder) => !readFileSync(`${folder}/type`, 'latin1').startsWith('Instruction'));
+}
+
+/** How many a list of Linux names, such as `0-3,8`. */
+const countOf = (list: string): number =>
+  list
+    .trim()
+    .split(',')
+    .map((range) => range.split('-').map(Number))
+    .reduce((sum, [first, last]) => sum + (last ?? first!) - first! + 1, 0);
+
+/** A model of CPUs in numbers. */
+export interface CpuNumbers {
+  readonly vendor: string;
+  readonly family: number;
+  readonly model: number;
+}
+
+/** What this machine's CPU is in numbers; null where the system does not say it, or has several. */
+export function cpuNumbers(): CpuNumbers | null {
+  // Cores of several models are known on ARM only, where the rest costs the kernel nothing.
+  const text = firstProcessor()('CPU part') === undefined ? (processor ?? '') : readWhole();
+  return numbersIn(text);
+}
+
+function readWhole(): string {
+  try {
+    return readFileSync('/proc/cpuinfo', 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * The model in Linux's description of all processors, or of the first one. Of x86 that is vendor, family and model; of ARM the
+ * implementer, the version of the architecture and the part.
+ */
+export function numbersIn(text: string): CpuNumbers | null {
+  const all = (name: string) => [
+    ...new Set([...text.matchAll(new RegExp(`^${name}\\s*: (.*)$`, 'gm'))].map(([, value]) => value!.trim())),
+  ];
+  const names = text.includes('CPU part')
+    ? (['CPU implementer', 'CPU architecture', 'CPU part'] as const)
+    : (['vendor_id', 'cpu family', 'model'] as const);
+  const [vendor, family, model] = names.map(all);
+  if ([vendor, family, model].some((values) => values!.length !== 1)) return null;
+  const numbers = { vendor: vendor![0]!, family: Number(family![0]), model: Number(model![0]) };
+  return Number.isSafeInteger(numbers.family) && Number.isSafeInteger(numbers.model) ? numbers : null;
 }

@@ -11,7 +11,7 @@ import { PROTOCOL } from './team.ts';
 export const TEAM_SCHEMA_VERSION = 3;
 
 /** The advisory lock of who migrates: "IREt" in ASCII, and a number for the deed. */
-const LOCK = '1230127444, 1';
+const LOCK = '1230128500, 1';
 
 /** Migrating waits for others that migrate, and for pushes; each statement for a minute at most. */
 const LIMIT_MS = 60_000;

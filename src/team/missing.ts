@@ -21,10 +21,8 @@ export const worthAsking = (missing: Missing, { workloads, ...place }: Question,
 /** What is missing after an answer that was of no use for some workloads, without what is over. */
 export function afterAnswer(before: Missing, { workloads, ...place }: Question, now: number): Missing {
   const kept = Object.entries(before).filter(([, since]) => !isOver(since, now));
-  return Object.fromEntries<number>([
-    ...kept,
-    ...workloads.map((workload) => [nameOf(workload, place), now]),
-  ]);
+  const since = workloads.map((workload): [string, number] => [nameOf(workload, place), now]);
+  return Object.fromEntries([...kept, ...since]);
 }
 
 export const isMissing = (value: unknown): value is Missing =>

@@ -1,4 +1,5 @@
 // A team's server, as the rest of the program sees it: what it is asked, and what may come of that.
+import type { Processor } from '../backend/device.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import type { RecordKey } from '../store/store.ts';
 
@@ -26,6 +27,8 @@ export type Answer<T> =
 /** What one compile misses: workloads for one target and compiler. */
 export interface Question extends Omit<RecordKey, 'workload'> {
   readonly workloads: readonly string[];
+  /** Of the device: what those of its class have in common, where it is known. */
+  readonly processor?: Pick<Processor, 'architecture' | 'vendor' | 'family' | 'model'>;
 }
 
 /** Lines that were understood, and how many were not. */

@@ -28,6 +28,12 @@ export interface Batch {
   readonly results: readonly Screened[];
 }
 
+/** A batch that is compiled. */
+export interface ReadyBatch {
+  /** @param timeoutSeconds for all of it */
+  time(timeoutSeconds: number): Promise<Batch>;
+}
+
 /** What a process has by luck, and a program otherwise: how operands lie in memory, and how the code does. */
 export interface Stratum {
   readonly placement: Placement;
@@ -78,10 +84,10 @@ export interface Finals {
 /** Times configurations of one workload. Everything is stopped by an exception where it has to be. */
 export interface Bench {
   /**
-   * Times configurations quickly, interleaved. The first batch times the default in any case, later ones where it is quick.
-   * @param timeoutSeconds for all of them, compiling not counted
+   * Compiles configurations to be timed quickly, interleaved. The first batch times the default in any case, later ones
+   * where it is quick. One batch of a workload is timed before the next is made ready.
    */
-  screen(configurations: readonly Configuration[], timeoutSeconds: number): Promise<Batch>;
+  prepareBatch(configurations: readonly Configuration[]): Promise<ReadyBatch>;
   /**
    * Seconds that finals are likely to measure; compiling comes on top.
    * @param expected screened seconds of one run at every size

@@ -24,6 +24,35 @@ export function earlierTrials(store: Store, subject: Subject): Trial[] {
     : store.trials({ ...subject, workload: workloadKey(alone) });
 }
 
+/** The name under which trials are kept that compare what won on another device of the class with the default. */
+export const VERIFICATION = 'verification';
+
+/** What won on another device, as a trial: a place to begin. */
+export const trialElsewhere = ({ configuration, evidence: { seconds, ratio } }: TuningRecord): Trial => ({
+  configuration,
+  outcome: 'measured',
+  seconds,
+  ratio,
+  message: null,
+  strategy: VERIFICATION,
+});
+
+/** Whether what won on another device is still to be compared with the default on this one: it is done once. */
+export const isVerifiable = (
+  store: Store,
+  subject: Subject,
+  { configuration }: TuningRecord,
+  isMarked: (configuration: Configuration) => boolean,
+): boolean =>
+  !isMarked(configuration) &&
+  !store
+    .trials(subject)
+    .some(
+      (trial) =>
+        trial.strategy === VERIFICATION &&
+        configurationKey(trial.configuration) === configurationKey(configuration),
+    );
+
 /** The record of a subject by now. */
 export const recordOf = (
   store: Store,

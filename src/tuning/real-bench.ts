@@ -11,7 +11,7 @@ export function realBench(toolchain: Toolchain, workload: Workload): Bench {
   const screener = new Screener(toolchain, workload);
   const sizes = staticForms(workload).length;
   return {
-    screen: (configurations, timeoutSeconds) => screener.screen(configurations, timeoutSeconds),
+    prepareBatch: (configurations) => screener.prepare(configurations),
     finalsSeconds: (expected) => finalsSeconds(expected, sizes),
     prepareFinals: (configurations, expected, isBrief) =>
       prepareFinals(toolchain, workload, configurations, expected, isBrief),

@@ -102,6 +102,30 @@ export function nextStep(standings: readonly Standing[], secondsLeft: number, ma
   return hopeless === undefined ? null : { kind: 'settle', index: hopeless.index };
 }
 
+/**
+ * Searches whose next batches are compiled at once: the one that is next, and those that would be next without it.
+ * @param first that one's index
+ * @param most how many at once
+ */
+export function batchesAtOnce(
+  standings: readonly Standing[],
+  first: number,
+  secondsLeft: number,
+  most: number,
+): number[] {
+  const chosen = [first];
+  while (chosen.length < most) {
+    const rest = standings.map((one, i) => (chosen.includes(i) ? { ...one, isClosed: true } : one));
+    const taken = sumOf(
+      chosen.map((i) => standings[i]!).map(({ batchSeconds, finalsSeconds }) => batchSeconds + finalsSeconds),
+    );
+    const step = nextStep(rest, secondsLeft - taken);
+    if (step?.kind !== 'batch') break;
+    chosen.push(step.index);
+  }
+  return chosen;
+}
+
 function best<T>(all: readonly T[], valueOf: (one: T) => number): T | null {
   return all.reduce<T | null>((a, b) => (a === null || valueOf(b) > valueOf(a) ? b : a), null);
 }

@@ -1,12 +1,12 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildCandidates } from '../measure/build.ts';
-import { candidateOf, stockCandidate } from '../measure/candidate-module.ts';
+import { buildCandidates, type Build } from '../measure/build.ts';
+import { candidateOf, stockCandidate, type Candidate } from '../measure/candidate-module.ts';
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
-import type { Batch, Screened } from './bench.ts';
+import type { Batch, ReadyBatch, Screened } from './bench.ts';
 import { isTooBusy } from './busy.ts';
 import { DOES_NOT_RUN } from './undecided.ts';
 
@@ -52,15 +52,19 @@ export class Screener {
     this.#workload = workload;
   }
 
-  /** @param timeoutSeconds for the whole batch, compiling not counted */
-  async screen(configurations: readonly Configuration[], timeoutSeconds: number): Promise<Batch> {
-    const isFirst = this.#defaults.length === 0;
+  /** Compiles a batch. */
+  async prepare(configurations: readonly Configuration[]): Promise<ReadyBatch> {
     const candidates = configurations.map((configuration, i) =>
       candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
     );
     const withDefault = !this.#isSlow;
     const all = withDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
     const build = await buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`);
+    return { time: (timeoutSeconds) => this.#batch(candidates, build, timeoutSeconds) };
+  }
+
+  async #batch(candidates: readonly Candidate[], build: Build, timeoutSeconds: number): Promise<Batch> {
+    const isFirst = this.#defaults.length === 0;
     const timings: CandidateTimings =
       build.module === null
         ? { seconds: new Map(), failed: new Map() }

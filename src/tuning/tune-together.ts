@@ -1,6 +1,6 @@
 // Several searches within one budget: time goes where it saves most of the program's.
 import { sumOf } from '../measure/statistics.ts';
-import { nextStep, reserveBeside, type Standing } from './schedule.ts';
+import { batchesAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
 import { shareOf } from './share.ts';
 import type { Effort, TuningResult, WorkloadSearch } from './workload-search.ts';
 
@@ -19,7 +19,9 @@ export interface Budget {
   /** Seconds without which nothing is begun. */
   readonly leastSeconds: number;
   readonly effort: Effort;
-  /** Ends the searches early, but what was found by the one that is under way is still decided. */
+  /** How many batches are compiled at once, each of another part. */
+  readonly compilesAtOnce: number;
+  /** Ends the searches early, but what was found by those that are under way is still decided. */
   readonly finishEarly?: AbortSignal;
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
@@ -36,13 +38,18 @@ const FINALS_SECONDS = 4;
 const LARGE_SHARE = 0.15;
 const SMALL_BATCH = 8;
 
+/** Of the time, for what is known of other devices, where there are workloads of which nothing is known. */
+const VERIFYING_SHARE = 0.5;
+
+const costOf = ({ count, likelyCost }: Part) => count * likelyCost;
+
 /**
  * Searches and decides for all parts, as far as the budget reaches.
  * @param note is told what was decided, as soon as it is; null where nothing could be
  */
 export async function tuneTogether<P extends Part>(
   parts: readonly P[],
-  { end, leastSeconds, effort, finishEarly, clock }: Budget,
+  { end, leastSeconds, effort, compilesAtOnce, finishEarly, clock }: Budget,
   note: (part: P, result: TuningResult | null) => void,
 ): Promise<void> {
   const decided = new Set<Part>();
@@ -51,32 +58,55 @@ export async function tuneTogether<P extends Part>(
     note(part, result);
   };
   const isFinished = () => finishEarly?.aborted === true;
+  const verifiable = parts.filter(({ search }) => search.isVerifiable);
+  // What nobody knows anything about is not to wait until all the time is spent.
+  const share = verifiable.length === parts.length ? 1 : VERIFYING_SHARE;
+  const verified = clock() + share * (end - clock());
+  for (const part of verifiable.toSorted((a, b) => costOf(b) - costOf(a))) {
+    if (isFinished() || verified - clock() < leastSeconds) break;
+    const result = await part.search.verify(() => clock() < verified);
+    if (result !== null) conclude(part, result);
+  }
   /** What is under way when searches are ended early. */
-  let latest: P | null = null;
+  let latest: readonly P[] = [];
   for (;;) {
-    const isClosed = (part: P) => decided.has(part) || (isFinished() && part !== latest);
+    const isClosed = (part: P) => decided.has(part) || (isFinished() && !latest.includes(part));
     const standings = standingsOf(parts, isClosed);
     const secondsLeft = end - clock();
-    const mayGoOn = !isFinished() && (latest !== null || secondsLeft >= leastSeconds);
+    const mayGoOn = !isFinished() && (latest.length > 0 || secondsLeft >= leastSeconds);
     const step = nextStep(standings, secondsLeft, mayGoOn);
     if (step === null) return;
     const part = parts[step.index]!;
     const standing = standings[step.index]!;
     const { search } = part;
-    latest = part;
-    const isLarge = isLargeIn(standings, standing.programSeconds);
-    const reserve = reserveBeside(standings, standing);
+    const isLarge = (one: Standing) => isLargeIn(standings, one.programSeconds);
     if (step.kind === 'batch') {
-      const left =
-        search.batches === 0
-          ? shareOf(secondsLeft, parts.filter((one) => !isClosed(one)).length)
-          : secondsLeft - reserve - standing.finalsSeconds;
-      await search.batch(isLarge ? effort.trialsPerBatch : SMALL_BATCH, Math.max(5, left));
-      if (search.isUndecidable) conclude(part, null);
-    } else if (step.kind === 'finals') {
+      const chosen = batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce);
+      latest = chosen.map((index) => parts[index]!);
+      const begun = clock();
+      const attempts = await Promise.all(
+        chosen.map((i) =>
+          parts[i]!.search.prepare(isLarge(standings[i]!) ? effort.trialsPerBatch : SMALL_BATCH),
+        ),
+      );
+      const preparedSeconds = (clock() - begun) / chosen.length;
+      const openParts = parts.filter((one) => !isClosed(one)).length;
+      for (const [nth, index] of chosen.entries()) {
+        const [one, own] = [parts[index]!, standings[index]!];
+        const left =
+          own.batches === 0
+            ? shareOf(end - begun, openParts)
+            : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
+        await attempts[nth]?.time(Math.max(5, left), preparedSeconds);
+        if (one.search.isUndecidable) conclude(one, null);
+      }
+      continue;
+    }
+    latest = [part];
+    if (step.kind === 'finals') {
       // What time is kept for the others is not spent here.
-      const until = end - reserve;
-      conclude(part, await search.decide(() => clock() < until, !isLarge));
+      const until = end - reserveBeside(standings, standing);
+      conclude(part, await search.decide(() => clock() < until, !isLarge(standing)));
     } else conclude(part, search.settleForDefault());
   }
 }

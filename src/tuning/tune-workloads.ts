@@ -1,5 +1,7 @@
 // Tuning many workloads within one budget.
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import type { SpaceOptions } from '../backend/backend.ts';
 import { backendNamed } from '../backend/index.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
@@ -39,6 +41,8 @@ export interface Work {
   readonly options: SpaceOptions;
   /** The record that this goes on from; where somebody has searched since, that is taken over instead. */
   readonly goesOnFrom?: Pick<TuningRecord, 'digest' | 'evidence'>;
+  /** The record of a device of the same class: its configuration is compared with the default before anything is searched. */
+  readonly alike?: TuningRecord;
 }
 
 export interface TuneOptions {
@@ -68,6 +72,9 @@ export interface TuneOutcome {
   /** Why the others have none. */
   readonly whyNot: string;
 }
+
+/** A compile keeps one thread busy, more or less; each takes a third of a gigabyte. */
+const MOST_COMPILES_AT_ONCE = 4;
 
 const INTERRUPTED = 'tuning was interrupted';
 
@@ -170,9 +177,12 @@ export async function tuneWorkloads(
     const left = works.filter((work) => !takeOver(work, share));
     const effort = options.effort ?? DEFAULT_EFFORT;
     const { onProgress, finishEarly } = options;
-    const parts = left.map((work) => ({
+    // Several are compiled at once.
+    const toolchains = left.map((_, i) => ({ ...toolchain, workDirectory: join(workDirectory, String(i)) }));
+    for (const { workDirectory: own } of toolchains) mkdirSync(own);
+    const parts = left.map((work, i) => ({
       work,
-      search: new WorkloadSearch(realBench(toolchain, work.workload), store, {
+      search: new WorkloadSearch(realBench(toolchains[i]!, work.workload), store, {
         subject: subjectOf(work, site),
         backend,
         options: work.options,
@@ -181,6 +191,7 @@ export async function tuneWorkloads(
         budgetSeconds: share,
         clock,
         createdBy: userName(),
+        ...(work.alike && options.again?.has(work.key) !== true && { alike: work.alike }),
         ...(onProgress && {
           onProgress: (progress) => {
             onProgress({ ...progress, secondsLeft: Math.max(0, end - clock()) });
@@ -197,6 +208,7 @@ export async function tuneWorkloads(
         end,
         clock,
         effort,
+        compilesAtOnce: Math.min(MOST_COMPILES_AT_ONCE, availableParallelism()),
         leastSeconds: Math.min(LEAST_SECONDS, options.givenSeconds / 2),
         ...(finishEarly && { finishEarly }),
       },

@@ -5,9 +5,18 @@ import { type Strategy, type StrategyFactory, seededRandom } from '../search/str
 import { configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
-import type { Evidence, Store, Subject, TuningRecord } from '../store/store.ts';
-import type { Bench } from './bench.ts';
-import { earlierTrials, markedIn, recordOf, seeded } from './earlier.ts';
+import type { Evidence, Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import { staticForms } from '../workload/workload.ts';
+import type { Bench, FailedFinalist, ReadyBatch } from './bench.ts';
+import {
+  earlierTrials,
+  isVerifiable,
+  markedIn,
+  recordOf,
+  seeded,
+  trialElsewhere,
+  VERIFICATION,
+} from './earlier.ts';
 import { isOpen, race, winner, type Race } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
 import { evidenceAgain, finalsOf } from './timed-again.ts';
@@ -48,12 +57,23 @@ export interface SearchJob {
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly createdBy: string;
+  /** What won on another device of the class. */
+  readonly alike?: TuningRecord;
 }
 
 /** A decision and the evidence for it. */
 export interface TuningResult {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
+}
+
+/** Configurations that are compiled, to be timed when nothing compiles any more. */
+export interface Attempt {
+  /**
+   * @param timeoutSeconds for all of them
+   * @param preparedSeconds what it took of the budget to compile them
+   */
+  time(timeoutSeconds: number, preparedSeconds: number): Promise<void>;
 }
 
 /**
@@ -83,6 +103,8 @@ export class WorkloadSearch {
   /** Whether that is of searches that found nothing and did not end: what they spent counts, and what they tried is known. */
   readonly #goesOn: boolean;
   readonly #strategy: Strategy;
+  /** What won on another device of the class, as long as it was not compared with the default on this one. */
+  #alike: TuningRecord | null;
   readonly #ranks = new Ranks();
   /** Where the strategy proposed a configuration, by its key. */
   readonly #pointOf = new Map<string, Point>();
@@ -107,14 +129,21 @@ export class WorkloadSearch {
     this.#bench = bench;
     this.#store = store;
     this.#job = job;
-    const { subject, backend, options, strategy } = job;
+    const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
     this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
     this.#before = recordOf(store, subject);
     this.#goesOn = this.#before !== null && isUnfinished(this.#before, Infinity);
-    const earlier = earlierTrials(store, subject);
+    this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
+    const own = earlierTrials(store, subject);
+    const earlier = this.#alike === null ? own : [...own, trialElsewhere(this.#alike)];
     this.#strategy = strategy(seeded(this.#space, earlier, this.#goesOn), seededRandom(1));
     this.#others = this.#space.alternatives;
+  }
+
+  /** Whether there is something to be verified. */
+  get isVerifiable(): boolean {
+    return this.#alike !== null;
   }
 
   /** Batches by now. */
@@ -161,13 +190,59 @@ export class WorkloadSearch {
   }
 
   /**
-   * Tries some more.
-   * @param size how many configurations, about
-   * @param timeoutSeconds for all of them, compiling not counted
+   * Compares what won on another device of the class with the default, once: a few seconds instead of a search. Where it is
+   * faster here, too, beyond doubt, that is the decision, with this device's own evidence; null otherwise, and the search
+   * begins with it.
+   * @param isTimeLeft whether more may be timed than it takes at least
    */
-  async batch(size: number, timeoutSeconds: number): Promise<void> {
-    const { effort } = this.#job;
+  async verify(isTimeLeft: () => boolean): Promise<TuningResult | null> {
+    const alike = this.#alike;
+    if (alike === null) return null;
+    this.#alike = null;
     const begun = this.#job.clock();
+    const { subject } = this.#job;
+    const { configuration, evidence } = alike;
+    this.#report('finals');
+    const sizes = staticForms(subject.workloadForm).length;
+    const finals = await this.#bench.prepareFinals(
+      [configuration],
+      { ofDefault: sizes * evidence.defaultSeconds, ofFinalists: [sizes * evidence.seconds] },
+      true,
+    );
+    const runs: Run[] = [];
+    const raced = finals && (await race(finals, isTimeLeft, (some) => runs.push(...some)));
+    this.#tuningSeconds += this.#job.clock() - begun;
+    if (raced === null) return null;
+    const timed = raced.standings.map(({ seconds, ratio }): Trial => ({
+      ...trialElsewhere(alike),
+      seconds,
+      ratio,
+    }));
+    const strategy = VERIFICATION;
+    this.#store.addTrials(subject, [
+      defaultTrial(raced.defaultSeconds, strategy),
+      ...timed,
+      ...raced.failed.map((one) => failedTrial(one, strategy)),
+    ]);
+    this.#store.addRuns(subject, runs);
+    this.#markWrong(raced.failed);
+    const unmarked = this.#unmarked(raced);
+    if (winner(unmarked) === null) return null;
+    // What that device's search could choose from, and whether it came to its end, holds for the class.
+    const { families, complete } = evidence;
+    const searched = { trials: 1, tuningSeconds: this.#tuningSeconds, families, complete };
+    const result = decisionOf(unmarked, searched);
+    this.#store.putRecord(subject, { ...result, ...this.#written() });
+    return this.#recordOr(result);
+  }
+
+  /**
+   * Chooses some more to be tried, and compiles it. It is to be timed before more is chosen.
+   * @param size how many configurations, about
+   * @returns null when there is nothing to try
+   */
+  async prepare(size: number): Promise<Attempt | null> {
+    const { effort } = this.#job;
     const isFirst = this.#trials === 0;
     if (this.#hasFollowUps) this.#others = await this.#followUps(size);
     const others = this.#others;
@@ -178,14 +253,23 @@ export class WorkloadSearch {
     const tried = [...points.map((point) => this.#space.configurationAt(point)!), ...others];
     if (tried.length === 0) {
       if (isFirst) this.#giveUp('there is nothing to try');
-      return;
+      return null;
     }
     for (const [i, point] of points.entries()) this.#pointOf.set(configurationKey(tried[i]!), point);
-    await this.#time(tried, timeoutSeconds);
-    const seconds = this.#job.clock() - begun;
-    this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
-    this.#tuningSeconds += seconds;
-    this.#report('search');
+    const { incumbent } = this.#ranks;
+    // The best so far may have been lucky: it is timed again beside whatever is to beat it.
+    const timed = incumbent === null ? tried : [...tried, incumbent.configuration];
+    const batch = await this.#bench.prepareBatch(timed);
+    return {
+      time: async (timeoutSeconds, preparedSeconds) => {
+        const begun = this.#job.clock();
+        await this.#time(tried, timed, batch, timeoutSeconds);
+        const seconds = preparedSeconds + this.#job.clock() - begun;
+        this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
+        this.#tuningSeconds += seconds;
+        this.#report('search');
+      },
+    };
   }
 
   /**
@@ -213,30 +297,14 @@ export class WorkloadSearch {
       }));
     this.#tuningSeconds += this.#job.clock() - begun;
     if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
-    const written = this.#written();
     this.#store.addTrials(
       subject,
-      raced.failed.map(({ configuration, outcome, reason }) => ({
-        configuration,
-        outcome,
-        seconds: null,
-        ratio: null,
-        message: reason,
-        strategy: this.#strategy.name,
-      })),
+      raced.failed.map((one) => failedTrial(one, this.#strategy.name)),
     );
-    this.#store.addMarks(
-      subject,
-      raced.failed.flatMap(({ configuration, outcome, reason }) =>
-        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
-      ),
-    );
-    // A build may have failed with one of them meanwhile.
-    const isMarkedByNow = markedIn(this.#store, subject);
-    const unmarked = raced.standings.filter(({ configuration }) => !isMarkedByNow(configuration));
+    this.#markWrong(raced.failed);
     const searched = this.#searched(complete);
-    const result = decisionOf({ ...raced, standings: unmarked }, searched);
-    this.#store.putRecord(subject, { ...result, ...written });
+    const result = decisionOf(this.#unmarked(raced), searched);
+    this.#store.putRecord(subject, { ...result, ...this.#written() });
     this.#noteTimedAgain(raced, result, searched);
     return this.#recordOr(result);
   }
@@ -276,6 +344,23 @@ export class WorkloadSearch {
     return record === null ? result : { configuration: record.configuration, evidence: record.evidence };
   }
 
+  /** Marks finalists whose output was wrong. */
+  #markWrong(failed: readonly FailedFinalist[]): void {
+    const written = this.#written();
+    this.#store.addMarks(
+      this.#job.subject,
+      failed.flatMap(({ configuration, outcome, reason }) =>
+        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
+      ),
+    );
+  }
+
+  /** A race without what is marked by now: a build may have failed with one of them meanwhile. */
+  #unmarked(raced: Race): Race {
+    const isMarked = markedIn(this.#store, this.#job.subject);
+    return { ...raced, standings: raced.standings.filter(({ configuration }) => !isMarked(configuration)) };
+  }
+
   /** Whether the strategy is asked for more. */
   get #isSearching(): boolean {
     const { maxTrials, patience } = this.#job.effort;
@@ -301,14 +386,18 @@ export class WorkloadSearch {
     return found.filter((one) => !this.#isMarked(one));
   }
 
-  async #time(tried: readonly Configuration[], timeoutSeconds: number): Promise<void> {
+  /** @param timed what was tried, and the best so far */
+  async #time(
+    tried: readonly Configuration[],
+    timed: readonly Configuration[],
+    ready: ReadyBatch,
+    timeoutSeconds: number,
+  ): Promise<void> {
     const { subject } = this.#job;
     const ranks = this.#ranks;
     const strategy = this.#strategy;
     const { incumbent } = ranks;
-    // The best so far may have been lucky: it is timed again beside whatever is to beat it.
-    const timed = incumbent === null ? tried : [...tried, incumbent.configuration];
-    const batch = await this.#bench.screen(timed, timeoutSeconds);
+    const batch = await ready.time(timeoutSeconds);
     ranks.observe(timed, batch);
     strategy.observe(
       timed.flatMap((configuration) => {
@@ -382,6 +471,15 @@ export class WorkloadSearch {
     });
   }
 }
+
+const failedTrial = ({ configuration, outcome, reason }: FailedFinalist, strategy: string): Trial => ({
+  configuration,
+  outcome,
+  seconds: null,
+  ratio: null,
+  message: reason,
+  strategy,
+});
 
 type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
 

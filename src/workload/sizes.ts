@@ -14,6 +14,13 @@ const DIMENSIONS: Readonly<Record<string, TunedDimension>> = {
   k: 'k',
 };
 
+/** What `parseSizes` reads as these sizes: equal sizes give equal text. */
+export const sizesText = (sizes: TunedSizes): string =>
+  Object.entries(sizes)
+    .map(([dimension, values]) => `${dimension}=${values.join(',')}`)
+    .sort()
+    .join(' ');
+
 /** Reads `m=1,16,128` or, for several kinds, `m=1,16 k=512`; null when it is not such a text. */
 export function parseSizes(text: string): TunedSizes | null {
   const sizes: Partial<Record<TunedDimension, readonly number[]>> = {};

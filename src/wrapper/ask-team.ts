@@ -1,5 +1,6 @@
 // A build and its team's server: it is asked for what is missing, and told what was tuned. Loaded only where a team is set and
 // something is missing, or was tuned. A build goes on whatever comes of it.
+import type { Device } from '../backend/device.ts';
 import { noteCounts } from '../report/counting.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Settings } from '../settings/index.ts';
@@ -15,7 +16,7 @@ import { afterFailure, breakerState } from '../team/breaker.ts';
 import { push, take } from '../team/exchange.ts';
 import { openTeam } from '../team/postgres.ts';
 import { teamState } from '../team/state.ts';
-import type { Received } from '../team/team.ts';
+import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { storedForm } from '../workload/workload.ts';
 
@@ -49,7 +50,7 @@ export async function askTeam(
         state: teamState(cacheDirectory, url),
         place: placeOf(site),
         missing: () => missing().map(({ key }) => key),
-        ask: (question, limitMs) => team.ask(question, limitMs),
+        ask: (question, limitMs) => team.ask({ ...question, ...processorOf(site.device) }, limitMs),
         take: async (received) => {
           const lines = usable(received, works, site);
           if (lines.length > 0) await withLocal(settings, (local) => take(local, lines));
@@ -72,6 +73,13 @@ export async function askTeam(
     // A URL that says something strange; a database that is locked.
     report({ outcome: 'unreachable', reason: messageOf(error) }, 0, surroundings);
   }
+}
+
+/** Records of its class come right after the device's own. */
+function processorOf({ processor }: Device): Pick<Question, 'processor'> {
+  if (processor === undefined) return {};
+  const { architecture, vendor, family, model } = processor;
+  return { processor: { architecture, vendor, family, model } };
 }
 
 /** All of the database, in and out. Opened beside the store, and only where there is something to write or to tell. */

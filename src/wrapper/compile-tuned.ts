@@ -8,14 +8,14 @@ import { compileInjected, injectedCommand, runOriginal, type Ending, attempt } f
 import { takenStdin } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity, programIdentity } from '../compiler/command-identity.ts';
 import { lastWord } from './last-word.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
+import type { LockedBuild } from './locked.ts';
 import { programMemory } from './program-memory.ts';
-import { rememberRun, stampsBefore } from './replay.ts';
+import { rememberRun, stampsBefore, type Stamps } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { resolve, withSurvey } from './resolve.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
@@ -24,7 +24,9 @@ import { countsOf, countsOfPass } from '../report/counts.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Settings } from '../settings/index.ts';
 import { userName } from '../store/author.ts';
-import { openStore } from '../store/open.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
+import { openAsFarAsPossible } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 
 /**
@@ -80,43 +82,113 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
   return unread(pass);
 }
 
-/** Looks up, tunes what is missing, injects and compiles. Returns only when nothing is to be injected. */
-async function compileTuned(found: Inspected, command: Command, surroundings: Surroundings): Promise<void> {
-  const { settings, cacheDirectory } = surroundings;
-  const { store, problem } = await openDatabase(settings);
+/** What is to be compiled, and all that led to it. */
+interface Decided {
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  readonly injection: Injection;
+  readonly verdict: ProgramVerdict | null;
+  /** Seconds that were spent on measuring, and on waiting for a turn. */
+  readonly tuning: number;
+  /** Whether the same would be decided again. */
+  readonly settled: boolean;
+  /** When others may know more, as in `Resolved`. */
+  readonly until: number | null;
+  /** What the files were that decided about it. */
+  readonly before: Stamps;
+  /** What else did. */
+  readonly files: readonly string[];
+  readonly store: Store | null;
+  readonly lock: LockedBuild | null;
+  /** The user's, as far as the database can be written. */
+  readonly surroundings: Surroundings;
+}
+
+/** Decides by the lock file where that knows all of it. */
+async function decideLocked(
+  found: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Decided> {
+  const before = stampsBefore(surroundings, [], surroundings.settings.lock === undefined);
+  // Nothing of this is loaded where there is no lock file.
+  const { consultLock } = await import('./locked.ts');
+  const lock = await consultLock(found, command, surroundings);
+  if (lock.problem !== null) tell(lock.problem, surroundings.settings.log);
+  const { inspected, whole } = lock;
+  // Whoever has something to say says it again.
+  const settled = lock.problem === null;
+  if (whole === null) {
+    const decided = await decideByStore(inspected, command, surroundings, lock);
+    return { ...decided, settled: settled && decided.settled, before: [...before, ...decided.before] };
+  }
+  return {
+    ...{ inspected, lock, before, settled, surroundings },
+    ...whole,
+    verdict: null,
+    tuning: 0,
+    until: null,
+    files: [],
+    store: null,
+  };
+}
+
+/** Looks up, tunes what is missing, and hears the program. */
+async function decideByStore(
+  asked: Inspected,
+  command: Command,
+  given: Surroundings,
+  lock: LockedBuild | null,
+): Promise<Decided> {
+  const made = lock?.made;
+  const { store, problem, isReadonly, found } = await openDatabase(asked, given.settings);
+  const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
+  const surroundings = { ...given, settings };
+  const { cacheDirectory } = surroundings;
   const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
-  let resolved = await resolve(found, store, problem, memory, command, surroundings);
+  let resolved = await resolve(found, store, problem, memory, command, surroundings, made);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
   if (!matchesGenerated(injection.route)) {
     // What an operation is written as is not always what was measured.
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
     if (surveyed !== resolved.inspected) {
-      resolved = await resolve(surveyed, store, problem, memory, command, surroundings);
+      resolved = await resolve(surveyed, store, problem, memory, command, surroundings, made);
       injection = planCompile(resolved.decisions, surveyed, command, surroundings);
       tuning += resolved.seconds;
     }
   }
-  const { inspected, whyNot } = resolved;
+  const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
   const word = await lastWord(program, injection, whyNot, store, surroundings);
   const { decisions, verdict } = word;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;
+  const settled = resolved.settled && word.settled;
+  const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
+  return { ...outcome, until, surroundings };
+}
+
+/**
+ * Decides, injects and compiles. Returns only when nothing is to be injected.
+ * @param given as the user has set things, which is what a repeated command is known by
+ */
+async function compileTuned(found: Inspected, command: Command, given: Surroundings): Promise<void> {
+  const decided =
+    given.settings.lock === undefined && !given.settings.frozen
+      ? await decideByStore(found, command, given, null)
+      : await decideLocked(found, command, given);
+  const { inspected, decisions, injection, verdict, tuning, lock, store, surroundings } = decided;
+  const { settings, cacheDirectory } = surroundings;
   const handedOver = performance.now();
   const report = (ending: Ending) => {
     const times = { tuning, handedOver };
-    reportCompile(ending, inspected, command, { decisions, injection, verdict }, times, surroundings);
-    if (
-      !resolved.settled ||
-      !word.settled ||
-      ending.files === null ||
-      command.arguments.input?.kind !== 'file'
-    )
-      return;
+    const what = { decisions, injection, verdict, lock };
+    reportCompile(ending, inspected, command, what, times, surroundings);
+    if (!decided.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
     const input = { path: command.arguments.input.path, digest: inspected.input.digest };
     const memories = [
       surveyMemory.pathOf(cacheDirectory, inputIdentity(command, inspected.input.digest)),
@@ -126,8 +198,8 @@ async function compileTuned(found: Inspected, command: Command, surroundings: Su
       ),
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
-    const files = [...memories, ...resolved.files, ...ending.files];
-    rememberRun(run, command, input, before, files, surroundings, resolved.until);
+    const files = [...memories, ...decided.files, ...ending.files];
+    rememberRun(run, command, input, decided.before, files, given, decided.until);
   };
   if (injection.route === 'none') {
     store?.close();
@@ -161,11 +233,10 @@ async function compileTuned(found: Inspected, command: Command, surroundings: Su
       ]);
     }
   };
-  await compileInjected(injected, command, inspected, decisions, surroundings, {
-    onEnd: report,
-    onLost,
-    onFailure,
-  });
+  // What is locked was looked for in the executables when the lock file was made.
+  const own = lock?.whole ? withoutTuning(surroundings) : surroundings;
+  const events = { onEnd: report, onLost, onFailure };
+  await compileInjected(injected, command, inspected, decisions, own, events);
 }
 
 /** What the same compile will be counted as next time: nothing is tuned twice. */
@@ -193,12 +264,36 @@ async function rememberPass(
   rememberRun(run, command, { path, digest }, stampsBefore(surroundings, []), [], surroundings);
 }
 
+/** A database, and what is compiled for as it says. */
+interface Database {
+  readonly store: Store | null;
+  /** Why there is none, or why it is of no use. */
+  readonly problem: string | null;
+  /** Whether it is only read, wherever that comes from. */
+  readonly isReadonly: boolean;
+  readonly found: Inspected;
+}
+
 /** A database that cannot be used is a build without tuning, and a message for who looks. */
-async function openDatabase(settings: Settings): Promise<{ store: Store | null; problem: string | null }> {
+async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
+  const { database, readonly, forDevice, log } = settings;
+  const without = (problem: string) => ({ store: null, problem, isReadonly: readonly, found });
   try {
-    return { store: await openStore(settings.database, { readonly: settings.readonly }), problem: null };
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+    if (whyReadonly !== null) tell(whyReadonly, log);
+    const opened = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
+    if (forDevice === undefined) return { ...opened, found };
+    // Nothing of this is loaded where nobody sets it.
+    const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');
+    try {
+      return { ...opened, found: { ...found, site: siteFor(found.site, forDevice, store) } };
+    } catch (error) {
+      store.close();
+      if (error instanceof UnknownDeviceError) return without(error.message);
+      throw error;
+    }
   } catch (error) {
-    return { store: null, problem: `no tuning database: ${messageOf(error)}` };
+    return without(`no tuning database: ${messageOf(error)}`);
   }
 }
 

@@ -234,17 +234,25 @@ function conclude(
     open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
   });
   if (!settings.readonly)
-    for (const decision of found) mark(decision, left.get(decision.tunable.key)!, store);
+    for (const decision of found)
+      mark(decision, left.get(decision.tunable.key)!, store, inspected.site.deviceKey);
   return { decisions: better, settled: reason === null || attempts >= MOST_ATTEMPTS };
 }
 
 /**
  * Marks a configuration for every program. The search then goes on without it, once: what is slower in a program because of
- * where its operands lie, not of what it is, would be followed by the next one that is.
+ * where its operands lie, not of what it is, would be followed by the next one that is. What is slower on this device says
+ * nothing about another one, whose record it may be.
  */
-function mark({ record, configuration }: Injected, { mark: found }: LeftOutWorkload, store: Store): void {
+function mark(
+  { record, configuration }: Injected,
+  { mark: found }: LeftOutWorkload,
+  store: Store,
+  device: string,
+): void {
   const subject = record === null ? undefined : store.subject(record);
   if (found === null || subject === undefined) return;
+  if (found.kind === 'slower' && subject.device !== device) return;
   if (found.kind === 'slower' && store.marks(subject).some(({ kind }) => kind === 'slower')) return;
   const written = { createdAt: new Date().toISOString(), createdBy: userName() };
   store.addMarks(subject, [{ configuration, ...found, ...written }]);

@@ -12,6 +12,7 @@ import { planIdentity, planMemory } from './plan-memory.ts';
 /**
  * Plans the injection. Where not everything landed by a route before, the next one is tried, and the first again when
  * all of them were.
+ * @param found what has landed of this plan by now, by route
  */
 export function planCompile(
   decisions: readonly Decision[],
@@ -24,13 +25,14 @@ export function planCompile(
     settings,
     cacheDirectory,
   }: Pick<Surroundings, 'cacheDirectory'> & { readonly settings: Pick<Settings, 'inject'> },
+  found: ReadonlyMap<Route, readonly (boolean | null)[]> = new Map(),
 ): Injection {
   const options = injectionOptions(input, site, settings.inject);
   const first = planInjection(decisions, options);
   const lost: Route[] = [];
   for (let injection = first; injection.route !== 'none';) {
     const identity = planIdentity(command, input.digest, decisions, injection.route);
-    const landed = planMemory.recall(cacheDirectory, identity)?.landed;
+    const landed = found.get(injection.route) ?? planMemory.recall(cacheDirectory, identity)?.landed;
     if (options.wanted !== 'auto' || landed?.includes(false) !== true) return injection;
     lost.push(injection.route);
     injection = planInjection(decisions, { ...options, lost });

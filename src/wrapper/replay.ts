@@ -54,14 +54,25 @@ export async function recallRun(
 }
 
 /** What files were at some moment; null for one that was not there. */
-type Stamps = Replay['files'];
+export type Stamps = Replay['files'];
 
 const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, contentIdentity(path)]);
 
-/** What the database and other files are, before anything is decided by them. Never throws. */
-export function stampsBefore({ settings }: Surroundings, files: readonly string[]): Stamps {
+/**
+ * What the lock file, the database and other files are, before anything is decided by them. Never throws.
+ * @param withDatabase false where it is not asked
+ */
+export function stampsBefore(
+  { settings: { lock, database } }: Surroundings,
+  files: readonly string[],
+  withDatabase = true,
+): Stamps {
   try {
-    return stampsOf([settings.database, `${realPath(settings.database)}-wal`, ...files]);
+    return stampsOf([
+      ...(lock === undefined ? [] : [lock]),
+      ...(withDatabase ? [database, `${realPath(database)}-wal`] : []),
+      ...files,
+    ]);
   } catch {
     return [];
   }

@@ -6,6 +6,7 @@ import { explainOperations, type Explanation } from '../report/explain.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Ending } from './compile.ts';
 import type { PassThrough, Inspected } from './inspect.ts';
+import type { LockedBuild } from './locked.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 
@@ -17,7 +18,12 @@ export function reportCompile(
   ending: Ending,
   inspected: Inspected,
   command: Command,
-  { decisions, injection, verdict }: Pick<Counted, 'decisions' | 'injection' | 'verdict'>,
+  {
+    decisions,
+    injection,
+    verdict,
+    lock,
+  }: Pick<Counted, 'decisions' | 'injection' | 'verdict'> & { readonly lock: LockedBuild | null },
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
 ): void {
@@ -35,6 +41,7 @@ export function reportCompile(
     command: [command.compiler.executable, ...ending.argv],
     reason: ending.fallback ?? (injection.route === 'none' ? injection.reason : null),
     operations: explainOperations(inspected.input.bytes, inputName(command), decisions, ending.landed),
+    lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     program: verdict,
     seconds: {
       total: seconds(),
@@ -58,6 +65,7 @@ export function reportPass(pass: PassThrough, command: Command, surroundings: Su
     command: [command.compiler.executable, ...command.argv],
     reason: pass.pass,
     operations: explainOperations(pass.input ?? new Uint8Array(), inputName(command), pass.decisions, null),
+    lock: null,
     program: null,
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   }));

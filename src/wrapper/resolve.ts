@@ -1,10 +1,9 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
-import type { Decision } from '../decision/decision.ts';
+import type { Decision, Made } from '../decision/decision.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
-import { subjectOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
-import { lookUp, type Lookup } from '../decision/look-up.ts';
+import { lookUp, wantedSubjects, type Lookup } from '../decision/look-up.ts';
 import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
@@ -36,6 +35,7 @@ export interface Resolved {
  * Decides about every operation: looks records up, and tunes what has none where that is wanted and possible.
  * @param whyNoStore why there is no database, when there is none
  * @param program what is known of the program as a whole
+ * @param made what is decided already
  */
 export async function resolve(
   inspected: Inspected,
@@ -44,9 +44,10 @@ export async function resolve(
   program: ProgramMemory | null,
   command: Command,
   surroundings: Surroundings,
+  made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  let lookup = lookUp(store, inspected.input, inspected.site, settings);
+  let lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
@@ -56,7 +57,7 @@ export async function resolve(
     const { team: url } = settings;
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
     const { askTeam } = await import('./ask-team.ts');
-    const missing = () => (lookup = lookUp(store, input, site, settings)).misses;
+    const missing = () => (lookup = lookUp(store, input, site, settings, made)).misses;
     await askTeam(missing, whyNot === null, { url, site, surroundings });
   };
   const until = () =>
@@ -95,7 +96,7 @@ export async function resolve(
   tidyUp(surroundings.cacheDirectory);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
-      for (const miss of lookup.misses) store.noteMiss(subjectOf(miss, inspected.site));
+      for (const subject of wantedSubjects(lookup, inspected.site)) store.noteMiss(subject);
     const settled = store !== null && settings.onMiss !== 'record';
     return {
       inspected,
@@ -115,12 +116,12 @@ export async function resolve(
   const surveyed = await surveyToTune(inspected, command, surroundings, patience());
   if (typeof surveyed === 'string') {
     // Whoever measured all that time may have tuned the same.
-    lookup = lookUp(store, inspected.input, inspected.site, settings);
+    lookup = lookUp(store, inspected.input, inspected.site, settings, made);
     const decisions = decide(new Map(), surveyed);
     return { inspected, decisions, seconds: seconds(), settled: false, files: tools, whyNot, until: until() };
   }
   if (surveyed !== inspected) {
-    lookup = lookUp(store, surveyed.input, surveyed.site, settings);
+    lookup = lookUp(store, surveyed.input, surveyed.site, settings, made);
     await askOthers(surveyed);
     open = toTune();
   }

@@ -1,7 +1,11 @@
 // What every operation gets, given what is in a database: without a compiler, on a store in a temporary folder.
 import { describe, expect, test, vi } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
-import { lookUp, workloadsOf } from '../../src/decision/look-up.ts';
+import type { Device } from '../../src/backend/device.ts';
+import { passedOver } from '../../src/decision/decision.ts';
+import { siteFor } from '../../src/decision/for-device.ts';
+import { lookUp, wantedSubjects, workloadsOf } from '../../src/decision/look-up.ts';
+import type { TunableOperation } from '../../src/input/operation.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { placeOf, subjectOf } from '../../src/store/subject.ts';
@@ -11,7 +15,7 @@ import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.t
 import { matmul } from '../support/workloads.ts';
 
 const [here, there] = [siteOf(), siteOf({ deviceKey: 'another CPU local-sync threads=1' })];
-const settings = { inject: 'auto', budgetSeconds: 60 } as const;
+const settings = { inject: 'auto', budgetSeconds: 60, trust: 'device' } as const;
 const DEFAULT = { version: 1, kind: 'default' } as const;
 
 /** Matmuls of m x 512 x 512. */
@@ -100,6 +104,22 @@ test('without a database everything is missed', () => {
   expect(keys(lookup.misses)).toEqual([keyOf(8), keyOf(16)]);
   expect([lookup.narrow, lookup.undecided().size]).toEqual([[], 0]);
   expect(decided(null, [8])).toEqual([missed]);
+});
+
+test('what is decided already is neither looked up nor tuned', () => {
+  const store = open(temporaryPath());
+  putRecord(store, 16);
+  const find = vi.spyOn(store, 'findRecords');
+  const made = (operation: TunableOperation) =>
+    operation.key === keyOf(16) ? null : passedOver(operation.place, operation, 'default', 'so it is');
+  const lookup = lookUp(store, input(8, 16, 8), here, settings, made);
+  expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16)]]);
+  expect([...lookup.misses, ...lookup.narrow, ...lookup.unfinished]).toEqual([]);
+  expect(lookup.decide(new Map(), '').map(({ reason }) => reason)).toEqual([
+    'so it is',
+    hit.reason,
+    'so it is',
+  ]);
 });
 
 test('each workload is looked up once, in the order of the input, and every operation is decided about', () => {
@@ -228,6 +248,118 @@ describe('the record of another device', () => {
     putRecord(store, 8, { site: there });
     store.addMarks(aboutMatmul(8, there), [MARK]);
     expect(decided(store, [8], nowhere)).toEqual([missed]);
+  });
+});
+
+describe('a record of the same class', () => {
+  const device = (model: string, vendor = 'AuthenticAMD'): Device => ({
+    model,
+    driver: 'local-sync',
+    threads: 1,
+    cachesKiB: [],
+    processor: { architecture: 'x64', vendor, family: 25, model: 17, threadsPerCore: 1, caches: [] },
+  });
+  const at = (model: string, change: Partial<Site> = {}, vendor?: string) =>
+    siteOf({ device: device(model, vendor), deviceKey: model, ...change });
+  const [own, alike, better, stranger] = [at('own'), at('alike'), at('better'), at('other', {}, 'Another')];
+  const look = (store: Store, site = own, trust: 'device' | 'class' = 'device') => {
+    const lookup = lookUp(store, input(8), site, { ...settings, trust });
+    return {
+      lookup,
+      got: lookup.decide(new Map(), 'nobody tunes').map(({ outcome, reason }) => ({ outcome, reason })),
+    };
+  };
+  const onAlike = { ...hit, reason: `${hit.reason}, measured on alike, a device of the same class` };
+  function withAlike(): Store {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: alike });
+    return store;
+  }
+
+  test('is a miss that says what to compare with the default first', () => {
+    const { lookup, got } = look(withAlike());
+    expect(got).toEqual([missed]);
+    expect(lookup.misses).toMatchObject([{ key: keyOf(8), alike: { device: 'alike', configuration: TILE } }]);
+  });
+  test('is used unmeasured where the user trusts it, and says where it was measured; it is wanted all the same', () => {
+    const { lookup, got } = look(withAlike(), own, 'class');
+    expect(got).toEqual([onAlike]);
+    expect(wantedSubjects(lookup, own).map(({ workload, device }) => [workload, device])).toEqual([
+      [keyOf(8), 'own'],
+    ]);
+  });
+  test('of another class is neither', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: stranger });
+    const { lookup, got } = look(store, own, 'class');
+    expect(got).toEqual([missed]);
+    expect(lookup.misses[0]).not.toHaveProperty('alike');
+  });
+  test('is nothing to a device whose class is not known', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: there });
+    putRecord(store, 8, { site: alike });
+    expect(look(store, here, 'class').got).toEqual([missed]);
+  });
+  test('is the one that promises most, and comes after one of this device', () => {
+    const store = withAlike();
+    putRecord(store, 8, { site: better, evidence: { ratio: 4, low: 3, high: 5 } });
+    expect(look(store, own, 'class').got[0]!.reason).toContain('measured on better');
+    putRecord(store, 8, { site: own });
+    expect(look(store, own, 'class').got).toEqual([hit]);
+  });
+  test('is not used where it is marked, there or here', () => {
+    for (const site of [alike, own]) {
+      const store = withAlike();
+      store.addMarks(aboutMatmul(8, site), [MARK]);
+      expect(look(store, own, 'class').got).toEqual([missed]);
+    }
+  });
+  test('is not used where this device has tried the same and did not take it', () => {
+    const store = withAlike();
+    store.addTrials(aboutMatmul(8, own), [
+      { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'any' },
+    ]);
+    expect(look(store, own, 'class').got).toEqual([missed]);
+  });
+  test('says nothing about what to compare where the default is best there', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: alike, configuration: DEFAULT, evidence: { ratio: 1, low: 1, high: 1 } });
+    expect(look(store).lookup.misses[0]).not.toHaveProperty('alike');
+    expect(look(store, own, 'class').got[0]!.reason).toMatch(/^the default is best, measured on alike/);
+  });
+  test('asks for the devices of the database only where there is something to choose from', () => {
+    const store = open(temporaryPath());
+    const devices = vi.spyOn(store, 'devices');
+    putRecord(store, 8, { site: own });
+    look(store);
+    look(open(temporaryPath()));
+    expect(devices).not.toHaveBeenCalled();
+    putRecord(store, 8, { site: alike });
+    look(store);
+    expect(devices).not.toHaveBeenCalled();
+  });
+
+  describe('of the device that a build is for', () => {
+    const forIt = (store: Store, asked: string) => siteFor(here, asked, store);
+    test('is used after its own, without anybody having to trust it', () => {
+      const store = withAlike();
+      store.nameDevice('prod', { key: 'own', form: own.device });
+      expect(look(store, forIt(store, 'prod')).got).toEqual([onAlike]);
+      putRecord(store, 8, { site: own, evidence: { ratio: 1.2, low: 1.1, high: 1.3 } });
+      expect(look(store, forIt(store, 'prod')).got[0]!.reason).toBe('1.20x faster than the default');
+    });
+    test('is not replaced by one of any other device', () => {
+      const store = open(temporaryPath());
+      putRecord(store, 8, { site: stranger });
+      putRecord(store, 8, { site: here });
+      store.nameDevice('prod', { key: 'own', form: own.device });
+      const { lookup, got } = look(store, forIt(store, 'prod'));
+      expect(got).toEqual([missed]);
+      expect(wantedSubjects(lookup, forIt(store, 'prod'))).toMatchObject([
+        { workload: keyOf(8), device: 'own', deviceForm: own.device },
+      ]);
+    });
   });
 });
 

@@ -57,6 +57,32 @@ test.each<[string, Workload]>([
     });
 });
 
+/** Compiles a program with a configuration for this workload in it, as a build would. */
+async function compileInjected(
+  { workDirectory, release, flags, compiler, signal }: Toolchain,
+  program: string,
+  shape: Workload,
+  own: DataTileConfiguration,
+  more: readonly string[],
+): Promise<void> {
+  const loops = [0, 1, 2];
+  const annotation = { form: { workload: shape, loops }, ...directiveOf(own, loops, release)! };
+  const [source, hints, spec] = ['program.mlir', 'hints.mlir', 'spec.mlir'].map((name) =>
+    join(workDirectory, name),
+  ) as [string, string, string];
+  writeFileSync(source, program);
+  writeFileSync(hints, preprocessingSpec([annotation], llvmCpu.wholeProgram.rules));
+  writeFileSync(spec, tuningSpec(llvmCpu.followingRules([{ workload: shape, configuration: own }])));
+  const injected = [...preprocessingFlags(hints), ...llvmCpu.wholeProgram.flags, ...tuningSpecFlags(spec)];
+  const { ok, stderr } = await runTool(
+    compiler,
+    [...flags, ...injected, ...more, source, '-o', join(workDirectory, 'program.vmfb')],
+    60,
+    signal,
+  );
+  expect(ok, stderr).toBe(true);
+}
+
 test('an operation with a batch, or that is not packed, has no form', async () => {
   const tools = await toolchain(temporaryDirectory());
   expect(await formOf(tools, workload({ batch: 2, m: 64, n: 64, k: 64 }))).toBeNull();
@@ -88,23 +114,7 @@ test.each([[[]], [['--iree-opt-level=O2']]])(
     const text = candidateModule(shape, [{ name: 'main', attribute: null }]);
     const program = `func.func @main(%lhs: tensor<127x61xf32>, %rhs: tensor<61x255xf32>) -> tensor<127x255xf32> {
 ${text.slice(text.indexOf('  %zero = arith.constant 0.0'))}`;
-    const loops = [0, 1, 2];
-    const annotation = { form: { workload: shape, loops }, ...directiveOf(own, loops, release)! };
-    const [source, hints, spec] = ['program.mlir', 'hints.mlir', 'spec.mlir'].map((name) =>
-      join(workDirectory, name),
-    ) as [string, string, string];
-    writeFileSync(source, program);
-    writeFileSync(hints, preprocessingSpec([annotation], llvmCpu.wholeProgram.rules));
-    const rules = llvmCpu.followingRules([{ workload: shape, configuration: own }]);
-    writeFileSync(spec, tuningSpec(rules));
-    const injected = [...preprocessingFlags(hints), ...llvmCpu.wholeProgram.flags, ...tuningSpecFlags(spec)];
-    const { ok, stderr } = await runTool(
-      tools.compiler,
-      [...tools.flags, ...injected, dump, source, '-o', join(workDirectory, 'program.vmfb')],
-      60,
-      tools.signal,
-    );
-    expect(ok, stderr).toBe(true);
+    await compileInjected(tools, program, shape, own, [dump]);
     expect(measured).toHaveLength(4);
     expect(measured).toEqual(dispatches());
     const { multiply, pack } = packedLowering(own.packed!);
@@ -112,3 +122,34 @@ ${text.slice(text.indexOf('  %zero = arith.constant 0.0'))}`;
     expect(measured.filter((dispatch) => dispatch.includes(pack!))).toHaveLength(2);
   },
 );
+
+test('tiles for packing leave alone what is packed where it is made', async () => {
+  const tools = await toolchain(temporaryDirectory());
+  const shape = matmul(128, 96, 3072);
+  const form = await formOf(tools, shape);
+  const own: DataTileConfiguration = {
+    version: 1,
+    kind: 'data-tile',
+    packed: { ...form!, packing: [16, 64] },
+  };
+  const [wide, narrow] = ['tensor<128x3072xf32>', 'tensor<128x96xf32>'];
+  const program = `func.func @main(%a: tensor<128x768xf32>, %b: tensor<768x3072xf32>, %c: tensor<3072x96xf32>) -> ${narrow} {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : ${wide}
+    %init = linalg.fill ins(%zero : f32) outs(%empty : ${wide}) -> ${wide}
+    %0 = linalg.matmul ins(%a, %b : tensor<128x768xf32>, tensor<768x3072xf32>) outs(%init : ${wide}) -> ${wide}
+    %1 = linalg.generic {
+        indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+        iterator_types = ["parallel", "parallel"]
+      } ins(%0 : ${wide}) outs(%empty : ${wide}) {
+      ^bb0(%in: f32, %out: f32):
+        %gate = math.tanh %in : f32
+        linalg.yield %gate : f32
+      } -> ${wide}
+    %none = tensor.empty() : ${narrow}
+    %begin = linalg.fill ins(%zero : f32) outs(%none : ${narrow}) -> ${narrow}
+    %2 = linalg.matmul ins(%1, %c : ${wide}, tensor<3072x96xf32>) outs(%begin : ${narrow}) -> ${narrow}
+    return %2 : ${narrow}
+  }`;
+  await compileInjected(tools, program, shape, own, []);
+});

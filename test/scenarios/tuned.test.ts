@@ -74,7 +74,9 @@ test('the doctor finds everything, and says how to mend what is missing', async 
   const place = new Workplace();
   const well = await say(place, ['doctor']);
   expect(well).toMatchObject({ code: 0, stderr: '' });
-  expect(well.stdout.trim().split('\n')).toHaveLength(8);
+  expect(well.stdout.trim().split('\n')).toHaveLength(9);
+  expect(well.stdout).toMatch(/^ {16}class \S/m);
+  expect(well.stdout).toMatch(/^ok {3}database .* records, on \S+$/m);
   expect(well.stdout).not.toContain('BAD');
   const ill = await say(place, ['doctor'], { IREE_TUNED_COMPILER: '/nowhere/iree-compile' });
   expect(ill.code).toBe(1);

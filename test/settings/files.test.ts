@@ -1,7 +1,14 @@
 import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PROJECT_FILE, readSettingsFiles, realPath } from '../../src/settings/files.ts';
+import {
+  findLockFile,
+  LOCK_FILE,
+  PROJECT_FILE,
+  projectFolder,
+  readSettingsFiles,
+  realPath,
+} from '../../src/settings/files.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 const original = process.cwd();
@@ -77,5 +84,31 @@ describe('a real path', () => {
     expect(realPath(join(folder, 'link/new/file'))).toBe(join(folder, 'real/new/file'));
     expect(realPath(join(folder, 'dangling'))).toBeNull();
     expect(realPath(join(folder, 'dangling/file'))).toBeNull();
+  });
+});
+
+describe('a lock file', () => {
+  it('is the nearest one above the working directory, whatever it is, but none above the project', () => {
+    const folder = project();
+    expect(findLockFile(null)).toBeNull();
+    writeFileSync(join(folder, LOCK_FILE), 'far');
+    expect(findLockFile(null)).toBe(join(folder, LOCK_FILE));
+    expect(findLockFile(folder)).toBe(join(folder, LOCK_FILE));
+    expect(findLockFile(join(folder, 'a'))).toBeNull();
+    mkdirSync(join(folder, 'a', LOCK_FILE));
+    expect(findLockFile(null)).toBe(join(folder, 'a', LOCK_FILE));
+  });
+
+  it('is looked for up to the folder of the settings file that counts', () => {
+    const folder = project();
+    expect(projectFolder(read())).toBeNull();
+    writeFileSync(join(folder, 'a', PROJECT_FILE), '{}');
+    expect(projectFolder(read())).toBe(join(folder, 'a'));
+  });
+
+  it('is not looked for where the working directory was removed', () => {
+    const folder = project();
+    rmSync(join(folder, 'a'), { recursive: true });
+    expect(findLockFile(null)).toBeNull();
   });
 });

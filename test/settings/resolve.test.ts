@@ -33,7 +33,7 @@ function resolve(given: Given) {
     })),
     parse: parseConfigText,
     home: '/home/ada',
-    defaults: { database: '/default.db', cache: '/default-cache' },
+    defaults: { database: '/default.db', cache: '/default-cache', lock: undefined },
     realPath: (path) => (path in (given.links ?? {}) ? given.links![path]! : path),
   });
 }
@@ -52,11 +52,15 @@ describe('settings', () => {
       inject: 'auto',
       sizes: {},
       device: 'local-task',
+      forDevice: undefined,
+      trust: 'device',
       disabled: false,
       readonly: false,
       explain: undefined,
       log: undefined,
       cache: '/default-cache',
+      lock: undefined,
+      frozen: false,
       team: undefined,
       teamTimeoutMs: 300,
     });
@@ -155,7 +159,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, disable, readonly, explain, log, cache, team, team-timeout, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, for-device, trust, disable, readonly, explain, log, cache, lock, frozen, team, team-timeout, trusted-projects',
     ],
     ['{\n  "budget": "5"}', ':2:3: "budget": "5": it takes a number of seconds, 0 for no tuning'],
     ['{"budget": -5}', ':1:2: "budget": -5: it takes a number of seconds, 0 for no tuning'],

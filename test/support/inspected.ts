@@ -66,6 +66,7 @@ export function siteOf(change: Partial<Site> = {}, target: Partial<Target> = {})
     device: { model: 'a CPU', driver: 'local-sync', threads: 1, cachesKiB: [32, 1024] },
     deviceKey: 'a CPU local-sync threads=1',
     flags: [],
+    forDevice: null,
     whyNotHere: null,
     ...change,
   };

@@ -62,6 +62,25 @@ describe.skipIf(whyNoPostgres !== null)("a team's server", () => {
     expect(await given(reader.ask({ ...question, workloads: [] }, LONG))).toEqual({ lines: [], ignored: 0 });
   });
 
+  test('tells of eight devices at most, those with such a processor first', async () => {
+    const writer = await clientAs(await teamDatabase(), 'writer');
+    const processor = { architecture: 'x64', vendor: 'AuthenticAMD', family: 25, model: 97 };
+    const devices = Array.from({ length: 12 }, (_, i) =>
+      subjectOf(512, {
+        device: `device ${i}`,
+        deviceForm: { processor: { ...processor, model: i < 10 ? i : 97, caches: [i] } },
+      }),
+    );
+    for (const subject of devices)
+      await given(writer.push([...partsOf(subject), claimOf({ subject })], LONG));
+    const ask = async (device: string) => {
+      const { lines } = await given(writer.ask({ ...question, device, processor }, LONG));
+      return ofType(lines, 'claim').map((line) => line.device);
+    };
+    expect(await ask('device 9')).toHaveLength(8);
+    expect(await ask('device 9')).toEqual(expect.arrayContaining(['device 9', 'device 10', 'device 11']));
+  });
+
   test('merges claims as clients do, in whatever order they come', async () => {
     const base = claimOf();
     const variants: ClaimLine[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nextStep, type Standing } from '../../src/tuning/schedule.ts';
+import { batchesAtOnce, nextStep, type Standing } from '../../src/tuning/schedule.ts';
 
 const standing = (change: Partial<Standing> = {}): Standing => ({
   isClosed: false,
@@ -75,5 +75,27 @@ describe('what is done next', () => {
   test('is a decision where nothing more may be tried', () => {
     expect(nextStep([standing(found), standing()], 60, false)).toEqual({ kind: 'finals', index: 0 });
     expect(nextStep([standing(), standing()], 60, false)).toBeNull();
+  });
+});
+
+describe('what is compiled at once', () => {
+  const three = [1, 3, 2].map((programSeconds) => standing({ programSeconds }));
+
+  test('is what would be next, one after the other, and nothing twice', () => {
+    expect(batchesAtOnce(three, 1, 60, 2)).toEqual([1, 2]);
+    expect(batchesAtOnce(three, 1, 60, 4)).toEqual([1, 2, 0]);
+    expect(batchesAtOnce(three, 1, 60, 1)).toEqual([1]);
+  });
+
+  test('leaves time for the batch and the finals of what is chosen already', () => {
+    const begun = [1, 3, 2].map((programSeconds) => standing({ programSeconds, ...found }));
+    // Each keeps 4 s for its finals, and takes 2 s of compiling and timing.
+    expect(batchesAtOnce(begun, 1, 16, 3)).toEqual([1, 2, 0].slice(0, 2));
+    expect(batchesAtOnce(begun, 1, 18, 3)).toEqual([1, 2, 0]);
+  });
+
+  test('is no batch of what comes to its decision first', () => {
+    const ended = standing({ ...found, isOver: true, programSeconds: 2 });
+    expect(batchesAtOnce([standing({ programSeconds: 3 }), ended, standing()], 0, 60, 3)).toEqual([0]);
   });
 });

@@ -1,7 +1,7 @@
 // A bench that makes its timings up, in no time: for tests of what tuning decides.
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
-import type { Bench, Finals, Stratum } from '../../src/tuning/bench.ts';
+import type { Batch, Bench, Finals, Stratum } from '../../src/tuning/bench.ts';
 
 /** Where something is timed: a batch of the search, counted from 0, or a process of the finals. */
 export type Occasion = { readonly batch: number } | { readonly stratum: Stratum };
@@ -37,18 +37,20 @@ export function syntheticBench({
     defaultSeconds(occasion).map((seconds) => (seconds / gain) * noise());
   return {
     batches,
-    screen(configurations) {
+    prepareBatch(configurations) {
       const occasion = { batch: batches.length };
       batches.push(configurations);
-      return Promise.resolve({
-        defaultSeconds: isSlow && occasion.batch > 0 ? null : timed(occasion, 1),
-        repetitions: isSlow && occasion.batch > 0 ? 0 : 3,
-        problem: null,
-        results: configurations.map((configuration) => ({
-          outcome: 'measured',
-          seconds: timed(occasion, gainOf(configuration, occasion)),
-        })),
-      });
+      const time = (): Promise<Batch> =>
+        Promise.resolve({
+          defaultSeconds: isSlow && occasion.batch > 0 ? null : timed(occasion, 1),
+          repetitions: isSlow && occasion.batch > 0 ? 0 : 3,
+          problem: null,
+          results: configurations.map((configuration) => ({
+            outcome: 'measured',
+            seconds: timed(occasion, gainOf(configuration, occasion)),
+          })),
+        });
+      return Promise.resolve({ time });
     },
     finalsSeconds: () => 0,
     prepareFinals(configurations) {

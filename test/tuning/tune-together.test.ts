@@ -34,15 +34,24 @@ function program(
     store.close();
   });
   let now = 0;
+  const log: string[] = [];
   const clock = () => now;
   const tune = async () => {
     const parts = operations.map(({ m, seconds, gain }) => {
       const made = syntheticBench({ isSlow, gainOf: () => gain, defaultSeconds: () => [seconds] });
       const bench: Bench = {
         ...made,
-        screen: (configurations, timeout) => {
-          now += BATCH;
-          return made.screen(configurations, timeout);
+        prepareBatch: async (configurations) => {
+          log.push(`compile ${m}`);
+          const ready = await made.prepareBatch(configurations);
+          log.push(`compiled ${m}`);
+          return {
+            time: (timeout) => {
+              log.push(`time ${m}`);
+              now += BATCH;
+              return ready.time(timeout);
+            },
+          };
         },
         prepareFinals: (configurations, expected, isBrief) => {
           now += PREPARATION;
@@ -66,15 +75,36 @@ function program(
     const end = now + budgetSeconds;
     await tuneTogether<Part & { m: number }>(
       parts,
-      { end, clock, effort: DEFAULT_EFFORT, leastSeconds: 0, ...change },
+      { end, clock, effort: DEFAULT_EFFORT, leastSeconds: 0, compilesAtOnce: 1, ...change },
       ({ m }, result) => {
         results.set(m, result);
       },
     );
     return { results, parts, seconds: now - end + budgetSeconds };
   };
-  return { store, tune };
+  return { store, tune, log };
 }
+
+test('batches of several searches are compiled at once, and nothing is timed meanwhile', async () => {
+  const operations = [1, 2, 3].map((i) => ({ m: 64 * i, seconds: 0.1 * i, gain: 1.5 }));
+  const { tune, log } = program(operations, 1000, { compilesAtOnce: 2 });
+  const { results } = await tune();
+  expect(results.size).toBe(3);
+  expect(log.slice(0, 6)).toEqual([
+    'compile 192',
+    'compile 128',
+    'compiled 192',
+    'compiled 128',
+    'time 192',
+    'time 128',
+  ]);
+  for (const [i, entry] of log.entries())
+    if (entry.startsWith('time')) {
+      const before = log.slice(0, i);
+      const count = (what: string) => before.filter((one) => one.startsWith(`${what} `)).length;
+      expect(count('compile')).toBe(count('compiled'));
+    }
+});
 
 const sizes = ({ batches }: SyntheticBench) => batches.map((batch) => batch.length);
 

@@ -58,6 +58,14 @@ export function packedOperations({ workload, packed }: PackedEntry): PackedOpera
   return forms;
 }
 
+/**
+ * An operand that is packed where it is made would be made in vectors as large as the packing's tiles, too large for the
+ * compiler: such packings are left alone.
+ */
+const FROM_MEMORY = `
+    %source = transform.get_defining_op %first : (!transform.any_value) -> !transform.any_op
+    transform.match.operation_name %source ["iree_tensor_ext.dispatch.tensor.load"] : !transform.any_op`;
+
 const packedMatcher = (
   { operation, types }: OperandTypes,
   name: string,
@@ -65,7 +73,7 @@ const packedMatcher = (
 ) => `  transform.named_sequence @${name}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {
     transform.match.operation_name %op ["${operation}"] : !transform.any_op
     transform.iree.match.has_no_lowering_config %op : !transform.any_op
-    %first = transform.get_operand %op[0] : (!transform.any_op) -> !transform.any_value
+    %first = transform.get_operand %op[0] : (!transform.any_op) -> !transform.any_value${operation === 'linalg.pack' ? FROM_MEMORY : ''}
     %second = transform.get_operand %op[1] : (!transform.any_op) -> !transform.any_value
     transform.iree.match.cast_compatible_type %first = ${types[0]} : !transform.any_value
     transform.iree.match.cast_compatible_type %second = ${types[1]} : !transform.any_value

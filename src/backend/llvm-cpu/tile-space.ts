@@ -135,6 +135,8 @@ function recipes(lanes: number): Recipe[] {
   return [
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 1, workgroup: [1, 1] },
+    // One register of columns, whose rows are broadcast as they are multiplied: the best of many awkward sizes.
+    { rows: 16, columns: lanes, reduction: 1, workgroup: [128, 64] },
     { rows: 4, columns: wide, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 4, workgroup: [64, 256] },
     { rows: 12, columns: middle, reduction: 1, workgroup: [192, 256] },
@@ -150,7 +152,7 @@ function recipes(lanes: number): Recipe[] {
     { rows: 1, columns: 8 * lanes, reduction: 16, workgroup: [1, 256] },
     { rows: 1, columns: wide, reduction: 8, workgroup: [1, 128] },
     { rows: 2, columns: wide, reduction: 4, workgroup: [64, 128] },
-    { rows: 16, columns: lanes, reduction: 4, workgroup: [128, 64] },
+    { rows: 16, columns: lanes, reduction: 1, workgroup: [128, 512] },
     { rows: 8, columns: middle, reduction: 16, workgroup: [64, 64] },
   ];
 }

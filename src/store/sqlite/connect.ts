@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { networkOf } from '../../system/file-system.ts';
 import { ELSEWHERE, StoreError, errorCode, type FailureContext } from '../errors.ts';
 import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
 
@@ -20,13 +21,19 @@ const SNAPSHOT_LIMIT = 64n * 1024n * 1024n;
 
 /**
  * Opens, checks and, unless read-only, creates or migrates. Throws `StoreError`, or what the driver throws.
+ * @param networkAt the network file system that a path lies on, null where it is none
  * @param copyInto a folder to migrate a copy in where the schema is older and the file itself is not to be changed
  */
-export function connect(context: FailureContext, copyInto?: string): Connection {
+export function connect(
+  context: FailureContext,
+  networkAt: (path: string) => string | null = networkOf,
+  copyInto?: string,
+): Connection {
   const file = statOf(context.path);
   if (file !== undefined && !file.isFile()) {
     throw new StoreError('foreign', `${context.path} is not a file: ${ELSEWHERE}`);
   }
+  if (!context.readonly) refuseNetwork(context.path, networkAt(context.path));
   const db = context.readonly ? openReadonly(context, file) : openWritable(context, file);
   try {
     const version = schemaVersion(db, context.path);
@@ -39,6 +46,17 @@ export function connect(context: FailureContext, copyInto?: string): Connection 
     db.close();
     throw error;
   }
+}
+
+/** There, two machines that write at once damage the file, and locks make builds wait for a server, or fail. */
+function refuseNetwork(path: string, network: string | null): void {
+  if (network === null) return;
+  throw new StoreError(
+    'network',
+    `tuning database ${path} lies on a network disk (${network}), where SQLite's locks do not protect it, so it is only read: ` +
+      "set IREE_TUNED_DB to a file on this machine's own disk, and share what is in it by a team's server (IREE_TUNED_TEAM) " +
+      'or by iree-tuned export and import',
+  );
 }
 
 function openWritable({ path, busyTimeoutMs }: FailureContext, file: BigIntStats | undefined): Connection {

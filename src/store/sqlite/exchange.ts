@@ -48,7 +48,7 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
       throw toStoreError(error, context);
     }
   };
-  const db = guard(() => connect(context, copyInto));
+  const db = guard(() => connect(context, undefined, copyInto));
   const statement = preparedOnce(db);
   /** Keys whose lines were kept: one object receives from one sender. */
   const laterKeys = new Set<string>();

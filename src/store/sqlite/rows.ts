@@ -1,11 +1,12 @@
 // Rows to values. A row that does not validate gives undefined, and its reader goes on without it.
 import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.ts';
-import { countingMarks } from '../claim.ts';
+import type { Effort } from '../claim.ts';
 import { LONGEST_CONFIGURATION } from '../limits.ts';
 import type {
   Claim,
   ClaimEvidence,
   KeptMark,
+  KnownDevice,
   Origin,
   RecordKey,
   Run,
@@ -16,7 +17,7 @@ import type {
   MarkKind,
   Undecided,
 } from '../store.ts';
-import { isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
+import { isDeviceName, isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 
@@ -46,10 +47,12 @@ export interface ClaimRow extends RecordKey {
   readonly digest: string;
 }
 
-/** A claim, and the marks of its configuration as a JSON list of `MarkRow`s. */
 export interface RecordRow extends ClaimRow {
   readonly subject: number;
-  readonly marks: string;
+  /** 0 or 1, as in the next. */
+  readonly has_marks: number;
+  /** Whether anything is revoked at all. */
+  readonly may_be_revoked: number;
 }
 
 export interface MarkRow {
@@ -83,6 +86,12 @@ export interface SubjectRow extends RecordKey {
   readonly target_form: string;
   readonly device_form: string;
   readonly compiler_form: string;
+}
+
+export interface DeviceRow {
+  readonly key: string;
+  readonly form: string;
+  readonly name: string | null;
 }
 
 export function toClaim(row: ClaimRow): Claim | undefined {
@@ -119,22 +128,19 @@ export function toClaim(row: ClaimRow): Claim | undefined {
   };
 }
 
-/** @param own whose marks count at once; asked for only where there are marks */
-export function toRecord(row: RecordRow, own: () => Origin): TuningRecord | undefined {
+/** @param failure of its configuration, asked for where it has marks */
+export function toRecord(row: RecordRow, failure: (row: RecordRow) => string | null): TuningRecord | null {
   const claim = toClaim(row);
-  if (claim === undefined) return undefined;
+  if (claim === undefined) return null;
   const { version, confidence, ...evidence } = claim.evidence;
-  return { ...claim, evidence, failure: row.marks === '[]' ? null : failureOf(row.marks, own()) };
+  return { ...claim, evidence, failure: row.has_marks === 0 ? null : failure(row) };
 }
 
-/** Why the marks of a configuration rule it out; the same whatever their order. */
-function failureOf(text: string, own: Origin): string | null {
-  const rows = parseJson(text) as readonly MarkRow[];
-  const counting = countingMarks(
-    rows.filter(({ kind }) => KINDS.includes(kind)).map((row) => ({ ...row, ...toOrigin(row) })),
-    own,
-  );
-  return counting.map(({ kind, reason }) => `${kind}: ${reason}`).sort()[0] ?? null;
+/** What a claim says of effort, whatever else it says; null where that is not sound. */
+export function toEffort({ families: text, trials, tuning_seconds: tuningSeconds }: ClaimRow): Effort | null {
+  const families = parseJson(text);
+  const isSound = areFamilies(families) && trials >= 0 && tuningSeconds >= 0 && tuningSeconds < Infinity;
+  return isSound ? { families, trials, tuningSeconds } : null;
 }
 
 const KINDS: readonly MarkKind[] = ['compile-error', 'wrong-result', 'slower', 'lifted'];
@@ -165,6 +171,11 @@ export const toOrigin = ({ created_by: createdBy, machine, tool }: OriginRow): O
 /** Nobody has more time than for ever: such a row would never be tried again. */
 export function toUndecided(row: Undecided): Undecided | undefined {
   return Number.isFinite(row.budgetSeconds) && isInstant(row.lastTriedAt) ? row : undefined;
+}
+
+export function toDevice({ key, form: text, name }: DeviceRow): KnownDevice | undefined {
+  const form = parseJson(text);
+  return form === undefined ? undefined : { key, form, name: isDeviceName(name) ? name : null };
 }
 
 export function toTrial(row: TrialRow): Trial | undefined {

@@ -1,7 +1,7 @@
 // The tuning database in a SQLite file.
 import { resolve } from 'node:path';
 import { ownOrigin } from '../author.ts';
-import { decisionAmong } from '../choose.ts';
+import { decisionAmong, type Candidate } from '../choose.ts';
 import {
   compare,
   CONFIDENCE,
@@ -15,11 +15,15 @@ import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
 import { connect } from './connect.ts';
 import { toStoreError } from '../errors.ts';
 import {
+  toDevice,
   keysOf,
+  toEffort,
+  toOrigin,
   toRecord,
   toSubject,
   toRun,
   toTrial,
+  type DeviceRow,
   type RecordRow,
   type RunRow,
   type SubjectRow,
@@ -30,7 +34,7 @@ import {
 } from './rows.ts';
 import { preparedOnce } from './prepared.ts';
 import * as sql from './statements.ts';
-import { insertSubject, nextChange, putClaim, putMark, revocationsIn } from './write.ts';
+import { formText, insertSubject, nextChange, putClaim, putMark, revocationsIn } from './write.ts';
 import type {
   KeptMark,
   Mark,
@@ -53,11 +57,13 @@ export interface SqliteOptions {
   readonly now?: () => Date;
   /** Who writes, where and with what; this process when left out. */
   readonly origin?: Origin;
+  /** The network file system that a path lies on, null where it is none; what the system says when left out. */
+  readonly networkAt?: (path: string) => string | null;
 }
 
 /** Opens the database at `path`, creating or migrating it unless `readonly`. Opening and every method throw `StoreError`. */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
-  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date() } = options;
+  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date(), networkAt } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = <T>(action: () => T): T => {
     try {
@@ -66,7 +72,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       throw toStoreError(error, context);
     }
   };
-  const db = guard(() => connect(context));
+  const db = guard(() => connect(context, networkAt));
   const statement = preparedOnce(db);
   // Taking the write lock at once lets a writer wait for its turn; a read lock that is raised later cannot wait.
   const write = (action: () => void) => {
@@ -79,17 +85,45 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   const subjectId = (subject: Subject) => insertSubject(statement, subject);
   let written: Origin | undefined;
   const origin = () => (written ??= options.origin ?? ownOrigin());
-  const recordOf = (row: RecordRow) => toRecord(row, origin);
+  const marksOf = (subject: number, configuration: string) =>
+    statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(subject, configuration) as MarkRow[];
+  /** Why the marks of a claim's configuration rule it out; the same whatever their order. */
+  const failureOf = ({ subject, configuration }: RecordRow): string | null => {
+    const revocations = revocationsIn(statement);
+    const marks = marksOf(subject, configuration).map(toMark);
+    const live = marks.filter((mark) => mark !== undefined && !isRevoked(mark, revocations)) as KeptMark[];
+    const counting = countingMarks(live, origin());
+    return counting.map(({ kind, reason }) => `${kind}: ${reason}`).sort()[0] ?? null;
+  };
+  const candidateOf = (row: RecordRow): Candidate => ({
+    low: row.low,
+    digest: row.digest,
+    effort: () => toEffort(row),
+    record: () => toRecord(row, failureOf),
+  });
+  /** The decision about a subject by its claims, at most one. */
+  const decide = (rows: readonly RecordRow[]): TuningRecord[] => {
+    const revocations = rows.some((row) => row.may_be_revoked === 1) ? revocationsIn(statement) : [];
+    const live = rows.filter((row) => !isRevoked({ ...toOrigin(row), digest: row.digest }, revocations));
+    const decision = decisionAmong(live.map(candidateOf));
+    return decision === null ? [] : [decision];
+  };
 
   return {
     findRecords: (workloads, target, compiler) =>
-      decisions(
-        read<RecordRow>(sql.FIND_RECORDS, { workloads: JSON.stringify(workloads), target, compiler }),
-        recordOf,
-      ),
+      guard(() => {
+        const rows = read<RecordRow>(sql.FIND_RECORDS, {
+          workloads: JSON.stringify(workloads),
+          target,
+          compiler,
+        });
+        return [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
+      }),
     allRecords: () =>
-      guard(() => decisions(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>, recordOf)).sort(
-        (a, b) => compare(b.createdAt, a.createdAt),
+      guard(() =>
+        Array.from(inARow(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>), decide)
+          .flat()
+          .sort((a, b) => compare(b.createdAt, a.createdAt)),
       ),
     putRecord: (subject, { configuration, evidence, createdAt, createdBy }) => {
       const { machine, tool } = origin();
@@ -113,13 +147,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       write(() => {
         const id = subjectId(subject);
         for (const mark of marks) {
-          const generation = nextGeneration(
-            statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(
-              id,
-              configurationText(mark.configuration),
-            ) as KeptMark[],
-            mark.kind,
-          );
+          const generation = nextGeneration(marksOf(id, configurationText(mark.configuration)), mark.kind);
           putMark(statement, id, { ...mark, ...plainWords(mark), generation, machine, tool }, false);
         }
       });
@@ -190,6 +218,14 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         toUndecided,
       ),
     subject: (key) => valid(read<SubjectRow>(sql.SELECT_SUBJECT, keysOf(key)), toSubject)[0],
+    devices: () => valid(read<DeviceRow>(sql.SELECT_DEVICES), toDevice),
+    nameDevice: (name, { key, form }) => {
+      write(() => {
+        statement(sql.upsertPart('device')).run(key, formText(form));
+        statement(sql.DELETE_DEVICE_NAME).run({ name, key });
+        statement(sql.INSERT_DEVICE_NAME).run({ name, key });
+      });
+    },
     count: (increments) => {
       write(() => {
         for (const [name, amount] of Object.entries(increments)) {
@@ -239,26 +275,17 @@ function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] 
   return marks.filter((mark) => counted.has(mark));
 }
 
-/** One record of each subject. */
-function decisions(
-  rows: Iterable<RecordRow>,
-  recordOf: (row: RecordRow) => TuningRecord | undefined,
-): TuningRecord[] {
-  const found: TuningRecord[] = [];
-  let own: TuningRecord[] = [];
-  let subject: number | undefined;
-  const decide = () => {
-    if (own.length > 0) found.push(decisionAmong(own));
-    own = [];
-  };
+/** Rows of one subject after the other. */
+function* inARow(rows: Iterable<RecordRow>): Generator<RecordRow[]> {
+  let own: RecordRow[] = [];
   for (const row of rows) {
-    if (row.subject !== subject) decide();
-    subject = row.subject;
-    const record = recordOf(row);
-    if (record !== undefined) own.push(record);
+    if (own.length > 0 && own[0]!.subject !== row.subject) {
+      yield own;
+      own = [];
+    }
+    own.push(row);
   }
-  decide();
-  return found;
+  if (own.length > 0) yield own;
 }
 
 function valid<Row, Value>(rows: readonly Row[], convert: (row: Row) => Value | undefined): Value[] {

@@ -24,16 +24,13 @@ export const isOriginRevoked = (row: string): string => `EXISTS (
 export const isClaimRevoked = (row: string): string => `(${isOriginRevoked(row)}
   OR EXISTS (SELECT 1 FROM revocation AS v WHERE v.scope = 'record' AND v.value = ${row}.digest))`;
 
-/** Claims that are read, with the marks of their configurations. */
+/** All claims. That some may be marked or revoked is said here, and looked into where it is so: most databases know of none. */
 const RECORDS = `
   SELECT r.subject, ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS},
-         (SELECT json_group_array(json_object('generation', m.generation, 'kind', m.kind, 'reason', m.reason,
-                   'created_by', m.created_by, 'machine', m.machine, 'tool', m.tool))
-          FROM mark AS m
-          WHERE m.subject = r.subject AND m.configuration = r.configuration AND NOT ${isOriginRevoked('m')}) AS marks
+         EXISTS (SELECT 1 FROM mark AS m WHERE m.subject = r.subject AND m.configuration = r.configuration) AS has_marks,
+         EXISTS (SELECT 1 FROM revocation) AS may_be_revoked
   FROM ${SUBJECT_WITH_KEYS}
-  JOIN claim AS r ON r.subject = s.id
-  WHERE NOT ${isClaimRevoked('r')}`;
+  JOIN claim AS r ON r.subject = s.id`;
 
 /** Parameters of a statement that names one subject by its four keys. */
 const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @device AND c.key = @compiler';
@@ -59,12 +56,11 @@ export const SELECT_SUBJECT = `
   SELECT ${KEYS}, w.form AS workload_form, t.form AS target_form, d.form AS device_form, c.form AS compiler_form
   FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
-/** All claims of a subject in a row. Workload keys come as one JSON array, so that any number of them is one statement. */
+/** Workload keys come as one JSON array, so that any number of them is one statement. */
 export const FIND_RECORDS = `${RECORDS}
-  AND w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND c.key = @compiler
-  ORDER BY r.subject`;
+  WHERE w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND c.key = @compiler`;
 
-/** The same of all subjects, the last one first. */
+/** The same of all subjects, the last one first, all claims of one in a row. */
 export const ALL_RECORDS = `${RECORDS} ORDER BY r.subject DESC`;
 
 export const SELECT_CLAIM = `
@@ -99,7 +95,7 @@ export const SELECT_MARKS = `
 
 /** Revoked or not: their generations count on. */
 export const SELECT_MARKS_OF_CONFIGURATION = `
-  SELECT generation, kind FROM mark WHERE subject = ? AND configuration = ?`;
+  SELECT ${MARK_COLUMNS} FROM mark WHERE subject = ? AND configuration = ?`;
 
 export const SELECT_REVOCATIONS = 'SELECT scope, value, reason FROM revocation ORDER BY scope, value, reason';
 
@@ -156,6 +152,17 @@ export const FIND_UNDECIDED = `
   WHERE w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND d.key = @device AND c.key = @compiler`;
 
 export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
+
+export const SELECT_DEVICES = `
+  SELECT d.key, d.form, n.name
+  FROM device AS d LEFT JOIN device_name AS n ON n.device = d.id ORDER BY d.key`;
+
+/** Whatever had the name, and whatever the device was called. */
+export const DELETE_DEVICE_NAME = `
+  DELETE FROM device_name WHERE name = @name OR device = (SELECT id FROM device WHERE key = @key)`;
+
+export const INSERT_DEVICE_NAME = `
+  INSERT INTO device_name (device, name) SELECT id, @name FROM device WHERE key = @key`;
 
 export const ADD_TO_COUNTER = `
   INSERT INTO counter (name, value) VALUES (?, ?)

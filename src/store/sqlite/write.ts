@@ -26,7 +26,7 @@ export function insertKnownSubject(statement: Prepare, subject: RecordKey): numb
 }
 
 /** JSON has no `undefined`, which `unknown` admits. */
-function formText(form: unknown): string {
+export function formText(form: unknown): string {
   return JSON.stringify(form ?? null);
 }
 

@@ -21,6 +21,12 @@ const bytesOf = ({ dimensions }: Contraction, { dimensions: own, elementType }: 
 /** How many times longer scalar code takes than that with vectors. */
 const SCALAR = 16;
 
+/** Operations on numbers in the time in which the default reads a byte that nothing else is done with. */
+const OPERATIONS_PER_BYTE = 2;
+
 /** What one execution by the default takes, in operations on numbers in vectors: strides keep the compiler from making any. */
-export const likelyCost = (workload: Contraction): number =>
-  contractionFlops(workload) * (workload.context?.dispatch?.isStrided === true ? SCALAR : 1);
+export function likelyCost(workload: Contraction): number {
+  const { lhs, rhs, context } = workload;
+  const work = contractionFlops(workload) * (context?.dispatch?.isStrided === true ? SCALAR : 1);
+  return work + OPERATIONS_PER_BYTE * (bytesOf(workload, lhs) + bytesOf(workload, rhs));
+}

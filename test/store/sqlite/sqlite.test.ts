@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import { packageVersion } from '../../../src/system/package-root.ts';
 import type { Run, Trial, Store, Subject } from '../../../src/store/store.ts';
+import { FIND_RECORDS } from '../../../src/store/sqlite/statements.ts';
 import {
   DECISION,
   EVIDENCE,
@@ -125,6 +127,20 @@ describe('records', () => {
     store.putRecord(subject, DECISION);
     expect(store.findRecords([subject.workload], subject.target, subject.compiler)).toHaveLength(1);
     expect(store.subject(subject)).toEqual(subject);
+  });
+
+  it('are found by indexes alone, so that it does not matter how many there are', () => {
+    const path = temporaryPath();
+    open(path).putRecord(SUBJECT, DECISION);
+    const db = new Database(path);
+    const steps = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${FIND_RECORDS}`);
+    const details = steps.all({ workloads: '[]', target: '', compiler: '' }).map(({ detail }) => detail);
+    db.close();
+    expect(details.filter((detail) => detail.startsWith('SEARCH')).length).toBeGreaterThan(5);
+    expect(
+      details.filter((detail) => detail.startsWith('SCAN')).map((detail) => detail.split(' ')[1]),
+      // Whether there is anything in it.
+    ).toEqual(['json_each', 'revocation']);
   });
 
   it('are found for no workloads at all', () => {

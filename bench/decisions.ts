@@ -1,0 +1,259 @@
+// Whether decisions hold: the default against its own clones, and the same shapes tuned again and again.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { configurationText } from '../src/backend/index.ts';
+import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../src/backend/configuration.ts';
+import { findMeasuringTools } from '../src/compiler/index.ts';
+import { readCommand } from '../src/compiler/command.ts';
+import type { Work } from '../src/tuning/tune-workloads.ts';
+import { tuneWorkloads } from '../src/tuning/tune-workloads.ts';
+import { workloadsOf } from '../src/decision/look-up.ts';
+import { median } from '../src/measure/statistics.ts';
+import type { Toolchain } from '../src/measure/toolchain.ts';
+import { table } from '../src/report/table.ts';
+import { defaultStrategy } from '../src/search/index.ts';
+import { seededRandom } from '../src/search/strategy.ts';
+import { readSettings } from '../src/settings/index.ts';
+import type { Surroundings } from '../src/settings/surroundings.ts';
+import type { Site } from '../src/site/site.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
+import { prepareFinals } from '../src/tuning/finals.ts';
+import { race, winner } from '../src/tuning/race.ts';
+import { inspect } from '../src/wrapper/inspect.ts';
+import type { Finals } from '../src/tuning/bench.ts';
+import {
+  BenchError,
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  secondsOption,
+  UsageError,
+  wholeNumber,
+  writeJson,
+} from './shared/arguments.ts';
+import { moduleText, parseShape } from './shared/shape.ts';
+import { describeMachine, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
+
+const DEFAULT_SHAPES = ['500x500x500', '127x255x511', '333x333x333', '1x4096x4096', '384x768x768'];
+
+const USAGE = `usage: npm run bench:decisions -- [SHAPE...] [--again N] [--clones N] [--budget SECONDS] [--device DRIVER] [--json FILE]
+
+  SHAPE     MxNxK or MxNxKxTYPE; without any: ${DEFAULT_SHAPES.join(' ')}
+  --again   how often each shape is tuned, each time from nothing and with another seed (default 10)
+  --clones  finals of the default against clones of itself, over all shapes (default 50)
+  --budget  seconds of each tuning (default 60)
+  --device  what to measure on: local-sync, one thread (the default), or local-task, all of them
+  --json    also write every value to FILE`;
+
+/** Clones in each of the finals: as many as a search has finalists. */
+const CLONES = 4;
+
+/** Processes in which everything that was decided for is timed in the end, interleaved. */
+const PROCESSES = 24;
+
+/** Within this share of the best, one is as good as another. */
+const AS_GOOD = 0.03;
+
+interface Shape {
+  readonly name: string;
+  readonly work: Work;
+  readonly site: Site;
+  readonly toolchain: Toolchain;
+}
+
+interface Repeated {
+  readonly shape: string;
+  /** How many times as fast as the default each decision really is, as one long run says. */
+  readonly speeds: readonly number[];
+  /** What its record says. */
+  readonly recorded: readonly number[];
+  readonly configurations: readonly string[];
+  /** How many are as good as the best of them. */
+  readonly asGood: number;
+}
+
+interface Cloned {
+  readonly shape: string;
+  readonly finals: number;
+  /** Clones of the default that were taken for something faster. */
+  readonly claims: number;
+}
+
+async function main(): Promise<void> {
+  const args = readArguments(['again', 'clones', 'budget', 'device', 'json'], USAGE);
+  const names = args.positionals.length > 0 ? args.positionals : DEFAULT_SHAPES;
+  const again = wholeNumber(args, 'again', 10, 0);
+  const clones = wholeNumber(args, 'clones', 50, 0);
+  const budgetSeconds = secondsOption(args, 'budget', 60);
+  const json = jsonFile(args);
+  const driver = args.options['device'] ?? 'local-sync';
+  const place = await openWorkplace();
+  const surroundings = surroundingsOf(place, driver);
+  const shapes: Shape[] = [];
+  for (const name of names) shapes.push(await prepare(name, place, surroundings));
+  const about = {
+    version: 1,
+    date: new Date().toISOString(),
+    machine: describeMachine(driver),
+    versions: { iree: place.description, node: process.version },
+    options: { again, clones, budgetSeconds, flags: HOST_FLAGS },
+  };
+
+  const cloned: Cloned[] = [];
+  for (const [i, shape] of shapes.entries()) {
+    const finals = Math.floor(clones / shapes.length) + (i < clones % shapes.length ? 1 : 0);
+    if (finals > 0) cloned.push(await raceClones(shape, finals));
+  }
+  if (cloned.length > 0) console.log(`${clonesText(cloned)}\n`);
+
+  const repeated: Repeated[] = [];
+  for (const shape of again > 0 ? shapes : []) {
+    repeated.push(await tuneAgain(shape, again, budgetSeconds, surroundings));
+    console.log(repeatedText(repeated.at(-1)!));
+  }
+  writeJson(json, { ...about, cloned, repeated });
+}
+
+function surroundingsOf({ cacheDirectory, compiler }: Workplace, device: string): Surroundings {
+  const env = { ...process.env, XDG_CONFIG_HOME: cacheDirectory };
+  const flags = new Map([
+    ['device', device],
+    ['compiler', compiler.invokedAs],
+    ['cache', cacheDirectory],
+  ] as const);
+  const { settings } = readSettings(env, flags);
+  return { env, settings, root, cacheDirectory };
+}
+
+async function prepare(name: string, place: Workplace, surroundings: Surroundings): Promise<Shape> {
+  const { cacheDirectory, env } = surroundings;
+  const file = join(place.folder, `${name}.mlir`);
+  writeFileSync(file, moduleText(parseShape(name)));
+  const command = await readCommand([file, ...HOST_FLAGS], place.compiler, cacheDirectory);
+  const inspected = await inspect(command, surroundings);
+  if ('pass' in inspected) throw new BenchError(`${name}: ${inspected.pass}`);
+  const { site, input } = inspected;
+  const [work] = workloadsOf(input, site, surroundings.settings);
+  if (work === undefined) throw new UsageError(`${name}: nothing of it is tuned`);
+  const tools = findMeasuringTools(place.compiler, env, { root, cacheDirectory });
+  if (tools === null) throw new BenchError('the runtime is missing: pip install iree-base-runtime');
+  const workDirectory = join(place.folder, name);
+  mkdirSync(workDirectory);
+  const { signal } = new AbortController();
+  const { executable, compiler, flags, device } = site;
+  const own = { compiler: executable, release: compiler.release, flags, device, workDirectory, signal };
+  return { name, work, site, toolchain: { ...own, ...tools } };
+}
+
+/** Finals whose finalists are the default itself, under other names and at other places of the code. */
+async function raceClones({ name, work, toolchain }: Shape, finals: number): Promise<Cloned> {
+  let claims = 0;
+  for (let nth = 0; nth < finals; nth++) {
+    say(`${name}: clones of the default (${nth + 1} of ${finals}) ...`);
+    const prepared = await finalsOf(toolchain, work, Array(CLONES).fill(DEFAULT_CONFIGURATION));
+    const raced = await race(
+      prepared,
+      () => true,
+      () => undefined,
+    );
+    if (raced === null) throw new BenchError(`${name}: the default could not be timed`);
+    if (winner(raced) !== null) claims++;
+  }
+  return { shape: name, finals, claims };
+}
+
+async function finalsOf(
+  toolchain: Toolchain,
+  { workload }: Work,
+  configurations: readonly Configuration[],
+): Promise<Finals> {
+  // Little is expected of anything: so each is repeated as often as where it is quick.
+  const expected = { ofDefault: 0.01, ofFinalists: configurations.map(() => 0.01) };
+  const finals = await prepareFinals(toolchain, workload, configurations, expected, false);
+  if (finals === null) throw new BenchError('the default cannot be measured here');
+  return finals;
+}
+
+/** Tunes a shape from nothing, again and again, and times all that was decided for in one run. */
+async function tuneAgain(
+  shape: Shape,
+  times: number,
+  budgetSeconds: number,
+  surroundings: Surroundings,
+): Promise<Repeated> {
+  const { name, work, site, toolchain } = shape;
+  const decided: { readonly configuration: Configuration; readonly recorded: number }[] = [];
+  for (let seed = 1; seed <= times; seed++) {
+    say(`${name}: tuning it (${seed} of ${times}) ...`);
+    const store = openSqliteStore(join(toolchain.workDirectory, `tuning${seed}.sqlite`));
+    const { results, whyNot } = await tuneWorkloads([work], store, site, toolchain, surroundings, {
+      budgetSeconds,
+      givenSeconds: budgetSeconds,
+      signal: toolchain.signal,
+      strategy: (space) => defaultStrategy(space, seededRandom(seed)),
+    });
+    store.close();
+    const known = results.get(work.key);
+    if (known === undefined) throw new BenchError(`${name}: ${whyNot}`);
+    decided.push({ configuration: known.configuration, recorded: known.evidence.ratio });
+  }
+  const texts = decided.map(({ configuration }) => configurationText(configuration));
+  const distinct = new Map(decided.map(({ configuration }, i) => [texts[i]!, configuration]));
+  const speedOf = await trueSpeeds(toolchain, work, distinct);
+  const speeds = texts.map((text) => speedOf.get(text)!);
+  return {
+    shape: name,
+    speeds,
+    recorded: decided.map(({ recorded }) => recorded),
+    configurations: texts,
+    asGood: speeds.filter((speed) => speed >= (1 - AS_GOOD) * Math.max(...speeds)).length,
+  };
+}
+
+/** Of each configuration the median of its ratios to the default, over many processes in all strata. */
+async function trueSpeeds(
+  toolchain: Toolchain,
+  work: Work,
+  configurations: ReadonlyMap<string, Configuration>,
+): Promise<Map<string, number>> {
+  const speeds = new Map([...configurations].map(([text, one]) => [text, isDefault(one) ? [1] : []]));
+  const entries = [...configurations].filter(([, one]) => !isDefault(one));
+  const finals = await finalsOf(
+    toolchain,
+    work,
+    entries.map(([, configuration]) => configuration),
+  );
+  for (let nth = 0; nth < PROCESSES && entries.length > 0; nth++) {
+    const stratum = { placement: nth % 2 === 0 ? 'apart' : 'packed', build: (nth >> 1) % 2 } as const;
+    const { defaultSeconds, seconds } = await finals.time(
+      finals.finalists.map((one) => one.name),
+      stratum,
+    );
+    for (const one of finals.finalists) {
+      const [own] = seconds.get(one.name) ?? [];
+      if (own !== undefined && defaultSeconds !== null)
+        speeds.get(configurationText(one.configuration))!.push(defaultSeconds[0]! / own);
+    }
+  }
+  return new Map([...speeds].map(([text, own]) => [text, own.length === 0 ? 0 : median(own)]));
+}
+
+const clonesText = (cloned: readonly Cloned[]): string =>
+  table(
+    ['clones of the default', 'finals', 'taken for faster'],
+    cloned.map(({ shape, finals, claims }) => [shape, String(finals), String(claims)]),
+  );
+
+function repeatedText({ shape, speeds, recorded, asGood }: Repeated): string {
+  const best = Math.max(...speeds);
+  const list = (values: readonly number[]) => values.map((value) => value.toFixed(2)).join(' ');
+  return [
+    `${shape}: ${asGood} of ${speeds.length} tunings within ${100 * AS_GOOD}% of the best`,
+    `  of the best  ${list(speeds.map((speed) => speed / best))}`,
+    `  to default   ${list(speeds)}`,
+    `  recorded     ${list(recorded)}`,
+  ].join('\n');
+}
+
+await run('bench:decisions', main);

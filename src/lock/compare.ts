@@ -1,0 +1,34 @@
+// How two lock files differ, for people. Pure.
+import { entryKey, type Lock, type LockedProgram } from './lock.ts';
+import { workloadText } from './text.ts';
+
+/** Lines of what has to change in one to become the other, as a diff says it; none where nothing has to. */
+export function differences(before: Lock, after: Lock): string[] {
+  const old = new Map(before.programs.map((entry) => [entryKey(entry), entry]));
+  const now = new Map(after.programs.map((entry) => [entryKey(entry), entry]));
+  const keys = [...new Set([...old.keys(), ...now.keys()])].sort();
+  return keys.flatMap((key) => {
+    const [a, b] = [linesOf(old.get(key)), linesOf(now.get(key))];
+    const lines = [...new Set([...a.keys(), ...b.keys()])].flatMap((name) => {
+      const [was, is] = [a.get(name), b.get(name)];
+      if (was === is) return [];
+      return [...(was === undefined ? [] : [`- ${was}`]), ...(is === undefined ? [] : [`+ ${is}`])];
+    });
+    const { program, target } = (old.get(key) ?? now.get(key))!;
+    return lines.length === 0 ? [] : [`  ${program}: ${target}`, ...lines];
+  });
+}
+
+/** By what each is about. */
+function linesOf(entry: LockedProgram | undefined): Map<string, string> {
+  if (entry === undefined) return new Map();
+  const { workloads, ...fields } = entry;
+  return new Map([
+    ...Object.entries(fields)
+      .sort()
+      .map(([name, value]): [string, string] => [name, `${name}: ${JSON.stringify(value)}`]),
+    ...[...workloads]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, workload]): [string, string] => [`workload ${key}`, `${key}: ${workloadText(workload)}`]),
+  ]);
+}

@@ -1,0 +1,41 @@
+// From what is locked to decisions. Pure.
+import { isConfiguration } from '../backend/index.ts';
+import { gainOf, passedOver, skipped, type Decision, type Made } from '../decision/decision.ts';
+import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
+import { workloadRank } from '../workload/workload.ts';
+import type { LockedWorkload } from './lock.ts';
+
+/** Decides about the operations whose workloads are locked with something that fits them. */
+export const madeOf =
+  (locked: ReadonlyMap<string, LockedWorkload>): Made =>
+  (operation) => {
+    const entry = locked.get(operation.key);
+    if (entry === undefined) return null;
+    const rank = workloadRank(operation.workload);
+    return entry.kind === 'unknown' || isConfiguration(entry.configuration, rank)
+      ? decide(operation, entry)
+      : null;
+  };
+
+function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
+  const { place } = tunable;
+  if (locked.kind === 'unknown' || locked.kind === 'left-out')
+    return passedOver(place, tunable, 'default', `locked: ${locked.because}`);
+  const { configuration } = locked;
+  const nothing = { evidence: null, record: null };
+  return locked.kind === 'program'
+    ? { place, tunable, outcome: 'hit', reason: `locked: ${locked.because}`, configuration, ...nothing }
+    : {
+        ...{ place, tunable, outcome: 'hit', configuration, ...nothing },
+        reason: `locked: ${gainOf(configuration, locked.speedup)}`,
+        speedup: locked.speedup,
+      };
+}
+
+/** Decisions for all operations: those that are made, and the default for what is open. */
+export const decideAll = (operations: readonly InputOperation[], made: Made, whyNot: string): Decision[] =>
+  operations.map((operation) =>
+    isTunable(operation)
+      ? (made(operation) ?? passedOver(operation.place, operation, 'default', whyNot))
+      : skipped(operation),
+  );

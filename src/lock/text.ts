@@ -1,0 +1,162 @@
+// The text of a lock file: JSON in which whatever a reviewer wants to see changed is a line of its own.
+import { configurationText, isConfiguration } from '../backend/index.ts';
+import { isDefault } from '../backend/configuration.ts';
+import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
+import type { Speedup } from '../store/store.ts';
+import { hasKeys, isObject } from '../system/data.ts';
+import { UserError } from '../system/user-error.ts';
+import { parseSizes, sizesText } from '../workload/sizes.ts';
+import { withEntries, type Lock, type LockedProgram, type LockedWorkload } from './lock.ts';
+
+/** Of the files that this version writes. */
+export const LOCK_VERSION = 1;
+
+/** A lock file cannot be used; the message says where it is wrong, without its path. */
+export class LockError extends UserError {
+  override readonly name = 'LockError';
+}
+
+/** Longest text of a field, in characters: keys of workloads are a hundred long. */
+const LONGEST_TEXT = 2000;
+
+/** Equal lock files give equal text. */
+export function lockText({ programs }: Lock): string {
+  const entries = programs.map((entry) => {
+    const fields = { ...entry, workloads: undefined };
+    const lines = Object.entries(fields)
+      .filter(([name]) => name !== 'workloads')
+      .sort(byName)
+      .map(([name, value]) => `      "${name}": ${JSON.stringify(value)},\n`);
+    return `    {\n${lines.join('')}      "workloads": {${workloadLines(entry.workloads)}}\n    }`;
+  });
+  const list = entries.length === 0 ? '' : `\n${entries.join(',\n')}\n  `;
+  return `{\n  "programs": [${list}],\n  "version": ${LOCK_VERSION}\n}\n`;
+}
+
+function workloadLines(workloads: LockedProgram['workloads']): string {
+  const lines = [...workloads]
+    .sort(byName)
+    .map(([key, workload]) => `\n        ${JSON.stringify(key)}: ${workloadText(workload)}`);
+  return lines.length === 0 ? '' : `${lines.join(',')}\n      `;
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
+
+/** One line. */
+export function workloadText(workload: LockedWorkload): string {
+  switch (workload.kind) {
+    case 'record': {
+      const { high, low, ratio } = workload.speedup;
+      const speedup = JSON.stringify({ high, low, ratio });
+      return `{"configuration": ${configurationText(workload.configuration)}, "speedup": ${speedup}}`;
+    }
+    case 'program':
+      return `{"because": ${JSON.stringify(workload.because)}, "configuration": ${configurationText(workload.configuration)}}`;
+    case 'left-out':
+      return `{"because": ${JSON.stringify(workload.because)}, "leftOut": ${configurationText(workload.configuration)}}`;
+    case 'unknown':
+      return `{"because": ${JSON.stringify(workload.because)}}`;
+  }
+}
+
+/**
+ * Reads what anybody may have written. One part that is wrong makes all of it useless: builds that follow the rest would
+ * not agree with those that follow the file.
+ * @throws LockError
+ */
+export function parseLock(text: string): Lock {
+  const value = parseJson(text);
+  if (!isObject(value)) throw new LockError('it is no lock file');
+  const { version } = value;
+  if (typeof version === 'number' && version > LOCK_VERSION)
+    throw new LockError(`it was written by a newer iree-compile-tuned (version ${version}): install that`);
+  if (
+    version !== LOCK_VERSION ||
+    !hasKeys(value, ['programs', 'version']) ||
+    !Array.isArray(value['programs'])
+  )
+    throw new LockError('it is no lock file');
+  const programs = value['programs'].map((entry: unknown, i) => toProgram(entry, `programs[${i}]`));
+  const lock = withEntries({ programs: [] }, programs);
+  if (lock.programs.length < programs.length) throw new LockError('it has two entries of the same program');
+  return lock;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    const conflict = /^(?:<{7}|>{7}) /m.test(text);
+    throw new LockError(
+      conflict ? 'it holds a conflict of two versions: take one, then run iree-tuned lock' : 'it is no JSON',
+    );
+  }
+}
+
+const FIELDS = [
+  ...['compiler', 'digest', 'dim', 'flags', 'inject', 'program'],
+  ...['route', 'surveyed', 'target', 'workloads'],
+];
+
+function toProgram(value: unknown, at: string): LockedProgram {
+  const refuse = (what: string): never => {
+    throw new LockError(`${at}${what}`);
+  };
+  if (!isObject(value) || !hasKeys(value, FIELDS)) return refuse(' is no entry of a program');
+  const { program, digest, compiler, target, flags, inject, dim, route, surveyed, workloads } = value;
+  if (!isText(program) || program === '') return refuse('.program is no path');
+  if (typeof digest !== 'string' || !/^[0-9a-f]{32}$/.test(digest)) return refuse('.digest is none');
+  if (!isText(compiler)) return refuse('.compiler is no text');
+  if (!isText(target)) return refuse('.target is no text');
+  if (!Array.isArray(flags) || !flags.every((flag): flag is string => isText(flag) && flag.startsWith('--')))
+    return refuse('.flags are no flags');
+  if (!isInjectRoute(inject)) return refuse('.inject is no setting');
+  const sizes = isText(dim) ? parseSizes(dim) : null;
+  if (sizes === null || sizesText(sizes) !== dim) return refuse('.dim are no sizes');
+  if (!isRouteOrNone(route)) return refuse('.route is none');
+  if (typeof surveyed !== 'boolean') return refuse('.surveyed is not true or false');
+  if (!isObject(workloads)) return refuse('.workloads are none');
+  const read = Object.entries(workloads).map(([key, entry]): [string, LockedWorkload] => {
+    const known = isText(key) ? toWorkload(entry) : null;
+    return known === null
+      ? refuse(`.workloads[${JSON.stringify(key)}] is nothing that this version knows`)
+      : [key, known];
+  });
+  const fields = { program, digest, compiler, target, flags, inject, dim, route, surveyed };
+  return { ...fields, workloads: new Map(read) };
+}
+
+function toWorkload(value: unknown): LockedWorkload | null {
+  if (!isObject(value)) return null;
+  const { because, configuration, leftOut, speedup } = value;
+  if (hasKeys(value, ['configuration', 'speedup']))
+    return isConfiguration(configuration) && isSpeedup(speedup, isDefault(configuration))
+      ? { kind: 'record', configuration, speedup }
+      : null;
+  if (!isText(because)) return null;
+  if (hasKeys(value, ['because'])) return { kind: 'unknown', because };
+  if (hasKeys(value, ['because', 'configuration']))
+    return isConfiguration(configuration) && !isDefault(configuration)
+      ? { kind: 'program', configuration, because }
+      : null;
+  return hasKeys(value, ['because', 'leftOut']) && isConfiguration(leftOut) && !isDefault(leftOut)
+    ? { kind: 'left-out', configuration: leftOut, because }
+    : null;
+}
+
+/** One line that may be shown in a terminal. */
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= LONGEST_TEXT && !/\p{Cc}/u.test(value);
+
+const isRoute = (value: unknown): value is Route => (ROUTES as readonly unknown[]).includes(value);
+const isRouteOrNone = (value: unknown): value is Route | 'none' => value === 'none' || isRoute(value);
+const isInjectRoute = (value: unknown): value is InjectRoute => value === 'auto' || isRoute(value);
+
+/** What is not faster than the default beyond doubt is no record of a configuration. */
+function isSpeedup(value: unknown, isOfDefault: boolean): value is Speedup {
+  if (!isObject(value) || !hasKeys(value, ['high', 'low', 'ratio'])) return false;
+  const { high, low, ratio } = value as Record<string, number>;
+  const all = [low, ratio, high];
+  if (!all.every((one) => typeof one === 'number' && Number.isFinite(one))) return false;
+  return low! <= ratio! && ratio! <= high! && (isOfDefault ? low === 1 && high === 1 : low! > 1);
+}

@@ -1,0 +1,114 @@
+// A build with a lock file: what that says about this program, and what is left to be found out.
+import type { Decision, Made } from '../decision/decision.ts';
+import { planInjection, type Injection } from '../inject/plan.ts';
+import { tunables, type Input } from '../input/input.ts';
+import { askedOf } from '../lock/asked.ts';
+import { decideAll, madeOf } from '../lock/decide.ts';
+import { readLock } from '../lock/file.ts';
+import { differencesFrom, programIn, recordsIn } from '../lock/find.ts';
+import type { Lock, LockedProgram } from '../lock/lock.ts';
+import type { Command } from '../compiler/command.ts';
+import { LOCK_FILE } from '../settings/files.ts';
+import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
+import { messageOf } from '../system/tell.ts';
+import type { Inspected } from './inspect.ts';
+import { injectionOptions } from './plan.ts';
+import { withSurvey } from './resolve.ts';
+
+/** What a lock file comes to in one build. */
+export interface LockedBuild {
+  /** Path of the lock file, be it there or not. */
+  readonly path: string;
+  /** What does not fit, and what to do about it; null for nothing. */
+  readonly problem: string | null;
+  /** Surveyed where that counts. */
+  readonly inspected: Inspected;
+  /** What is known of workloads. */
+  readonly made: Made;
+  /** What is compiled; null where that is to be found out as without a lock file, but for what is made. */
+  readonly whole: { readonly decisions: readonly Decision[]; readonly injection: Injection } | null;
+}
+
+/**
+ * Asks the lock file. A program that is in it is compiled as it says. One of the same name that has changed is, too, where
+ * all of its workloads are locked: each was measured for this target and compiler, and an edit beside them is no reason
+ * for two machines to differ. Otherwise what it knows of single workloads is used, and the rest is found out, unless the
+ * lock file is frozen: then that is left to the default. Never throws.
+ */
+export async function consultLock(
+  found: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<LockedBuild> {
+  const { frozen, lock: path = LOCK_FILE } = surroundings.settings;
+  const read = readOr(path);
+  const lock = typeof read === 'string' ? { programs: [] } : read;
+  const asked = askedOf(command, found.input.digest, found.site, surroundings.settings, path);
+  const survey = (inspected: Inspected) => withSurvey(inspected, command, withoutTuning(surroundings));
+
+  const entry = programIn(lock, asked);
+  if (entry !== null) {
+    const inspected = entry.surveyed ? await survey(found) : found;
+    const made = madeOf(entry.workloads);
+    if (countOpen(inspected.input, made) === 0)
+      return { path, problem: null, inspected, made, whole: wholeOf(inspected, made, entry, surroundings) };
+  }
+
+  const known = recordsIn(lock, asked);
+  const changes = differencesFrom(lock, asked);
+  // Where it may decide alone, that must not depend on whether somebody has asked the compiler before.
+  const isAlone = known.size > 0 && (frozen || changes !== null);
+  const inspected = isAlone ? await survey(found) : found;
+  const made = madeOf(known);
+  const open = countOpen(inspected.input, made);
+  const isWhole = frozen || (changes !== null && open === 0);
+  const whole = isWhole ? wholeOf(inspected, made, null, surroundings) : null;
+  const why = typeof read === 'string' ? read : whyUnlike(asked.program, path, changes, frozen && open > 0);
+  return { path, problem: why && `${why}; ${consequence(open, frozen)}`, inspected, made, whole };
+}
+
+/** Why a program is not compiled as a lock file says; null where there is nothing to be told. */
+function whyUnlike(
+  program: string | null,
+  path: string,
+  changes: readonly string[] | null,
+  isLoss: boolean,
+): string | null {
+  const name = program ?? 'the input';
+  if (changes !== null) {
+    const what = changes.length === 0 ? 'its operations are others' : changes.join(', ');
+    return `${name} is not what the lock file ${path} was made for: ${what}; iree-tuned lock brings it up to date`;
+  }
+  return isLoss ? `${name} is not in the lock file ${path}; iree-tuned lock ${name} -- FLAGS adds it` : null;
+}
+
+const consequence = (open: number, frozen: boolean): string =>
+  open === 0
+    ? 'what it has for each of the workloads is used'
+    : frozen
+      ? `${open} ${open === 1 ? 'workload is' : 'workloads are'} left to the default (frozen)`
+      : 'this build goes on as without it where it says nothing';
+
+function readOr(path: string): Lock | string {
+  try {
+    return readLock(path)?.lock ?? `there is no lock file ${path}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** How many workloads nothing is known of. */
+const countOpen = (input: Input, made: Made): number =>
+  new Set(tunables(input).flatMap((one) => (made(one) === null ? [one.key] : []))).size;
+
+function wholeOf(
+  inspected: Inspected,
+  made: Made,
+  entry: LockedProgram | null,
+  { settings }: Surroundings,
+): NonNullable<LockedBuild['whole']> {
+  const { input, site } = inspected;
+  const decisions = decideAll(input.operations, made, 'not locked: nothing else is asked (frozen)');
+  const wanted = entry === null || entry.route === 'none' ? settings.inject : entry.route;
+  return { decisions, injection: planInjection(decisions, injectionOptions(input, site, wanted)) };
+}

@@ -1,0 +1,201 @@
+// What a lock file is to say about a program: what a build of it gets now, by the database, by what the program said to
+// that, and by what is locked already where these know nothing.
+import { isDeepStrictEqual } from 'node:util';
+import { isDefault } from '../backend/configuration.ts';
+import { configurationText, isConfiguration } from '../backend/index.ts';
+import { programIdentity } from '../compiler/command-identity.ts';
+import type { Command } from '../compiler/command.ts';
+import type { Decision } from '../decision/decision.ts';
+import { lookUp } from '../decision/look-up.ts';
+import { planInjection, type Injection } from '../inject/plan.ts';
+import { proveLanded } from '../inject/proof.ts';
+import { isTunable } from '../input/operation.ts';
+import { operationsAsWritten } from '../input/operations.ts';
+import { askedOf } from '../lock/asked.ts';
+import { decideAll, madeOf } from '../lock/decide.ts';
+import { programIn, recordsIn } from '../lock/find.ts';
+import type { Lock, LockedProgram, LockedWorkload } from '../lock/lock.ts';
+import type { Route } from '../settings/settings.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Speedup, Store } from '../store/store.ts';
+import { parseJson } from '../store/validate.ts';
+import { createDigest } from '../system/digest.ts';
+import { UserError } from '../system/user-error.ts';
+import { workloadRank } from '../workload/workload.ts';
+import { injectedCommand } from './compile.ts';
+import type { Inspected } from './inspect.ts';
+import { planIdentity, planMemory } from './plan-memory.ts';
+import { injectionOptions, planCompile } from './plan.ts';
+import { inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
+
+/** Why a workload has no record in a lock file. */
+export const NO_RECORD = 'there was no record';
+
+/** A program with everything that is asked about it. */
+export interface ProgramToLock {
+  /** Surveyed. */
+  readonly inspected: Inspected;
+  readonly command: Command;
+  /** Null where there is no database. */
+  readonly store: Store | null;
+  /** What is locked by now. */
+  readonly lock: Lock;
+  /** Path of the lock file. */
+  readonly path: string;
+}
+
+/**
+ * The entry of a program. How its configurations reach the compiler is proven here, once, where no build has done that.
+ * @throws UserError when it does not compile with its configurations, or its command cannot be written down
+ */
+export async function lockedProgram(
+  { inspected, command, store, lock, path }: ProgramToLock,
+  surroundings: Surroundings,
+): Promise<LockedProgram> {
+  const { settings } = surroundings;
+  const { input, site } = inspected;
+  const { program, ...asked } = askedOf(command, input.digest, site, settings, path);
+  if (program === null) throw new UserError('a lock file names programs by their files: give one');
+  const absolute = asked.flags.find((flag) => /=\//.test(flag));
+  if (absolute !== undefined)
+    throw new UserError(
+      `${absolute}: a lock file is for other machines, too: give a path relative to the working folder`,
+    );
+  const entry = programIn(lock, { program, ...asked });
+  const locked = entry?.workloads ?? recordsIn(lock, { program, ...asked });
+  const workloads = workloadsNow({ inspected, command, store }, locked, entry !== null, surroundings);
+  const decisions = decideAll(input.operations, madeOf(workloads), NO_RECORD);
+  const isAsBefore = entry !== null && effectOf(entry.workloads) === effectOf(workloads);
+  const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
+
+  const options = injectionOptions(input, site, route === 'none' ? settings.inject : route);
+  const written = operationsAsWritten(input.bytes, command, input.reading, settings);
+  const surveyed =
+    written === null ||
+    written.some((operation) => isTunable(operation) && !workloads.has(operation.key)) ||
+    !isDeepStrictEqual(
+      planInjection(decideAll(written, madeOf(workloads), NO_RECORD), options),
+      planInjection(decisions, options),
+    );
+  return { program, ...asked, route, surveyed, workloads };
+}
+
+/**
+ * What each workload of a program gets now.
+ * @param locked what is locked of them
+ * @param isSame whether that was for this very program, with the last word that it had
+ */
+function workloadsNow(
+  { inspected, command, store }: Pick<ProgramToLock, 'inspected' | 'command' | 'store'>,
+  locked: ReadonlyMap<string, LockedWorkload>,
+  isSame: boolean,
+  { settings, cacheDirectory }: Surroundings,
+): Map<string, LockedWorkload> {
+  const { input, site } = inspected;
+  const lookup = lookUp(store, input, site, settings);
+  const memory = programMemory.recall(cacheDirectory, programIdentity(command, input.digest, site.deviceKey));
+  const found = inProgram(lookup.decide(new Map(), NO_RECORD), memory, lookup.marked, settings.inject);
+  const workloads = new Map<string, LockedWorkload>();
+  for (const { tunable, ...decision } of found) {
+    if (tunable === null || workloads.has(tunable.key)) continue;
+    const { key, workload } = tunable;
+    const own = lockedWorkload(key, decision, memory);
+    const old = locked.get(key);
+    const marked = lookup.marked.get(key);
+    const isUsable =
+      old !== undefined &&
+      (old.kind === 'unknown' ||
+        (isConfiguration(old.configuration, workloadRank(workload)) &&
+          (marked === undefined || textOf(old) !== configurationText(marked))));
+    workloads.set(key, isUsable && isKept(old, own, isSame && memory === null) ? old : own);
+  }
+  return workloads;
+}
+
+/**
+ * Whether what is locked stays. Who knows nothing does not take back what others have found out, and who has not run a
+ * program not what it has said.
+ */
+function isKept(old: LockedWorkload, own: LockedWorkload, hasLastWord: boolean): boolean {
+  if (own.kind === 'unknown') return true;
+  if (!hasLastWord) return false;
+  return old.kind === 'program' || (old.kind === 'left-out' && textOf(old) === textOf(own));
+}
+
+const textOf = (workload: LockedWorkload): string | null =>
+  workload.kind === 'unknown' ? null : configurationText(workload.configuration);
+
+function lockedWorkload(
+  key: string,
+  { configuration, evidence, reason }: Pick<Decision, 'configuration' | 'evidence' | 'reason'>,
+  memory: ProgramMemory | null,
+): LockedWorkload {
+  const because = oneLine(reason);
+  if (configuration !== null && evidence !== null)
+    return {
+      kind: 'record',
+      configuration,
+      speedup: isDefault(configuration) ? NO_SPEEDUP : rounded(evidence),
+    };
+  if (configuration !== null && !isDefault(configuration)) return { kind: 'program', configuration, because };
+  const left = memory?.leftOut.find((one) => one.workload === key && one.reason === reason);
+  const value = parseJson(left?.configuration);
+  return isConfiguration(value) && !isDefault(value)
+    ? { kind: 'left-out', configuration: value, because }
+    : { kind: 'unknown', because };
+}
+
+const NO_SPEEDUP: Speedup = { ratio: 1, low: 1, high: 1 };
+
+/** As many digits as a person reads, and more where fewer would leave nothing of the gain. */
+function rounded({ ratio, low, high }: Speedup): Speedup {
+  const round = (value: number) => Math.round(value * 1000) / 1000;
+  return round(low) > 1 ? { ratio: round(ratio), low: round(low), high: round(high) } : { ratio, low, high };
+}
+
+/** A reason as a lock file may have it. */
+const oneLine = (reason: string): string => reason.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
+
+/** What workloads are compiled with: equal for those that lead to the same injection. */
+const effectOf = (workloads: ReadonlyMap<string, LockedWorkload>): string =>
+  JSON.stringify(
+    [...workloads]
+      .flatMap(([key, workload]) =>
+        (workload.kind === 'record' || workload.kind === 'program') && !isDefault(workload.configuration)
+          ? [[key, configurationText(workload.configuration)]]
+          : [],
+      )
+      .sort(),
+  );
+
+/** The route by which everything lands, or the first where none does that. */
+async function provenRoute(
+  decisions: readonly Decision[],
+  inspected: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Injection['route']> {
+  const { env, cacheDirectory } = surroundings;
+  const { executable } = command.compiler;
+  const digest = await createDigest();
+  const found = new Map<Route, readonly (boolean | null)[]>();
+  const broken = () => new UserError(BROKEN);
+  for (;;) {
+    const injection = planCompile(decisions, inspected, command, surroundings, found);
+    if (injection.route === 'none' || found.has(injection.route)) return injection.route;
+    const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
+    const known = planMemory.recall(cacheDirectory, identity);
+    if (known?.state === 'broken') throw broken();
+    if (known?.landed) return injection.route;
+    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
+    if (injected === null) return injection.route;
+    const { argv, route, stdin } = injected;
+    const landed = await proveLanded(executable, argv, decisions, route, { env, stdin, cacheDirectory });
+    if (landed === null) throw broken();
+    if (!landed.includes(false)) return route;
+    found.set(route, landed);
+  }
+}
+
+const BROKEN =
+  'the compiler fails with what is to be locked: build it with iree-compile-tuned, which finds out what breaks it, and lock it then';

@@ -1,0 +1,84 @@
+// Lock files on disk, and what else may stand in their place.
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { readLock, updateLock } from '../../src/lock/file.ts';
+import { LockError, lockText } from '../../src/lock/text.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
+import { programOf } from './support.ts';
+
+const lock = { programs: [programOf()] };
+
+test('is written in one step, through links, and read again', () => {
+  const folder = temporaryDirectory();
+  const path = join(folder, 'link');
+  writeFileSync(join(folder, 'real'), lockText({ programs: [] }));
+  symlinkSync('real', path);
+  updateLock(path, () => lock);
+  expect(readFileSync(join(folder, 'real'), 'utf8')).toBe(lockText(lock));
+  expect(readdirSync(folder).sort()).toEqual(['link', 'real']);
+  expect(readLock(path)).toEqual({ lock, text: lockText(lock) });
+});
+
+test('that is not there is none, and nothing is left where it cannot be written', () => {
+  const folder = temporaryDirectory();
+  expect(readLock(join(folder, 'iree-tuned.lock'))).toBeNull();
+  mkdirSync(join(folder, 'iree-tuned.lock'));
+  expect(() => {
+    updateLock(join(folder, 'iree-tuned.lock'), () => lock);
+  }).toThrow(/it is not a file/);
+  expect(readdirSync(folder)).toEqual(['iree-tuned.lock']);
+});
+
+test('keeps what others change at the same time, and what was killed holds nobody up for long', async () => {
+  const folder = temporaryDirectory();
+  const path = join(folder, 'iree-tuned.lock');
+  const left = `${path}.new`;
+  writeFileSync(left, 'half');
+  const before = new Date(Date.now() - 60_000);
+  utimesSync(left, before, before);
+  const code = `
+    const { updateLock } = await import('${join(root, 'src/lock/file.ts')}');
+    const { withEntries } = await import('${join(root, 'src/lock/lock.ts')}');
+    const entry = { ...${JSON.stringify({ ...programOf(), workloads: null })}, workloads: new Map() };
+    for (let i = 0; i < 20; i++)
+      updateLock(${JSON.stringify(path)}, (lock) => withEntries(lock, [{ ...entry, program: process.argv[1] + i }]));`;
+  const run = promisify(execFile);
+  const node = ['--conditions=source', '--input-type=module', '-e', code];
+  await Promise.all(['a', 'b', 'c'].map((name) => run(process.execPath, [...node, name])));
+  expect(readLock(path)!.lock.programs).toHaveLength(60);
+  expect(readdirSync(folder)).toEqual(['iree-tuned.lock']);
+});
+
+test('that is something else is named with its path, and nobody waits for it', () => {
+  const folder = temporaryDirectory();
+  const path = (name: string) => join(folder, name);
+  mkdirSync(path('folder'));
+  execFileSync('mkfifo', [path('pipe')]);
+  writeFileSync(path('sparse'), '');
+  truncateSync(path('sparse'), 2 ** 30);
+  expect(statSync(path('sparse')).size).toBe(2 ** 30);
+  writeFileSync(path('text'), 'no lock');
+  writeFileSync(path('bytes'), Buffer.from([0xff, 0xfe, 0]));
+  for (const [name, why] of [
+    ['folder', 'it is not a file'],
+    ['pipe', 'it is not a file'],
+    ['sparse', 'it is too large'],
+    ['text', 'it is no JSON'],
+    ['bytes', 'it is no JSON'],
+  ] as const)
+    expect(() => readLock(path(name))).toThrow(
+      new LockError(`the lock file ${path(name)} cannot be used: ${why}`),
+    );
+});

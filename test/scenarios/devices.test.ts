@@ -1,0 +1,294 @@
+// Builds for another machine, records of machines of the same class, and databases on network disks.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { deviceClass, type Device } from '../../src/backend/device.ts';
+import { describeDevice } from '../../src/backend/index.ts';
+import { argv, expectStockBuild, recordedWorkplace } from './faults/support.ts';
+import { rowsOf, type Workplace } from './support.ts';
+
+const KEY = 'Another CPU (25/17/2) local-sync threads=1';
+
+/** Says that all records are of another device. */
+function moveRecords(place: Workplace, change: Partial<Device> = {}): void {
+  const here = JSON.parse(JSON.stringify(describeDevice('local-sync'))) as Device;
+  alter(place, (database) =>
+    database
+      .prepare('UPDATE device SET key = ?, form = ?')
+      .run(KEY, JSON.stringify({ ...here, model: 'Another CPU (25/17/2)', ...change })),
+  );
+}
+
+function alter<T>(place: Workplace, action: (database: Database.Database) => T): T {
+  const database = new Database(place.database);
+  try {
+    return action(database);
+  } finally {
+    database.close();
+  }
+}
+
+const tuned = async (place: Workplace, ...args: string[]) => {
+  const { code, stdout, stderr } = await place.tuned(args);
+  return { code, stdout: stdout.toString(), stderr };
+};
+const devicesOf = async (place: Workplace, ...args: string[]) =>
+  JSON.parse((await tuned(place, 'devices', ...args, '--json')).stdout) as Record<string, unknown>[];
+
+/** What the only operation of a build gets. */
+const built = async (place: Workplace, env: Record<string, string> = {}) => {
+  const { code, explanation } = await place.explain(argv, { env });
+  expect(code).toBe(0);
+  const [operation] = explanation.operations;
+  return { outcome: operation!.outcome, reason: operation!.reason, device: explanation.device as Device };
+};
+
+describe('a build for another device', () => {
+  test('uses its records, and tunes and measures nothing', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
+    moveRecords(place, { threads: 3, processor: undefined });
+    expect(await tuned(place, 'devices', '--name', 'prod', 'Another')).toMatchObject({
+      code: 0,
+      stdout: `prod is now ${KEY}\n`,
+    });
+    const { compiler, ran } = place.watchedTools();
+    const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_FOR_DEVICE: 'prod' };
+    const got = await built(place, env);
+    expect(got).toMatchObject({ outcome: 'hit', reason: '1.83x faster than the default' });
+    expect(got.device).toMatchObject({ model: 'Another CPU (25/17/2)', threads: 3 });
+    for (const asked of [KEY, 'prod'])
+      expect(await built(place, { ...env, IREE_TUNED_FOR_DEVICE: asked })).toMatchObject({ outcome: 'hit' });
+    expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
+    expect(['trial', 'undecided', 'miss'].map((name) => rowsOf(place, name))).toEqual([0, 0, 0]);
+  });
+
+  test('notes what it misses for that device, where misses are noted, and is remembered otherwise', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
+    moveRecords(place, { processor: undefined });
+    await tuned(place, 'devices', '--name', 'prod', KEY);
+    alter(place, (database) => database.exec('DELETE FROM claim'));
+    const { compiler, ran } = place.watchedTools();
+    const env = { IREE_TUNED_COMPILER: compiler, IREE_TUNED_FOR_DEVICE: 'prod' };
+    expect(await built(place, env)).toMatchObject({
+      outcome: 'default',
+      reason: 'it is for prod, for which nothing is measured here',
+    });
+    expect(rowsOf(place, 'miss')).toBe(0);
+    expect(await built(place, { ...env, IREE_TUNED_ON_MISS: 'record' })).toMatchObject({
+      outcome: 'default',
+    });
+    const missed = alter(place, (database) =>
+      database
+        .prepare(
+          'SELECT d.key FROM miss JOIN subject AS s ON s.id = miss.subject JOIN device AS d ON d.id = s.device',
+        )
+        .pluck()
+        .all(),
+    );
+    expect(missed).toEqual([KEY]);
+    expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
+  });
+
+  test('whose name nobody knows is the stock build, and the log says which names there are', async () => {
+    const place = await recordedWorkplace();
+    await tuned(place, 'devices', '--name', 'prod');
+    const { operations } = await expectStockBuild(place, {
+      IREE_TUNED_FOR_DEVICE: 'prdo',
+      IREE_TUNED_LOG: 'log.txt',
+    });
+    const message =
+      'for-device=prdo is no device of the tuning database; it knows prod: iree-tuned devices lists them, and iree-tuned devices --name gives one a name';
+    expect(operations).toMatchObject([{ outcome: 'default', reason: message }]);
+    expect(place.read('log.txt').toString()).toContain(`${message}; this build goes on without tuning`);
+    expect(rowsOf(place, 'trial')).toBe(0);
+    const { code, stdout } = await place.tuned(['doctor'], { env: { IREE_TUNED_FOR_DEVICE: 'prdo' } });
+    expect(code).toBe(1);
+    expect(stdout.toString()).toMatch(/^BAD {2}for-device prdo\n {16}-> for-device=prdo is no device/m);
+  });
+
+  test('on that very device is a build as always', async () => {
+    const place = await recordedWorkplace();
+    expect(await tuned(place, 'devices', '--name', 'prod')).toMatchObject({ code: 0 });
+    expect(await built(place, { IREE_TUNED_FOR_DEVICE: 'prod' })).toMatchObject({ outcome: 'hit' });
+    const said = await tuned(place, 'doctor');
+    expect(said.stdout).toMatch(/^ {16}called prod$/m);
+  });
+});
+
+describe.runIf(deviceClass(describeDevice('local-sync')) !== null)('a record of the same class', () => {
+  test('is used where nothing is measured only if that is trusted, and says where it was measured', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    moveRecords(place);
+    expect(await built(place)).toMatchObject({ outcome: 'default' });
+    const reason = `1.83x faster than the default, measured on ${KEY}, a device of the same class`;
+    expect(await built(place, { IREE_TUNED_TRUST: 'class' })).toMatchObject({ outcome: 'hit', reason });
+    // As soon as the class is another one, there is nothing to trust.
+    moveRecords(place, { threads: 2 });
+    expect(await built(place, { IREE_TUNED_TRUST: 'class' })).toMatchObject({ outcome: 'default' });
+    expect(await devicesOf(place, KEY)).toMatchObject([{ key: KEY, records: 1, here: false }]);
+  });
+
+  test('is verified where something may be measured, and becomes one of this device', async () => {
+    const { Workplace: Place, HOST, oddMatmul } = await import('./support.ts');
+    const place = Place.simulated();
+    place.write('in.mlir', oddMatmul);
+    const build = () => place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+    const searched = await build();
+    expect(searched.explanation.operations).toMatchObject([{ outcome: 'tuned' }]);
+    const trials = rowsOf(place, 'trial');
+    moveRecords(place);
+    const verified = await build();
+    expect(verified.explanation.operations).toMatchObject([
+      { outcome: 'tuned', configuration: searched.explanation.operations[0]!.configuration },
+    ]);
+    // The default and the one, and no search.
+    expect(rowsOf(place, 'trial')).toBe(trials + 2);
+    expect((await devicesOf(place)).map(({ records }) => records)).toEqual([1, 1]);
+    expect((await build()).explanation.operations).toMatchObject([
+      { outcome: 'hit', reason: expect.not.stringContaining('measured on') as string },
+    ]);
+    expect(rowsOf(place, 'trial')).toBe(trials + 2);
+  });
+});
+
+describe('iree-tuned devices', () => {
+  test('lists what the database knows', async () => {
+    const place = await recordedWorkplace();
+    const [device] = await devicesOf(place);
+    expect(device).toEqual({
+      key: expect.stringContaining('local-sync threads=1') as string,
+      class: deviceClass(describeDevice('local-sync')),
+      name: null,
+      here: true,
+      records: 1,
+      lastSeen: '2026-01-31T08:00:00.000Z',
+    });
+    expect((await tuned(place, 'devices', '--name', 'ci-box')).code).toBe(0);
+    const listed = await tuned(place, 'devices');
+    expect(listed.stdout).toMatch(
+      /^name +records +last seen +key +class\nci-box +1 +2026-01-31 +.* \(this machine\)/,
+    );
+    expect((await tuned(place, 'devices', 'ci-box')).stdout).toBe(listed.stdout);
+    expect((await tuned(place, 'devices', 'nowhere')).stdout).toMatch(/^No devices like "nowhere" in /);
+  });
+  test('moves a name to another device, and says what had it', async () => {
+    const place = await recordedWorkplace();
+    moveRecords(place);
+    await tuned(place, 'devices', '--name', 'prod', KEY);
+    const { stdout } = await tuned(place, 'devices', '--name', 'prod');
+    expect(stdout).toMatch(/^prod is now .*\nIt was Another CPU .*, which has no name any more\.\n$/);
+    expect((await devicesOf(place)).map(({ name, here }) => [name, here])).toEqual(
+      expect.arrayContaining([
+        ['prod', true],
+        [null, false],
+      ]),
+    );
+  });
+  test('says what is wrong with a name, and which devices could be meant', async () => {
+    const place = await recordedWorkplace();
+    await tuned(place, 'devices', '--name', 'here');
+    alter(place, (database) =>
+      database.exec(`INSERT INTO device (key, form) VALUES ('A CPU 1', '{}'), ('A CPU 2\u001b[2J', '{}')`),
+    );
+    for (const [args, message] of [
+      [['--name', 'a b'], /^iree-tuned: --name a b: it takes up to 64 letters/],
+      [['--name', 'x', 'nowhere'], /^iree-tuned: no device is like "nowhere"/],
+      [
+        ['--name', 'x', 'A CPU'],
+        /^iree-tuned: "A CPU" fits 2 devices; .*\n {2}A CPU 1\n {2}A CPU 2\?\[2J\n$/,
+      ],
+    ] as const) {
+      const { code, stdout, stderr } = await tuned(place, 'devices', ...args);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(message);
+    }
+  });
+});
+
+describe.runIf(process.platform === 'linux')('a database on a network disk', () => {
+  /** An environment in which the folder `data` lies on NFS. */
+  function onNetwork(place: Workplace): Record<string, string> {
+    place.write(
+      'disks.cjs',
+      `const fs = require('node:fs');
+const { statfsSync } = fs;
+fs.statfsSync = (path, ...rest) => ({
+  ...statfsSync(path, ...rest),
+  ...(String(path).includes('/data') && { type: 0x6969 }),
+});
+require('node:module').syncBuiltinESMExports();
+`,
+    );
+    return { NODE_OPTIONS: `--require=${place.path('disks.cjs')}`, IREE_TUNED_LOG: 'log.txt' };
+  }
+
+  test('is read by builds, which write nothing and say so once each', async () => {
+    const place = await recordedWorkplace();
+    const env = onNetwork(place);
+    const before = readFileSync(place.database);
+    expect(await built(place, env)).toMatchObject({ outcome: 'hit' });
+    const log = place.read('log.txt').toString();
+    expect(log.match(/lies on a network disk \(NFS\)/g)).toHaveLength(1);
+    expect(log).toMatch(/IREE_TUNED_DB .* export and import/);
+    expect(readFileSync(place.database).equals(before)).toBe(true);
+  });
+  test('tunes nothing where a record is missing, whatever is set', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '60' });
+    alter(place, (database) => database.exec('DELETE FROM claim'));
+    for (const onMiss of ['tune', 'record'])
+      expect(await built(place, { ...onNetwork(place), IREE_TUNED_ON_MISS: onMiss })).toMatchObject({
+        outcome: 'default',
+        reason:
+          onMiss === 'tune'
+            ? 'no record, and the database is read-only'
+            : 'no record, and tuning is off (on-miss=record)',
+      });
+    expect(['trial', 'miss'].map((name) => rowsOf(place, name))).toEqual([0, 0]);
+  });
+  test('that is not there yet leaves builds to the compiler', async () => {
+    const place = await recordedWorkplace();
+    place.remove('data/tuning.db');
+    const { operations } = await expectStockBuild(place, onNetwork(place));
+    expect(operations[0]!.reason).toMatch(/^no tuning database: .* lies on a network disk \(NFS\)/);
+    expect(place.has('data/tuning.db')).toBe(false);
+  });
+  test('is remembered as any other, so that the same build is done again without looking', async () => {
+    const place = await recordedWorkplace();
+    const { NODE_OPTIONS } = onNetwork(place);
+    const { compiler, ran } = place.watchedTools();
+    const build = async () => {
+      const result = await place.compile(argv, { env: { NODE_OPTIONS, IREE_TUNED_COMPILER: compiler } });
+      expect(result).toMatchObject({ code: 0, stderr: '' });
+      return ran().length;
+    };
+    expect(await build()).toBeGreaterThan(1);
+    expect(await build()).toBe(1);
+  });
+  test('is shown by who looks, and refused by who writes', async () => {
+    const place = await recordedWorkplace();
+    const env = onNetwork(place);
+    const run = async (...args: string[]) => {
+      const { code, stdout, stderr } = await place.tuned(args, { env });
+      return { code, stdout: stdout.toString(), stderr };
+    };
+    for (const args of [['records'], ['devices'], ['stats'], ['show', 'contraction']]) {
+      const { code, stderr } = await run(...args);
+      expect({ args, code }).toEqual({ args, code: 0 });
+      expect(stderr).toMatch(/^iree-tuned: tuning database .* lies on a network disk \(NFS\).*\n$/);
+    }
+    for (const args of [
+      ['devices', '--name', 'x'],
+      ['tune', join(place.folder, 'in.mlir')],
+    ]) {
+      const { code, stdout, stderr } = await run(...args);
+      expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
+      expect(stderr).toMatch(/^iree-tuned: tuning database .* lies on a network disk \(NFS\).*\n$/);
+    }
+    const { code, stdout } = await run('doctor');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^BAD {2}database .* 1 record, on NFS\n {16}-> tuning database .* export and import$/m,
+    );
+  });
+});

@@ -1,0 +1,444 @@
+// A lock file: what was found on one machine is compiled on another one, to the byte, with nothing but that file.
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { DECISION, EVIDENCE, TILE } from '../store/samples.ts';
+import { STRIDED_TILES } from '../support/backend.ts';
+import { compiler } from '../support/real-tools.ts';
+import { misbehavingCompiler } from './faults/support.ts';
+import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
+
+const LOCK = 'iree-tuned.lock';
+const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+const NO_TUNING = { IREE_TUNED_ON_MISS: 'record' };
+
+/** Gives every workload of an input a record. */
+async function record(
+  place: Workplace,
+  choose: (workload: string) => Configuration | null = () => TILE,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  expect(await place.compile(argv, { env: { ...NO_TUNING, ...env } })).toMatchObject({ code: 0 });
+  const store = openSqliteStore(place.database);
+  const misses = store.misses();
+  expect(misses).not.toEqual([]);
+  for (const miss of misses) {
+    const configuration = choose(miss.workload);
+    const evidence =
+      configuration?.kind === 'default' ? { ...EVIDENCE, ratio: 1, low: 1, high: 1 } : EVIDENCE;
+    if (configuration !== null)
+      store.putRecord(store.subject(miss)!, { ...DECISION, configuration, evidence });
+  }
+  store.close();
+}
+
+async function lock(place: Workplace, args: readonly string[] = ['in.mlir', '--', ...HOST], env = {}) {
+  const { code, stdout, stderr } = await place.tuned(['lock', ...args], { env });
+  return { code, stdout: stdout.toString(), stderr };
+}
+
+/** Another user's place on another machine, with what is in the repository and nothing else. */
+function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}): Workplace {
+  const place = new Workplace({ IREE_TUNED_COMPILER: compiler.executable, ...env });
+  for (const name of ['in.mlir', LOCK]) place.write(name, from.read(name));
+  return place;
+}
+
+const STRIDED = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<1x8x8x32xf32>
+  %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x16xf32>, tensor<1x1x16x32xf32>) -> tensor<1x8x8x32xf32>
+  %r = stablehlo.maximum %h, %zero : tensor<1x8x8x32xf32>
+  %y = stablehlo.convolution(%r, %w1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x32xf32>, tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32>
+  return %y : tensor<1x4x4x48xf32>
+}
+`;
+const PLAIN: TileConfiguration = {
+  ...{ version: 1, kind: 'tile', distribution: [48, 32, 0] },
+  ...{ vectorCommonParallel: [4, 16, 0], vectorReduction: [0, 0, 2], peeling: true },
+};
+const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
+
+describe(
+  'a build with a lock file is the one that it was made from, with nothing else to know',
+  { timeout: 600_000 },
+  () => {
+    test.each<[string, string, string, (workload: string) => Configuration | null]>([
+      ['spec', oddMatmul, 'auto', () => TILE],
+      ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
+      ['inline', oddMatmul, 'inline', () => TILE],
+      ['substitute', oddMatmul, 'substitute', () => TILE],
+      ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+      ['spec', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN)],
+      ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],
+    ])('by %s', async (route, text, inject, choose) => {
+      const env = { IREE_TUNED_INJECT: inject, IREE_TUNED_COMPILER: compiler.executable };
+      const origin = new Workplace(env);
+      origin.write('in.mlir', text);
+      await record(origin, choose);
+      const built = await origin.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
+      expect(built).toMatchObject({ code: 0, explanation: { route, lock: null } });
+      const module = origin.read('out.vmfb');
+      const written = await lock(origin);
+      expect(written).toMatchObject({ code: 0, stderr: '' });
+      expect(origin.read(LOCK).toString()).not.toMatch(/\/(?:tmp|root|home)\//);
+
+      const place = elsewhere(origin, { IREE_TUNED_INJECT: inject });
+      const watched = place.watchedTools(compiler.executable);
+      const own = { IREE_TUNED_COMPILER: watched.compiler };
+      expect(await place.compile(argv, { env: own })).toMatchObject({ code: 0, stderr: '' });
+      expect(place.read('out.vmfb').equals(module)).toBe(true);
+      expect(watched.ran().filter((line) => !line.startsWith('iree-compile '))).toEqual([]);
+      expect(place.has('data')).toBe(false);
+      // The same again, and as a hit, which starts the compiler once.
+      const { explanation } = await place.explain(argv, { env: own });
+      expect(explanation).toMatchObject({
+        route,
+        lock: { used: true, problem: null },
+        seconds: { tuning: 0 },
+      });
+      for (const { outcome, reason } of explanation.operations)
+        if (outcome === 'hit') expect(reason).toMatch(/^locked: /);
+      watched.ran();
+      for (let i = 0; i < 2; i++) {
+        expect(await place.compile(argv, { env: own })).toMatchObject({ code: 0, stderr: '' });
+        expect(watched.ran()).toHaveLength(1);
+        expect(place.read('out.vmfb').equals(module)).toBe(true);
+      }
+      expect(readdirSync(place.folder)).not.toContain('data');
+      if (route === 'none') return;
+      await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+      expect(place.read('stock.vmfb').equals(module)).toBe(false);
+    });
+  },
+);
+
+test('what the compiler makes of the text is locked, and found elsewhere', { timeout: 600_000 }, async () => {
+  // It folds the transpose into the product, and runs over n before m then.
+  const text = `func.func @turned(%a: tensor<96x64xf32>, %b: tensor<64x128xf32>, %f: tensor<96x128xf32>) -> tensor<128x96xf32> {
+  %m = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<96x64xf32>, tensor<64x128xf32>) outs(%f : tensor<96x128xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<96x128xf32>
+  %e = tensor.empty() : tensor<128x96xf32>
+  %t = linalg.transpose ins(%m : tensor<96x128xf32>) outs(%e : tensor<128x96xf32>) permutation = [1, 0]
+  return %t : tensor<128x96xf32>
+}
+`;
+  const origin = Workplace.simulated({ IREE_TUNED_BUDGET: '0' });
+  origin.write('in.mlir', text);
+  const tuning = ['tune', 'in.mlir', '--trials', '1', '--budget', '300', '--', ...HOST];
+  expect(await origin.tuned(tuning)).toMatchObject({ stderr: '' });
+  const store = openSqliteStore(origin.database);
+  const [found] = store.allRecords();
+  store.putRecord(store.subject(found!)!, { ...DECISION, configuration: PLAIN });
+  store.close();
+  expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
+  expect(origin.read(LOCK).toString()).toContain('"surveyed": true');
+  expect(await origin.explain(argv)).toMatchObject({ explanation: { route: 'spec' } });
+  const place = elsewhere(origin);
+  const build = await place.explain(argv);
+  expect(outcomes(build)).toEqual([LOCKED]);
+  expect(place.read('out.vmfb').equals(origin.read('out.vmfb'))).toBe(true);
+  expect(place.has('data')).toBe(false);
+});
+
+/** A place with a lock file, whose compiler repeats itself, and another one with nothing but that. */
+let origin: Workplace;
+beforeAll(async () => {
+  origin = Workplace.remembering();
+  origin.write('in.mlir', oddMatmul);
+  await record(origin);
+  expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
+});
+
+function remembering(env: Readonly<Record<string, string>> = {}): Workplace {
+  const place = Workplace.remembering(env);
+  for (const name of ['in.mlir', LOCK]) place.write(name, origin.read(name));
+  return place;
+}
+
+const outcomes = ({ explanation }: Awaited<ReturnType<Workplace['explain']>>) =>
+  explanation.operations.map(({ outcome, reason }) => `${outcome}: ${reason}`);
+const LOCKED = 'hit: locked: 1.83x faster than the default';
+
+describe('a program that has changed', () => {
+  test('keeps what is locked for its matmuls where that is all of them, and is named', async () => {
+    const place = remembering();
+    place.write('in.mlir', `// Another text.\n${oddMatmul}`);
+    const build = await place.explain(argv);
+    expect(outcomes(build)).toEqual([LOCKED]);
+    expect(build.stderr).toBe('');
+    expect(build.explanation.lock).toEqual({
+      path: place.path(LOCK),
+      used: true,
+      problem: `in.mlir is not what the lock file ${place.path(LOCK)} was made for: its text is another one; iree-tuned lock brings it up to date; what it has for each of the workloads is used`,
+    });
+    expect(place.has('data')).toBe(false);
+  });
+
+  test('is built as without a lock file for what is not locked, but for what is', async () => {
+    const place = remembering(NO_TUNING);
+    place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
+    const build = await place.explain(argv);
+    expect(outcomes(build)).toEqual([LOCKED, 'default: no record, and tuning is off (on-miss=record)']);
+    expect(build.explanation.lock).toMatchObject({ used: false });
+    const store = openSqliteStore(place.database);
+    expect(store.misses().map(({ workload }) => workload)).toEqual([expect.stringContaining(' m=16 ')]);
+    store.close();
+  });
+
+  test('gets the default for what is not locked where that is frozen', async () => {
+    const place = remembering({ IREE_TUNED_FROZEN: '1' });
+    place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
+    const build = await place.explain(argv, { env: { IREE_TUNED_LOG: 'log' } });
+    expect(outcomes(build)).toEqual([LOCKED, 'default: not locked: nothing else is asked (frozen)']);
+    expect(place.read('log').toString()).toMatch(
+      / in\.mlir is not what .*; iree-tuned lock brings it up to date; 1 workload is left to the default \(frozen\)\n/,
+    );
+    expect(place.has('data')).toBe(false);
+    place.write('other.mlir', matmulModule(16, 32, 64));
+    const other = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
+    expect(outcomes(other)).toEqual(['default: not locked: nothing else is asked (frozen)']);
+    expect(other.explanation.lock!.problem).toMatch(
+      /^other\.mlir is not in the lock file .*; iree-tuned lock other\.mlir -- FLAGS adds it; 1 workload is left/,
+    );
+  });
+
+  test('is built without the lock file by another compiler, which is named', async () => {
+    const place = remembering(NO_TUNING);
+    const version = `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`;
+    const env = misbehavingCompiler(place, '--version', version);
+    const build = await place.explain(argv, { env });
+    expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
+    expect(build.explanation.lock!.problem).toContain('the compiler is 3.99.0@aaaaaaaaaa instead of 3.');
+    const frozen = await place.explain(argv, { env: { ...env, IREE_TUNED_FROZEN: '1' } });
+    expect(outcomes(frozen)).toEqual(['default: not locked: nothing else is asked (frozen)']);
+  });
+
+  test('is built without the lock file for another target, which is named', async () => {
+    const place = remembering(NO_TUNING);
+    const flags = [...HOST.slice(0, 2), '--iree-llvmcpu-target-cpu=x86-64-v3', 'in.mlir', '-o', 'out.vmfb'];
+    const build = await place.explain(flags);
+    expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
+    expect(build.explanation.lock!.problem).toMatch(/the target is "llvm-cpu .*" instead of "llvm-cpu /);
+  });
+});
+
+describe('a lock file that cannot be used', () => {
+  test.each([
+    ['is damaged', (text: string) => text.slice(0, 200), 'it is no JSON'],
+    [
+      'is of a newer version',
+      (text: string) => text.replace('"version": 1\n', '"version": 2\n'),
+      'by a newer',
+    ],
+    [
+      'holds MLIR',
+      (text: string) =>
+        text.replace(/\{"version":1,"kind":"tile"[^}]*\}/, '"#iree_codegen.lowering_config<>"'),
+      'is nothing that this version knows',
+    ],
+    [
+      'holds tiles beyond all',
+      (text: string) => text.replace('[64,128,0]', '[64,99999999,0]'),
+      'is nothing that this version knows',
+    ],
+  ])('because it %s is named, and the build goes on without it', async (_, bend, why) => {
+    const place = remembering(NO_TUNING);
+    const text = bend(origin.read(LOCK).toString());
+    expect(text).not.toBe(origin.read(LOCK).toString());
+    place.write(LOCK, text);
+    const build = await place.explain(argv);
+    expect({ code: build.code, stderr: build.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
+    expect(build.explanation.lock!.problem).toContain(`the lock file ${place.path(LOCK)} cannot be used: `);
+    expect(build.explanation.lock!.problem).toContain(why);
+    const frozen = await place.explain(argv, { env: { IREE_TUNED_FROZEN: '1' } });
+    expect(outcomes(frozen)).toEqual(['default: not locked: nothing else is asked (frozen)']);
+    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+    // It is not overwritten either.
+    const relocked = await lock(place);
+    expect(relocked.code).toBe(1);
+    expect(relocked.stderr).toContain(`the lock file ${place.path(LOCK)} cannot be used: `);
+    expect(place.read(LOCK).toString()).toBe(text);
+  });
+
+  test('is missed where somebody names it', async () => {
+    const place = remembering({ ...NO_TUNING, IREE_TUNED_LOCK: 'absent.lock' });
+    const { explanation } = await place.explain(argv);
+    expect(explanation.lock!.problem).toBe(
+      'there is no lock file absent.lock; this build goes on as without it where it says nothing',
+    );
+  });
+});
+
+describe('what a build remembers', () => {
+  const env = { IREE_TUNED_ON_MISS: 'default' };
+  const build = async (place: Workplace) => {
+    expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+    return place.read('out.vmfb');
+  };
+
+  test('depends on the lock file that appears, changes and vanishes', async () => {
+    const place = remembering();
+    place.remove(LOCK);
+    const stock = await build(place);
+    await build(place);
+    place.write(LOCK, origin.read(LOCK));
+    const locked = await build(place);
+    expect(locked.equals(stock)).toBe(false);
+    expect((await build(place)).equals(locked)).toBe(true);
+    const replays = () => readdirSync(place.path('cache/replays')).length;
+    expect(replays()).toBe(2);
+    const other = origin.read(LOCK).toString().replace('[64,128,0]', '[32,64,0]');
+    place.write(LOCK, other);
+    const changed = await build(place);
+    expect(changed.equals(locked)).toBe(false);
+    place.write(LOCK, '{}');
+    expect((await build(place)).equals(stock)).toBe(true);
+    place.remove(LOCK);
+    expect((await build(place)).equals(stock)).toBe(true);
+    place.write(LOCK, other);
+    expect((await build(place)).equals(changed)).toBe(true);
+  });
+
+  test('does not depend on a database that nobody asks', async () => {
+    const place = remembering();
+    const locked = await build(place);
+    const before = readReplay(place);
+    const { files } = JSON.parse(before) as { files: [string, string | null][] };
+    expect(files.map(([path]) => path)).toContain(place.path(LOCK));
+    expect(files.map(([path]) => path)).not.toContain(place.database);
+    mkdirSync(dirname(place.database));
+    cpSync(origin.database, place.database);
+    expect((await build(place)).equals(locked)).toBe(true);
+    expect(readReplay(place)).toBe(before);
+  });
+
+  const readReplay = (place: Workplace) => {
+    const [name, ...others] = readdirSync(place.path('cache/replays'));
+    expect(others).toEqual([]);
+    return readFileSync(place.path(`cache/replays/${name!}`), 'utf8');
+  };
+});
+
+describe('iree-tuned lock', () => {
+  test('finds nothing to do where it has done it, also on a machine that knows nothing else', async () => {
+    const text = origin.read(LOCK).toString();
+    for (const place of [origin, remembering()])
+      for (const args of [
+        [],
+        ['--check'],
+        ['in.mlir', '--', ...HOST],
+        ['--check', 'in.mlir', '--', ...HOST],
+      ]) {
+        expect(await lock(place, args)).toEqual({ code: 0, stdout: `${LOCK} is up to date.\n`, stderr: '' });
+        expect(place.read(LOCK).toString()).toBe(text);
+      }
+    expect(remembering().has('data')).toBe(false);
+  });
+
+  test('says with --check what is not as it would be, and writes nothing', async () => {
+    const place = remembering();
+    place.write('in.mlir', `// Another text.\n${oddMatmul}`);
+    const text = place.read(LOCK).toString();
+    const found = await lock(place, ['--check']);
+    expect(found).toMatchObject({ code: 1, stderr: '' });
+    expect(found.stdout).toMatch(
+      /^ {2}in\.mlir: llvm-cpu .*\n- digest: "\w{32}"\n\+ digest: "\w{32}"\niree-tuned\.lock is not up to date: run iree-tuned lock\.\n$/,
+    );
+    expect(place.read(LOCK).toString()).toBe(text);
+    place.write('other.mlir', matmulModule(16, 32, 64));
+    const other = await lock(place, ['--check', 'other.mlir', '--', ...HOST]);
+    expect(other.code).toBe(1);
+    expect(other.stdout).toContain('\n+ program: "other.mlir"\n');
+    expect(other.stdout).toContain('\n+ contraction m=16 n=32 k=64 ');
+    // Brought up to date.
+    expect(await lock(place, [])).toMatchObject({ code: 0 });
+    expect(await lock(place, ['--check'])).toMatchObject({ code: 0 });
+    place.write(
+      LOCK,
+      place
+        .read(LOCK)
+        .toString()
+        .replaceAll(/\n {2,}/g, '\n '),
+    );
+    expect(await lock(place, ['--check'])).toEqual({
+      code: 1,
+      stdout: `${LOCK} says what it has to, but is not written as iree-tuned writes it: run iree-tuned lock.\n`,
+      stderr: '',
+    });
+  });
+
+  test('locks without a record to the default, and says so; what is gone goes', async () => {
+    const place = remembering({ IREE_TUNED_FROZEN: '1' });
+    place.write('other.mlir', matmulModule(16, 32, 64));
+    const { code, stdout } = await lock(place, ['other.mlir', '--', ...HOST]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(
+      'other.mlir: 1 of 1 workloads have no record and are locked to the default; iree-tuned tune other.mlir finds one.\n',
+    );
+    const build = await place.explain([...HOST, 'other.mlir', '-o', 'out.vmfb']);
+    expect(outcomes(build)).toEqual(['default: locked: there was no record']);
+    expect(build.explanation.lock).toMatchObject({ used: true, problem: null });
+    place.remove('other.mlir');
+    const { stdout: gone } = await lock(place, ['--json']);
+    const { changed, differences } = JSON.parse(gone) as {
+      changed: boolean;
+      differences: string[];
+    };
+    expect(changed).toBe(true);
+    expect(differences).toContain('- program: "other.mlir"');
+    expect(place.read(LOCK).toString()).toBe(origin.read(LOCK).toString());
+  });
+
+  test('takes what this machine has found since', async () => {
+    const place = remembering();
+    mkdirSync(dirname(place.database));
+    cpSync(origin.database, place.database);
+    const store = openSqliteStore(place.database);
+    const [found] = store.allRecords();
+    store.putRecord(store.subject(found!)!, { ...DECISION, configuration: { ...TILE, peeling: false } });
+    store.close();
+    const { stdout } = await lock(place, []);
+    expect(stdout).toMatch(/\n- contraction .*"peeling":true.*\n\+ contraction .*"peeling":false.*\nWrote /);
+  });
+
+  test('is shown by explain, and tells what cannot be locked', async () => {
+    const place = remembering();
+    const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
+    expect(stdout.toString()).toContain('hit: locked: 1.83x faster than the default');
+    for (const [args, message] of [
+      [['--', ...HOST], 'flags are for an input: iree-tuned lock INPUT -- FLAGS'],
+      [['absent.mlir'], 'absent.mlir: the input cannot be read'],
+      [
+        ['in.mlir', '--', ...HOST, '--iree-hal-executable-object-search-path=/models'],
+        'in.mlir: --iree-hal-executable-object-search-path=/models: a lock file is for other machines, too: give a path relative to the working folder',
+      ],
+    ] as const)
+      expect(await lock(place, args)).toEqual({ code: 1, stdout: '', stderr: `iree-tuned: ${message}\n` });
+    place.remove(LOCK);
+    expect(await lock(place, [])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `iree-tuned: there is no lock file ${LOCK}: iree-tuned lock INPUT -- FLAGS makes one\n`,
+    });
+  });
+
+  test('of several inputs at once loses none', async () => {
+    const place = remembering();
+    const names = ['a.mlir', 'b.mlir'];
+    for (const [i, name] of names.entries()) place.write(name, matmulModule(16, 32, 64 + 16 * i));
+    const all = await Promise.all(names.map((name) => lock(place, [name, '--', ...HOST])));
+    expect(all.map(({ code }) => code)).toEqual([0, 0]);
+    expect(place.read(LOCK).toString()).toMatch(
+      /"program": "a\.mlir"[^]*"program": "b\.mlir"[^]*"program": "in\.mlir"/,
+    );
+  });
+});

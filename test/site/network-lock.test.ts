@@ -1,0 +1,28 @@
+// The measuring lock of a cache folder on a network disk: it keeps no other machine waiting.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
+import { networkOf } from '../../src/system/file-system.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+vi.mock(import('../../src/system/file-system.ts'), { spy: true });
+
+test.each([
+  ['a network disk', 'NFS', true],
+  ['a disk of its own', null, false],
+])('a cache folder on %s that two machines share', async (_, network, isFree) => {
+  vi.mocked(networkOf).mockReturnValue(network);
+  const cacheDirectory = temporaryDirectory();
+  const at = (machine: string) => ({
+    cacheDirectory,
+    env: { IREE_TUNED_MACHINE: `${cacheDirectory} ${machine}` },
+  });
+  const first = await acquireMeasuringLock(at('first'), 0.1);
+  const second = await acquireMeasuringLock(at('second'), 0.1);
+  // One machine still measures once at a time.
+  const again = process.platform === 'linux' ? await acquireMeasuringLock(at('first'), 0.1) : null;
+  expect([first !== null, second !== null, again !== null]).toEqual([true, isFree, false]);
+  expect(existsSync(join(cacheDirectory, 'measuring.lock'))).toBe(!isFree);
+  for (const lock of [first, second]) lock?.release();
+});

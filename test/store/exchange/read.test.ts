@@ -1,0 +1,175 @@
+// What anybody may send: nothing throws, nothing that is wrong gets in, and one line says nothing about another.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LINES, LONGEST_LINE } from '../../../src/store/exchange/lines.ts';
+import { readLine, readValue } from '../../../src/store/exchange/read.ts';
+import { readLines } from '../../../src/store/exchange/split.ts';
+import { lineText } from '../../../src/store/exchange/write.ts';
+import { TILE } from '../samples.ts';
+import { claimLineOf, markLineOf, partLinesOf, revocationLineOf, SAMPLE, trialLineOf } from './samples.ts';
+
+const outcomeOf = (value: unknown) => readValue(value).outcome;
+const reasonOf = (value: unknown) => {
+  const reading = readValue(value);
+  return reading.outcome === 'refused' ? reading.reason : reading.outcome;
+};
+
+it('takes one of everything, and writes it as it was', () => {
+  expect(new Set(SAMPLE.map(({ type }) => type))).toEqual(new Set(Object.keys(LINES)));
+  for (const line of SAMPLE) expect(readLine(lineText(line))).toEqual({ outcome: 'line', line });
+});
+
+it('writes keys in one order, however they came', () => {
+  for (const line of SAMPLE) {
+    const reversed = Object.fromEntries(Object.entries(line).reverse());
+    const reading = readValue(reversed);
+    expect(reading.outcome === 'line' && lineText(reading.line)).toBe(lineText(line));
+  }
+});
+
+const EVIL = [
+  '<mlir>',
+  "'; DROP TABLE claim; --",
+  '"#iree_codegen.compilation_info<>"',
+  ''.padEnd(20_000, 'x'),
+];
+const CONTROL = ['\u001b[2J', '\0', 'a\rb', '\ud800'];
+
+describe('refuses', () => {
+  const claim = claimLineOf();
+  const evidence = (change: object) => claimLineOf({ evidence: change });
+  it.each<[string, unknown, string]>([
+    ['nothing', null, 'it has no type'],
+    ['a list', [claim], 'it has no type'],
+    ['no version', { type: 'claim' }, 'it has no version'],
+    ['a version that is no number', { ...claim, version: '1' }, 'it has no version'],
+    ['a version before the first', { ...claim, version: 0 }, 'claim: "version"'],
+    ['a key too many', { ...claim, mlir: 'x' }, 'claim: "mlir"'],
+    ['a key too few', { ...claim, machine: undefined }, 'claim: "machine"'],
+    ['a changed claim', { ...claim, createdBy: 'somebody else' }, 'digest'],
+    ['an empty key', claimLineOf({ device: '' }), 'claim: "device" is empty'],
+    ['a ratio that JSON cannot say', evidence({ ratio: NaN }), 'claim: "evidence.ratio"'],
+    ['an infinite end', evidence({ high: Infinity }), 'claim: "evidence'],
+    ['a gain below its interval', evidence({ ratio: 1 }), 'low <= ratio <= high'],
+    ['a negative time', evidence({ seconds: -1 }), 'claim: "evidence"'],
+    ['a time as a text', evidence({ seconds: '1' as unknown as number }), 'claim: "evidence.seconds"'],
+    ['half a process', evidence({ processes: 0.5 }), 'claim: "evidence"'],
+    ['families out of order', evidence({ families: ['tile', 'data-tile'] }), 'claim: "evidence.families"'],
+    ['a version of evidence beyond any', evidence({ version: 1e6 }), 'claim: "evidence.version"'],
+    ['a configuration that is a text', { ...claim, configuration: 'tile' }, 'claim: "configuration"'],
+    [
+      'a configuration with MLIR in it',
+      { ...claim, configuration: { ...TILE, distribution: ['#iree_gpu'] } },
+      'claim: "configuration"',
+    ],
+    [
+      'a configuration of more than 4 KB',
+      claimLineOf({
+        configuration: {
+          ...TILE,
+          distribution: Array<number>(600).fill(1048576),
+          vectorCommonParallel: Array<number>(600).fill(1048576),
+          vectorReduction: Array<number>(600).fill(0),
+        },
+      }),
+      'claim: "configuration" is no configuration of at most 4096 bytes',
+    ],
+    ['a mark of the default', markLineOf({ configuration: { version: 1, kind: 'default' } }), 'never marked'],
+    ['a generation below the first', markLineOf({ generation: -1 }), 'mark: "generation"'],
+    ['an unknown kind of mark', { ...markLineOf(), kind: 'ugly' }, 'mark: "kind"'],
+    ['some day', markLineOf({ createdAt: 'yesterday' }), 'mark: "createdAt"'],
+    ['an id of another kind', trialLineOf({ id: '1' }), 'trial: "id"'],
+    ['a measured trial without a time', trialLineOf({ seconds: null }), 'trial: '],
+    ['a failed trial with one', trialLineOf({ outcome: 'timeout' }), 'trial: '],
+    [
+      'times of other sizes than the default',
+      trialLineOf({ runs: trialLineOf().runs.map((run) => ({ ...run, seconds: [1] })) }),
+      'trial: "runs.0"',
+    ],
+    ['an unknown scope', { ...revocationLineOf(), scope: 'all' }, 'revocation: "scope"'],
+    ['a revocation of nothing', revocationLineOf({ value: '' }), 'revocation: "value"'],
+    ['a form of another workload', { ...partLinesOf()[0], key: 'contraction m=1' }, 'workload: '],
+    [
+      'a form beyond all measure',
+      { ...partLinesOf()[1], form: 'x'.repeat(70_000) },
+      'target: "form" is no JSON',
+    ],
+  ])('%s', (_, value, reason) => {
+    expect(reasonOf(value)).toContain(reason);
+  });
+
+  it('texts that a terminal would obey, and names and keys without end, wherever they stand', () => {
+    const fields = [
+      ...(['workload', 'target', 'device', 'compiler', 'createdBy', 'machine', 'tool'] as const).map(
+        (field) => (text: string) => claimLineOf({ [field]: text }),
+      ),
+      ...(['reason', 'createdBy'] as const).map((field) => (text: string) => markLineOf({ [field]: text })),
+      (text: string) => trialLineOf({ strategy: text }),
+      (text: string) => trialLineOf({ message: text, outcome: 'timeout', seconds: null, ratio: null }),
+      (text: string) => revocationLineOf({ reason: text }),
+    ];
+    for (const lineWith of fields) {
+      expect(outcomeOf(lineWith('harmless'))).toBe('line');
+      for (const text of [...CONTROL, EVIL.at(-1)!]) expect(outcomeOf(lineWith(text))).toBe('refused');
+      // Nobody reads it but people.
+      for (const text of EVIL.slice(0, -1)) expect(outcomeOf(lineWith(text))).toBe('line');
+    }
+  });
+
+  it('whatever is damaged: it never throws, and what it takes can be written and taken again', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...SAMPLE),
+        fc.string(),
+        fc.oneof(fc.jsonValue(), fc.constantFrom(NaN, -1, 1e400, ...EVIL, ...CONTROL)),
+        fc.nat(),
+        fc.boolean(),
+        (line, name, value, place, isNested) => {
+          const keys = Object.keys(line);
+          const key = keys[place % keys.length]!;
+          const changed: Record<string, unknown> = { ...line };
+          if (isNested) changed[key] = { ...(changed[key] as object), [name]: value };
+          else changed[place % 7 === 0 ? name : key] = value;
+          const reading = readLine(JSON.stringify(changed));
+          if (reading.outcome === 'line')
+            expect(readLine(lineText(reading.line))).toEqual({ outcome: 'line', line: reading.line });
+        },
+      ),
+      { numRuns: 5000 },
+    );
+  });
+});
+
+describe('a file', () => {
+  const read = async (...chunks: readonly (string | Uint8Array)[]) => {
+    const bytes = chunks.map((chunk) => (typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
+    const found: string[] = [];
+    // eslint-disable-next-line @typescript-eslint/require-await -- a stream is
+    const stream = (async function* () {
+      yield* bytes;
+    })();
+    for await (const { number, reading } of readLines(stream))
+      found.push(`${number} ${reading.outcome === 'refused' ? reading.reason : reading.outcome}`);
+    return found;
+  };
+  const line = lineText(claimLineOf());
+
+  it('is read line by line, wherever it is cut', async () => {
+    const bytes = Buffer.from(`\ufeff${line}\r\n\n  \n{"type":"ä","version":1}\nnonsense\n${line}`);
+    const expected = ['1 line', '4 foreign', '5 it is no JSON', '6 line'];
+    for (const size of [1, 2, 3, 1000, bytes.length]) {
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
+      expect(await read(...chunks)).toEqual(expected);
+    }
+    expect(await read()).toEqual([]);
+  });
+
+  it('with bytes that are no text, or a line without end, goes on behind them', async () => {
+    const long = 'x'.repeat(LONGEST_LINE / 4);
+    expect(
+      await read(Buffer.from([0x7b, 0xff, 0x0a]), long, long, long, long, long, '\n', line, '\n'),
+    ).toEqual(['1 it is not UTF-8', `2 it is longer than ${LONGEST_LINE} bytes`, '3 line']);
+  });
+});

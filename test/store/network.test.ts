@@ -1,0 +1,64 @@
+// A database on a network disk: read, never written. The disk is made up; the file is a real one.
+import { existsSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { StoreError } from '../../src/store/errors.ts';
+import { openAsFarAsPossible, openStore } from '../../src/store/open.ts';
+import { DECISION, failure, open, SUBJECT, temporaryPath } from './support.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+
+const networkAt = () => 'NFS';
+
+function recorded(): string {
+  const path = temporaryPath();
+  const store = openSqliteStore(path);
+  store.putRecord(SUBJECT, DECISION);
+  store.close();
+  return path;
+}
+
+test('is refused when it is to be written, with the way out, and nothing is made there', () => {
+  const path = temporaryPath();
+  const { message } = failure('network', path, () => openSqliteStore(path, { networkAt }));
+  expect(message).toContain('a network disk (NFS)');
+  expect(message).toMatch(/IREE_TUNED_DB.*IREE_TUNED_TEAM.*export and import/);
+  expect(existsSync(path)).toBe(false);
+});
+
+test('is read', async () => {
+  const path = recorded();
+  const before = readFileSync(path);
+  const store = open(path, { networkAt, readonly: true });
+  expect(store.allRecords()).toHaveLength(1);
+  expect(() => {
+    store.noteMiss(SUBJECT);
+  }).toThrow(StoreError);
+  const { store: second, whyReadonly } = await openAsFarAsPossible(path, { networkAt });
+  expect(whyReadonly).toContain('NFS');
+  expect(second.allRecords()).toHaveLength(1);
+  second.close();
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect([`${path}-wal`, `${path}-shm`].filter((name) => existsSync(name))).toEqual([]);
+});
+
+test('that is not there yet is refused for the disk that it would lie on', async () => {
+  const path = temporaryPath();
+  await expect(openAsFarAsPossible(path, { networkAt })).rejects.toMatchObject({ kind: 'network' });
+});
+
+test('is only asked about where it is to be written', () => {
+  const path = recorded();
+  const never = () => {
+    throw new Error('nobody needs to know');
+  };
+  expect(open(path, { networkAt: never, readonly: true }).allRecords()).toHaveLength(1);
+});
+
+test('one on a disk of this machine is written as it was', async () => {
+  const { store, whyReadonly } = await openAsFarAsPossible(recorded());
+  expect(whyReadonly).toBeNull();
+  store.noteMiss(SUBJECT);
+  store.close();
+  const again = await openStore(temporaryPath());
+  again.noteMiss(SUBJECT);
+  again.close();
+});

@@ -1,0 +1,131 @@
+// A database that anybody may have written: what is not sound is passed over by builds, and counted by the doctor.
+import Database from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
+import { isConfiguration } from '../../src/backend/index.ts';
+import { readValue } from '../../src/store/exchange/read.ts';
+import { open, SUBJECT, temporaryPath } from './support.ts';
+import { SAMPLE } from './exchange/samples.ts';
+
+/** What a column may hold, as far as its type lets it. */
+const HOSTILE: Readonly<Record<string, readonly string[]>> = {
+  TEXT: [
+    "''",
+    "'{'",
+    "'null'",
+    "'[]'",
+    `'{"version":1,"kind":"tile","distribution":["%x"]}'`,
+    `'{"kind":"default","version":1}'`,
+    `'"; DROP TABLE claim; --'`,
+    `'#iree_codegen.compilation_info<lowering_config = #x>'`,
+    "printf('%.*c', 100000, 'x')",
+    "char(27) || '[2J'",
+    "CAST(x'ff00fe' AS TEXT)",
+  ],
+  REAL: ['-1', '0', '9e999', '-9e999', '1e308', '1e-320'],
+  INTEGER: ['-1', '0', '9007199254740993', '9223372036854775807'],
+};
+const TABLES = ['claim', 'mark', 'trial', 'run', 'revocation', 'workload'];
+
+it('is never taken at its word, whatever stands in which column', () => {
+  const path = temporaryPath();
+  const exchange = openSqliteExchange(path);
+  exchange.receive(
+    SAMPLE.map((line) => readValue(line)),
+    'file',
+  );
+  const store = open(path);
+  const db = new Database(path);
+  db.pragma('ignore_check_constraints = ON');
+  db.pragma('foreign_keys = OFF');
+  const columns = TABLES.flatMap((table) =>
+    (db.pragma(`table_info(${table})`) as { name: string; type: string }[])
+      .filter(({ name }) => !['id', 'number', 'subject', 'trial', 'change'].includes(name))
+      .flatMap(({ name, type }) => (HOSTILE[type] ?? []).map((value) => ({ table, name, value }))),
+  );
+  expect(columns.length).toBeGreaterThan(200);
+  let ignored = 0;
+  for (const { table, name, value } of columns) {
+    db.exec('BEGIN');
+    try {
+      db.exec(`UPDATE ${table} SET ${name} = ${value}`);
+    } catch (error) {
+      // Types and keys hold, whoever writes.
+      expect(String(error)).toMatch(/UNIQUE|cannot store/);
+      db.exec('ROLLBACK');
+      continue;
+    }
+    db.exec('COMMIT');
+    const place = `${table}.${name} = ${value}`;
+    for (const record of [
+      ...store.findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler),
+      ...store.allRecords(),
+    ]) {
+      expect(isConfiguration(record.configuration, 3), place).toBe(true);
+      const { ratio, low, high, seconds } = record.evidence;
+      expect(
+        [ratio, low, high, seconds].every((one) => one > 0 && Number.isFinite(one)),
+        place,
+      ).toBe(true);
+      expect(low <= ratio && ratio <= high, place).toBe(true);
+    }
+    for (const { configuration } of [
+      ...store.marks(SUBJECT),
+      ...store.trials(SUBJECT),
+      ...store.runs(SUBJECT),
+    ])
+      expect(isConfiguration(configuration), place).toBe(true);
+    store.subject(SUBJECT);
+    const { unsound } = exchange.health();
+    if (Object.values(unsound).some((count) => count > 0)) ignored++;
+    // Whatever is exported is sound.
+    for (const line of exchange.lines({}, () => undefined))
+      expect(readValue(JSON.parse(line)).outcome, place).not.toBe('refused');
+    // As it was.
+    for (const text of [
+      'run',
+      'trial',
+      'mark',
+      'claim',
+      'revocation',
+      'subject',
+      'workload',
+      'target',
+      'device',
+      'compiler',
+      'kept_line',
+    ])
+      db.exec(`DELETE FROM ${text}`);
+    exchange.receive(
+      SAMPLE.map((line) => readValue(line)),
+      'file',
+    );
+  }
+  expect(ignored).toBeGreaterThan(60);
+  expect(exchange.health().unsound).toEqual({ claim: 0, mark: 0, trial: 0, run: 0, revocation: 0 });
+  db.close();
+  exchange.close();
+});
+
+it('is counted row by row', () => {
+  const path = temporaryPath();
+  const exchange = openSqliteExchange(path);
+  exchange.receive(
+    SAMPLE.map((line) => readValue(line)),
+    'file',
+  );
+  expect(exchange.health()).toEqual({
+    ...{ records: 1, claims: 2, revokedClaims: 0, keptLines: 0 },
+    unsound: { claim: 0, mark: 0, trial: 0, run: 0, revocation: 0 },
+  });
+  const db = new Database(path);
+  db.pragma('ignore_check_constraints = ON');
+  db.exec(`UPDATE claim SET low = 9 WHERE id = 1; UPDATE mark SET created_at = 'now'; UPDATE run SET seconds = '[0]';
+    UPDATE revocation SET created_at = 'now'`);
+  db.close();
+  expect(exchange.health()).toMatchObject({
+    ...{ records: 1, claims: 2 },
+    unsound: { claim: 1, mark: 1, trial: 0, run: 1, revocation: 1 },
+  });
+  exchange.close();
+});

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { numbersIn } from '../../src/system/processor.ts';
+
+const x86 = (model: string | number) => `processor\t: 0
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: ${model}
+model name\t: Intel(R) Xeon(R) Platinum 8480+
+stepping\t: 8
+`;
+const arm = (...parts: string[]) =>
+  parts
+    .map(
+      (part, i) => `processor\t: ${i}
+BogoMIPS\t: 50.00
+Features\t: fp asimd
+CPU implementer\t: 0x41
+CPU architecture: 8
+CPU variant\t: 0x3
+CPU part\t: ${part}
+CPU revision\t: 1
+`,
+    )
+    .join('\n');
+
+describe("a processor's model in numbers", () => {
+  test('is what Linux says on x86, not the name', () => {
+    expect(numbersIn(x86(143))).toEqual({ vendor: 'GenuineIntel', family: 6, model: 143 });
+  });
+  test('is implementer, architecture and part on ARM, without variant and revision', () => {
+    expect(numbersIn(arm('0xd40', '0xd40'))).toEqual({ vendor: '0x41', family: 8, model: 0xd40 });
+  });
+  test('is none where cores are of several models', () => {
+    expect(numbersIn(arm('0xd05', '0xd0a'))).toBeNull();
+  });
+  test.each([
+    ['nothing', ''],
+    ['a RISC-V', 'processor\t: 0\nhart\t: 2\nisa\t: rv64imafdc\nmmu\t: sv39\nuarch\t: sifive,u74-mc\n'],
+    ['an IBM Z', 'vendor_id       : IBM/S390\n# processors    : 4\n'],
+    ['a text that says nothing in its place', x86('unknown')],
+  ])('is none in %s', (_, text) => {
+    expect(numbersIn(text)).toBeNull();
+  });
+});

@@ -1,0 +1,237 @@
+// What is written into a lock file: without a compiler, with what builds have remembered.
+import { describe, expect, test } from 'vitest';
+import { configurationText } from '../../src/backend/index.ts';
+import type { Configuration, OwnConfiguration } from '../../src/backend/configuration.ts';
+import { programIdentity } from '../../src/compiler/command-identity.ts';
+import { DEFAULT_RECORD } from '../lock/support.ts';
+import type { Evidence, Store } from '../../src/store/store.ts';
+import { lookUp } from '../../src/decision/look-up.ts';
+import { decideAll, madeOf } from '../../src/lock/decide.ts';
+import { EMPTY_LOCK, type LockedProgram, type LockedWorkload } from '../../src/lock/lock.ts';
+import { parseLock, lockText } from '../../src/lock/text.ts';
+import { ROUTES, type Route } from '../../src/settings/settings.ts';
+import { subjectOf } from '../../src/store/subject.ts';
+import { consultLock } from '../../src/wrapper/locked.ts';
+import { lockedProgram } from '../../src/wrapper/locking.ts';
+import { updateLock } from '../../src/lock/file.ts';
+import { planIdentity, planMemory } from '../../src/wrapper/plan-memory.ts';
+import { programMemory, type ProgramMemory } from '../../src/wrapper/program-memory.ts';
+import { DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
+import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
+import { matmul } from '../support/workloads.ts';
+
+const command = commandOf('in.mlir', '-o', 'out.vmfb');
+const site = siteOf();
+const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
+const text = [256, 512].map((m) => matmulText(m, 512, 512)).join('');
+// Digests of lock files are hexadecimal.
+const input = inputOf(text, { digest: 'a'.repeat(32) });
+const inspected = { input, site };
+const OTHER = { ...TILE, peeling: false };
+const WORSE = 'its configuration makes this program worse: it takes 2 ms';
+const DATA_TILE: OwnConfiguration = { version: 1, kind: 'data-tile' };
+
+/** A database with these configurations by the number of rows. */
+function stored(records: Readonly<Record<number, Configuration>>, evidence: Partial<Evidence> = {}): Store {
+  const store = open(temporaryPath());
+  for (const [m, configuration] of Object.entries(records))
+    store.putRecord(subjectOf({ key: keyOf(Number(m)), workload: matmul(Number(m), 512, 512) }, site), {
+      ...DECISION,
+      configuration,
+      evidence: { ...EVIDENCE, ...evidence },
+    });
+  return store;
+}
+
+/** A machine on which plans are known to land by these routes, so that no compiler is asked. */
+function machine({
+  lost = [],
+  memory = {},
+}: { lost?: readonly Route[]; memory?: Partial<ProgramMemory> } = {}) {
+  const surroundings = surroundingsOf();
+  const { cacheDirectory } = surroundings;
+  const identity = programIdentity(command, input.digest, site.deviceKey);
+  if (Object.keys(memory).length > 0)
+    programMemory.remember(cacheDirectory, {
+      ...{ identity, leftOut: [], verified: null, programWide: null, open: null },
+      ...memory,
+    });
+  return {
+    surroundings,
+    /** Locks the program, where these workloads are what is compiled. */
+    async lock(
+      store: Store | null,
+      before: LockedProgram | null,
+      compiled: Readonly<Record<number, Configuration>>,
+    ) {
+      const workloads = new Map(
+        Object.entries(compiled).map(([m, configuration]): [string, LockedWorkload] => [
+          keyOf(Number(m)),
+          { kind: 'record', configuration, speedup: { ratio: 2, low: 2, high: 2 } },
+        ]),
+      );
+      const decisions = decideAll(input.operations, madeOf(workloads), '');
+      for (const route of ROUTES)
+        planMemory.remember(cacheDirectory, {
+          identity: planIdentity(command, input.digest, decisions, route),
+          state: 'proven',
+          landed: decisions.map(({ configuration }) =>
+            configuration === null ? null : !lost.includes(route),
+          ),
+        });
+      const lock = before === null ? EMPTY_LOCK : { programs: [before] };
+      const made = await lockedProgram(
+        { inspected, command, store, lock, path: 'iree-tuned.lock' },
+        surroundings,
+      );
+      // Whatever is made can be written and read.
+      const [read] = parseLock(lockText({ programs: [made] })).programs;
+      expect(read).toEqual({ ...made, workloads: read!.workloads });
+      expect(Object.fromEntries(read!.workloads)).toEqual(Object.fromEntries(made.workloads));
+      return made;
+    },
+  };
+}
+
+const kinds = ({ workloads }: LockedProgram) => [256, 512].map((m) => workloads.get(keyOf(m))?.kind);
+
+test('records are locked with what they gain, rounded, and what has none without', async () => {
+  const store = stored({ 256: TILE }, { ratio: 1.83456, low: 1.78911, high: 1.88888 });
+  const made = await machine().lock(store, null, { 256: TILE });
+  expect(made).toMatchObject({
+    ...{ program: 'in.mlir', digest: input.digest, compiler: site.compiler.key, target: site.target.key },
+    ...{ flags: [], inject: 'auto', dim: '', route: 'spec', surveyed: false },
+  });
+  expect(Object.fromEntries(made.workloads)).toEqual({
+    [keyOf(256)]: {
+      kind: 'record',
+      configuration: TILE,
+      speedup: { ratio: 1.835, low: 1.789, high: 1.889 },
+    },
+    [keyOf(512)]: { kind: 'unknown', because: 'there was no record' },
+  });
+  const best = stored({ 256: { version: 1, kind: 'default' } }, { ratio: 1, low: 1, high: 1 });
+  const none = await machine().lock(best, null, {});
+  expect(none.route).toBe('none');
+  expect(none.workloads.get(keyOf(256))).toEqual(DEFAULT_RECORD);
+});
+
+test('the least gain is not rounded away', async () => {
+  const evidence = { ratio: 1.0003, low: 1.0001, high: 1.0007 };
+  const { workloads } = await machine().lock(stored({ 256: TILE }, evidence), null, { 256: TILE });
+  expect(workloads.get(keyOf(256))).toMatchObject({ speedup: evidence });
+});
+
+test('the route is the one by which everything landed', async () => {
+  const store = stored({ 256: TILE });
+  const { route } = await machine({ lost: ['spec', 'preprocess'] }).lock(store, null, { 256: TILE });
+  expect(route).toBe('inline');
+});
+
+test('what the program leaves out, and what is better for all of it, is locked as such', async () => {
+  const leftOut = [{ workload: keyOf(256), configuration: configurationText(TILE), reason: WORSE }];
+  const programWide = {
+    offers: [],
+    chosen: [{ workload: keyOf(512), configuration: DATA_TILE }],
+    reason: 'data tiling makes it faster',
+    budgetSeconds: null,
+  };
+  const made = await machine({ memory: { leftOut, programWide } }).lock(
+    stored({ 256: TILE, 512: OTHER }),
+    null,
+    {
+      512: DATA_TILE,
+    },
+  );
+  expect(made.route).toBe('preprocess');
+  expect([...made.workloads.values()]).toEqual([
+    { kind: 'left-out', configuration: TILE, because: WORSE },
+    { kind: 'program', configuration: DATA_TILE, because: programWide.reason },
+  ]);
+  // What a machine does not know stays; a database alone is no last word.
+  for (const store of [null, stored({ 256: TILE })])
+    expect(await machine().lock(store, made, {})).toEqual(made);
+  // Another configuration is another matter.
+  expect(kinds(await machine().lock(stored({ 256: OTHER }), made, { 256: OTHER, 512: DATA_TILE }))).toEqual([
+    'record',
+    'program',
+  ]);
+  // So is a program that was heard since.
+  const heard = { verified: 'some set' };
+  expect(
+    kinds(await machine({ memory: heard }).lock(stored({ 256: TILE }), made, { 256: TILE, 512: DATA_TILE })),
+  ).toEqual(['record', 'program']);
+});
+
+describe('what is locked stays where this machine knows nothing', () => {
+  const locked = async () =>
+    machine({ lost: ['spec'] }).lock(stored({ 256: TILE, 512: OTHER }), null, { 256: TILE, 512: OTHER });
+  test('with its route, which was proven elsewhere', async () => {
+    const before = await locked();
+    expect(before.route).toBe('preprocess');
+    expect(await machine().lock(null, before, { 256: TILE, 512: OTHER })).toEqual(before);
+    expect(await machine().lock(open(temporaryPath()), before, {})).toEqual(before);
+  });
+  test('for another text of the program, too', async () => {
+    const before = { ...(await locked()), digest: 'b'.repeat(32) };
+    const made = await machine().lock(null, before, { 256: TILE, 512: OTHER });
+    expect(made).toMatchObject({ digest: input.digest, route: 'spec' });
+    expect(made.workloads).toEqual(before.workloads);
+  });
+  test('but not for another compiler, nor where it is marked here', async () => {
+    const before = await locked();
+    const old = { ...before, compiler: '3.12.0@aaaaaaaaaa' };
+    expect(kinds(await machine().lock(null, old, {}))).toEqual(['unknown', 'unknown']);
+    const store = stored({ 256: TILE });
+    store.addMarks(subjectOf({ key: keyOf(256), workload: matmul(256, 512, 512) }, site), [MARK]);
+    expect(
+      lookUp(store, input, site, { inject: 'auto', budgetSeconds: 0, trust: 'device' }).marked.size,
+    ).toBe(1);
+    expect(kinds(await machine().lock(store, before, { 512: OTHER }))).toEqual(['unknown', 'record']);
+  });
+});
+
+test('a build of what was locked gets just that, by that route', async () => {
+  const made = await machine({ lost: ['spec'] }).lock(stored({ 256: TILE, 512: OTHER }), null, {
+    256: TILE,
+    512: OTHER,
+  });
+  const path = temporaryPath();
+  updateLock(path, () => ({ programs: [made] }));
+  const surroundings = { ...surroundingsOf({ lock: path }) };
+  const { whole, problem } = await consultLock(inspected, command, surroundings);
+  expect(problem).toBeNull();
+  expect(whole).toMatchObject({
+    injection: { route: 'preprocess' },
+    decisions: [{ configuration: TILE }, { configuration: OTHER }],
+  });
+});
+
+test('what breaks the compile is not locked, and the message says what to do', async () => {
+  const here = machine();
+  const { surroundings } = here;
+  const made = await here.lock(stored({ 256: TILE }), null, { 256: TILE });
+  const decisions = decideAll(input.operations, madeOf(made.workloads), '');
+  planMemory.remember(surroundings.cacheDirectory, {
+    identity: planIdentity(command, input.digest, decisions, 'spec'),
+    state: 'broken',
+    landed: null,
+  });
+  await expect(
+    lockedProgram(
+      { inspected, command, store: stored({ 256: TILE }), lock: EMPTY_LOCK, path: 'iree-tuned.lock' },
+      surroundings,
+    ),
+  ).rejects.toThrow(/^the compiler fails with what is to be locked: build it with iree-compile-tuned/);
+});
+
+test('a program without a file has no name in a lock file', async () => {
+  const piped = {
+    inspected,
+    command: commandOf('-'),
+    store: null,
+    lock: EMPTY_LOCK,
+    path: 'iree-tuned.lock',
+  };
+  await expect(lockedProgram(piped, surroundingsOf())).rejects.toThrow(/names programs by their files/);
+});
