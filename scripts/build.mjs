@@ -71,6 +71,7 @@ const ON_DEMAND = [
   'src/report/progress.ts',
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
+  'src/wrapper/ask-team.ts',
   'src/wrapper/interruptible.ts',
   'src/wrapper/locked.ts',
   'src/wrapper/verify-program.ts',

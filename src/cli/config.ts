@@ -1,7 +1,7 @@
 // `iree-tuned config`: every setting, where it comes from, and what was not understood or not allowed.
 import type { Command as Program } from 'commander';
 import { table } from '../report/table.ts';
-import { NAMES, variableOf } from '../settings/settings.ts';
+import { NAMES, shownText, variableOf, type Name } from '../settings/settings.ts';
 import { settingsOf } from './context.ts';
 
 /** Variables that are no settings of a compile: the launcher's choice of Node, messages to ourselves, and the tests' machine. */
@@ -11,7 +11,7 @@ export function showConfig(options: { json?: boolean }, program: Program): void 
   const { origins, files, problems, refused } = settingsOf(program);
   const node = process.env['IREE_TUNED_NODE'] ? 'IREE_TUNED_NODE' : 'default';
   const settings = [
-    ...origins.map(({ name, value, origin }) => ({ name, value: shown(value), origin })),
+    ...origins.map(({ name, value, origin }) => ({ name, value: shown(name, value), origin })),
     { name: 'node', value: process.execPath, origin: node },
   ];
   const places = files.map(({ layer, path, text, problem }) => ({
@@ -51,11 +51,9 @@ export function showConfig(options: { json?: boolean }, program: Program): void 
 
 const listed = (lines: readonly string[]) => lines.map((line) => `  ${line}`).join('\n');
 
-/** Null for what is not set. The password of a database on a server is nobody's business. */
-const shown = (value: string | number | boolean | undefined) =>
-  typeof value === 'string'
-    ? value.replace(/^(postgres(?:ql)?:\/\/[^:@/]*):.*@/i, '$1:***@')
-    : (value ?? null);
+/** Null for what is not set. The password of a server is nobody's business. */
+const shown = (name: Name, value: string | number | boolean | undefined) =>
+  typeof value === 'string' ? shownText(name, value) : (value ?? null);
 
 /** Most likely misspelt. */
 function unknownVariables(): string[] {

@@ -24,14 +24,15 @@ interface GlobalOptions {
   readonly db?: string;
   readonly compiler?: string;
   readonly device?: string;
+  readonly team?: string;
 }
 
 /** Settings with the options before the command's name in front. */
 export function settingsOf(program: Program, extra: Readonly<Partial<Record<Name, string>>> = {}) {
-  const { db, compiler, device } = program.optsWithGlobals<GlobalOptions>();
+  const { db, compiler, device, team } = program.optsWithGlobals<GlobalOptions>();
   // A command that has such an option itself means something else by it.
   const own = new Set(program.options.map((option) => option.attributeName()));
-  const options = Object.entries({ db, compiler, device }).filter(([name]) => !own.has(name));
+  const options = Object.entries({ db, compiler, device, team }).filter(([name]) => !own.has(name));
   options.push(...Object.entries(extra));
   const given = options.filter((entry): entry is [Name, string] => entry[1] !== undefined);
   return readSettings(process.env, new Map(given), '--');

@@ -14,7 +14,14 @@ import { deviceFor } from '../decision/for-device.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import type { Store } from '../store/store.ts';
+import { withoutPassword } from '../settings/address.ts';
+import { breakerState } from '../team/breaker.ts';
+import { teamState } from '../team/state.ts';
 import { surroundingsOf } from './context.ts';
+import { withTeam } from './team.ts';
+
+/** Long enough for a server that is far away. */
+const TEAM_LIMIT_MS = 5000;
 
 interface Finding {
   readonly what: string;
@@ -34,6 +41,7 @@ export async function doctor(options: { json?: boolean }, program: Program): Pro
     ...(await checkCompiler(surroundings)),
     ...(await checkDatabase(surroundings)),
     checkCache(surroundings),
+    ...(await checkTeam(surroundings)),
   ];
   if (options.json === true) console.log(JSON.stringify(findings, null, 2));
   else
@@ -176,4 +184,31 @@ function checkCache({ cacheDirectory }: Surroundings): Finding {
         `${cacheDirectory}, on a network disk (${network}): every build waits for it`,
         "set IREE_TUNED_CACHE to a folder on this machine's own disk",
       );
+}
+
+/** Nothing where no team is set. */
+async function checkTeam(surroundings: Surroundings): Promise<Finding[]> {
+  const url = surroundings.settings.team;
+  if (url === undefined) return [];
+  const shown = withoutPassword(url);
+  try {
+    const answer = await withTeam(surroundings, (team) => team.identify(TEAM_LIMIT_MS));
+    if (!answer.ok)
+      return [
+        bad('team', answer.failure.reason, 'builds go on without it; iree-tuned team status says more'),
+      ];
+  } catch (error) {
+    return [bad('team', messageOf(error), 'mend the setting "team"')];
+  }
+  const isLeftAlone =
+    breakerState(teamState(surroundings.cacheDirectory, url).breaker(), Date.now()) !== 'closed';
+  return [
+    isLeftAlone
+      ? bad(
+          'team',
+          `${shown} answers, and did not a while ago`,
+          'iree-tuned sync has builds ask it again at once',
+        )
+      : good('team', shown),
+  ];
 }

@@ -12,9 +12,12 @@ import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { lockInputs } from './lock.ts';
+import { revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
+import { sync } from './sync.ts';
+import { migrate, roles, status } from './team.ts';
 import { tuneInput } from './tune.ts';
 
 const program = new Program('iree-tuned')
@@ -27,10 +30,8 @@ const program = new Program('iree-tuned')
     '--compiler <path>',
     'the real iree-compile (default: IREE_TUNED_COMPILER, else it is searched for)',
   )
-  .option(
-    '--device <device>',
-    "runtime device to measure on (default: IREE_TUNED_DEVICE, else 'local-task')",
-  );
+  .option('--device <device>', "runtime device to measure on (default: IREE_TUNED_DEVICE, else 'local-task')")
+  .option('--team <url>', "postgres:// URL of the team's server (default: IREE_TUNED_TEAM)");
 
 program
   .command('tune')
@@ -143,6 +144,37 @@ program
   .option('-o, --output <file>', 'where to write it (default: stdout)')
   .option('--json', 'print the decisions as JSON instead of the spec')
   .action(writeSpec);
+program
+  .command('sync')
+  .description("exchange what is new with the team's server, and have builds ask it again at once")
+  .option('--json', 'print as JSON')
+  .action(sync);
+program
+  .command('revoke')
+  .description('say that records are not to be read any more, here and in the team; nothing takes that back')
+  .option('--record <digest>', 'one claim, by its digest')
+  .option('--tool <version>', 'all that this version of iree-compile-tuned has written')
+  .option('--origin <name>', "all of a user, of a machine, or of one's work on the other: user@machine")
+  .requiredOption('--reason <text>', 'why, for those who wonder')
+  .option('--json', 'print as JSON')
+  .action(revoke);
+const team = program.command('team').description("look after a team's PostgreSQL server");
+team
+  .command('migrate')
+  .description('make its tables and functions, or bring them up to date')
+  .option('--json', 'print as JSON')
+  .action(migrate);
+team
+  .command('roles')
+  .description('print the SQL that makes the roles for readers, writers, workers and administrators')
+  .option('--apply', 'run it instead')
+  .option('--json', 'print as JSON')
+  .action(roles);
+team
+  .command('status')
+  .description('say which server it is, what it holds, and whether builds ask it')
+  .option('--json', 'print as JSON')
+  .action(status);
 
 /** Does what the command line says. Rejects with what is no message for people. */
 export async function main(): Promise<void> {

@@ -32,6 +32,7 @@ export function describeStatistics({
   operations,
   hitRate,
   reasons,
+  team,
   seconds,
 }: Statistics): string {
   const looked = operations.hit + operations.tuned + operations.default;
@@ -68,6 +69,15 @@ export function describeStatistics({
     why('why operations were left to the default', reasons.default),
     why('why operations were skipped', reasons.skipped),
     why('why programs were not verified', reasons.notVerified),
+    Object.keys(team.asked).length === 0
+      ? []
+      : [
+          ...why("the team's server, by compiles that something was missing for", team.asked),
+          ['  records from there', String(team.found)],
+          ...(team.ignored === 0
+            ? []
+            : [['  lines from there that were ignored', String(team.ignored)] as const]),
+        ],
     [
       ['time', ''],
       ['  spent on tuning in builds', formatDuration(seconds.tuning)],

@@ -26,6 +26,15 @@ export interface Statistics {
   readonly reasons: Readonly<
     Record<'unchanged' | 'fallback' | 'default' | 'skipped' | 'notVerified', Counts>
   >;
+  /** Of compiles that something was missing for, where a team is set: what came of asking it. */
+  readonly team: {
+    /** By what came of it: it has answered; it could not be reached; it was asked a moment ago. */
+    readonly asked: Counts;
+    /** Workloads that were missing and are not any more. */
+    readonly found: number;
+    /** Lines from there that were not understood, or not what their digests say. */
+    readonly ignored: number;
+  };
   readonly seconds: {
     readonly tuning: number;
     /** The injected operations of a program, once each, on the average of the tuned compiles; null without any. */
@@ -78,6 +87,7 @@ export function statisticsOf(counts: Counts): Statistics {
     },
     hitRate: hit + tuned + left === 0 ? null : hit / (hit + tuned + left),
     reasons,
+    team: { asked: group('team'), found: of('team records'), ignored: of('team lines ignored') },
     seconds: {
       tuning: of('seconds tuning'),
       perRun: before > 0 ? { default: before, tuned: after, saved: before - after } : null,

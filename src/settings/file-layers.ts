@@ -1,8 +1,9 @@
 // What settings files say, without what a project's file may not say. Pure.
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ConfigEntry, ConfigText, ConfigValue } from './config-text.ts';
+import { isServer } from './address.ts';
 import type { SettingsFile } from './files.ts';
-import { DEFINITIONS, isName, NAMES, type Name } from './settings.ts';
+import { DEFINITIONS, isName, NAMES, shownText, type Name } from './settings.ts';
 
 export interface FileSources {
   /** First the one that wins. */
@@ -78,7 +79,8 @@ function problemOf(key: string, value: ConfigValue): string | null {
   if (!isName(key)) return ` is unknown: the keys are ${[...NAMES, TRUST_KEY].join(', ')}`;
   const { type, takes, read } = DEFINITIONS[key];
   const isAccepted = typeof value === type && read(String(value)) !== undefined;
-  return isAccepted ? null : `: ${JSON.stringify(value)}: it takes ${takes}`;
+  const shown = typeof value === 'string' ? shownText(key, value) : value;
+  return isAccepted ? null : `: ${JSON.stringify(shown)}: it takes ${takes}`;
 }
 
 const trustedBy = (entries: readonly ConfigEntry[]) =>
@@ -92,18 +94,16 @@ function whyRefused(
   realPath: FileSources['realPath'],
 ): string | null {
   if (name === 'compiler') return 'a project may not say which compiler is run';
+  if (name === 'team') return 'a project may not say which server is asked';
   if (name === 'cache') return 'builds trust what is in it, down to the command that is run';
   if (!DEFINITIONS[name].isPath || isStderr(name, text)) return null;
-  return !isServer(name, text) && isInside(realPath(text), folder) ? null : 'it lies outside the project';
+  return !isServer(text) && isInside(realPath(text), folder) ? null : 'it lies outside the project';
 }
 
 const isStderr = (name: Name, text: string) => name === 'explain' && text === '-';
-const isServer = (name: Name, text: string) => name === 'db' && /^postgres(ql)?:/i.test(text);
 
 const textOf = (name: Name, text: string, folder: string, home: string) =>
-  DEFINITIONS[name].isPath && !isStderr(name, text) && !isServer(name, text)
-    ? placeOf(text, folder, home)
-    : text;
+  DEFINITIONS[name].isPath && !isStderr(name, text) && !isServer(text) ? placeOf(text, folder, home) : text;
 
 /** No shell has replaced the `~` of a file. */
 const placeOf = (text: string, folder: string, home: string) =>

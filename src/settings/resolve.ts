@@ -1,7 +1,15 @@
 // From all places where settings stand to the settings of one run, each with its origin. Pure.
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
 import { parseSizes } from '../workload/sizes.ts';
-import { DEFINITIONS, NAMES, variableOf, type Definition, type Name, type Settings } from './settings.ts';
+import {
+  DEFINITIONS,
+  NAMES,
+  shownText,
+  variableOf,
+  type Definition,
+  type Name,
+  type Settings,
+} from './settings.ts';
 
 /** All places where settings stand. */
 export interface Sources extends FileSources {
@@ -52,7 +60,7 @@ export function resolveSettings(sources: Sources): Resolution {
     const found = layers.map((layer) => layer.get(name)).find((placed) => placed !== undefined);
     const value = found && read(found.text);
     if (found !== undefined && value === undefined)
-      problems.push(`${found.origin}=${found.text}: it takes ${takes}`);
+      problems.push(`${found.origin}=${shownText(name, found.text)}: it takes ${takes}`);
     origins.push({ name, value: value ?? fallback, origin: value === undefined ? 'default' : found!.origin });
     return value ?? fallback;
   };
@@ -73,6 +81,8 @@ export function resolveSettings(sources: Sources): Resolution {
     cache: of('cache', DEFINITIONS.cache, defaults.cache),
     lock: of('lock', DEFINITIONS.lock, defaults.lock),
     frozen: of('frozen', DEFINITIONS.frozen, false),
+    team: of('team', DEFINITIONS.team, undefined),
+    teamTimeoutMs: of('team-timeout', DEFINITIONS['team-timeout'], 300),
   };
   return {
     settings,

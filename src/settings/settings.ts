@@ -1,6 +1,7 @@
 // What can be set, what each setting takes, and what it is when nobody sets it.
 import { UserError } from '../system/user-error.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
+import { isServer, isTeamAddress, withoutPassword } from './address.ts';
 
 export interface Settings {
   /** SQLite path or `postgres://` address of the tuning database. */
@@ -30,6 +31,10 @@ export interface Settings {
   readonly lock: string | undefined;
   /** Nothing is decided but by the lock file. */
   readonly frozen: boolean;
+  /** `postgres://` URL of the team's server, with its password: never to be shown as it is. Undefined where there is none. */
+  readonly team: string | undefined;
+  /** What a build waits for the team's server at most, in all. */
+  readonly teamTimeoutMs: number;
 }
 
 export type Trust = 'device' | 'class';
@@ -58,6 +63,8 @@ export interface Definition<T> {
   readonly read: (text: string) => T | undefined;
   /** The text is a place: relative to the folder of the settings file that it stands in. */
   readonly isPath: boolean;
+  /** The text as it may be shown, where it may hold a secret. */
+  readonly shown?: (text: string) => string;
 }
 
 const text = (takes: string, isPath = false): Definition<string> => ({
@@ -93,6 +100,25 @@ const seconds: Definition<number> = {
   isPath: false,
 };
 
+const milliseconds: Definition<number> = {
+  type: 'number',
+  takes: 'a number of milliseconds, more than 0',
+  read: (value) => {
+    const number = Number(value);
+    return value.trim() !== '' && Number.isFinite(number) && number > 0 ? number : undefined;
+  },
+  isPath: false,
+};
+
+const teamAddress: Definition<string> = {
+  type: 'string',
+  takes:
+    'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for what is special in a password',
+  read: (value) => (isTeamAddress(value) ? value : undefined),
+  isPath: false,
+  shown: withoutPassword,
+};
+
 const sizes: Definition<string> = {
   type: 'string',
   takes: 'sizes to tune at, such as m=1,16,128',
@@ -102,7 +128,10 @@ const sizes: Definition<string> = {
 
 /** Every setting under the name that it has as a flag and in settings files. */
 export const DEFINITIONS = {
-  db: path('the path of a SQLite file'),
+  db: {
+    ...path('the path of a SQLite file'),
+    shown: (value: string) => (isServer(value) ? withoutPassword(value) : value),
+  },
   compiler: path('the path of the real iree-compile'),
   'on-miss': oneOf<OnMiss>('tune', 'default', 'record'),
   budget: seconds,
@@ -118,6 +147,8 @@ export const DEFINITIONS = {
   cache: path('the path of a folder'),
   lock: path('the path of a lock file'),
   frozen: onOrOff,
+  team: teamAddress,
+  'team-timeout': milliseconds,
 };
 
 export type Name = keyof typeof DEFINITIONS;
@@ -125,6 +156,12 @@ export type Name = keyof typeof DEFINITIONS;
 export const NAMES = Object.keys(DEFINITIONS) as readonly Name[];
 
 export const isName = (name: string): name is Name => Object.hasOwn(DEFINITIONS, name);
+
+/** A text that somebody has given for a setting, as it may be shown. */
+export const shownText = (name: Name, given: string): string => {
+  const { shown }: Pick<Definition<unknown>, 'shown'> = DEFINITIONS[name];
+  return shown?.(given) ?? given;
+};
 
 /** The environment variable of a setting. */
 export const variableOf = (name: Name): string => `IREE_TUNED_${name.toUpperCase().replaceAll('-', '_')}`;

@@ -62,8 +62,8 @@ async function retry(
   }
 }
 
-/** SQLite's own lock on a small file; null when somebody holds it. */
-function lockFile(path: string): Lock | null {
+/** SQLite's own lock on a small file; null when somebody holds it. Throws where the file cannot be written. */
+export function lockFile(path: string): Lock | null {
   const database = new Database(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');

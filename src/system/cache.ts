@@ -42,6 +42,12 @@ export const NODES: Place = { path: 'nodes/*', days: MEMORY_DAYS };
 /** Node's own, of our code as its engine has compiled it. */
 export const NODE_CODE: Place = { path: 'node', days: ANY_DAYS };
 
+// Of teams' servers: one that has failed, and what one did not know.
+export const BREAKERS: Place = { path: 'team/breaker-*.json', days: MEMORY_DAYS };
+export const MISSING: Place = { path: 'team/missing-*.json', days: MEMORY_DAYS };
+/** Locked by whoever asks one. */
+export const ASKING_LOCKS: Place = { path: 'team/asking-*.lock', days: MEMORY_DAYS };
+
 /** Until `iree-tuned stats` collects it. */
 export const COUNTERS: Place = { path: 'counters.jsonl', days: ANY_DAYS };
 /** While they are added up; what a killed process has left there is taken by the next. */
@@ -68,6 +74,9 @@ export const PLACES: readonly Place[] = [
   SCRATCH,
   NODES,
   NODE_CODE,
+  BREAKERS,
+  MISSING,
+  ASKING_LOCKS,
   COUNTERS,
   TAKEN_COUNTERS,
   MEASURING_LOCK,

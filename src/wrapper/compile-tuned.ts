@@ -92,6 +92,8 @@ interface Decided {
   readonly tuning: number;
   /** Whether the same would be decided again. */
   readonly settled: boolean;
+  /** When others may know more, as in `Resolved`. */
+  readonly until: number | null;
   /** What the files were that decided about it. */
   readonly before: Stamps;
   /** What else did. */
@@ -125,6 +127,7 @@ async function decideLocked(
     ...whole,
     verdict: null,
     tuning: 0,
+    until: null,
     files: [],
     store: null,
   };
@@ -158,7 +161,7 @@ async function decideByStore(
       tuning += resolved.seconds;
     }
   }
-  const { inspected, whyNot, files } = resolved;
+  const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
   const word = await lastWord(program, injection, whyNot, store, surroundings);
   const { decisions, verdict } = word;
@@ -166,7 +169,7 @@ async function decideByStore(
   tuning += word.seconds;
   const settled = resolved.settled && word.settled;
   const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
-  return { ...outcome, surroundings };
+  return { ...outcome, until, surroundings };
 }
 
 /**
@@ -196,7 +199,7 @@ async function compileTuned(found: Inspected, command: Command, given: Surroundi
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
     const files = [...memories, ...decided.files, ...ending.files];
-    rememberRun(run, command, input, decided.before, files, given);
+    rememberRun(run, command, input, decided.before, files, given, decided.until);
   };
   if (injection.route === 'none') {
     store?.close();

@@ -27,6 +27,8 @@ interface Replay extends Run {
   readonly features: string;
   /** What each file was that the run depends on; null for one that was not there. */
   readonly files: readonly (readonly [path: string, identity: string | null])[];
+  /** When it is to be looked at again, in milliseconds of the system's clock; left out for as long as nothing changes. */
+  readonly until?: number;
 }
 
 const memory = memoryOf(REPLAYS, isReplay);
@@ -41,6 +43,7 @@ export async function recallRun(
   try {
     const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
     if (replay === null || replay.features !== cpuFeatures()) return null;
+    if (replay.until !== undefined && Date.now() >= replay.until) return null;
     if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
     // What is read from a pipe is gone for the compiler.
     if (!statSync(replay.input).isFile()) return null;
@@ -80,6 +83,7 @@ export function stampsBefore(
  * @param input path and digest of its input
  * @param before what was what when the decisions were made
  * @param files what else decided about it
+ * @param until when others may know more about it, in milliseconds of the system's clock; null for never
  */
 export function rememberRun(
   run: Run,
@@ -88,12 +92,14 @@ export function rememberRun(
   before: Stamps,
   files: readonly string[],
   surroundings: Surroundings,
+  until: number | null = null,
 ): void {
   if (!isReplayable(argv, surroundings)) return;
   try {
     if (before.length === 0 || before.some(([path, identity]) => contentIdentity(path) !== identity)) return;
     memory.remember(surroundings.cacheDirectory, {
       ...run,
+      ...(until !== null && { until }),
       identity: identityOf(argv, executable, surroundings),
       input: input.path,
       digest: input.digest,
@@ -118,7 +124,9 @@ const isReplayable = (argv: readonly string[], { settings }: Surroundings): bool
 function identityOf(argv: readonly string[], executable: string, { settings }: Surroundings): string {
   // What devices are told apart by, without a backend's word for it.
   const machine = [cpuModel(), physicalCores(), cacheSizesKiB()];
-  return JSON.stringify([process.cwd(), argv, executable, settings, ...machine]);
+  // A password is in no file of ours; and what others know of what is missing is asked for again at some time anyway.
+  const ours = { ...settings, team: settings.team !== undefined };
+  return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);
 }
 
 /** Where SQLite keeps its other files: beside the real one, whatever links lead there. */
@@ -137,11 +145,12 @@ function contentIdentity(path: string): string | null {
 }
 
 function isReplay(value: unknown): value is Replay {
-  const { identity, input, digest, features, files, argv, counts } = (value ?? {}) as Partial<
+  const { identity, input, digest, features, files, argv, counts, until } = (value ?? {}) as Partial<
     Record<keyof Replay, unknown>
   >;
   return (
     [identity, input, digest, features].every((text) => typeof text === 'string') &&
+    (until === undefined || typeof until === 'number') &&
     Array.isArray(argv) &&
     argv.every((argument) => typeof argument === 'string') &&
     Array.isArray(files) &&

@@ -8,6 +8,7 @@ import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
 import { surveyText } from '../input/operations.ts';
+import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
@@ -26,6 +27,8 @@ export interface Resolved {
   readonly files: readonly string[];
   /** Why nothing is measured in this build; null when something may be. */
   readonly whyNot: string | null;
+  /** When others may know what is missing here, in milliseconds of the system's clock; null where nobody is asked. */
+  readonly until: number | null;
 }
 
 /**
@@ -49,6 +52,17 @@ export async function resolve(
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
   const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings);
+  /** What the team knows of what is missing comes into the database, and is looked up again. */
+  const askOthers = async ({ input, site }: Inspected) => {
+    const { team: url } = settings;
+    if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
+    const { askTeam } = await import('./ask-team.ts');
+    const missing = () => (lookup = lookUp(store, input, site, settings, made)).misses;
+    await askTeam(missing, whyNot === null, { url, site, surroundings });
+  };
+  const until = () =>
+    settings.team === undefined || lookup.misses.length === 0 ? null : Date.now() + MISSING_MS;
+  await askOthers(inspected);
   let tools: readonly string[] = [];
   /**
    * What this build tunes: all that is open, but for what it has too little time for, as was seen before, and for what was
@@ -76,6 +90,7 @@ export async function resolve(
       settled: true,
       files: tools,
       whyNot,
+      until: until(),
     };
   // A build that is no hit has the time to tidy up after those that were killed.
   tidyUp(surroundings.cacheDirectory);
@@ -90,6 +105,7 @@ export async function resolve(
       settled,
       files: tools,
       whyNot,
+      until: until(),
     };
   }
 
@@ -102,10 +118,11 @@ export async function resolve(
     // Whoever measured all that time may have tuned the same.
     lookup = lookUp(store, inspected.input, inspected.site, settings, made);
     const decisions = decide(new Map(), surveyed);
-    return { inspected, decisions, seconds: seconds(), settled: false, files: tools, whyNot };
+    return { inspected, decisions, seconds: seconds(), settled: false, files: tools, whyNot, until: until() };
   }
   if (surveyed !== inspected) {
     lookup = lookUp(store, surveyed.input, surveyed.site, settings, made);
+    await askOthers(surveyed);
     open = toTune();
   }
   const tuned =
@@ -121,6 +138,10 @@ export async function resolve(
           patience(),
         );
   const { results, undecided } = tuned;
+  if (settings.team !== undefined && results.size > 0) {
+    const { tellTeam } = await import('./ask-team.ts');
+    await tellTeam({ url: settings.team, surroundings });
+  }
   const settled = open.every(({ key }) => {
     const known = results.get(key);
     return known === undefined
@@ -128,7 +149,15 @@ export async function resolve(
       : !isUnfinished(known, shareOf(settings.budgetSeconds, open.length));
   });
   const decisions = decide(results, tuned.whyNot, undecided);
-  return { inspected: surveyed, decisions, seconds: seconds(), settled, files: tools, whyNot };
+  return {
+    inspected: surveyed,
+    decisions,
+    seconds: seconds(),
+    settled,
+    files: tools,
+    whyNot,
+    until: until(),
+  };
 }
 
 const NOTHING_TUNED: TuneOutcome = { results: new Map(), undecided: new Map(), whyNot: '' };

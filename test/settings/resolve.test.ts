@@ -61,6 +61,8 @@ describe('settings', () => {
       cache: '/default-cache',
       lock: undefined,
       frozen: false,
+      team: undefined,
+      teamTimeoutMs: 300,
     });
     expect(new Set(origins.map(({ origin }) => origin))).toEqual(new Set(['default']));
     expect([...problems, ...refused]).toEqual([]);
@@ -115,6 +117,29 @@ describe('settings', () => {
     expect(resolve({ env: { [name]: value } }).problems).toEqual([message]);
   });
 
+  test.each([
+    ['postgres:/ada:s3cret@host/db'],
+    ['ada:s3cret@host'],
+    // What is special in a password ends the host.
+    ['postgres://ada:s3cret/x@host/db'],
+    ['postgres://ada:12/s3cret@host/db'],
+    ['postgres://ada:12?s3cret@host/db'],
+    ['postgres://ada:12#s3cret@host/db'],
+  ])('refuse the team %s without saying what may be a password', (team) => {
+    const places: Given[] = [
+      { env: { IREE_TUNED_TEAM: team } },
+      { flags: [`--iree-tuned-team=${team}`] },
+      { user: JSON.stringify({ team }) },
+    ];
+    for (const place of places) {
+      const { problems, settings } = resolve(place);
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(/\*\*\*.*it takes the URL of a PostgreSQL server/);
+      expect(problems[0]).not.toContain('s3cret');
+      expect(settings.team).toBeUndefined();
+    }
+  });
+
   it('refuse an empty flag', () => {
     expect(resolve({ flags: ['--iree-tuned-db='] }).problems).toEqual([
       '--iree-tuned-db=: it takes the path of a SQLite file',
@@ -134,7 +159,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, for-device, trust, disable, readonly, explain, log, cache, lock, frozen, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, for-device, trust, disable, readonly, explain, log, cache, lock, frozen, team, team-timeout, trusted-projects',
     ],
     ['{\n  "budget": "5"}', ':2:3: "budget": "5": it takes a number of seconds, 0 for no tuning'],
     ['{"budget": -5}', ':1:2: "budget": -5: it takes a number of seconds, 0 for no tuning'],
@@ -270,4 +295,25 @@ describe("a project's file", () => {
       expect(resolve(given).settings.compiler).toBeUndefined();
     },
   );
+});
+
+describe('the team', () => {
+  const url = 'postgres://ada:s3cret@host/db';
+
+  it('is of the user or the system, and never of a project', () => {
+    expect(resolve({ user: JSON.stringify({ team: url, 'team-timeout': 50 }) }).settings).toMatchObject({
+      team: url,
+      teamTimeoutMs: 50,
+    });
+    const { settings, refused } = resolve({ project: JSON.stringify({ team: url, 'team-timeout': 50 }) });
+    expect(settings).toMatchObject({ team: undefined, teamTimeoutMs: 50 });
+    expect(refused).toEqual([
+      expect.stringContaining('"team" is ignored: a project may not say which server'),
+    ]);
+    expect(refused[0]).not.toContain('s3cret');
+  });
+
+  test.each(['0', '-1', 'soon', ''])('is not waited for %j milliseconds', (text) => {
+    expect(resolve({ flags: [`--iree-tuned-team-timeout=${text}`] }).problems).toHaveLength(1);
+  });
 });

@@ -1,0 +1,318 @@
+// What a team's server takes and gives: questions, many writers with many pullers, and millions of trials.
+import { performance } from 'node:perf_hooks';
+import { digestOf, CONFIDENCE, EVIDENCE_VERSION } from '../src/store/claim.ts';
+import type { ClaimLine, PartLine, TrialLine } from '../src/store/exchange/lines.ts';
+import { table } from '../src/report/table.ts';
+import { readAddress } from '../src/team/address.ts';
+import { openConnection } from '../src/team/connection.ts';
+import { migrateTeam } from '../src/team/migrate.ts';
+import { openTeam } from '../src/team/postgres.ts';
+import { ROLES_SQL } from '../src/team/roles.ts';
+import type { Answer, Cursor, Page, Team } from '../src/team/team.ts';
+import { startServer, whyNoPostgres, type TestDatabase } from '../test/support/postgres.ts';
+import { matmul } from '../test/support/workloads.ts';
+import { workloadKey } from '../src/workload/workload.ts';
+import {
+  BenchError,
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  UsageError,
+  wholeNumber,
+  writeJson,
+} from './shared/arguments.ts';
+import { describeMachine } from './shared/workplace.ts';
+
+const USAGE = `usage: npm run bench:team -- [--writers N] [--records N] [--pullers N] [--rounds N] [--trials N] [--json FILE]
+
+  --writers  processes' worth of connections that push at once (default 64)
+  --records  that each of them pushes (default 1000)
+  --pullers  that pull meanwhile (default 4)
+  --rounds   questions of each kind (default 200)
+  --trials   that are loaded and looked up (default 50000)
+  --json     also write every value to FILE`;
+
+const LIMIT_MS = 600_000;
+const PLACE = { target: 'llvm-cpu bench', device: 'a bench', compiler: '3.13.0@bench' };
+
+/** Lines of one push. */
+const BATCH = 50;
+const TRIAL_BATCH = 2000;
+/** Subjects and configurations that trials are of. */
+const TRIAL_SUBJECTS = 500;
+const TRIAL_CONFIGURATIONS = 200;
+const KEYS_ASKED = 50;
+
+const ORIGIN = { createdBy: 'a bench', machine: 'a bench', tool: '0.0.0' };
+const CREATED_AT = '2026-01-01T00:00:00.000Z';
+
+const subjectOf = (n: number) => ({ workload: workloadKey(matmul(n, 512, 512)), ...PLACE });
+const configurationOf = (n: number) => ({
+  version: 1 as const,
+  kind: 'tile' as const,
+  distribution: [n + 1, 128, 0],
+  vectorCommonParallel: [8, 32, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: n % 2 === 0,
+});
+
+const workloadLine = (n: number): PartLine => ({
+  type: 'workload',
+  version: 1,
+  key: subjectOf(n).workload,
+  form: JSON.parse(JSON.stringify(matmul(n, 512, 512))) as unknown,
+});
+const PARTS: readonly PartLine[] = (['target', 'device', 'compiler'] as const).map((type) => ({
+  type,
+  version: 1,
+  key: PLACE[type],
+  form: { bench: true },
+}));
+
+function claimLine(n: number): ClaimLine {
+  const claim = {
+    ...{
+      type: 'claim' as const,
+      version: 1 as const,
+      ...subjectOf(n),
+      configuration: configurationOf(n % 1000),
+    },
+    evidence: {
+      ...{ version: EVIDENCE_VERSION, confidence: CONFIDENCE, ratio: 1.5, low: 1.4, high: 1.6 },
+      ...{
+        defaultSeconds: 0.003,
+        seconds: 0.002,
+        processes: 8,
+        repetitions: 80,
+        noiseFloor: 0.01,
+        maxError: 0,
+      },
+      ...{ trials: 100, tuningSeconds: 30, families: ['data-tile', 'tile'], complete: true },
+    },
+    createdAt: CREATED_AT,
+    ...ORIGIN,
+  };
+  return { ...claim, digest: digestOf(claim) };
+}
+
+function trialLine(n: number): TrialLine {
+  const hasFailed = n % 20 === 0;
+  return {
+    ...{ type: 'trial', version: 1, ...subjectOf(1 + (n % TRIAL_SUBJECTS)) },
+    id: n.toString(16).padStart(32, '0'),
+    configuration: configurationOf(n % TRIAL_CONFIGURATIONS),
+    outcome: hasFailed ? 'compile-error' : 'measured',
+    seconds: hasFailed ? null : 0.001 + (n % 1000) / 1e6,
+    ratio: hasFailed ? null : 1 + (n % 100) / 100,
+    message: hasFailed ? 'error: no such thing' : null,
+    strategy: 'descent',
+    createdAt: CREATED_AT,
+    ...ORIGIN,
+    runs: [],
+  };
+}
+
+async function given<T>(answer: Promise<Answer<T>>): Promise<T> {
+  const got = await answer;
+  if (got.ok) return got.value;
+  throw new BenchError(got.failure.reason);
+}
+
+const quantile = (values: readonly number[], q: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]!;
+
+async function timed(action: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await action();
+  return performance.now() - begun;
+}
+
+/** Many writers at once, and pullers that see all of it. Claims that were lost, doubled or missed are counted. */
+async function writeAndPull(url: string, writers: number, records: number, pullers: number) {
+  let writing = true;
+  const begun = performance.now();
+  const write = async (writer: number) => {
+    const team = openTeam(url, {});
+    for (let i = 0; i < records; i += BATCH) {
+      const numbers = Array.from(
+        { length: Math.min(BATCH, records - i) },
+        (_, j) => writer * records + i + j + 1,
+      );
+      await given(
+        team.push([...PARTS, ...numbers.flatMap((n) => [workloadLine(n), claimLine(n)])], LIMIT_MS),
+      );
+    }
+    team.close();
+  };
+  const pull = async () => {
+    const team = openTeam(url, {});
+    const seen = new Map<string, number>();
+    let [pages, received] = [0, 0];
+    let cursor: Cursor | null = null;
+    for (let isLast = false; ;) {
+      const page: Page = await given(team.pull(PLACE, cursor, LIMIT_MS));
+      for (const line of page.lines)
+        if (line.type === 'claim') seen.set(line.workload, (seen.get(line.workload) ?? 0) + 1);
+      pages++;
+      received += page.lines.length;
+      cursor = page.cursor;
+      if (page.more) continue;
+      if (isLast) break;
+      isLast = !writing;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    team.close();
+    return {
+      pages,
+      received,
+      claims: seen.size,
+      doubled: [...seen.values()].filter((count) => count > 1).length,
+    };
+  };
+  const pulling = Array.from({ length: pullers }, pull);
+  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  writing = false;
+  const seconds = (performance.now() - begun) / 1000;
+  return { seconds, pulled: await Promise.all(pulling) };
+}
+
+/** Milliseconds of questions for `KEYS_ASKED` workloads that are known. */
+async function ask(url: string, rounds: number, claims: number) {
+  const question = (round: number) => ({
+    ...PLACE,
+    workloads: Array.from(
+      { length: KEYS_ASKED },
+      (_, i) => subjectOf(1 + ((round * 997 + i * 131) % claims)).workload,
+    ),
+  });
+  const check = async (team: Team, round: number) => {
+    const { lines, ignored } = await given(team.ask(question(round), LIMIT_MS));
+    const count = lines.filter(({ type }) => type === 'claim').length;
+    if (count !== KEYS_ASKED || ignored > 0)
+      throw new BenchError(`${KEYS_ASKED} were asked for, and ${count} came`);
+  };
+  const warm = openTeam(url, {});
+  await check(warm, 0);
+  const times = { warm: [] as number[], cold: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    times.warm.push(await timed(() => check(warm, round)));
+    const cold = openTeam(url, {});
+    times.cold.push(await timed(() => check(cold, round)));
+    cold.close();
+  }
+  warm.close();
+  return times;
+}
+
+async function loadTrials(database: TestDatabase, url: string, count: number, rounds: number) {
+  const team = openTeam(url, {});
+  const workloads = Array.from({ length: TRIAL_SUBJECTS }, (_, n) => workloadLine(n + 1));
+  await given(team.push([...PARTS, ...workloads], LIMIT_MS));
+  const begun = performance.now();
+  for (let n = 0; n < count; n += TRIAL_BATCH) {
+    const lines = Array.from({ length: Math.min(TRIAL_BATCH, count - n) }, (_, i) => trialLine(n + i));
+    const { changed } = await given(team.push(lines, LIMIT_MS));
+    if (changed.trials !== lines.length)
+      throw new BenchError(`${lines.length} were pushed, and ${changed.trials} were new`);
+    if ((n / TRIAL_BATCH) % 100 === 99) say(`${n + TRIAL_BATCH} trials ...`);
+  }
+  const seconds = (performance.now() - begun) / 1000;
+  await database.query('ANALYZE');
+  const lookups: number[] = [];
+  for (let round = 0; round < Math.min(rounds, 50); round++) {
+    const subject = subjectOf(1 + ((round * 37) % TRIAL_SUBJECTS));
+    lookups.push(await timed(() => given(team.trials(subject, LIMIT_MS))));
+  }
+  const [sizes] = await database.query(
+    `SELECT sum(pg_relation_size(inhrelid))::float8 AS rows, sum(pg_indexes_size(inhrelid))::float8 AS index
+     FROM pg_inherits WHERE inhparent = 'iree_tuned.trial'::regclass`,
+  );
+  team.close();
+  const { rows, index } = sizes as { rows: number; index: number };
+  return { seconds, lookups, bytesPerTrial: { rows: rows / count, index: index / count } };
+}
+
+async function main(): Promise<void> {
+  const args = readArguments(['writers', 'records', 'pullers', 'rounds', 'trials', 'json'], USAGE);
+  if (args.positionals.length > 0)
+    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  if (whyNoPostgres !== null) throw new BenchError(whyNoPostgres);
+  const writers = wholeNumber(args, 'writers', 64);
+  const records = wholeNumber(args, 'records', 1000);
+  const pullers = wholeNumber(args, 'pullers', 4);
+  const rounds = wholeNumber(args, 'rounds', 200);
+  const trials = wholeNumber(args, 'trials', 50_000);
+  const json = jsonFile(args);
+
+  const server = await startServer();
+  const database = await server.database();
+  const owner = openConnection(readAddress(database.url), '');
+  await owner.query(ROLES_SQL, [], LIMIT_MS);
+  await migrateTeam(owner);
+  owner.close();
+  const url = await database.login('bench', { in: 'iree_tuned_worker' });
+
+  say(`${writers} writers of ${records} records each, ${pullers} pullers ...`);
+  const claims = writers * records;
+  const written = await writeAndPull(url, writers, records, pullers);
+  const [stored] = await database.query('SELECT count(*)::int AS claims FROM iree_tuned.claim');
+  say(`${rounds} questions of each kind ...`);
+  const asked = await ask(url, rounds, claims);
+  say(`${trials} trials ...`);
+  const loaded = await loadTrials(database, url, trials, rounds);
+  const [version] = await database.query('SELECT version()');
+  await server.stop();
+
+  const ms = (value: number) => `${value.toFixed(1)} ms`;
+  const missed = written.pulled.reduce((sum, pulled) => sum + claims - pulled.claims, 0);
+  const doubled = written.pulled.reduce((sum, pulled) => sum + pulled.doubled, 0);
+  const lost = claims - (stored as { claims: number }).claims;
+  const row = (what: string, times: readonly number[]) => [
+    what,
+    ms(quantile(times, 0.5)),
+    ms(quantile(times, 0.99)),
+  ];
+  console.log(
+    table(
+      ['what', 'median', '99th percentile'],
+      [
+        row(`ask for ${KEYS_ASKED} workloads of ${claims}, connected`, asked.warm),
+        row('the same, with connection and login', asked.cold),
+        row(`all trials of one of ${TRIAL_SUBJECTS} workloads, of ${trials}`, loaded.lookups),
+      ],
+    ),
+  );
+  console.log(
+    `\n${table(
+      ['what', 'count', 'per second'],
+      [
+        [
+          `records pushed by ${writers} writers at once`,
+          String(claims),
+          (claims / written.seconds).toFixed(0),
+        ],
+        ['  lost', String(lost), ''],
+        [`  missed by ${pullers} pullers meanwhile`, String(missed), ''],
+        ['  pulled twice', String(doubled), ''],
+        ['trials pushed by one', String(trials), (trials / loaded.seconds).toFixed(0)],
+        [
+          '  bytes of each, and in its index',
+          loaded.bytesPerTrial.rows.toFixed(0),
+          loaded.bytesPerTrial.index.toFixed(0),
+        ],
+      ],
+    )}`,
+  );
+  writeJson(json, {
+    version: 1,
+    date: new Date().toISOString(),
+    machine: describeMachine('local-sync'),
+    versions: { node: process.version, postgres: version },
+    options: { writers, records, pullers, rounds, trials },
+    results: { written, lost, missed, doubled, asked, loaded },
+  });
+  if (lost > 0 || missed > 0) process.exitCode = 1;
+}
+
+await run('bench:team', main);

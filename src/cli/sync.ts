@@ -1,0 +1,99 @@
+// `iree-tuned sync`: what is new in the team comes here, and what is new here goes there.
+import type { Command as Program } from 'commander';
+import { findCompiler } from '../compiler/index.ts';
+import { readCommand } from '../compiler/command.ts';
+import { table } from '../report/table.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { describeSite } from '../site/site.ts';
+import { placeOf } from '../store/subject.ts';
+import { UserError } from '../system/user-error.ts';
+import { pull, push, type PullResult, type PushResult } from '../team/exchange.ts';
+import { teamState } from '../team/state.ts';
+import type { Filter } from '../team/team.ts';
+import { COMMAND_LIMIT_MS, valueOf, withTeam } from './team.ts';
+import { HOST_DEFAULTS, openDatabase, openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+
+/** All pushes of one sync together. */
+const PUSH_LIMIT_MS = 3_600_000;
+
+export async function sync(options: { json?: boolean }, program: Program): Promise<void> {
+  const surroundings = surroundingsOf(program);
+  const { settings, cacheDirectory } = surroundings;
+  if (settings.readonly)
+    throw new UsageError('the database is only read: unset IREE_TUNED_READONLY to sync it');
+  await withTeam(surroundings, async (team, url) => {
+    // Somebody looks after it now: whatever it was, the next build asks again.
+    teamState(cacheDirectory, url).forget();
+    const server = valueOf(await team.identify(COMMAND_LIMIT_MS));
+    const filters = await filtersOf(surroundings);
+    const local = openWholeDatabase(surroundings);
+    try {
+      const pulled: (Filter & PullResult)[] = [];
+      for (const filter of filters)
+        pulled.push({ ...filter, ...valueOf(await pull(team, local, filter, server, COMMAND_LIMIT_MS)) });
+      const pushing = await push(team, local, server, { limitMs: PUSH_LIMIT_MS, allTrials: false });
+      // Readers are the rule.
+      const pushed = !pushing.ok && pushing.failure.kind === 'rejected' ? null : valueOf(pushing);
+      const whyNot = pushing.ok ? null : pushing.failure.reason;
+      if (options.json === true) console.log(JSON.stringify({ ...server, pulled, pushed, whyNot }, null, 2));
+      else console.log(described(pulled, pushed, whyNot));
+    } finally {
+      local.close();
+    }
+  });
+}
+
+/**
+ * One for each target and compiler that there are records or misses of here, and for this machine's; whatever the device,
+ * since records of other devices are of use, too.
+ */
+async function filtersOf(surroundings: Surroundings): Promise<Filter[]> {
+  const store = await openDatabase(surroundings);
+  const known: Filter[] = [...store.allRecords(), ...store.misses()];
+  store.close();
+  const all = [...known, ...(await ownPlace(surroundings))];
+  const byText = new Map(
+    all.map(({ target, compiler }) => [JSON.stringify([target, compiler]), { target, compiler }]),
+  );
+  return [...byText.values()];
+}
+
+/** What a build on this machine would be for; nothing where there is no compiler, or it does not say. */
+async function ownPlace(surroundings: Surroundings): Promise<Filter[]> {
+  const { env, settings, root, cacheDirectory } = surroundings;
+  try {
+    const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+    const command = await readCommand(['-', ...HOST_DEFAULTS], compiler, cacheDirectory);
+    const site = await describeSite(command, surroundings);
+    return 'noSite' in site ? [] : [placeOf(site)];
+  } catch (error) {
+    if (error instanceof UserError) return [];
+    throw error;
+  }
+}
+
+function described(
+  pulled: readonly (Filter & PullResult)[],
+  pushed: PushResult | null,
+  whyNot: string | null,
+): string {
+  const rows = pulled.map(({ target, compiler, received, added, ignored }) => [
+    target,
+    compiler,
+    String(received),
+    String(added),
+    String(ignored),
+  ]);
+  const parts = [
+    pulled.length === 0
+      ? 'Nothing to pull: this database has no records yet, so it is not known for which targets.'
+      : table(['target', 'compiler', 'received', 'new here', 'not understood'], rows),
+    pushed === null
+      ? `Not pushed: ${whyNot!}`
+      : `Pushed ${pushed.sent} lines; new there: ${Object.entries(pushed.changed)
+          .map(([name, count]) => `${count} ${name}`)
+          .join(', ')}.`,
+    ...Object.entries(pushed?.refused ?? {}).map(([reason, count]) => `Not taken there: ${count} ${reason}.`),
+  ];
+  return parts.join('\n');
+}

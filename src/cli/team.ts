@@ -1,0 +1,133 @@
+// `iree-tuned team migrate`, `roles` and `status`.
+import type { Command as Program } from 'commander';
+import { table } from '../report/table.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { readAddress } from '../team/address.ts';
+import { breakerState } from '../team/breaker.ts';
+import { openConnection, type Connection } from '../team/connection.ts';
+import { failureOf } from '../team/failure.ts';
+import { migrateTeam } from '../team/migrate.ts';
+import { passwordFor } from '../team/password-file.ts';
+import { openTeam } from '../team/postgres.ts';
+import { ROLES, ROLES_SQL } from '../team/roles.ts';
+import { teamState } from '../team/state.ts';
+import type { Answer, Team } from '../team/team.ts';
+import { UserError } from '../system/user-error.ts';
+import { surroundingsOf, UsageError } from './context.ts';
+
+/** Who runs a command waits longer than a build. */
+export const COMMAND_LIMIT_MS = 30_000;
+
+/** URL of the team's server. Throws UsageError where none is set. */
+export function teamUrl({ settings }: Surroundings): string {
+  if (settings.team !== undefined) return settings.team;
+  throw new UsageError(
+    'no team is set: say --team postgres://user@host/database, set IREE_TUNED_TEAM, or "team" in a settings file',
+  );
+}
+
+/** The team's server, to be asked by a command; closed afterwards. */
+export async function withTeam<T>(
+  surroundings: Surroundings,
+  action: (team: Team, url: string) => Promise<T>,
+): Promise<T> {
+  const url = teamUrl(surroundings);
+  const team = openTeam(url, surroundings.env);
+  try {
+    return await action(team, url);
+  } finally {
+    team.close();
+  }
+}
+
+/** What was answered. Throws UserError with the reason where nothing was. */
+export function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new UserError(answer.failure.reason);
+}
+
+/** A connection for what is no function of the server's. */
+async function withConnection<T>(
+  surroundings: Surroundings,
+  action: (connection: Connection, shown: string) => Promise<T>,
+): Promise<T> {
+  const address = readAddress(teamUrl(surroundings));
+  const password = passwordFor(address, surroundings.env);
+  const connection = openConnection(address, password);
+  try {
+    return await action(connection, address.shown);
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    // The driver's own error may hold more than its message.
+    throw new UserError(failureOf(error, address, password).reason);
+  } finally {
+    connection.close();
+  }
+}
+
+export async function migrate(options: { json?: boolean }, program: Program): Promise<void> {
+  await withConnection(surroundingsOf(program), async (connection, shown) => {
+    const { from, to } = await migrateTeam(connection);
+    if (options.json === true) console.log(JSON.stringify({ server: shown, from, to }, null, 2));
+    else if (from === to) console.log(`${shown} has schema ${to} already.`);
+    else console.log(`${shown} has schema ${to} now${from === 0 ? '' : ` (before: ${from})`}.`);
+  });
+}
+
+export async function roles(options: { json?: boolean; apply?: boolean }, program: Program): Promise<void> {
+  const names = ROLES.map(({ name }) => name);
+  if (options.apply === true)
+    await withConnection(surroundingsOf(program), (connection) =>
+      connection.query(ROLES_SQL, [], COMMAND_LIMIT_MS),
+    );
+  if (options.json === true)
+    console.log(JSON.stringify({ roles: ROLES, sql: ROLES_SQL, applied: options.apply === true }, null, 2));
+  else if (options.apply === true)
+    console.log(
+      `The roles are there: ${names.join(', ')}. To let somebody in: GRANT ${names[0]!} TO somebody;`,
+    );
+  else process.stdout.write(ROLES_SQL);
+}
+
+export async function status(options: { json?: boolean }, program: Program): Promise<void> {
+  const surroundings = surroundingsOf(program);
+  const { answer, url } = await withTeam(surroundings, async (team, url) => ({
+    answer: await team.status(COMMAND_LIMIT_MS),
+    url,
+  }));
+  const state = teamState(surroundings.cacheDirectory, url);
+  const failed = state.breaker();
+  const breaker = {
+    state: breakerState(failed, Date.now()),
+    failures: failed?.failures ?? 0,
+    until: typeof failed?.until === 'number' ? new Date(failed.until).toISOString() : null,
+    reason: failed?.reason ?? null,
+  };
+  const missing = Object.keys(state.missing()).length;
+  const { shown } = readAddress(url);
+  if (!answer.ok) process.exitCode = 1;
+  if (options.json === true) {
+    const server = answer.ok ? { ...answer.value, problem: null } : { problem: answer.failure.reason };
+    console.log(JSON.stringify({ url: shown, ...server, breaker, missing }, null, 2));
+    return;
+  }
+  const rows: string[][] = [['url', shown]];
+  if (answer.ok) {
+    const { server, epoch, protocol, version, login, counts, bytes } = answer.value;
+    rows.push(
+      ['server', server],
+      ['epoch', epoch],
+      ['protocol', String(protocol)],
+      ['schema', String(version)],
+      ['login', login],
+      ...Object.entries(counts).map(([name, count]) => [name, String(count)]),
+      ...Object.entries(bytes).map(([name, size]) => [`bytes of ${name}`, String(size)]),
+    );
+  } else rows.push(['problem', answer.failure.reason]);
+  const pause = breaker.until === null ? 'until the URL changes' : `until ${breaker.until}`;
+  rows.push(
+    ['builds ask', breaker.state === 'open' ? `not ${pause}: ${breaker.reason!}` : 'yes'],
+    ['known to be missing', `${missing} for ten minutes`],
+  );
+  console.log(table(['what', 'value'], rows));
+}

@@ -1,0 +1,145 @@
+// Pulling what is new on a team's server into the local database, and pushing what is new there.
+import { shortHash } from '../system/hash.ts';
+import type { Exchange } from '../store/exchange/exchange.ts';
+import type { Line, TrialLine } from '../store/exchange/lines.ts';
+import type { Answer, Cursor, Filter, Pushed, Team } from './team.ts';
+
+/** What the local database does for it. */
+export type Local = Pick<Exchange, 'receive' | 'changes' | 'peer' | 'setPeer'>;
+
+/** Merges what came from a server into the local database: how many lines have told something new, and how many it does not take. */
+export function take(local: Local, lines: readonly Line[]): { added: number; refused: number } {
+  const readings = lines.map((line) => ({ outcome: 'line' as const, line }));
+  const { added, refused } = local.receive(readings, 'team');
+  return {
+    added: Object.values(added).reduce((sum, count) => sum + count, 0),
+    refused: refused.length,
+  };
+}
+
+/** What one pull came to. */
+export interface PullResult {
+  readonly received: number;
+  /** Lines that have told something new. */
+  readonly added: number;
+  /** Lines that are not understood, not what their digests say, or of something that nobody has described. */
+  readonly ignored: number;
+  readonly restarted: boolean;
+}
+
+/** What one push came to; `complete` says that nothing is left to push. */
+export interface PushResult extends Pick<Pushed, 'changed' | 'refused'> {
+  readonly sent: number;
+  readonly complete: boolean;
+}
+
+/** Each filter has a cursor of its own: what one has passed another has never seen. */
+const pullName = (server: string, { target, compiler, device = '' }: Filter) =>
+  `${server} pull ${shortHash(JSON.stringify([target, compiler, device]))}`;
+
+/** Pulls page after page; what was pulled stays, also when a later page does not come. */
+export async function pull(
+  team: Team,
+  local: Local,
+  filter: Filter,
+  server: Pick<Cursor, 'server' | 'epoch'>,
+  limitMs: number,
+): Promise<Answer<PullResult>> {
+  const name = pullName(server.server, filter);
+  const peer = local.peer(name);
+  let cursor: Cursor | null =
+    peer === null ? null : { server: server.server, epoch: peer.epoch, seq: peer.pulled };
+  let sum: PullResult = { received: 0, added: 0, ignored: 0, restarted: false };
+  for (;;) {
+    const answer = await team.pull(filter, cursor, limitMs);
+    if (!answer.ok) return answer;
+    const page = answer.value;
+    // Every write makes all remembered compiles stale.
+    const taken = page.lines.length === 0 ? NOTHING_TAKEN : take(local, page.lines);
+    sum = {
+      received: sum.received + page.lines.length,
+      added: sum.added + taken.added,
+      ignored: sum.ignored + page.ignored + taken.refused,
+      restarted: sum.restarted || page.restarted,
+    };
+    if (cursor?.seq !== page.cursor.seq || cursor.epoch !== page.cursor.epoch)
+      local.setPeer(name, { epoch: page.cursor.epoch, pulled: page.cursor.seq, pushed: 0 });
+    cursor = page.cursor;
+    if (!page.more) return { ok: true, value: sum };
+  }
+}
+
+const NOTHING_TAKEN = { added: 0, refused: 0 };
+
+/** Changes of one push. */
+const BATCH = 1000;
+
+/** Of all trials those that tell others something: what failed, and what was in the finals. */
+const isWorthPushing = (line: Line): boolean =>
+  line.type !== 'trial' || line.outcome !== 'measured' || wasInFinals(line);
+const wasInFinals = ({ runs }: TrialLine) => runs.some(({ stage }) => stage === 'finals');
+
+export interface PushOptions {
+  /** For everything together, in milliseconds. */
+  readonly limitMs: number;
+  /** Also of those that were only screened. */
+  readonly allTrials: boolean;
+}
+
+/**
+ * Pushes what is new since the last push to this server in this epoch, batch after batch, as long as there is time. What the
+ * server does not take is not tried again.
+ */
+export async function push(
+  team: Team,
+  local: Local,
+  { server, epoch }: Pick<Cursor, 'server' | 'epoch'>,
+  { limitMs, allTrials }: PushOptions,
+): Promise<Answer<PushResult>> {
+  const end = performance.now() + limitMs;
+  const peer = local.peer(server);
+  const before = peer?.epoch === epoch ? peer.pushed : 0;
+  let pushed = before;
+  let sum: PushResult = {
+    ...{ sent: 0, complete: true, refused: {} },
+    changed: { claims: 0, marks: 0, trials: 0, revocations: 0 },
+  };
+  let failure: (Answer<never> & { ok: false }) | null = null;
+  for (;;) {
+    const { lines: news, last } = local.changes(pushed, BATCH);
+    if (last === null) break;
+    const lines = allTrials ? news : news.filter(isWorthPushing);
+    const left = end - performance.now();
+    if (left <= 0) {
+      sum = { ...sum, complete: false };
+      break;
+    }
+    if (lines.length > 0) {
+      const answer = await team.push(lines, left);
+      if (!answer.ok) {
+        failure = answer;
+        break;
+      }
+      sum = added(sum, answer.value, lines.length);
+    }
+    pushed = last;
+  }
+  if (pushed !== before) local.setPeer(server, { epoch, pulled: peer?.pulled ?? 0, pushed });
+  return failure ?? { ok: true, value: sum };
+}
+
+function added(sum: PushResult, { changed, refused }: Pushed, sent: number): PushResult {
+  const reasons = { ...sum.refused };
+  for (const [reason, count] of Object.entries(refused)) reasons[reason] = (reasons[reason] ?? 0) + count;
+  return {
+    sent: sum.sent + sent,
+    complete: sum.complete,
+    refused: reasons,
+    changed: {
+      claims: sum.changed.claims + changed.claims,
+      marks: sum.changed.marks + changed.marks,
+      trials: sum.changed.trials + changed.trials,
+      revocations: sum.changed.revocations + changed.revocations,
+    },
+  };
+}

@@ -1,0 +1,99 @@
+// Brings a team's server to the schema this program knows, or says why that cannot be; and who may do what there.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../system/package-root.ts';
+import { UserError } from '../system/user-error.ts';
+import type { Connection } from './connection.ts';
+import { GRANTS, OWNER } from './roles.ts';
+import { PROTOCOL } from './team.ts';
+
+/** Number of the newest file in db/team; kept in `meta.version`. */
+export const TEAM_SCHEMA_VERSION = 3;
+
+/** The advisory lock of who migrates: "IREt" in ASCII, and a number for the deed. */
+const LOCK = '1230128500, 1';
+
+/** Migrating waits for others that migrate, and for pushes; each statement for a minute at most. */
+const LIMIT_MS = 60_000;
+
+export interface Migrated {
+  /** Numbers of the schema before and after; 0 for none. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A later migration to migrate to, for tests of migrating itself. */
+export interface TeamMigrationPlan {
+  readonly version: number;
+  readonly directory: string;
+}
+
+/**
+ * Applies what is missing in one transaction: all or nothing. Who comes second waits, and finds the work done. Tables
+ * belong to the administrators where there is that role, else to whoever migrates first.
+ * @throws UserError where a newer version was there, or the server cannot hold such tables; and what the driver throws
+ */
+export async function migrateTeam(connection: Connection, plan?: TeamMigrationPlan): Promise<Migrated> {
+  const to = plan?.version ?? TEAM_SCHEMA_VERSION;
+  // Read before the lock is taken, so that a broken installation holds nobody up.
+  const files = migrationFiles(plan?.directory ?? join(packageRoot, 'db', 'team'), to);
+  const run = (text: string) => connection.query(text, [], LIMIT_MS);
+  const value = async (text: string) => {
+    const [row] = await run(`SELECT (${text}) AS value`);
+    return (row as { value: unknown }).value;
+  };
+  await run('BEGIN');
+  try {
+    await run(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    const encoding = await value(`current_setting('server_encoding')`);
+    if (encoding !== 'UTF8')
+      throw new UserError(`the database has the encoding ${String(encoding)}: make one with ENCODING 'UTF8'`);
+    if (Number(await value(`current_setting('server_version_num')`)) < 130_000)
+      throw new UserError('the server is older than PostgreSQL 13: use a newer one');
+    const owner = await value(`coalesce(
+      (SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = 'iree_tuned'),
+      (SELECT rolname FROM pg_roles WHERE rolname = '${OWNER}' AND pg_has_role(oid, 'MEMBER')),
+      quote_ident(current_user))`);
+    if ((await value(`to_regnamespace('iree_tuned') IS NULL`)) === true)
+      await run(`CREATE SCHEMA iree_tuned AUTHORIZATION ${String(owner)}`);
+    await run(`SET LOCAL ROLE ${String(owner)}`);
+    const isNew = (await value(`to_regclass('iree_tuned.meta') IS NULL`)) === true;
+    const from = isNew ? 0 : Number(await value('SELECT version FROM iree_tuned.meta'));
+    if (from > to)
+      throw new UserError(
+        `the team's server was migrated by a newer iree-compile-tuned (schema ${from}, this one knows ${to}): update iree-compile-tuned`,
+      );
+    await run('SET LOCAL search_path = iree_tuned, pg_temp');
+    for (const sql of files.slice(from)) await run(sql);
+    await run(
+      from === 0
+        ? `INSERT INTO meta (protocol, version) VALUES (${PROTOCOL}, ${to})`
+        : `UPDATE meta SET protocol = ${PROTOCOL}, version = ${to} WHERE version < ${to}`,
+    );
+    // In this transaction, or somebody could call for a moment what is nobody's.
+    await run(`
+      REVOKE ALL ON ALL FUNCTIONS IN SCHEMA iree_tuned FROM PUBLIC;
+      REVOKE ALL ON ALL TABLES IN SCHEMA iree_tuned FROM PUBLIC;
+      REVOKE ALL ON ALL SEQUENCES IN SCHEMA iree_tuned FROM PUBLIC`);
+    await run(GRANTS);
+    await run('COMMIT');
+    return { from, to };
+  } catch (error) {
+    await run('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}
+
+/** SQL of migrations 1 to `version`, in order. */
+function migrationFiles(directory: string, version: number): string[] {
+  const names = readdirSync(directory);
+  return Array.from({ length: version }, (_, i) => {
+    const prefix = `${String(i + 1).padStart(4, '0')}_`;
+    const name = names.find((candidate) => candidate.startsWith(prefix) && candidate.endsWith('.sql'));
+    if (name === undefined)
+      throw new UserError(
+        `the installation is incomplete: ${directory} has no ${prefix}*.sql; install iree-compile-tuned again`,
+      );
+    return readFileSync(join(directory, name), 'utf8');
+  });
+}

@@ -1,0 +1,105 @@
+// A team's server, as the rest of the program sees it: what it is asked, and what may come of that.
+import type { Processor } from '../backend/device.ts';
+import type { Line } from '../store/exchange/lines.ts';
+import type { RecordKey } from '../store/store.ts';
+
+/** What the functions of the server's schema take and give. A server of another one is told apart, never misread. */
+export const PROTOCOL = 1;
+
+/**
+ * - `unreachable`: no answer within the time there was, or none at all.
+ * - `denied`: a wrong password or certificate, which no later attempt mends.
+ * - `incompatible`: it has no schema of ours, or speaks another protocol.
+ * - `rejected`: it does not take what it was sent; by permission, or because it breaks a constraint.
+ */
+export type FailureKind = 'unreachable' | 'denied' | 'incompatible' | 'rejected';
+
+/** Why there is no answer. The reason is a sentence for people, which names the server and never a password. */
+export interface Failure {
+  readonly kind: FailureKind;
+  readonly reason: string;
+}
+
+/** Nothing here throws: whoever asks goes on with what he has. */
+export type Answer<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
+
+/** What one compile misses: workloads for one target and compiler. */
+export interface Question extends Omit<RecordKey, 'workload'> {
+  readonly workloads: readonly string[];
+  /** Of the device: what those of its class have in common, where it is known. */
+  readonly processor?: Pick<Processor, 'architecture' | 'vendor' | 'family' | 'model'>;
+}
+
+/** Lines that were understood, and how many were not. */
+export interface Received {
+  readonly lines: readonly Line[];
+  readonly ignored: number;
+}
+
+/** Which records are pulled: of one target and compiler, on one device or, without it, on any. */
+export interface Filter extends Pick<RecordKey, 'target' | 'compiler'> {
+  readonly device?: string;
+}
+
+/** How far somebody has pulled: up to the change `seq` of an epoch of a server. */
+export interface Cursor {
+  readonly server: string;
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+export interface Page extends Received {
+  /** What to go on from. */
+  readonly cursor: Cursor;
+  readonly more: boolean;
+  /** The cursor was of another server or epoch, or ahead: this page is the first one again. */
+  readonly restarted: boolean;
+}
+
+export interface Pushed {
+  readonly server: string;
+  readonly epoch: string;
+  /** Rows that are another than before. */
+  readonly changed: { readonly [T in 'claims' | 'marks' | 'trials' | 'revocations']: number };
+  /** Lines that were not taken, by the reason. */
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+export interface ServerStatus {
+  readonly server: string;
+  readonly epoch: string;
+  readonly protocol: number;
+  /** Of the schema: the number of the last migration. */
+  readonly version: number;
+  readonly login: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly bytes: Readonly<Record<string, number>>;
+}
+
+/**
+ * Each call ends within its limit, in milliseconds, however the server behaves: DNS, TLS, login and query included. One call
+ * at a time: the next one begins when the one before has ended.
+ */
+export interface Team {
+  /** All that is known of these workloads, in one statement. */
+  ask(question: Question, limitMs: number): Promise<Answer<Received>>;
+  /** Which server this is, in which epoch. */
+  identify(limitMs: number): Promise<Answer<Pick<Cursor, 'server' | 'epoch'>>>;
+  /** One page of what has changed since the cursor; of everything without one. */
+  pull(filter: Filter, cursor: Cursor | null, limitMs: number): Promise<Answer<Page>>;
+  /** What lines name stands before them, or is known there. Of a line that the server does not take, the others are not harmed. */
+  push(lines: readonly Line[], limitMs: number): Promise<Answer<Pushed>>;
+  /** Raises the demand for subjects, whose parts are among the lines. */
+  want(
+    parts: readonly Line[],
+    subjects: readonly RecordKey[],
+    limitMs: number,
+  ): Promise<Answer<{ wanted: number }>>;
+  /** Revokes at once; the number of all claims that are revoked there now. */
+  revoke(revocation: Line & { type: 'revocation' }, limitMs: number): Promise<Answer<{ revoked: number }>>;
+  /** All trials of one subject that anybody has pushed, without their runs. */
+  trials(key: RecordKey, limitMs: number): Promise<Answer<Received>>;
+  status(limitMs: number): Promise<Answer<ServerStatus>>;
+  close(): void;
+}

@@ -1,0 +1,178 @@
+// A build and its team's server: it is asked for what is missing, and told what was tuned. Loaded only where a team is set and
+// something is missing, or was tuned. A build goes on whatever comes of it.
+import type { Device } from '../backend/device.ts';
+import { noteCounts } from '../report/counting.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Settings } from '../settings/index.ts';
+import type { Site } from '../site/site.ts';
+import type { Exchange } from '../store/exchange/exchange.ts';
+import type { Line, PartLine } from '../store/exchange/lines.ts';
+import { openExchange } from '../store/open-exchange.ts';
+import type { RecordKey, Subject } from '../store/store.ts';
+import { placeOf, subjectOf } from '../store/subject.ts';
+import { messageOf, tell, writeLog } from '../system/tell.ts';
+import { askOnce, type Asked } from '../team/ask-once.ts';
+import { afterFailure, breakerState } from '../team/breaker.ts';
+import { push, take } from '../team/exchange.ts';
+import { openTeam } from '../team/postgres.ts';
+import { teamState } from '../team/state.ts';
+import type { Question, Received } from '../team/team.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
+import { storedForm } from '../workload/workload.ts';
+
+/** What was tuned is pushed for so long at most. */
+const PUSH_LIMIT_MS = 1000;
+
+/** Surroundings with a database that can be written, and their team, which is set. */
+interface Asker {
+  readonly url: string;
+  readonly site: Site;
+  readonly surroundings: Surroundings;
+}
+
+/**
+ * Asks the team for what is missing, and writes what it knows into the database. Never throws.
+ * @param missing looks up what is missing now
+ * @param isTuned whether this build tunes what is still missing then; else the team is told that it is wanted
+ */
+export async function askTeam(
+  missing: () => readonly Work[],
+  isTuned: boolean,
+  { url, site, surroundings }: Asker,
+): Promise<void> {
+  const { settings, cacheDirectory, env } = surroundings;
+  const end = performance.now() + settings.teamTimeoutMs;
+  try {
+    const team = openTeam(url, env);
+    const works = missing();
+    try {
+      const asked = await askOnce({
+        state: teamState(cacheDirectory, url),
+        place: placeOf(site),
+        missing: () => missing().map(({ key }) => key),
+        ask: (question, limitMs) => team.ask({ ...question, ...processorOf(site.device) }, limitMs),
+        take: async (received) => {
+          const lines = usable(received, works, site);
+          if (lines.length > 0) await withLocal(settings, (local) => take(local, lines));
+        },
+        limitMs: settings.teamTimeoutMs,
+        now: Date.now,
+        random: Math.random,
+      });
+      const still = missing();
+      report(asked, works.length - still.length, surroundings);
+      const left = end - performance.now();
+      if (asked.outcome !== 'answered' || isTuned || still.length === 0 || left < 1) return;
+      const wanted = still.map((work) => subjectOf(work, site));
+      // Who may only read cannot say so.
+      await team.want(wanted.flatMap(partsOf), wanted.map(keysOf), left);
+    } finally {
+      team.close();
+    }
+  } catch (error) {
+    // A URL that says something strange; a database that is locked.
+    report({ outcome: 'unreachable', reason: messageOf(error) }, 0, surroundings);
+  }
+}
+
+/** Records of its class come right after the device's own. */
+function processorOf({ processor }: Device): Pick<Question, 'processor'> {
+  if (processor === undefined) return {};
+  const { architecture, vendor, family, model } = processor;
+  return { processor: { architecture, vendor, family, model } };
+}
+
+/** All of the database, in and out. Opened beside the store, and only where there is something to write or to tell. */
+async function withLocal<T>({ database }: Settings, action: (local: Exchange) => T | Promise<T>): Promise<T> {
+  const local = openExchange(database);
+  try {
+    return await action(local);
+  } finally {
+    local.close();
+  }
+}
+
+/**
+ * Of what came from the server, what was asked. What is looked up is described as it is here: only other devices are known
+ * to the server alone.
+ */
+function usable({ lines }: Received, works: readonly Work[], site: Site): Line[] {
+  const place = placeOf(site);
+  const asked = new Set(works.map(({ key }) => key));
+  const isAsked = (line: Line) =>
+    (line.type === 'claim' || line.type === 'mark') &&
+    asked.has(line.workload) &&
+    line.target === place.target &&
+    line.compiler === place.compiler;
+  const wanted = lines.filter(isAsked);
+  const others = lines.filter(
+    ({ type, ...rest }) => type === 'device' && (rest as PartLine).key !== place.device,
+  );
+  return wanted.length === 0
+    ? []
+    : [...works.flatMap((work) => partsOf(subjectOf(work, site))), ...others, ...wanted];
+}
+
+function partsOf(subject: Subject): PartLine[] {
+  const part = (type: PartLine['type'], key: string, form: unknown): PartLine => ({
+    type,
+    version: 1,
+    key,
+    form: JSON.parse(JSON.stringify(form)) as unknown,
+  });
+  return [
+    part('workload', subject.workload, storedForm(subject.workloadForm)),
+    part('target', subject.target, subject.targetForm),
+    part('device', subject.device, subject.deviceForm),
+    part('compiler', subject.compiler, subject.compilerForm),
+  ];
+}
+
+const keysOf = ({ workload, target, device, compiler }: RecordKey): RecordKey => ({
+  workload,
+  target,
+  device,
+  compiler,
+});
+
+/** Counts it, and says why there was no answer to who keeps a log. */
+function report(asked: Asked, found: number, { cacheDirectory, settings }: Surroundings): void {
+  const ignored = asked.outcome === 'answered' ? asked.ignored : 0;
+  noteCounts(cacheDirectory, {
+    [`team: ${asked.outcome}`]: 1,
+    ...(found > 0 && { 'team records': found }),
+    ...(ignored > 0 && { 'team lines ignored': ignored }),
+  });
+  if (asked.outcome === 'unreachable' && settings.log !== undefined) writeLog(asked.reason, settings.log);
+}
+
+/** Pushes what is new here, for a second at most. Never throws: what is not pushed now is pushed next time, or by `iree-tuned sync`. */
+export async function tellTeam({ url, surroundings }: Omit<Asker, 'site'>): Promise<void> {
+  const { cacheDirectory, env, settings } = surroundings;
+  const end = performance.now() + PUSH_LIMIT_MS;
+  const left = () => Math.max(1, end - performance.now());
+  try {
+    const state = teamState(cacheDirectory, url);
+    const before = state.breaker();
+    if (breakerState(before, Date.now()) !== 'closed') return;
+    const team = openTeam(url, env);
+    try {
+      const server = await team.identify(left());
+      const pushed = server.ok
+        ? await withLocal(settings, (local) =>
+            push(team, local, server.value, { limitMs: left(), allTrials: false }),
+          )
+        : server;
+      if (pushed.ok) return;
+      const { failure } = pushed;
+      // Most may only read: that is no reason not to ask.
+      if (failure.kind !== 'rejected')
+        state.setBreaker(afterFailure(before, failure, Date.now(), Math.random()));
+      if (settings.log !== undefined) writeLog(`not pushed: ${failure.reason}`, settings.log);
+    } finally {
+      team.close();
+    }
+  } catch (error) {
+    tell(`the team was not told: ${messageOf(error)}`, settings.log);
+  }
+}

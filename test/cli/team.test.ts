@@ -1,0 +1,213 @@
+// The commands for teams, each as a process of its own; and that no command says the password of a URL, whatever fails.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { teamState } from '../../src/team/state.ts';
+import { DECISION, SUBJECT } from '../store/samples.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
+import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
+import { subjectOf, teamDatabase } from '../team/support.ts';
+
+const SECRET = 's3cret of %2F all';
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** A user with a folder of his own. */
+class User {
+  readonly folder = temporaryDirectory();
+  readonly database = join(this.folder, 'tuning.db');
+  readonly team: string | undefined;
+
+  constructor(team: string | undefined) {
+    this.team = team;
+  }
+
+  /** Runs commands of `iree-tuned` from its source, one after the other in one process, which takes longer to start than any of them. */
+  async runAll(...commands: readonly string[][]): Promise<Ended[]> {
+    const script = `
+      const { main } = await import('./src/cli/iree-tuned.ts');
+      const exit = process.exit;
+      for (const words of ${JSON.stringify(commands)}) {
+        process.exitCode = undefined;
+        process.exit = (code) => { process.exitCode = code; throw 'exit'; };
+        process.argv = ['node', ...words];
+        await main().catch((error) => { if (error !== 'exit') throw error; });
+        process.stdout.write('\\0' + (process.exitCode ?? 0) + '\\0');
+        process.stderr.write('\\0');
+      }
+      exit(0);`;
+    const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
+      cwd: root,
+      env: {
+        PATH: '/nowhere',
+        HOME: this.folder,
+        IREE_TUNED_DB: this.database,
+        IREE_TUNED_CACHE: join(this.folder, 'cache'),
+        IREE_TUNED_LOG: join(this.folder, 'log'),
+        IREE_TUNED_COMPILER: '/nowhere/iree-compile',
+        ...(this.team !== undefined && { IREE_TUNED_TEAM: this.team }),
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
+      let text = '';
+      for await (const bytes of stream) text += String(bytes);
+      return text.split('\0');
+    });
+    const [said, complained] = [await out!, await err!];
+    return commands.map((_, i) => ({
+      code: Number(said[2 * i + 1]),
+      output: said[2 * i]! + complained[i]!,
+    }));
+  }
+
+  /** All that is in its folder. */
+  files(): string {
+    return readdirSync(this.folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(this.folder, name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => readFileSync(path, 'latin1'))
+      .join('\n');
+  }
+}
+
+/** What a command has printed as JSON, which must have gone well. */
+function answerOf(ended: Ended | undefined): unknown {
+  expect(ended).toMatchObject({ code: 0 });
+  return JSON.parse(ended!.output);
+}
+
+describe.skipIf(whyNoPostgres !== null)('a team', () => {
+  test('is set up, synced with and revoked in by commands', async () => {
+    const database = await testDatabase();
+    const owner = new User(database.url);
+    const [first, roles, again] = await owner.runAll(
+      ['team', 'migrate', '--json'],
+      ['team', 'roles', '--apply'],
+      ['team', 'migrate'],
+    );
+    expect(answerOf(first)).toMatchObject({ from: 0 });
+    expect(roles!.output).toMatch(/iree_tuned_reader.*GRANT/s);
+    expect(again!.output).toMatch(/has schema \d+ already/);
+
+    const ada = new User(await database.login('ada', { in: 'iree_tuned_writer' }));
+    const store = openSqliteStore(ada.database);
+    store.putRecord(SUBJECT, DECISION);
+    const [record] = store.allRecords();
+    store.close();
+    const [pushed, status] = await ada.runAll(['sync', '--json'], ['team', 'status', '--json']);
+    expect(answerOf(pushed)).toMatchObject({ pushed: { changed: { claims: 1 } }, whyNot: null });
+    expect(answerOf(status)).toMatchObject({
+      login: expect.stringMatching(/^ada_/) as string,
+      counts: { claims: 1 },
+      breaker: { state: 'closed' },
+    });
+
+    const bob = new User(await database.login('bob', { in: 'iree_tuned_reader' }));
+    const others = openSqliteStore(bob.database);
+    others.noteMiss(subjectOf(7));
+    others.close();
+    const [synced, there, nothing] = await bob.runAll(['sync', '--json'], ['records', '--json'], ['sync']);
+    expect(answerOf(synced)).toMatchObject({ pulled: [{ target: SUBJECT.target, ignored: 0 }] });
+    expect(answerOf(there)).toMatchObject([{ digest: record!.digest }]);
+    expect(nothing!.output).toMatch(/Pushed 0 lines/);
+
+    const [revoked, gone] = await ada.runAll(
+      ['revoke', '--record', record!.digest, '--reason', 'made up', '--json'],
+      ['records', '--json'],
+    );
+    expect(answerOf(revoked)).toMatchObject({ team: { revoked: 1 } });
+    expect(answerOf(gone)).toEqual([]);
+    const [, goneThere, refused] = await bob.runAll(
+      ['sync', '--json'],
+      ['records', '--json'],
+      ['revoke', '--tool', record!.tool, '--reason', 'spite'],
+    );
+    expect(answerOf(goneThere)).toEqual([]);
+    // Somebody who may not has not revoked anything at home either.
+    expect(refused).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('permission denied') as string,
+    });
+    expect(bob.files()).not.toContain('spite');
+  });
+
+  test('is asked again after a sync', async () => {
+    const database = await teamDatabase();
+    const user = new User(await database.login('ada', { in: 'iree_tuned_writer' }));
+    const state = teamState(join(user.folder, 'cache'), user.team!);
+    state.setBreaker({ failures: 1, since: Date.now(), until: Date.now() + 1e6, reason: 'it was gone' });
+    state.setMissing({ something: Date.now() });
+    const [status, doctor, synced] = await user.runAll(['team', 'status'], ['doctor'], ['sync']);
+    expect(status!.output).toMatch(/not until .*: it was gone/);
+    expect(doctor!.output).toMatch(/BAD {2}team .*did not a while ago\n.*iree-tuned sync/);
+    expect(synced).toMatchObject({ code: 0 });
+    expect({ breaker: state.breaker(), missing: state.missing() }).toEqual({ breaker: null, missing: {} });
+  });
+
+  test('is not told its own password, whatever is asked of it', async () => {
+    const database = await teamDatabase();
+    const right = new URL(await database.login('ada', { in: 'iree_tuned_writer' }));
+    right.password = '';
+    const withSecret = (url: URL) => {
+      const copy = new URL(url);
+      copy.password = encodeURIComponent(SECRET);
+      return copy.href;
+    };
+    const users = [
+      withSecret(right),
+      `postgres://ada:${encodeURIComponent(SECRET)}@127.0.0.1:1/tuning`,
+      `postgres://ada:${encodeURIComponent(SECRET)}@127.0.0.1:1/tuning?sslmode=maybe`,
+      `postgres://ada:${SECRET}@127.0.0.1:1/tuning`,
+    ].map((url) => new User(url));
+    const commands = [
+      ['config'],
+      ['config', '--json'],
+      ['doctor', '--json'],
+      ['sync'],
+      ['team', 'migrate'],
+      ['team', 'roles', '--apply'],
+      ['team', 'status'],
+      ['revoke', '--tool', '1', '--reason', 'x'],
+    ];
+    const spoken = await Promise.all(
+      users.map(async (user) => {
+        const ended = await user.runAll(...commands);
+        return ended.map(({ output }) => output).join('\n') + user.files();
+      }),
+    );
+    for (const text of spoken) {
+      // It has said something of the server; or of the setting, where that is none.
+      expect(text).toMatch(/127\.0\.0\.1|\*\*\*/);
+      expect(text).not.toContain('s3cret');
+    }
+  });
+});
+
+test('a command that needs a team says how to set one', async () => {
+  const user = new User(undefined);
+  const ended = await user.runAll(
+    ...[['sync'], ['team', 'status'], ['team', 'migrate'], ['team', 'roles']],
+    ['revoke', '--reason', 'x'],
+    ['revoke', '--reason', 'x', '--tool', '1', '--origin', 'ada'],
+  );
+  for (const one of ended.slice(0, 3))
+    expect(one).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('no team is set: say --team postgres://') as string,
+    });
+  expect(ended[3]).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('CREATE ROLE iree_tuned_reader') as string,
+  });
+  for (const one of ended.slice(4))
+    expect(one).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('say one of --record, --tool, --origin') as string,
+    });
+});

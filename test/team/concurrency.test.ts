@@ -1,0 +1,79 @@
+// Many who push and some who pull, all at once: nothing is lost, and nobody misses anything.
+import { describe, expect, test } from 'vitest';
+import { readAddress } from '../../src/team/address.ts';
+import { openConnection } from '../../src/team/connection.ts';
+import { migrateTeam, TEAM_SCHEMA_VERSION } from '../../src/team/migrate.ts';
+import type { Cursor, Page } from '../../src/team/team.ts';
+import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
+import { claimOf, client, given, LONG, partsOf, SUBJECT, subjectOf, teamDatabase } from './support.ts';
+
+const FILTER = { target: SUBJECT.target, compiler: SUBJECT.compiler };
+const WRITERS = 12;
+const PUSHES = 5;
+const CLAIMS = 6;
+
+describe.skipIf(whyNoPostgres !== null)('with many at once', () => {
+  test('every claim gets there once, and pullers see each in one of their pages', async () => {
+    const database = await teamDatabase();
+    const url = await database.login('somebody', { in: 'iree_tuned_writer' });
+    const expected = new Set<string>();
+    let writing = true;
+    const write = async (writer: number) => {
+      const team = client(url);
+      for (let i = 0; i < PUSHES; i++) {
+        const lines = Array.from({ length: CLAIMS }, (_, j) => {
+          // Some subjects are everybody's: their parts and origins are made by whoever comes first.
+          const subject = subjectOf(j === 0 ? i + 1 : 1000 * (writer + 1) + i * CLAIMS + j);
+          return [
+            ...partsOf(subject),
+            claimOf({ subject, origin: { machine: `host-${writer}` }, evidence: { processes: 5 + writer } }),
+          ];
+        }).flat();
+        for (const line of lines) if (line.type === 'claim') expected.add(line.workload);
+        await given(team.push(lines, LONG));
+      }
+    };
+    const pull = async () => {
+      const team = client(url);
+      const seen = new Map<string, number>();
+      let cursor: Cursor | null = null;
+      for (let last = false; ;) {
+        const page: Page = await given(team.pull(FILTER, cursor, LONG));
+        const { lines, cursor: next, ignored, restarted } = page;
+        expect({ ignored, restarted }).toEqual({ ignored: 0, restarted: false });
+        for (const line of lines) if (line.type === 'claim') seen.set(line.workload, line.evidence.processes);
+        cursor = next;
+        if (last) return seen;
+        last = !writing;
+      }
+    };
+    const pullers = [pull(), pull(), pull()];
+    await Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(writer)));
+    writing = false;
+    const rows = await database.query(
+      `SELECT w.key, c.processes FROM iree_tuned.claim AS c
+       JOIN iree_tuned.subject AS s ON s.id = c.subject JOIN iree_tuned.workload AS w ON w.id = s.workload`,
+    );
+    expect(rows).toHaveLength(expected.size);
+    expect(new Set(rows.map(({ key }) => key))).toEqual(expected);
+    const stored = new Map(rows.map(({ key, processes }) => [key, processes]));
+    for (const seen of await Promise.all(pullers)) expect(seen).toEqual(stored);
+    // Of what several have pushed the best is there.
+    expect(stored.get(subjectOf(1).workload)).toBe(5 + WRITERS - 1);
+  });
+
+  test('two that migrate at once make one schema', async () => {
+    const database = await testDatabase();
+    const migrated = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const connection = openConnection(readAddress(database.url), '');
+        try {
+          return (await migrateTeam(connection)).from;
+        } finally {
+          connection.close();
+        }
+      }),
+    );
+    expect(migrated.sort()).toEqual([0, TEAM_SCHEMA_VERSION, TEAM_SCHEMA_VERSION]);
+  });
+});

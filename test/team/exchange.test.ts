@@ -1,0 +1,204 @@
+// Two machines and a server between them.
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import type { Exchange } from '../../src/store/exchange/exchange.ts';
+import type { Line } from '../../src/store/exchange/lines.ts';
+import { openExchange } from '../../src/store/open-exchange.ts';
+import { pull, push, type PushOptions } from '../../src/team/exchange.ts';
+import type { Filter, Team } from '../../src/team/team.ts';
+import { open, RUN, temporaryPath } from '../store/support.ts';
+import { whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
+import {
+  claimOf,
+  clientAs,
+  everything,
+  given,
+  LONG,
+  markOf,
+  partsOf,
+  refusal,
+  SUBJECT,
+  subjectOf,
+  teamDatabase,
+  TILE,
+  trialOf,
+} from './support.ts';
+
+const FILTER: Filter = { target: SUBJECT.target, compiler: SUBJECT.compiler };
+const ALL: PushOptions = { limitMs: LONG, allTrials: false };
+
+/** A local database, and what its owner does with a server. */
+function machine(team: Team, path = temporaryPath()) {
+  const local: Exchange = openExchange(path);
+  onTestFinished(() => {
+    local.close();
+  });
+  const server = () => given(team.identify(LONG));
+  return {
+    path,
+    local,
+    tell: (...lines: Line[]) =>
+      local.receive(
+        lines.map((line) => ({ outcome: 'line' as const, line })),
+        'file',
+      ),
+    pull: async (filter = FILTER) => given(pull(team, local, filter, await server(), LONG)),
+    push: async (options = ALL) => given(push(team, local, await server(), options)),
+    lines: () => [...local.lines({}, () => undefined)].map((text) => JSON.parse(text) as Line),
+  };
+}
+
+async function twoMachines(): Promise<
+  [ReturnType<typeof machine>, ReturnType<typeof machine>, TestDatabase]
+> {
+  const database = await teamDatabase();
+  return [
+    machine(await clientAs(database, 'writer', 'ada')),
+    machine(await clientAs(database, 'writer', 'bob')),
+    database,
+  ];
+}
+
+describe.skipIf(whyNoPostgres !== null)('two machines', () => {
+  test('come to the same by way of a server, and then tell it nothing more', async () => {
+    const [ada, bob] = await twoMachines();
+    const revocation = {
+      ...{
+        type: 'revocation' as const,
+        version: 1 as const,
+        scope: 'record' as const,
+        value: 'f'.repeat(64),
+      },
+      ...{ reason: 'made up', createdAt: '2026-03-01T00:00:00Z', createdBy: 'ada' },
+    };
+    ada.tell(...partsOf(), claimOf(), markOf({ kind: 'slower' }), revocation);
+    bob.tell(
+      ...partsOf(),
+      claimOf({ evidence: { processes: 9, families: ['tile'] }, origin: { createdBy: 'bob' } }),
+      claimOf({ configuration: DEFAULT_CONFIGURATION, origin: { createdBy: 'bob' } }),
+      markOf({ kind: 'slower', createdBy: 'bob' }),
+    );
+    expect((await ada.push()).changed).toEqual({ claims: 1, marks: 1, trials: 0, revocations: 1 });
+    expect(await bob.pull()).toMatchObject({ added: 3, ignored: 0, restarted: false });
+    expect((await bob.push()).changed).toMatchObject({ claims: 2, marks: 1 });
+    await ada.pull();
+    expect(ada.lines()).toEqual(bob.lines());
+    expect(ada.lines().filter(({ type }) => type === 'claim')).toHaveLength(2);
+    for (const one of [ada, bob]) {
+      await one.pull();
+      expect(await one.push()).toMatchObject({ sent: 0, complete: true });
+    }
+  });
+
+  test('pull what is for their targets only, each with a cursor of its own', async () => {
+    const [ada, bob] = await twoMachines();
+    const elsewhere = subjectOf(3, { target: 'llvm-cpu elsewhere' });
+    ada.tell(...partsOf(), claimOf(), ...partsOf(elsewhere), claimOf({ subject: elsewhere }));
+    await ada.push();
+    expect((await bob.pull()).received).toBe(5);
+    expect((await bob.pull()).received).toBe(0);
+    // What the first one has passed the second one has not seen.
+    expect((await bob.pull({ ...FILTER, target: elsewhere.target })).received).toBe(5);
+  });
+
+  test('start over with a server that is another one', async () => {
+    const [ada, bob, database] = await twoMachines();
+    ada.tell(...partsOf(), claimOf());
+    await ada.push();
+    await bob.pull();
+    await database.query('UPDATE iree_tuned.meta SET epoch = epoch + 1');
+    await database.query('DELETE FROM iree_tuned.claim');
+    expect(await bob.pull()).toMatchObject({ restarted: true, received: 0 });
+    // It is ada's to tell again; bob has it from there.
+    expect((await bob.push()).sent).toBe(0);
+    expect((await ada.push()).changed.claims).toBe(1);
+    expect(await bob.pull()).toMatchObject({ restarted: false, added: 0 });
+  });
+
+  test('keep what was pulled when a later page does not come, and go on there', async () => {
+    const database = await teamDatabase();
+    const writer = await clientAs(database, 'writer', 'ada');
+    for (let page = 0; page < 2; page++) {
+      const subjects = Array.from({ length: 600 }, (_, i) => subjectOf(1 + page * 600 + i));
+      const lines = subjects.flatMap((subject) => [partsOf(subject)[0]!, claimOf({ subject })]);
+      await given(writer.push([...partsOf().slice(1), ...lines], LONG));
+    }
+    let calls = 0;
+    const flaky: Team = {
+      ...writer,
+      pull: (...parameters) =>
+        ++calls === 2
+          ? Promise.resolve({ ok: false, failure: { kind: 'unreachable', reason: 'gone' } })
+          : writer.pull(...parameters),
+    };
+    const bob = machine(flaky);
+    const server = await given(writer.identify(LONG));
+    expect(await refusal(pull(flaky, bob.local, FILTER, server, LONG))).toMatchObject({ reason: 'gone' });
+    expect(bob.lines().filter(({ type }) => type === 'claim')).toHaveLength(1000);
+    expect(await bob.pull()).toMatchObject({ restarted: false, ignored: 0 });
+    expect(bob.lines().filter(({ type }) => type === 'claim')).toHaveLength(1200);
+  });
+
+  test('push what fits into the time, and the rest another time', async () => {
+    const [ada] = await twoMachines();
+    ada.tell(...partsOf(), claimOf());
+    expect(await ada.push({ ...ALL, limitMs: 0 })).toMatchObject({ sent: 0, complete: false });
+    expect(await ada.push()).toMatchObject({ changed: { claims: 1 }, complete: true });
+  });
+
+  test('push of trials what failed or was in the finals, and workers all', async () => {
+    const database = await teamDatabase();
+    const worker = await clientAs(database, 'worker');
+    const run = {
+      stage: RUN.stage,
+      batch: 0,
+      placement: RUN.placement,
+      build: 0,
+      seconds: [1],
+      defaultSeconds: [2],
+    };
+    const trials = [
+      trialOf(1),
+      trialOf(2, { runs: [{ ...run, stage: 'search' }] }),
+      trialOf(3, { runs: [run] }),
+      trialOf(4, { outcome: 'timeout', seconds: null, ratio: null }),
+    ];
+    const [ada, fleet] = [machine(worker), machine(worker)];
+    for (const one of [ada, fleet]) one.tell(...partsOf(), ...trials);
+    expect((await ada.push()).changed.trials).toBe(2);
+    expect((await fleet.push({ ...ALL, allTrials: true })).changed.trials).toBe(2);
+    expect((await given(worker.trials(SUBJECT, LONG))).lines).toHaveLength(4);
+  });
+
+  test('are told what the server does not take, and go on', async () => {
+    const [ada, bob] = await twoMachines();
+    bob.tell(...partsOf(), claimOf({ origin: { createdBy: 'bob' } }));
+    await bob.push();
+    ada.tell(...partsOf(), claimOf({ evidence: { repetitions: 1e13 } }), markOf(), {
+      ...{ type: 'revocation', version: 1, scope: 'origin', value: 'bob' },
+      ...{ reason: 'spite', createdAt: '2026-03-01T00:00:00Z', createdBy: 'ada' },
+    });
+    const { changed, refused } = await ada.push();
+    expect(changed).toMatchObject({ claims: 0, marks: 1, revocations: 0 });
+    expect(Object.keys(refused)).toEqual(
+      expect.arrayContaining([
+        'only an administrator revokes what others have brought',
+        expect.stringContaining('claim_repetitions_check'),
+      ]),
+    );
+    expect((await ada.push()).sent).toBe(0);
+  });
+
+  test('believe nobody who has changed what others have measured', async () => {
+    const [ada, bob, database] = await twoMachines();
+    ada.tell(...partsOf(), claimOf(), claimOf({ configuration: DEFAULT_CONFIGURATION }));
+    await ada.push();
+    await database.query(`UPDATE iree_tuned.claim SET ratio = 100, low = 99, high = 101 WHERE ratio > 1`);
+    expect(await bob.pull()).toMatchObject({ ignored: 1 });
+    const store = open(bob.path);
+    const [record] = store.findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler);
+    expect(record?.configuration).toEqual(DEFAULT_CONFIGURATION);
+    expect(TILE).not.toEqual(DEFAULT_CONFIGURATION);
+    expect(await everything(await clientAs(database, 'reader'))).toHaveLength(5);
+  });
+});

@@ -1,0 +1,117 @@
+// Making and renewing the schema, and the roles.
+import { cpSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readAddress } from '../../src/team/address.ts';
+import { openConnection, type Connection } from '../../src/team/connection.ts';
+import { migrateTeam, TEAM_SCHEMA_VERSION } from '../../src/team/migrate.ts';
+import { ROLES_SQL } from '../../src/team/roles.ts';
+import { PROTOCOL } from '../../src/team/team.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
+import { testDatabase, testServer, whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
+import { claimOf, clientAs, given, LONG, partsOf, teamDatabase } from './support.ts';
+
+function connectionTo(url: string): Connection {
+  const address = readAddress(url);
+  const connection = openConnection(address, address.password ?? '');
+  onTestFinished(() => {
+    connection.close();
+  });
+  return connection;
+}
+
+/** Schema version, and the owners of all that is in the schema. */
+const stateOf = async (database: TestDatabase) => {
+  const [meta] = await database.query('SELECT version, protocol FROM iree_tuned.meta');
+  const owners = await database.query(
+    `SELECT DISTINCT owner::regrole::text AS owner FROM (
+       SELECT relowner FROM pg_class WHERE relnamespace = 'iree_tuned'::regnamespace
+       UNION ALL SELECT proowner FROM pg_proc WHERE pronamespace = 'iree_tuned'::regnamespace
+       UNION ALL SELECT nspowner FROM pg_namespace WHERE nspname = 'iree_tuned') AS all_owners (owner)`,
+  );
+  return { ...meta, owners: owners.map(({ owner }) => owner) };
+};
+
+/** A folder with one more migration than there is. */
+function withAnother(sql: string): string {
+  const folder = temporaryDirectory();
+  cpSync(join(root, 'db', 'team'), folder, { recursive: true });
+  writeFileSync(join(folder, `${String(TEAM_SCHEMA_VERSION + 1).padStart(4, '0')}_another.sql`), sql);
+  return folder;
+}
+
+describe.skipIf(whyNoPostgres !== null)('migrating', () => {
+  test('makes everything once, and then nothing', async () => {
+    const database = await testDatabase();
+    const connection = connectionTo(database.url);
+    expect(await migrateTeam(connection)).toEqual({ from: 0, to: TEAM_SCHEMA_VERSION });
+    expect(await migrateTeam(connection)).toEqual({ from: TEAM_SCHEMA_VERSION, to: TEAM_SCHEMA_VERSION });
+    expect(await stateOf(database)).toEqual({
+      version: TEAM_SCHEMA_VERSION,
+      protocol: PROTOCOL,
+      // Roles are the whole server's, so other tests may have made that one.
+      owners: [expect.stringMatching(/^(postgres|iree_tuned_administrator)$/)],
+    });
+  });
+
+  test.each([['before'], ['after']])('works with roles made %s it, by an administrator too', async (when) => {
+    const database = await testDatabase();
+    const superuser = connectionTo(database.url);
+    if (when === 'after') await migrateTeam(superuser);
+    await superuser.query(ROLES_SQL, [], LONG);
+    await superuser.query(ROLES_SQL, [], LONG);
+    const administrator = connectionTo(await database.login('admin', { in: 'iree_tuned_administrator' }));
+    if (when === 'before') await migrateTeam(administrator);
+    await migrateTeam(administrator, {
+      version: TEAM_SCHEMA_VERSION + 1,
+      directory: withAnother('CREATE TABLE another ()'),
+    });
+    expect(await stateOf(database)).toEqual({
+      version: TEAM_SCHEMA_VERSION + 1,
+      protocol: PROTOCOL,
+      owners: ['iree_tuned_administrator'],
+    });
+    const writer = await clientAs(database, 'writer');
+    expect((await given(writer.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
+    const [row] = await database.query(
+      `SELECT has_table_privilege('public', 'iree_tuned.another', 'SELECT') AS may`,
+    );
+    expect(row).toEqual({ may: false });
+  });
+
+  test('refuses what a newer version has made, and says what to do', async () => {
+    const database = await teamDatabase();
+    await database.query('UPDATE iree_tuned.meta SET version = 99');
+    await expect(migrateTeam(connectionTo(database.url))).rejects.toThrow(
+      `was migrated by a newer iree-compile-tuned (schema 99, this one knows ${TEAM_SCHEMA_VERSION}): update iree-compile-tuned`,
+    );
+  });
+
+  test('leaves everything as it was when it fails', async () => {
+    const database = await teamDatabase();
+    const before = await stateOf(database);
+    const directory = withAnother('CREATE TABLE half (); SELECT 1 / 0');
+    const connection = connectionTo(database.url);
+    const plan = { version: TEAM_SCHEMA_VERSION + 1, directory };
+    await expect(migrateTeam(connection, plan)).rejects.toThrow('division by zero');
+    expect(await stateOf(database)).toEqual(before);
+    expect(await database.query(`SELECT to_regclass('iree_tuned.half') AS half`)).toEqual([{ half: null }]);
+    expect((await migrateTeam(connection)).from).toBe(TEAM_SCHEMA_VERSION);
+  });
+
+  test('is refused to who may not', async () => {
+    const database = await teamDatabase();
+    const writer = connectionTo(await database.login('writer', { in: 'iree_tuned_writer' }));
+    await expect(migrateTeam(writer)).rejects.toThrow('permission denied');
+  });
+
+  test('takes no database of another encoding', async () => {
+    const server = await testServer();
+    const database = await server.database();
+    await database.query(
+      `CREATE DATABASE ${database.name}_latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
+    );
+    const url = database.url.replace(database.name, `${database.name}_latin`);
+    await expect(migrateTeam(connectionTo(url))).rejects.toThrow("make one with ENCODING 'UTF8'");
+  });
+});
