@@ -64,7 +64,7 @@ function sentence(kind: FailureKind, said: string): string {
 
 export const lateFailure = ({ shown }: Address, limitMs: number): Failure => ({
   kind: 'unreachable',
-  reason: `the team's server ${shown} cannot be reached: no answer within ${limitMs} ms`,
+  reason: `the team's server ${shown} cannot be reached: no answer within ${Math.ceil(limitMs)} ms`,
 });
 
 /** Of a server that speaks another protocol. */

@@ -217,7 +217,7 @@ describe('a build whose team does not answer is the stock build', HANGS, () => {
     const place = Workplace.remembering(env);
     place.write('in.mlir', oddMatmul);
     await expectStock(place, await place.compile(argv));
-    expect(place.read('log.txt').toString()).toMatch(/cannot be reached: no answer within [\d.]+ ms/);
+    expect(place.read('log.txt').toString()).toMatch(/cannot be reached: no answer within \d+ ms/);
     // Not asked again for a minute.
     await expectStock(place, await place.explain(argv));
     expect(connections).toBe(1);
