@@ -61,7 +61,7 @@ export async function coldBuilds(
     outcomes[what] = (outcomes[what] ?? 0) + 1;
   }
   const searches = rowsOf(place, `trial WHERE configuration ->> 'kind' = 'default'`);
-  return { searches, records: rowsOf(place, 'record'), good, outcomes, problems };
+  return { searches, records: rowsOf(place, 'claim'), good, outcomes, problems };
 }
 
 if (import.meta.main) {

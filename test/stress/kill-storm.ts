@@ -125,7 +125,7 @@ function untuned(place: Workplace): string[] {
 
 interface Content {
   readonly integrity: string;
-  /** Workload, configuration and time of each. */
+  /** Workload and configuration of each: better evidence takes the place of what there was. */
   readonly records: readonly string[];
   readonly trials: number;
 }
@@ -138,11 +138,11 @@ function contentOf(path: string): Content {
     const rows = database.pragma('integrity_check') as { integrity_check: string }[];
     const integrity = rows.map(({ integrity_check }) => integrity_check).join('; ');
     const hasTables =
-      database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'record'").get() !== undefined;
+      database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'claim'").get() !== undefined;
     if (!hasTables) return { ...empty, integrity };
     const records = database
       .prepare(
-        `SELECT workload.key || ' ' || record.configuration || ' ' || record.created_at AS text
+        `SELECT workload.key || ' ' || claim.configuration AS text
          FROM claim JOIN subject ON subject.id = claim.subject JOIN workload ON workload.id = subject.workload`,
       )
       .pluck()
