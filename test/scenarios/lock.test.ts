@@ -142,7 +142,8 @@ test('what the compiler makes of the text is locked, and found elsewhere', { tim
   expect(await origin.explain(argv)).toMatchObject({ explanation: { route: 'spec' } });
   const place = elsewhere(origin);
   const build = await place.explain(argv);
-  expect(outcomes(build)).toEqual([LOCKED]);
+  // What was tuned is known better than what was put in.
+  expect(outcomes(build)).toEqual([expect.stringMatching(/^hit: locked: [\d.]+x faster/)]);
   expect(place.read('out.vmfb').equals(origin.read('out.vmfb'))).toBe(true);
   expect(place.has('data')).toBe(false);
 });

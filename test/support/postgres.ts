@@ -7,8 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 
+/** The folder of `psql`, `pg_dump` and the like; null where no server can be started. */
+export const postgresPrograms: string | null = findPostgres();
+
 /** Why no server can be started here; null when one can. Said on stderr by whoever asks, once. */
-export const whyNoPostgres: string | null = findPostgres() === null ? 'no PostgreSQL is installed' : null;
+export const whyNoPostgres: string | null = postgresPrograms === null ? 'no PostgreSQL is installed' : null;
 if (whyNoPostgres !== null) process.stderr.write(`SKIPPED: tests of a team's server: ${whyNoPostgres}\n`);
 
 /** A database that nobody else uses. */
@@ -72,7 +75,7 @@ const freePort = () =>
 
 /** A server of one's own, for who stops it. */
 export async function startServer(): Promise<TestServer> {
-  const programs = findPostgres();
+  const programs = postgresPrograms;
   if (programs === null) throw new Error(whyNoPostgres ?? 'no PostgreSQL');
   const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-pg-'));
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);

@@ -103,10 +103,14 @@ export const DELETE_OLD_RUNS = `DELETE FROM run WHERE trial IN (${OLD_TRIALS})`;
 export const DELETE_OLD_TRIALS = `DELETE FROM trial WHERE number IN (${OLD_TRIALS})`;
 export const DELETE_CLAIMS = `DELETE FROM claim WHERE id IN (${CLAIMS_OF_FILTER})`;
 
-/** What nothing names any more. */
+/** What nothing names any more. A device that somebody has named is kept. */
 export const DELETE_UNNAMED = [
   `DELETE FROM subject WHERE ${['claim', 'mark', 'trial', 'miss', 'undecided']
     .map((table) => `NOT EXISTS (SELECT 1 FROM ${table} AS x WHERE x.subject = subject.id)`)
     .join(' AND ')}`,
-  ...SUBJECT_PARTS.map((part) => `DELETE FROM ${part} WHERE id NOT IN (SELECT ${part} FROM subject)`),
+  ...SUBJECT_PARTS.map(
+    (part) =>
+      `DELETE FROM ${part} WHERE id NOT IN (SELECT ${part} FROM subject)` +
+      (part === 'device' ? ' AND id NOT IN (SELECT device FROM device_name)' : ''),
+  ),
 ];

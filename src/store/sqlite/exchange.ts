@@ -1,12 +1,13 @@
 // All of a tuning database in a SQLite file, in and out.
 import { resolve } from 'node:path';
 import { toStoreError } from '../errors.ts';
-import type { Changes, Exchange, Health, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
-import type { Line, PartType } from '../exchange/lines.ts';
-import { readLine, readValue } from '../exchange/read.ts';
+import type { Exchange, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
+import type { Line } from '../exchange/lines.ts';
+import { readValue } from '../exchange/read.ts';
 import { lineText } from '../exchange/write.ts';
 import { isNarrow, type Filter } from '../filter.ts';
 import type { RecordKey } from '../store.ts';
+import { changesIn } from './changes.ts';
 import { connect } from './connect.ts';
 import * as exchange from './exchange-statements.ts';
 import {
@@ -20,9 +21,10 @@ import {
   type PartRow,
   type RevocationRow,
 } from './lines.ts';
+import { healthOf } from './health.ts';
 import { preparedOnce } from './prepared.ts';
 import { Receiver } from './receive.ts';
-import { toRun, type MarkRow, type RunRow } from './rows.ts';
+import type { MarkRow, RunRow } from './rows.ts';
 import { SUBJECT_PARTS } from './statements.ts';
 
 export interface ExchangeOptions {
@@ -31,10 +33,6 @@ export interface ExchangeOptions {
   readonly busyTimeoutMs?: number;
   /** Of a database with an older schema that is opened only to be read, a copy is made in this folder, and migrated there. */
   readonly copyInto?: string;
-}
-
-interface Changed {
-  readonly change: number;
 }
 
 /** Opens the database at `path`, creating or migrating it unless `readonly`. Throws `StoreError`. */
@@ -61,17 +59,11 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
   /** Checked as if somebody else had sent it: who reads the file does the same. */
   function textOf(line: Line | undefined, row: object, skip: (reason: string) => void): string[] {
     const reading = line === undefined ? undefined : readValue(line);
-    switch (reading?.outcome) {
-      case 'line':
-        return [lineText(reading.line)];
-      case 'foreign':
-        return [reading.text];
-      default: {
-        const { workload, key } = row as { workload?: string; key?: string };
-        skip(`${workload ?? key ?? 'a row'}: ${reading?.reason ?? 'it is not sound'}`);
-        return [];
-      }
-    }
+    if (reading?.outcome === 'line') return [lineText(reading.line)];
+    if (reading?.outcome === 'foreign') return [reading.text];
+    const { workload, key } = row as { workload?: string; key?: string };
+    skip(`${workload ?? key ?? 'a row'}: ${reading?.reason ?? 'it is not sound'}`);
+    return [];
   }
 
   function* lines(filter: Filter, skip: (reason: string) => void): Generator<string> {
@@ -127,23 +119,12 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
         }
         return { added, ...counts, refused };
       }),
-    changes: (after, most) =>
-      guard(() =>
-        changesOf(
-          <Row>(text: string) => statement(text).all({ after, most }) as (Row & Changed)[],
-          runsOf,
-          (part, key) => ({
-            key,
-            ...(statement(exchange.selectPart(part)).get(key) as Pick<PartRow, 'form'>),
-          }),
-          most,
-        ),
-      ),
+    changes: (after, most) => guard(() => changesIn(statement, after, most)),
     peer: (server) => guard(() => (statement(exchange.SELECT_PEER).get(server) as Peer | undefined) ?? null),
     setPeer: (server, peer) => {
       guard(() => statement(exchange.PUT_PEER).run({ ...peer, server }));
     },
-    health: () => guard(() => healthOf(each, count)),
+    health: () => guard(() => healthOf(statement)),
     surplus: (what) => guard(() => countsOf(what)),
     prune: (what) => {
       const parameters = parametersOf(what.filter);
@@ -172,78 +153,3 @@ const parametersOf = ({ workload, target, device, compiler }: Filter) => ({
   device: device ?? null,
   compiler: compiler ?? null,
 });
-
-/** The first of all changes after one, with what they name. */
-function changesOf(
-  read: <Row>(text: string) => readonly (Row & Changed)[],
-  runsOf: (row: ExchangedTrialRow) => readonly RunRow[],
-  part: (type: PartType, key: string) => PartRow,
-  most: number,
-): Changes {
-  type Made = Line | { readonly kept: string } | undefined;
-  const made = <Row>(rows: readonly (Row & Changed)[], make: (row: Row) => Made) =>
-    rows.map((row) => ({ change: row.change, make: () => make(row) }));
-  const { SINCE } = exchange;
-  const all = [
-    ...made(read<RevocationRow>(SINCE.revocation), revocationLine),
-    ...made(read<ExchangedClaimRow>(SINCE.claim), claimLine),
-    ...made(read<MarkRow & RecordKey>(SINCE.mark), markLine),
-    ...made(read<ExchangedTrialRow>(SINCE.trial), (row) => trialLine(row, runsOf(row))),
-    ...made(read<{ line: string }>(SINCE.kept), ({ line }) => ({ kept: line })),
-  ]
-    .sort((a, b) => a.change - b.change)
-    .slice(0, most);
-  const found = all.map(({ make }) => make()).filter((one) => one !== undefined);
-  const own = found
-    .filter((one): one is Line => !('kept' in one))
-    .filter((line) => readValue(line).outcome === 'line');
-  const parts = SUBJECT_PARTS.flatMap((type) => {
-    const keys = new Set(own.flatMap((line) => (type in line ? [(line as RecordKey)[type]] : [])));
-    return [...keys].map((key) => partLine(type, part(type, key)));
-  });
-  return {
-    lines: [...parts.filter((line) => readValue(line).outcome === 'line'), ...own],
-    kept: found.flatMap((one) => ('kept' in one ? [one.kept] : [])),
-    last: all.at(-1)?.change ?? null,
-  };
-}
-
-function healthOf(
-  each: <Row>(text: string) => Iterable<Row>,
-  count: (text: string, parameters: object) => number,
-): Health {
-  const { ALL } = exchange;
-  const unsoundIn = <Row>(text: string, isSound: (row: Row) => boolean) => {
-    let unsound = 0;
-    for (const row of each<Row>(text)) if (!isSound(row)) unsound++;
-    return unsound;
-  };
-  let [claims, records, revokedClaims] = [0, 0, 0];
-  let last: number | undefined;
-  const claim = unsoundIn<ExchangedClaimRow>(ALL.claim, (row) => {
-    claims++;
-    if (claimLine(row) === undefined) return false;
-    if (row.is_revoked === 1) revokedClaims++;
-    else if (row.subject !== last) {
-      records++;
-      last = row.subject;
-    }
-    return true;
-  });
-  return {
-    records,
-    claims,
-    unsound: {
-      claim,
-      mark: unsoundIn<MarkRow & RecordKey>(ALL.mark, (row) => markLine(row) !== undefined),
-      trial: unsoundIn<ExchangedTrialRow>(ALL.trial, (row) => trialLine(row, []) !== undefined),
-      run: unsoundIn<RunRow>(ALL.run, (row) => toRun(row) !== undefined),
-      revocation: unsoundIn<RevocationRow>(
-        ALL.revocation,
-        (row) => readLine(JSON.stringify(revocationLine(row))).outcome === 'line',
-      ),
-    },
-    revokedClaims,
-    keptLines: count(exchange.COUNT_KEPT_LINES, {}),
-  };
-}

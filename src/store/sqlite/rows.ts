@@ -4,7 +4,7 @@ import type { Effort } from '../claim.ts';
 import { LONGEST_CONFIGURATION } from '../limits.ts';
 import type {
   Claim,
-  ClaimEvidence,
+  Evidence,
   KeptMark,
   KnownDevice,
   Origin,
@@ -94,15 +94,18 @@ export interface DeviceRow {
   readonly name: string | null;
 }
 
-export function toClaim(row: ClaimRow): Claim | undefined {
+/** What claims and records have in common. */
+type Judged = RecordKey &
+  Origin &
+  Pick<Claim, 'configuration' | 'createdAt' | 'digest'> & { evidence: Evidence };
+
+function toJudged(row: ClaimRow): Judged | undefined {
   const form = parseJson(row.workload_form);
   if (!isWorkload(form)) return undefined;
   const configuration = toConfiguration(row.configuration, workloadRank(form));
   const families = parseJson(row.families);
   if (configuration === undefined || !areFamilies(families)) return undefined;
-  const evidence: ClaimEvidence = {
-    version: row.version,
-    confidence: row.confidence,
+  const evidence: Evidence = {
     ratio: row.ratio,
     low: row.low,
     high: row.high,
@@ -128,12 +131,16 @@ export function toClaim(row: ClaimRow): Claim | undefined {
   };
 }
 
+export function toClaim(row: ClaimRow): Claim | undefined {
+  const judged = toJudged(row);
+  const { version, confidence } = row;
+  return judged && { ...judged, evidence: { version, confidence, ...judged.evidence } };
+}
+
 /** @param failure of its configuration, asked for where it has marks */
 export function toRecord(row: RecordRow, failure: (row: RecordRow) => string | null): TuningRecord | null {
-  const claim = toClaim(row);
-  if (claim === undefined) return null;
-  const { version, confidence, ...evidence } = claim.evidence;
-  return { ...claim, evidence, failure: row.has_marks === 0 ? null : failure(row) };
+  const judged = toJudged(row);
+  return judged === undefined ? null : { ...judged, failure: row.has_marks === 0 ? null : failure(row) };
 }
 
 /** What a claim says of effort, whatever else it says; null where that is not sound. */

@@ -69,7 +69,7 @@ const news = fc.array(
   { maxLength: 6 },
 );
 
-/** Each takes some milliseconds; STORE_CASES=10000 tries as many as of claims alone. */
+/** Each takes some milliseconds; STORE_CASES=10000 --testTimeout=600000 tries as many as of claims alone. */
 const CASES = { numRuns: Number(process.env['STORE_CASES'] ?? 300) };
 
 describe('databases', () => {

@@ -121,7 +121,7 @@ describe('refuses', () => {
       fc.property(
         fc.constantFrom(...SAMPLE),
         fc.string(),
-        fc.oneof(fc.jsonValue(), fc.constantFrom(NaN, -1, 1e400, ...EVIL, ...CONTROL)),
+        fc.oneof(fc.jsonValue(), fc.constantFrom(NaN, -1, Infinity, ...EVIL, ...CONTROL)),
         fc.nat(),
         fc.boolean(),
         (line, name, value, place, isNested) => {

@@ -151,7 +151,7 @@ it('keeps all of a database of the second schema', () => {
     [
       ...[
         1,
-        expect.stringMatching(/^[0-9a-f]{32}$/),
+        expect.stringMatching(/^[0-9a-f]{32}$/) as string,
         1,
         '{"kind":"default"}',
         'measured',

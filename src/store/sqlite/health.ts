@@ -1,0 +1,54 @@
+// What there is in a database, and how much of it nobody can trust.
+import type { Health } from '../exchange/exchange.ts';
+import { readValue } from '../exchange/read.ts';
+import type { RecordKey } from '../store.ts';
+import { ALL, COUNT_KEPT_LINES } from './exchange-statements.ts';
+import {
+  claimLine,
+  markLine,
+  revocationLine,
+  trialLine,
+  type ExchangedClaimRow,
+  type ExchangedTrialRow,
+  type RevocationRow,
+} from './lines.ts';
+import { toRun, type MarkRow, type RunRow } from './rows.ts';
+import type { Prepare } from './write.ts';
+
+/** Looks at every row, one after the other. */
+export function healthOf(statement: Prepare): Health {
+  const each = <Row>(text: string) => statement(text).iterate() as Iterable<Row>;
+  const unsoundIn = <Row>(rows: Iterable<Row>, isSound: (row: Row) => boolean) => {
+    let unsound = 0;
+    for (const row of rows) if (!isSound(row)) unsound++;
+    return unsound;
+  };
+  let [claims, records, revokedClaims] = [0, 0, 0];
+  let last: number | undefined;
+  const claim = unsoundIn(each<ExchangedClaimRow>(ALL.claim), (row) => {
+    claims++;
+    if (claimLine(row) === undefined) return false;
+    if (row.is_revoked === 1) revokedClaims++;
+    else if (row.subject !== last) {
+      records++;
+      last = row.subject;
+    }
+    return true;
+  });
+  return {
+    records,
+    claims,
+    unsound: {
+      claim,
+      mark: unsoundIn(each<MarkRow & RecordKey>(ALL.mark), (row) => markLine(row) !== undefined),
+      trial: unsoundIn(each<ExchangedTrialRow>(ALL.trial), (row) => trialLine(row, []) !== undefined),
+      run: unsoundIn(each<RunRow>(ALL.run), (row) => toRun(row) !== undefined),
+      revocation: unsoundIn(
+        each<RevocationRow>(ALL.revocation),
+        (row) => readValue(revocationLine(row)).outcome === 'line',
+      ),
+    },
+    revokedClaims,
+    keptLines: statement(COUNT_KEPT_LINES).pluck().get() as number,
+  };
+}

@@ -1,0 +1,220 @@
+// export, import, merge, prune and doctor, as a user runs them.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { alter, DECISION, MARK, SUBJECT, subjectOf, temporaryFolder } from '../store/support.ts';
+import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
+import { readValue } from '../../src/store/exchange/read.ts';
+import { partLinesOf, revocationLineOf, trialLineOf } from '../store/exchange/samples.ts';
+
+const ENTRY = join(import.meta.dirname, '..', '..', 'src', 'cli', 'iree-tuned.ts');
+
+function place() {
+  const folder = temporaryFolder();
+  const at = (name: string) => join(folder, name);
+  const start = (...args: readonly string[]) => {
+    const script = `const { main } = await import(${JSON.stringify(ENTRY)}); await main();`;
+    const all = ['--conditions=source', '--input-type=module', '-e', script, '--', ...args];
+    // Nothing of this machine's settings.
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      IREE_TUNED_DB: at('tuning.db'),
+      IREE_TUNED_CACHE: at('cache'),
+    };
+    return spawn(process.execPath, all, { cwd: folder, env, stdio: 'pipe' });
+  };
+  const run = async (args: readonly string[], input?: string) => {
+    const child = start(...args);
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (bytes: Buffer) => (out += bytes.toString()));
+    child.stderr.on('data', (bytes: Buffer) => (err += bytes.toString()));
+    child.stdin.end(input);
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    return { code, out, err };
+  };
+  const fill = (name: string, ...sizes: readonly number[]) => {
+    const store = openSqliteStore(at(name));
+    for (const m of sizes) store.putRecord(subjectOf(m), DECISION);
+    store.close();
+  };
+  const keys = (name: string) => {
+    const store = openSqliteStore(at(name));
+    const found = store.allRecords().map(({ workload }) => workload);
+    store.close();
+    return found.sort();
+  };
+  return { folder, at, run, start, fill, keys };
+}
+
+const startingWith = (text: string) => expect.stringMatching(`^${text}`) as string;
+
+const keysOf = (...sizes: readonly number[]) => sizes.map((m) => subjectOf(m).workload).sort();
+
+test('what is exported and imported is the same, by way of files, pipes and databases', async () => {
+  const { at, run, fill, keys } = place();
+  fill('tuning.db', 4, 8);
+  const written = await run(['export', 'all.jsonl']);
+  expect(written).toEqual({ code: 0, out: `all.jsonl: 7 lines from ${at('tuning.db')}\n`, err: '' });
+  const { out } = await run(['export', '-']);
+  expect(out).toBe(readFileSync(at('all.jsonl'), 'utf8'));
+  expect((await run(['export', '--sqlite', 'copy.db'])).code).toBe(0);
+
+  const piped = await run(['--db', at('piped.db'), 'import', '-'], out);
+  expect(piped).toMatchObject({ code: 0, err: '' });
+  expect(piped.out).toBe(
+    '-: new or better: 2 claims, 0 marks, 0 trials, 0 revocations; 0 lines were known\n',
+  );
+  const merged = await run(['--db', at('merged.db'), 'merge', 'copy.db', 'piped.db', '--json']);
+  expect(JSON.parse(merged.out)).toMatchObject({
+    files: [
+      { from: 'copy.db', added: { claim: 2, workload: 2 }, known: 0, refused: 0 },
+      { from: 'piped.db', added: {}, known: 7, refused: 0 },
+    ],
+  });
+  for (const name of ['piped.db', 'copy.db', 'merged.db']) {
+    expect(keys(name)).toEqual(keysOf(4, 8));
+    expect((await run(['--db', at(name), 'export', '-'])).out).toBe(out);
+  }
+});
+
+test('filters are the same everywhere, and no setting', async () => {
+  const { at, run, fill } = place();
+  fill('tuning.db', 4, 8);
+  const store = openSqliteStore(at('tuning.db'));
+  store.putRecord(subjectOf(4, { compiler: 'iree 3.12.0', device: 'far away' }), DECISION);
+  store.close();
+  const records = async (...args: readonly string[]) =>
+    (JSON.parse((await run(['records', '--json', ...args])).out) as unknown[]).length;
+  expect(await records()).toBe(3);
+  expect(await records('--compiler', '3.12')).toBe(1);
+  expect(await records('--device', 'threads', '--workload', 'm=4 ')).toBe(1);
+  expect(await records('--target', 'gpu')).toBe(0);
+  const { out } = await run(['records', '--target', 'gpu']);
+  expect(out).toBe(`No records with target "gpu" in ${at('tuning.db')}.\n`);
+  const shown = await run(['show', 'm=4 ', '--compiler', '3.12']);
+  expect(shown.out).toMatch(/compiler {7}iree 3\.12\.0[^]*digest {9}[0-9a-f]{64}/);
+  const lines = (await run(['export', '-', '--compiler', '3.12'])).out.trim().split('\n');
+  expect(lines.filter((line) => line.includes('"claim"'))).toHaveLength(1);
+});
+
+test('lines that are wrong are named, and cost nothing else', async () => {
+  const { at, run, fill, keys } = place();
+  fill('tuning.db', 4);
+  await run(['export', 'all.jsonl']);
+  const lines = readFileSync(at('all.jsonl'), 'utf8').trim().split('\n');
+  const claim = lines.at(-1)!;
+  const cut = [...lines.slice(0, -1), '{"type":', '', claim.replace('1.83', '9.99'), claim];
+  writeFileSync(at('cut.jsonl'), cut.join('\n'));
+  const { code, out, err } = await run(['--db', at('new.db'), 'import', 'cut.jsonl']);
+  expect(code).toBe(1);
+  expect(err).toMatch(
+    /^iree-tuned: refused: cut\.jsonl:5: it is no JSON\niree-tuned: refused: cut\.jsonl:7: claim: /,
+  );
+  expect(out).toContain('1 claim, 0 marks');
+  expect(out).toContain('2 refused');
+  expect(keys('new.db')).toEqual(keysOf(4));
+});
+
+describe('what cannot be done is said with the way out', () => {
+  test.each([
+    ['a database that is to be imported', ['import', 'other.db'], 'iree-tuned merge other.db'],
+    ['itself to be merged', ['merge', 'tuning.db'], 'name another one'],
+    ['lines to be merged', ['merge', 'lines.jsonl'], 'lines.jsonl is damaged'],
+    ['what is not there', ['import', 'nowhere.jsonl'], 'nowhere.jsonl'],
+    ['a database on stdout', ['export', '-', '--sqlite'], 'give a file'],
+    ['nothing to be pruned', ['prune'], '--trials-older-than DAYS'],
+    ['everything to be pruned', ['prune', '--records'], '--compiler'],
+    ['an age that is none', ['prune', '--trials-older-than', 'old'], 'it takes a number of days'],
+    ['a folder that is not there', ['export', 'no/such/file'], 'no such file or directory'],
+  ])('%s', async (_, args, message) => {
+    const { at, run, fill } = place();
+    fill('tuning.db', 4);
+    fill('other.db', 8);
+    writeFileSync(at('lines.jsonl'), `${JSON.stringify(revocationLineOf())}\n`.repeat(20));
+    const { code, err } = await run(args);
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+    expect(err).not.toContain('    at ');
+  });
+});
+
+test('prune says what would go, and removes it only when asked', async () => {
+  const { at, run, fill, keys } = place();
+  fill('tuning.db', 4, 8);
+  const exchange = openSqliteExchange(at('tuning.db'));
+  exchange.receive(
+    [...partLinesOf(), trialLineOf()].map((line) => readValue(line)),
+    'file',
+  );
+  exchange.close();
+  const dry = await run(['prune', '--trials-older-than', '1', '--records', '--workload', 'm=4 ', '--json']);
+  expect(JSON.parse(dry.out)).toMatchObject({ applied: false, trials: 0, claims: 1 });
+  expect((await run(['prune', '--trials-older-than', '1'])).out).toContain(
+    '1 trials with 1 runs, and 0 claims would go',
+  );
+  expect(keys('tuning.db')).toEqual(keysOf(4, 8));
+  await run(['prune', '--records', '--workload', 'm=4 ', '--apply']);
+  expect(keys('tuning.db')).toEqual(keysOf(8));
+});
+
+test('an export that is killed leaves no half file, and an import that is goes on where it was', async () => {
+  const { folder, at, run, start, fill, keys } = place();
+  const sizes = Array.from({ length: 1500 }, (_, i) => i + 1);
+  fill('tuning.db', ...sizes);
+  writeFileSync(at('all.jsonl'), 'what was there before');
+  const killed = async (args: readonly string[], delay: number) => {
+    const child = start(...args);
+    const closed = new Promise((resolve) => child.on('close', resolve));
+    setTimeout(() => child.kill('SIGKILL'), delay);
+    await closed;
+  };
+  for (const delay of [150, 300, 450, 600]) {
+    await killed(['export', 'all.jsonl'], delay);
+    const text = readFileSync(at('all.jsonl'), 'utf8');
+    expect(text === 'what was there before' || text.endsWith('}\n')).toBe(true);
+  }
+  await run(['export', 'all.jsonl']);
+  for (const delay of [300, 500]) await killed(['--db', at('new.db'), 'import', 'all.jsonl'], delay);
+  const { code } = await run(['--db', at('new.db'), 'import', 'all.jsonl']);
+  expect(code).toBe(0);
+  expect(keys('new.db')).toHaveLength(sizes.length);
+  expect(existsSync(at('new.db'))).toBe(true);
+  expect(readdirSync(folder)).toContain('all.jsonl');
+});
+
+test('two that import at once lose nothing', async () => {
+  const { at, run, fill, keys } = place();
+  fill('one.db', ...Array.from({ length: 300 }, (_, i) => i + 1));
+  fill('two.db', ...Array.from({ length: 300 }, (_, i) => i + 200));
+  for (const name of ['one', 'two']) await run(['--db', at(`${name}.db`), 'export', `${name}.jsonl`]);
+  mkdirSync(at('cache'), { recursive: true });
+  const both = await Promise.all(['one', 'two'].map((name) => run(['import', `${name}.jsonl`])));
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
+  expect(keys('tuning.db')).toHaveLength(499);
+});
+
+test('the doctor counts what is not sound', async () => {
+  const { at, run, fill } = place();
+  fill('tuning.db', 4, 8);
+  const database = async () => {
+    const { out } = await run(['doctor', '--json']);
+    return (JSON.parse(out) as { what: string; ok: boolean; found: string }[]).find(
+      ({ what }) => what === 'database',
+    );
+  };
+  expect(await database()).toMatchObject({ ok: true, found: startingWith(`${at('tuning.db')}, 2 records`) });
+  const store = openSqliteStore(at('tuning.db'));
+  store.addMarks(SUBJECT, [MARK]);
+  store.close();
+  alter(
+    at('tuning.db'),
+    `UPDATE claim SET configuration = '"rm -rf"' WHERE id = 1; UPDATE mark SET kind = 'x'`,
+  );
+  expect(await database()).toMatchObject({
+    ok: false,
+    found: expect.stringContaining('; not sound, and passed over: 1 claim, 1 mark') as string,
+  });
+}, 120_000);

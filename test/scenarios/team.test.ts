@@ -1,0 +1,233 @@
+// Builds that share a team's server: what one has tuned is a hit for another one, a hit asks nobody, and a server that is
+// gone, silent or unwilling costs a build nothing but a moment.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { whyNoPostgres } from '../support/postgres.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
+import { teamDatabase } from '../team/support.ts';
+import { argv, expectStock } from './faults/support.ts';
+import { oddMatmul, rowsOf, Workplace } from './support.ts';
+
+/** Longer than any of these takes, and shorter than what hangs. */
+const HANGS = { timeout: 120_000 };
+
+/** Has a machine of its own, so that it would have to tune for itself. */
+function newcomer(team: string, env: Readonly<Record<string, string>> = {}) {
+  const place = Workplace.remembering({ IREE_TUNED_TEAM: team, IREE_TUNED_BUDGET: '300', ...env });
+  place.write('in.mlir', oddMatmul);
+  const { compiler, ran } = place.watchedTools(rememberingCompiler);
+  const build = async (more: Readonly<Record<string, string>> = {}) => {
+    const result = await place.explain(argv, { env: { IREE_TUNED_COMPILER: compiler, ...more } });
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    return { ...result, operation: result.explanation.operations[0]! };
+  };
+  /** What was measured since the last call. */
+  const measured = () => ran().filter((line) => !line.startsWith('iree-compile '));
+  return { place, compiler, build, measured };
+}
+
+async function tuned(place: Workplace, ...words: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await place.tuned([...words, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout.toString());
+}
+
+/** A server that has what somebody has tuned and told. */
+async function tunedTeam() {
+  const database = await teamDatabase();
+  const ada = Workplace.simulated({
+    IREE_TUNED_TEAM: await database.login('ada', { in: 'iree_tuned_writer' }),
+  });
+  ada.write('in.mlir', oddMatmul);
+  const build = await ada.explain(argv);
+  expect(build).toMatchObject({ code: 0, explanation: { operations: [{ outcome: 'tuned' }] } });
+  return { database, ada, built: build.explanation.operations[0]! };
+}
+
+/** Made once for all tests that only read it. */
+let shared: ReturnType<typeof tunedTeam> | undefined;
+const team = () => (shared ??= tunedTeam());
+
+let readers = 0;
+/** A login that may only read. */
+const readerOf = async ({ database }: Awaited<ReturnType<typeof tunedTeam>>) =>
+  database.login(`reader_${readers++}`, { in: 'iree_tuned_reader' });
+
+/** Closed when the test is over, with all that is connected to it. */
+async function listening(server: Server): Promise<number> {
+  const sockets = new Set<{ destroy(): void }>();
+  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function withPort(url: string, port: number): string {
+  const there = new URL(url);
+  there.port = String(port);
+  return there.href;
+}
+
+/** The same server at another port, where connections are counted, also those that come to nothing. */
+async function counted(url: string) {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    const there = connect(Number(new URL(url).port), '127.0.0.1');
+    there.on('error', () => socket.destroy());
+    socket.pipe(there).pipe(socket);
+  });
+  return { url: withPort(url, await listening(server)), connections: () => connections };
+}
+
+describe.skipIf(whyNoPostgres !== null)('two checkouts and one server', HANGS, () => {
+  test('what one has tuned is a hit in the first build of the other', async () => {
+    const { built } = await team();
+    const { place, build, measured } = newcomer(await readerOf(await team()), { IREE_TUNED_BUDGET: '0' });
+    const { operation, explanation } = await build();
+    expect(operation).toMatchObject({ outcome: 'hit', configuration: built.configuration });
+    expect(explanation.seconds.tuning).toBe(0);
+    expect(measured()).toEqual([]);
+    expect(rowsOf(place, 'trial')).toBe(0);
+    expect(await tuned(place, 'stats')).toMatchObject({ team: { asked: { answered: 1 }, found: 1 } });
+  });
+
+  test('with time to tune, it has nothing to search for', async () => {
+    // What was tuned is made up, and so has to be how fast the program is with it.
+    const place = Workplace.simulated({ IREE_TUNED_TEAM: await readerOf(await team()) });
+    place.write('in.mlir', oddMatmul);
+    expect(await place.explain(argv)).toMatchObject({ explanation: { operations: [{ outcome: 'hit' }] } });
+    expect(rowsOf(place, 'trial')).toBe(0);
+  });
+
+  test('a mark that one sets reaches the other by sync', async () => {
+    const { database, ada } = await tunedTeam();
+    const { place, build } = newcomer(await database.login('bob', { in: 'iree_tuned_reader' }), {
+      IREE_TUNED_BUDGET: '0',
+    });
+    expect((await build()).operation).toMatchObject({ outcome: 'hit' });
+    const store = openSqliteStore(ada.database);
+    const [record] = store.allRecords();
+    const { configuration } = record!;
+    const mark = { configuration, kind: 'wrong-result' as const, reason: 'it was seen' };
+    store.addMarks(store.subject(record!)!, [
+      { ...mark, createdAt: new Date().toISOString(), createdBy: 'ada' },
+    ]);
+    store.close();
+    expect(await tuned(ada, 'sync')).toMatchObject({ pushed: { changed: { marks: 1 } } });
+    // Until then the record here is as good as ever.
+    expect((await build()).operation).toMatchObject({ outcome: 'hit' });
+    // What has come from there is not told again, which a reader could not.
+    expect(await tuned(place, 'sync')).toMatchObject({ pulled: [{ ignored: 0 }], pushed: { sent: 0 } });
+    expect(rowsOf(place, 'mark')).toBe(1);
+    expect((await build()).operation).not.toMatchObject({ outcome: 'hit' });
+  });
+
+  test('a build for a device of the team uses its records, and tunes nothing', async () => {
+    const { place, build, measured } = newcomer(await readerOf(await team()), {
+      IREE_TUNED_DEVICE: 'local-task',
+    });
+    await tuned(place, 'sync');
+    expect(await tuned(place, 'devices', '--name', 'prod', 'local-sync')).toMatchObject([
+      { name: 'prod', here: false, records: 1 },
+    ]);
+    const { operation } = await build({ IREE_TUNED_FOR_DEVICE: 'prod' });
+    expect(operation).toMatchObject({ outcome: 'hit' });
+    expect(measured()).toEqual([]);
+    expect(rowsOf(place, 'trial')).toBe(0);
+    // Without that it is this machine, for which there is nothing.
+    expect((await build({ IREE_TUNED_BUDGET: '0' })).operation).toMatchObject({ outcome: 'default' });
+  });
+
+  test('a hundred hits open no connection', async () => {
+    const { url, connections } = await counted(await readerOf(await team()));
+    const { place, compiler, build } = newcomer(url, { IREE_TUNED_BUDGET: '0' });
+    expect((await build()).operation).toMatchObject({ outcome: 'hit' });
+    const first = connections();
+    expect(first).toBe(1);
+    const env = { IREE_TUNED_COMPILER: compiler };
+    const plain = () => place.compile(argv, { env });
+    expect(await plain()).toMatchObject({ code: 0, stderr: '' });
+    // Looked up in the database, and done again as remembered.
+    for (let i = 0; i < 4; i++) expect((await build()).operation).toMatchObject({ outcome: 'hit' });
+    for (let i = 0; i < 32; i++)
+      for (const result of await Promise.all([plain(), plain(), plain()]))
+        expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(connections()).toBe(first);
+  });
+});
+
+const PASSWORD = 'k0nfidential: %2F & all';
+const SPELLINGS = [PASSWORD, encodeURIComponent(PASSWORD), encodeURI(PASSWORD), 'k0nfidential'];
+
+/** All that is in a folder and below it. */
+const filesOf = (folder: string): [string, string][] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .map((path) => [path, readFileSync(path, 'latin1')]);
+
+/** A build goes on as if there were no server, says why in the log alone, and keeps the password to itself. */
+async function expectNoHarm(url: string, why: RegExp, words: RegExp): Promise<Workplace> {
+  const env = { IREE_TUNED_TEAM: url, IREE_TUNED_ON_MISS: 'default', IREE_TUNED_LOG: 'log.txt' };
+  const place = Workplace.remembering(env);
+  place.write('in.mlir', oddMatmul);
+  const result = await place.explain(argv);
+  await expectStock(place, result);
+  expect(result.explanation.operations).toMatchObject([{ outcome: 'default' }]);
+  expect(place.read('log.txt').toString()).toMatch(why);
+  // And again, when it is known that it does not answer.
+  await expectStock(place, await place.compile(argv));
+  const said = [];
+  for (const command of [['config'], ['config', '--json'], ['team', 'status', '--json'], ['stats']]) {
+    const { stdout, stderr } = await place.tuned(command);
+    said.push(stdout.toString(), stderr);
+  }
+  expect(said.join('')).toMatch(words);
+  for (const spelling of SPELLINGS) {
+    for (const text of [...said, result.stderr, JSON.stringify(result.explanation)])
+      expect(text).not.toContain(spelling);
+    for (const [path, text] of filesOf(place.folder))
+      expect([path, text.includes(spelling)]).toEqual([path, false]);
+  }
+  return place;
+}
+
+describe('a build whose team does not answer is the stock build', HANGS, () => {
+  const nobody = (port: number) => `postgres://ada:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/tuning`;
+
+  test('where nobody listens', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    await expectNoHarm(nobody(port), /cannot be reached: .*ECONNREFUSED/, /ada:\*\*\*@127|ada@127/);
+  });
+
+  test('where somebody listens who says nothing', async () => {
+    let connections = 0;
+    const port = await listening(createServer(() => connections++));
+    const env = { IREE_TUNED_TEAM: nobody(port), IREE_TUNED_ON_MISS: 'default', IREE_TUNED_LOG: 'log.txt' };
+    const place = Workplace.remembering(env);
+    place.write('in.mlir', oddMatmul);
+    await expectStock(place, await place.compile(argv));
+    expect(place.read('log.txt').toString()).toMatch(/cannot be reached: no answer within [\d.]+ ms/);
+    // Not asked again for a minute.
+    await expectStock(place, await place.explain(argv));
+    expect(connections).toBe(1);
+    for (const [path, text] of filesOf(place.folder))
+      for (const spelling of SPELLINGS) expect([path, text.includes(spelling)]).toEqual([path, false]);
+  });
+
+  test.skipIf(whyNoPostgres !== null)('where the password is wrong', async () => {
+    const url = new URL(await (await teamDatabase()).login('eve', { in: 'iree_tuned_reader' }));
+    url.password = encodeURIComponent(PASSWORD);
+    await expectNoHarm(url.href, /lets nobody in like this/, /password authentication failed/);
+  });
+});

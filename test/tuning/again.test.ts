@@ -1,0 +1,155 @@
+// What was tuned is not tuned again and again, whatever older claims there are.
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { configurationKey } from '../../src/backend/index.ts';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { lacksFamily } from '../../src/store/choose.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import type { Evidence, Store } from '../../src/store/store.ts';
+import { recordOf } from '../../src/tuning/earlier.ts';
+import { finalsOf } from '../../src/tuning/timed-again.ts';
+import { isUnfinished } from '../../src/tuning/undecided.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
+import { DECISION, EVIDENCE, RUN, subjectOf, TILE } from '../store/samples.ts';
+import { SPACE } from '../support/backend.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { matmul } from '../support/workloads.ts';
+import { tuneWorkload, type TuningJob } from './support.ts';
+import { syntheticBench, type Machine } from './synthetic-bench.ts';
+
+const shape = matmul(256, 256, 256);
+const subject = subjectOf(256, { workloadForm: shape });
+const options = { ...SPACE, wholeProgram: true };
+const space = llvmCpu.spaceOf(shape, options);
+const [first, second] = space.starts.map((start) => space.configurationAt(start)!);
+const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === configurationKey(b);
+const families = llvmCpu.familiesOf(shape, options);
+const NOTHING = { ratio: 1, low: 1, high: 1 };
+
+let store: Store;
+beforeEach(() => {
+  store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
+  onTestFinished(() => {
+    store.close();
+  });
+});
+
+let seconds = 0;
+const job: TuningJob = {
+  subject,
+  backend: llvmCpu,
+  options,
+  strategy: coordinateDescent,
+  effort: { ...DEFAULT_EFFORT, trialsPerBatch: 8, maxTrials: 40 },
+  budgetSeconds: 1000,
+  clock: () => (seconds += 0.1),
+  createdBy: 'test',
+};
+const tune = async (machine: Machine) => (await tuneWorkload(syntheticBench(machine), store, job))!;
+const put = (configuration: Configuration, evidence: Partial<Evidence>) => {
+  store.putRecord(subject, { ...DECISION, configuration, evidence: { ...EVIDENCE, ...evidence } });
+};
+const record = () => recordOf(store, subject)!;
+
+test('a search that could choose from everything counts, whoever wins', async () => {
+  // Of a search that knew nothing else, and surer than anything that is found here.
+  put(first!, { families: ['tile'], low: 5, ratio: 6, high: 7, processes: 99 });
+  expect(lacksFamily(record().evidence, families)).toBe(true);
+  const result = await tune({ gainOf: () => 1 });
+  expect(result.configuration).toEqual(first);
+  expect(lacksFamily(record().evidence, families)).toBe(false);
+});
+
+test('what comes back is what the next build gets', async () => {
+  put({ ...TILE, peeling: false }, { low: 9, ratio: 9, high: 9 });
+  const result = await tune({ gainOf: (one) => (isSame(one, second!) ? 1.5 : 1) });
+  expect(result.evidence.low).toBe(9);
+  expect(result.configuration).toEqual(record().configuration);
+});
+
+describe('a default that nothing was found to be better than', () => {
+  const unfinished = () => isUnfinished(record(), 1000);
+
+  test('is gone on with only as long as it adds up, though older evidence is better', async () => {
+    put(DEFAULT_CONFIGURATION, { ...NOTHING, complete: false, processes: 99, tuningSeconds: 5 });
+    const before = record();
+    let searches = 0;
+    // Neither ends: its time is up after each batch.
+    while (isUnfinished(record(), 20)) {
+      const spent = record().evidence.tuningSeconds;
+      await tuneWorkload(syntheticBench({ gainOf: () => 1 }), store, { ...job, budgetSeconds: 2 });
+      expect(record().evidence.tuningSeconds).toBeGreaterThan(spent);
+      expect(++searches).toBeLessThan(30);
+    }
+    expect(searches).toBeGreaterThan(1);
+    expect(record().evidence.trials).toBeGreaterThan(before.evidence.trials);
+  });
+
+  test('is done with once a search has come to its end, however little that has measured', async () => {
+    put(DEFAULT_CONFIGURATION, { ...NOTHING, complete: false, processes: 99 });
+    expect(unfinished()).toBe(true);
+    await tune({ gainOf: () => 1 });
+    expect(record()).toMatchObject({ configuration: DEFAULT_CONFIGURATION, evidence: { complete: true } });
+    expect(unfinished()).toBe(false);
+  });
+});
+
+describe('what won before', () => {
+  const winsThen = (one: Configuration) => (isSame(one, first!) ? 1.5 : 1);
+
+  test('and is no faster when it is timed again does not go on winning', async () => {
+    const won = await tune({ gainOf: winsThen });
+    expect(won.configuration).toEqual(first);
+    const machine: Machine = {
+      gainOf: (one, occasion) => {
+        if (!isSame(one, first!)) return 1;
+        return 'batch' in occasion ? 1.2 : 0.5;
+      },
+    };
+    const again = await tune(machine);
+    expect(again.configuration).toEqual(DEFAULT_CONFIGURATION);
+    expect(record()).toMatchObject({ configuration: DEFAULT_CONFIGURATION });
+  });
+
+  test('is judged by all finals that it was in', async () => {
+    const won = await tune({ gainOf: winsThen });
+    const again = await tune({
+      gainOf: (one, occasion) => {
+        if (isSame(one, second!)) return 'batch' in occasion ? 1.6 : 1.7;
+        return isSame(one, first!) ? 1.5 : 1;
+      },
+    });
+    expect(again.configuration).toEqual(second);
+    const finals = finalsOf(store.runs(subject), first!);
+    expect(finals.length).toBeGreaterThan(won.evidence.processes);
+    expect(new Set(finals.map(({ stratum }) => stratum.split(' ')[0]))).toEqual(new Set(['0', '1']));
+    store.addMarks(subject, [
+      {
+        configuration: second!,
+        kind: 'compile-error',
+        reason: 'x',
+        createdAt: '2026-01-01T00:00:00Z',
+        createdBy: 'a',
+      },
+    ]);
+    expect(record()).toMatchObject({ configuration: first, evidence: { processes: finals.length } });
+  });
+});
+
+test('finals of several searches are told apart by where their processes begin again', () => {
+  const other = { ...RUN, configuration: DEFAULT_CONFIGURATION };
+  const runs = [0, 1, 2, 0, 1].map(
+    (batch, i) => ({ ...RUN, batch, placement: i % 2 ? 'packed' : 'apart', build: 0 }) as const,
+  );
+  const search = { ...RUN, stage: 'search' } as const;
+  const found = finalsOf(
+    [search, ...runs.slice(0, 2), other, ...runs.slice(2), { ...RUN, batch: 2, defaultSeconds: null }],
+    TILE,
+  );
+  expect(found.map(({ stratum }) => stratum)).toEqual([
+    ...['0 apart 0', '0 packed 0', '0 apart 0', '1 packed 0', '1 apart 0'],
+  ]);
+  expect(found[0]!.gains).toEqual([Math.log(2), Math.log(1.5)]);
+});
