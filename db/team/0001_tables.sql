@@ -54,10 +54,13 @@ CREATE TABLE subject (
 -- Numbers of changes, in the order of commits: whoever draws one holds the lock that `take_turn` takes.
 CREATE SEQUENCE change;
 
--- The best evidence there is for a configuration of a subject. Times are seconds, ratios are default over tuned.
+-- The best evidence there is for a configuration of a subject. Times are seconds, ratios are default over tuned. The target
+-- and compiler are the subject's: by an index on them and on the numbers of changes whoever pulls finds the next page.
 CREATE TABLE claim (
   subject         integer NOT NULL REFERENCES subject,
   configuration   integer NOT NULL REFERENCES configuration,
+  target          integer NOT NULL,
+  compiler        integer NOT NULL,
   seq             bigint NOT NULL UNIQUE,
   version         integer NOT NULL CHECK (version BETWEEN 1 AND 1000),
   confidence      double precision NOT NULL CHECK (confidence > 0 AND confidence < 1),
@@ -80,6 +83,7 @@ CREATE TABLE claim (
   origin          integer NOT NULL REFERENCES origin,
   received_at     timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (subject, configuration),
+  UNIQUE (target, compiler, seq),
   CHECK (low <= ratio AND ratio <= high)
 );
 
@@ -87,13 +91,16 @@ CREATE TABLE claim (
 CREATE TABLE mark (
   subject       integer NOT NULL REFERENCES subject,
   configuration integer NOT NULL REFERENCES configuration,
+  target        integer NOT NULL,
+  compiler      integer NOT NULL,
   generation    integer NOT NULL CHECK (generation BETWEEN 0 AND 1000000),
   kind          text NOT NULL CHECK (kind IN ('compile-error', 'wrong-result', 'slower', 'lifted')),
   origin        integer NOT NULL REFERENCES origin,
   reason        text NOT NULL CHECK (octet_length(reason) <= 16384),
   created_at    text NOT NULL CHECK (created_at ~ '^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$'),
   seq           bigint NOT NULL UNIQUE,
-  PRIMARY KEY (subject, configuration, generation, kind, origin)
+  PRIMARY KEY (subject, configuration, generation, kind, origin),
+  UNIQUE (target, compiler, seq)
 );
 
 -- What is not read any more: one claim by its digest, all of a tool's version, all of an origin. Only ever added.

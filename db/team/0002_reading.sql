@@ -95,6 +95,8 @@ CREATE FUNCTION ask(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
 DECLARE
+  place_target integer := (SELECT id FROM target WHERE key = request->>'target');
+  place_compiler integer := (SELECT id FROM compiler WHERE key = request->>'compiler');
   subjects integer[];
 BEGIN
   IF NOT speaks(request) THEN RETURN identity(); END IF;
@@ -104,12 +106,14 @@ BEGIN
   SELECT array_agg(id) INTO subjects FROM (
     SELECT s.id, row_number() OVER (PARTITION BY s.workload ORDER BY d.key <> request->>'device',
       NOT coalesce(d.form::jsonb->'processor' @> (request->'processor'), false), s.id) AS nth
-    FROM (SELECT DISTINCT value FROM jsonb_array_elements_text(request->'workloads')) AS asked (key)
-    JOIN workload AS w ON w.key = asked.key
-    JOIN subject AS s ON s.workload = w.id
-      AND s.target = (SELECT id FROM target WHERE key = request->>'target')
-      AND s.compiler = (SELECT id FROM compiler WHERE key = request->>'compiler')
-    JOIN device AS d ON d.id = s.device
+    FROM unnest(ARRAY(
+      SELECT id FROM workload WHERE key = ANY (ARRAY(SELECT jsonb_array_elements_text(request->'workloads')))
+    )) AS asked (workload)
+    -- An OFFSET keeps what is in parentheses what it is: a look-up for each row.
+    CROSS JOIN LATERAL (
+      SELECT * FROM subject AS s WHERE s.workload = asked.workload AND s.target = place_target AND s.compiler = place_compiler OFFSET 0
+    ) AS s
+    CROSS JOIN LATERAL (SELECT key, form FROM device WHERE id = s.device OFFSET 0) AS d
     WHERE EXISTS (SELECT FROM claim AS c WHERE c.subject = s.id)
        OR EXISTS (SELECT FROM mark AS m WHERE m.subject = s.id)
   ) AS found
@@ -140,37 +144,33 @@ DECLARE
   restarted boolean;
   page_target integer := (SELECT id FROM target WHERE key = request->>'target');
   page_compiler integer := (SELECT id FROM compiler WHERE key = request->>'compiler');
-  page_device integer := (SELECT id FROM device WHERE key = request->>'device');
   answer jsonb;
 BEGIN
   IF NOT speaks(request) THEN RETURN here; END IF;
   restarted := begun > 0 AND (begun > head
     OR request->>'server' IS DISTINCT FROM here->>'server' OR request->>'epoch' IS DISTINCT FROM here->>'epoch');
   IF restarted OR begun IS NULL THEN begun := 0; END IF;
-  -- First which changes, by the index of their numbers; then what they say, if it is served at all.
+  -- First which changes, by an index on their numbers; then what they say, if it is served at all.
   WITH page AS MATERIALIZED (
     SELECT seq, subject FROM (
-      (SELECT c.seq, c.subject FROM claim AS c JOIN subject AS s ON s.id = c.subject
-       WHERE c.seq > begun AND s.target = page_target AND s.compiler = page_compiler
-         AND (request->>'device' IS NULL OR s.device = page_device)
-       ORDER BY c.seq LIMIT 1000)
+      (SELECT seq, subject FROM claim WHERE target = page_target AND compiler = page_compiler AND seq > begun
+       ORDER BY seq LIMIT 1000)
       UNION ALL
-      (SELECT m.seq, m.subject FROM mark AS m JOIN subject AS s ON s.id = m.subject
-       WHERE m.seq > begun AND s.target = page_target AND s.compiler = page_compiler
-         AND (request->>'device' IS NULL OR s.device = page_device)
-       ORDER BY m.seq LIMIT 1000)
+      (SELECT seq, subject FROM mark WHERE target = page_target AND compiler = page_compiler AND seq > begun
+       ORDER BY seq LIMIT 1000)
       UNION ALL
-      (SELECT r.seq, NULL FROM revocation AS r WHERE r.seq > begun ORDER BY r.seq LIMIT 1000)
+      (SELECT seq, NULL FROM revocation WHERE seq > begun ORDER BY seq LIMIT 1000)
     ) AS changes
     ORDER BY seq LIMIT 1000
   ), lines AS (
-    SELECT page.seq, said.line FROM page CROSS JOIN LATERAL (
+    SELECT page.seq, page.subject, said.line FROM page CROSS JOIN LATERAL (
       SELECT line FROM claim_line AS c WHERE c.seq = page.seq
       UNION ALL SELECT line FROM mark_line AS m WHERE m.seq = page.seq
       UNION ALL SELECT line FROM revocation_line AS r WHERE r.seq = page.seq
     ) AS said
+    WHERE request->>'device' IS NULL OR page.subject IS NULL OR said.line->'device' = request->'device'
   ), parts AS (
-    SELECT line FROM part_lines((SELECT array_agg(DISTINCT subject) FROM page WHERE subject IS NOT NULL)) AS line
+    SELECT line FROM part_lines((SELECT array_agg(DISTINCT subject) FROM lines WHERE subject IS NOT NULL)) AS line
   )
   SELECT jsonb_build_object(
     'lines', coalesce((SELECT jsonb_agg(line) FROM parts), '[]') || coalesce((SELECT jsonb_agg(line ORDER BY seq) FROM lines), '[]'),

@@ -87,8 +87,9 @@ $$;
 
 -- The lines of one type with the ids of what they are about; without those that name what nobody has described.
 CREATE FUNCTION known_lines(request jsonb, type text)
-RETURNS TABLE (line jsonb, subject integer, configuration integer, origin origin) LANGUAGE sql STABLE AS $$
-  SELECT line, s.id, f.id, o
+RETURNS TABLE (line jsonb, subject integer, configuration integer, target integer, compiler integer, origin origin)
+LANGUAGE sql STABLE AS $$
+  SELECT line, s.id, f.id, s.target, s.compiler, o
   FROM lines_of(request, type) AS line
   JOIN workload AS w ON w.key = line->>'workload'
   JOIN target AS t ON t.key = line->>'target'
@@ -150,7 +151,7 @@ $$;
 
 -- The claims of a request, with ids. One that names what nobody has described, or that is revoked, is not among them.
 CREATE FUNCTION claims_of(request jsonb) RETURNS SETOF claim LANGUAGE sql STABLE AS $$
-  SELECT subject, configuration, 0::bigint,
+  SELECT subject, configuration, target, compiler, 0::bigint,
     e.version, e.confidence, e.ratio, e.low, e.high, e."defaultSeconds", e.seconds, e.processes, e.repetitions,
     e."noiseFloor", e."maxError", e.trials, e."tuningSeconds", e.families, e.complete,
     decode(line->>'digest', 'hex'), line->>'createdAt', (origin).id, now()
@@ -170,7 +171,7 @@ DECLARE
   longer bigint;
 BEGIN
   INSERT INTO claim AS old
-  SELECT new.subject, new.configuration, nextval('change'), new.version, new.confidence, new.ratio, new.low, new.high,
+  SELECT new.subject, new.configuration, new.target, new.compiler, nextval('change'), new.version, new.confidence, new.ratio, new.low, new.high,
     new.default_seconds, new.seconds, new.processes, new.repetitions, new.noise_floor, new.max_error, new.trials,
     new.tuning_seconds, united(new.families, '{}'), new.complete, new.digest, new.created_at, new.origin, new.received_at
   FROM claims_of(request) AS new
@@ -213,8 +214,8 @@ DECLARE
   total bigint := 0;
 BEGIN
   FOREACH lifting IN ARRAY ARRAY[true, false] LOOP
-    INSERT INTO mark (subject, configuration, generation, kind, origin, reason, created_at, seq)
-    SELECT l.subject, l.configuration, m.generation, m.kind, (l.origin).id, m.reason, m."createdAt", nextval('change')
+    INSERT INTO mark (subject, configuration, target, compiler, generation, kind, origin, reason, created_at, seq)
+    SELECT l.subject, l.configuration, l.target, l.compiler, m.generation, m.kind, (l.origin).id, m.reason, m."createdAt", nextval('change')
     FROM known_lines(request, 'mark') AS l
     CROSS JOIN LATERAL jsonb_to_record(l.line) AS m (generation integer, kind text, reason text, "createdAt" text)
     CROSS JOIN LATERAL (SELECT generation_of(l.subject, l.configuration)) AS latest (generation)

@@ -54,19 +54,17 @@ export async function askOnce({
 }: Asking): Promise<Asked> {
   const end = performance.now() + limitMs;
   const worth = () => worthAsking(state.missing(), { ...place, workloads: missing() }, now());
-  let waited = false;
   for (;;) {
     const before = state.breaker();
     const open = breakerState(before, now());
     if (before !== null && open === 'open') return { outcome: 'unreachable', reason: before.reason };
-    if (worth().length === 0) return { outcome: waited && missing().length === 0 ? 'found' : 'known' };
+    if (worth().length === 0) return { outcome: missing().length === 0 ? 'found' : 'known' };
     const turn = state.lock();
     if (turn === null) {
       // One is enough to find out whether it is back.
       if (before !== null) return { outcome: 'unreachable', reason: before.reason };
       if (performance.now() + INTERVAL + SHORTEST > end)
         return { outcome: 'unreachable', reason: 'others asked the team for all that time' };
-      waited = true;
       await sleep(INTERVAL);
       continue;
     }

@@ -46,8 +46,10 @@ export function openConnection(address: Address, password: string): Connection {
       ssl: tls === null ? false : { rejectUnauthorized: tls.verified, ca: tls.authorities },
       stream: () => socket,
     });
-    // A connection that breaks while nobody waits for it is opened anew.
-    client.on('error', drop);
+    // A connection that breaks while nobody waits for it is opened anew; the end of one before is no news.
+    client.on('error', () => {
+      if (live?.client === client) drop();
+    });
     live = { client, socket };
     await client.connect();
     return client;

@@ -241,7 +241,7 @@ describe.skipIf(whyNoPostgres !== null)("a team's server", () => {
     ])
       expect(await given(writer.pull(filter, strange, LONG))).toMatchObject({ restarted: true, more: true });
     const other = await given(writer.pull({ ...filter, device: 'another device' }, null, LONG));
-    expect(other).toMatchObject({ lines: [], more: false });
+    expect(other.lines).toEqual([]);
   });
 
   test('keeps trials once, in partitions of their months', async () => {
