@@ -147,6 +147,7 @@ program
 program
   .command('sync')
   .description("exchange what is new with the team's server, and have builds ask it again at once")
+  .argument('[flags...]', "the compiler's own flags, after --: for the target that they name, too")
   .option('--json', 'print as JSON')
   .action(sync);
 program

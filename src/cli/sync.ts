@@ -16,7 +16,11 @@ import { HOST_DEFAULTS, openDatabase, openWholeDatabase, surroundingsOf, UsageEr
 /** All pushes of one sync together. */
 const PUSH_LIMIT_MS = 3_600_000;
 
-export async function sync(options: { json?: boolean }, program: Program): Promise<void> {
+export async function sync(
+  flags: readonly string[],
+  options: { json?: boolean },
+  program: Program,
+): Promise<void> {
   const surroundings = surroundingsOf(program);
   const { settings, cacheDirectory } = surroundings;
   if (settings.readonly)
@@ -25,7 +29,7 @@ export async function sync(options: { json?: boolean }, program: Program): Promi
     // Somebody looks after it now: whatever it was, the next build asks again.
     teamState(cacheDirectory, url).forget();
     const server = valueOf(await team.identify(COMMAND_LIMIT_MS));
-    const filters = await filtersOf(surroundings);
+    const filters = await filtersOf(flags, surroundings);
     const local = openWholeDatabase(surroundings);
     try {
       const pulled: (Filter & PullResult)[] = [];
@@ -44,28 +48,36 @@ export async function sync(options: { json?: boolean }, program: Program): Promi
 }
 
 /**
- * One for each target and compiler that there are records or misses of here, and for this machine's; whatever the device,
- * since records of other devices are of use, too.
+ * One for each target and compiler that there are records or misses of here, for this machine's, and for what flags say;
+ * whatever the device, since records of other devices are of use, too.
+ * @throws UsageError when the compiler does not say what the flags' target is
  */
-async function filtersOf(surroundings: Surroundings): Promise<Filter[]> {
+async function filtersOf(flags: readonly string[], surroundings: Surroundings): Promise<Filter[]> {
   const store = await openDatabase(surroundings);
   const known: Filter[] = [...store.allRecords(), ...store.misses()];
   store.close();
-  const all = [...known, ...(await ownPlace(surroundings))];
+  const asked = flags.length === 0 ? [] : [await placeFor(flags, surroundings)];
+  const all = [...known, ...(await ownPlace(surroundings)), ...asked];
   const byText = new Map(
     all.map(({ target, compiler }) => [JSON.stringify([target, compiler]), { target, compiler }]),
   );
   return [...byText.values()];
 }
 
+/** What a build with these flags is for. */
+async function placeFor(flags: readonly string[], surroundings: Surroundings): Promise<Filter> {
+  const { env, settings, root, cacheDirectory } = surroundings;
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
+  const site = await describeSite(command, surroundings);
+  if ('noSite' in site) throw new UsageError(`${flags.join(' ')}: ${site.noSite}`);
+  return placeOf(site);
+}
+
 /** What a build on this machine would be for; nothing where there is no compiler, or it does not say. */
 async function ownPlace(surroundings: Surroundings): Promise<Filter[]> {
-  const { env, settings, root, cacheDirectory } = surroundings;
   try {
-    const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-    const command = await readCommand(['-', ...HOST_DEFAULTS], compiler, cacheDirectory);
-    const site = await describeSite(command, surroundings);
-    return 'noSite' in site ? [] : [placeOf(site)];
+    return [await placeFor(HOST_DEFAULTS, surroundings)];
   } catch (error) {
     if (error instanceof UserError) return [];
     throw error;

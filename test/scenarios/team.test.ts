@@ -9,7 +9,7 @@ import { whyNoPostgres } from '../support/postgres.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { teamDatabase } from '../team/support.ts';
 import { argv, expectStock } from './faults/support.ts';
-import { oddMatmul, rowsOf, Workplace } from './support.ts';
+import { HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
 
 /** Longer than any of these takes, and shorter than what hangs. */
 const HANGS = { timeout: 120_000 };
@@ -143,6 +143,19 @@ describe.skipIf(whyNoPostgres !== null)('two checkouts and one server', HANGS, (
     expect(rowsOf(place, 'trial')).toBe(0);
     // Without that it is this machine, for which there is nothing.
     expect((await build({ IREE_TUNED_BUDGET: '0' })).operation).toMatchObject({ outcome: 'default' });
+  });
+
+  test('sync pulls for a target that only flags name, too', async () => {
+    const { place } = newcomer(await readerOf(await team()));
+    const other = HOST.map((flag) => flag.replace('target-cpu=host', 'target-cpu=haswell'));
+    const { code, stdout, stderr } = await place.tuned(['sync', '--json', '--', ...other]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { pulled } = JSON.parse(stdout.toString()) as { pulled: { target: string; added: number }[] };
+    expect(pulled.map(({ target }) => target.includes('haswell'))).toEqual([false, true]);
+    expect(pulled.map(({ added }) => added > 0)).toEqual([true, false]);
+    const wrong = await place.tuned(['sync', '--', '--iree-hal-target-device=nowhere']);
+    expect(wrong.code).not.toBe(0);
+    expect(wrong.stderr).toContain('--iree-hal-target-device=nowhere');
   });
 
   test('a hundred hits open no connection', async () => {
