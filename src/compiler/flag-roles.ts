@@ -53,7 +53,9 @@ export function candidateFlags(flags: readonly Flag[]): string[] {
 
 /** Flags that say what the program is before anything of it is looked at; the target's key does not hold them. */
 export const inputFlags = (flags: readonly Flag[]): string[] =>
-  flags.filter(({ name }) => /^(?:iree-input-|split-input-file$)/.test(name)).map(spelled);
+  flags.filter(({ name }) => isInputFlag(name)).map(spelled);
+
+export const isInputFlag = (name: string): boolean => /^(?:iree-input-|split-input-file$)/.test(name);
 
 /** Flags that become part of the target's key. An unknown flag counts: a record is never used where it was not proven. */
 export function codegenFlags(flags: readonly Flag[]): string[] {

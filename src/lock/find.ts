@@ -1,4 +1,5 @@
 // What a lock file has to say about a program. Pure.
+import { isInputFlag } from '../compiler/flag-roles.ts';
 import type { LockedProgram, LockedWorkload, Lock, ProgramKey } from './lock.ts';
 
 /** A program that is asked about. */
@@ -55,10 +56,13 @@ const DIFFERENCES: readonly Difference[] = [
 
 /** The target's key says nothing of these: see `inputFlags`. The others it has, as the compiler expands them. */
 const readingFlags = (flags: readonly string[]): string[] =>
-  flags.filter((flag) => /^--(?:iree-input-|split-input-file(?:=|$))/.test(flag));
+  flags.filter((flag) => isInputFlag(/^--([^=]*)/.exec(flag)?.[1] ?? ''));
+
+/** What is locked of a workload that says something about it in any program. */
+type LockedChoice = Extract<LockedWorkload, { kind: 'record' | 'left-out' }>;
 
 /** What is locked for single workloads, whatever program they are in. */
-export type LockedRecords = ReadonlyMap<string, Extract<LockedWorkload, { kind: 'record' | 'left-out' }>>;
+export type LockedRecords = ReadonlyMap<string, LockedChoice>;
 
 /**
  * What a lock file says about workloads of any program with this target and compiler. Entries of the program's own name
@@ -66,7 +70,7 @@ export type LockedRecords = ReadonlyMap<string, Extract<LockedWorkload, { kind: 
  * end of the interval that is sure. What was chosen for all operations of a program says nothing about another one.
  */
 export function recordsIn({ programs }: Lock, asked: AskedProgram): LockedRecords {
-  const records = new Map<string, Extract<LockedWorkload, { kind: 'record' | 'left-out' }>>();
+  const records = new Map<string, LockedChoice>();
   const near = programs.filter(
     ({ compiler, target }) => compiler === asked.compiler && target === asked.target,
   );
@@ -74,7 +78,7 @@ export function recordsIn({ programs }: Lock, asked: AskedProgram): LockedRecord
     near.filter(({ program }) => (program === asked.program) === isOwn),
   );
   for (const group of [own!, others!]) {
-    const found = new Map<string, Extract<LockedWorkload, { kind: 'record' | 'left-out' }>>();
+    const found = new Map<string, LockedChoice>();
     for (const [key, workload] of group.flatMap(({ workloads }) => [...workloads])) {
       if (workload.kind !== 'record' && workload.kind !== 'left-out') continue;
       const known = found.get(key);
@@ -85,5 +89,5 @@ export function recordsIn({ programs }: Lock, asked: AskedProgram): LockedRecord
   return records;
 }
 
-const rank = (workload: Extract<LockedWorkload, { kind: 'record' | 'left-out' }>): number =>
+const rank = (workload: LockedChoice): number =>
   workload.kind === 'left-out' ? Infinity : workload.speedup.low;

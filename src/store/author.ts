@@ -4,12 +4,12 @@ import { packageVersion } from '../system/package-root.ts';
 import { LONGEST_NAME, plainText } from './limits.ts';
 import type { Origin } from './store.ts';
 
-export function userName(): string {
+/** @param otherwise where the user id of a container has no name */
+export function userName(otherwise = 'unknown'): string {
   try {
     return userInfo().username;
   } catch {
-    // A container's user id without a name.
-    return 'unknown';
+    return otherwise;
   }
 }
 

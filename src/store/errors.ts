@@ -44,6 +44,17 @@ export function toStoreError(error: unknown, context: FailureContext): StoreErro
   });
 }
 
+/** Does something with a connection; whatever it throws is a `StoreError` then. */
+export const guardedBy =
+  (context: FailureContext) =>
+  <T>(action: () => T): T => {
+    try {
+      return action();
+    } catch (error) {
+      throw toStoreError(error, context);
+    }
+  };
+
 /** Code of a Node or SQLite error, such as `ENOENT` or `SQLITE_BUSY`; empty when it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

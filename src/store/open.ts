@@ -1,12 +1,13 @@
 // From the text of IREE_TUNED_DB to an open store. Only the driver that is needed gets loaded.
 import { existsSync } from 'node:fs';
+import { isServer } from '../settings/address.ts';
 import { StoreError } from './errors.ts';
 import type { SqliteOptions } from './sqlite/sqlite.ts';
 import type { Store } from './store.ts';
 
 /** Opens a SQLite path. Rejects with `StoreError`; a `postgres://` address is not supported yet. */
 export async function openStore(location: string, options: SqliteOptions = {}): Promise<Store> {
-  if (/^postgres(ql)?:/i.test(location)) {
+  if (isServer(location)) {
     // The address is left out: it may hold a password.
     throw new StoreError(
       'unavailable',

@@ -2,6 +2,14 @@ import type { Site } from '../site/site.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { RecordKey, Subject } from './store.ts';
 
+/** The four keys alone: callers may hand over a whole record, which holds what databases and servers do not take. */
+export const keysOf = ({ workload, target, device, compiler }: RecordKey): RecordKey => ({
+  workload,
+  target,
+  device,
+  compiler,
+});
+
 /** What all records of a site have in common. */
 export const placeOf = ({ target, deviceKey, compiler }: Site): Omit<RecordKey, 'workload'> => ({
   target: target.key,

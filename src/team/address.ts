@@ -1,7 +1,7 @@
 // From the URL of a team's server to what a connection takes.
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { withoutPassword } from '../settings/address.ts';
+import { userName } from '../store/author.ts';
 import { UserError } from '../system/user-error.ts';
 
 export interface Address {
@@ -41,7 +41,7 @@ export function readAddress(text: string): Address {
       throw new UserError(`${shown}: "${name}" is not understood: it takes ${KNOWN.join(', ')}`);
   const said = (name: string, inUrl: string) => parameters.get(name) ?? decoded(inUrl, shown);
   const host = said('host', url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost';
-  const user = said('user', url.username) || (process.env['PGUSER'] ?? userName());
+  const user = said('user', url.username) || (process.env['PGUSER'] ?? userName('postgres'));
   return {
     host,
     port: portOf(said('port', url.port), shown),
@@ -94,13 +94,5 @@ function readAuthorities(file: string, shown: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new UserError(`${shown}: sslrootcert=${file} cannot be read`, { cause: error });
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'postgres';
   }
 }

@@ -1,7 +1,7 @@
 // Asking a server on a build's time: not when it has just failed, not what it has just been asked, and one process at a
 // time. Never throws, and never takes longer than the limit.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterFailure, breakerState } from './breaker.ts';
+import { afterFailure, breakerState, type Breaker } from './breaker.ts';
 import { afterAnswer, worthAsking } from './missing.ts';
 import type { TeamState } from './state.ts';
 import type { Answer, Question, Received } from './team.ts';
@@ -54,11 +54,17 @@ export async function askOnce({
 }: Asking): Promise<Asked> {
   const end = performance.now() + limitMs;
   const worth = () => worthAsking(state.missing(), { ...place, workloads: missing() }, now());
+  /** What is worth asking, or what is known without that. */
+  const open = (breaker: Breaker | null): string[] | Asked => {
+    if (breaker !== null && breakerState(breaker, now()) === 'open')
+      return { outcome: 'unreachable', reason: breaker.reason };
+    const workloads = worth();
+    return workloads.length > 0 ? workloads : { outcome: missing().length === 0 ? 'found' : 'known' };
+  };
   for (;;) {
     const before = state.breaker();
-    const open = breakerState(before, now());
-    if (before !== null && open === 'open') return { outcome: 'unreachable', reason: before.reason };
-    if (worth().length === 0) return { outcome: missing().length === 0 ? 'found' : 'known' };
+    const known = open(before);
+    if ('outcome' in known) return known;
     const turn = state.lock();
     if (turn === null) {
       // One is enough to find out whether it is back.
@@ -71,10 +77,8 @@ export async function askOnce({
     try {
       // Whoever had the turn before may have found out what is asked here.
       const breaker = state.breaker();
-      if (breaker !== null && breakerState(breaker, now()) === 'open')
-        return { outcome: 'unreachable', reason: breaker.reason };
-      const workloads = worth();
-      if (workloads.length === 0) return { outcome: missing().length === 0 ? 'found' : 'known' };
+      const workloads = open(breaker);
+      if ('outcome' in workloads) return workloads;
       const answer = await ask({ ...place, workloads }, Math.max(SHORTEST, end - performance.now()));
       if (!answer.ok) {
         state.setBreaker(afterFailure(breaker, answer.failure, now(), random()));

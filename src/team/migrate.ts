@@ -1,6 +1,6 @@
 // Brings a team's server to the schema this program knows, or says why that cannot be; and who may do what there.
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { migrationFiles } from '../system/migration-files.ts';
 import { packageRoot } from '../system/package-root.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Connection } from './connection.ts';
@@ -36,7 +36,11 @@ export interface TeamMigrationPlan {
 export async function migrateTeam(connection: Connection, plan?: TeamMigrationPlan): Promise<Migrated> {
   const to = plan?.version ?? TEAM_SCHEMA_VERSION;
   // Read before the lock is taken, so that a broken installation holds nobody up.
-  const files = migrationFiles(plan?.directory ?? join(packageRoot, 'db', 'team'), to);
+  const files = migrationFiles(
+    plan?.directory ?? join(packageRoot, 'db', 'team'),
+    to,
+    (message) => new UserError(message),
+  );
   const run = (text: string) => connection.query(text, [], LIMIT_MS);
   const value = async (text: string) => {
     const [row] = await run(`SELECT (${text}) AS value`);
@@ -82,18 +86,4 @@ export async function migrateTeam(connection: Connection, plan?: TeamMigrationPl
     await run('ROLLBACK').catch(() => undefined);
     throw error;
   }
-}
-
-/** SQL of migrations 1 to `version`, in order. */
-function migrationFiles(directory: string, version: number): string[] {
-  const names = readdirSync(directory);
-  return Array.from({ length: version }, (_, i) => {
-    const prefix = `${String(i + 1).padStart(4, '0')}_`;
-    const name = names.find((candidate) => candidate.startsWith(prefix) && candidate.endsWith('.sql'));
-    if (name === undefined)
-      throw new UserError(
-        `the installation is incomplete: ${directory} has no ${prefix}*.sql; install iree-compile-tuned again`,
-      );
-    return readFileSync(join(directory, name), 'utf8');
-  });
 }

@@ -2,6 +2,7 @@
 // change makes all that is remembered of compiles stale. A folder that cannot be written remembers nothing.
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
 import { ASKING_LOCKS, BREAKERS, MISSING, pathIn } from '../system/cache.ts';
 import { isObject } from '../system/data.ts';
@@ -64,7 +65,7 @@ export function teamState(cacheDirectory: string, url: string): TeamState {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
         return lockFile(path);
       } catch {
-        return { release: () => undefined };
+        return NO_LOCK;
       }
     },
     forget() {

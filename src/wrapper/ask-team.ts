@@ -8,8 +8,8 @@ import type { Site } from '../site/site.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import type { Line, PartLine } from '../store/exchange/lines.ts';
 import { openExchange } from '../store/open-exchange.ts';
-import type { RecordKey, Subject } from '../store/store.ts';
-import { placeOf, subjectOf } from '../store/subject.ts';
+import type { Subject } from '../store/store.ts';
+import { keysOf, placeOf, subjectOf } from '../store/subject.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import { askOnce, type Asked } from '../team/ask-once.ts';
 import { afterFailure, breakerState } from '../team/breaker.ts';
@@ -127,13 +127,6 @@ function partsOf(subject: Subject): PartLine[] {
     part('compiler', subject.compiler, subject.compilerForm),
   ];
 }
-
-const keysOf = ({ workload, target, device, compiler }: RecordKey): RecordKey => ({
-  workload,
-  target,
-  device,
-  compiler,
-});
 
 /** Counts it, and says why there was no answer to who keeps a log. */
 function report(asked: Asked, found: number, { cacheDirectory, settings }: Surroundings): void {

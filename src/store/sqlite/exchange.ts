@@ -1,6 +1,6 @@
 // All of a tuning database in a SQLite file, in and out.
 import { resolve } from 'node:path';
-import { toStoreError } from '../errors.ts';
+import { guardedBy, toStoreError } from '../errors.ts';
 import type { Exchange, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
 import type { Line } from '../exchange/lines.ts';
 import { readValue } from '../exchange/read.ts';
@@ -39,13 +39,7 @@ export interface ExchangeOptions {
 export function openSqliteExchange(path: string, options: ExchangeOptions = {}): Exchange {
   const { readonly = false, busyTimeoutMs = 5000, copyInto } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
-  const guard = <T>(action: () => T): T => {
-    try {
-      return action();
-    } catch (error) {
-      throw toStoreError(error, context);
-    }
-  };
+  const guard = guardedBy(context);
   const db = guard(() => connect(context, undefined, copyInto));
   const statement = preparedOnce(db);
   /** Keys whose lines were kept: one object receives from one sender. */

@@ -7,10 +7,10 @@ import type {
   RevocationLine,
   TrialLine,
 } from '../exchange/lines.ts';
+import { keysOf } from '../subject.ts';
 import type { Run } from '../store.ts';
 import { parseJson } from '../validate.ts';
 import {
-  keysOf,
   toClaim,
   toMark,
   toOrigin,

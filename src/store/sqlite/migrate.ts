@@ -1,7 +1,7 @@
 // Brings a database to the schema this program knows, or says why that cannot be.
-import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
+import { migrationFiles } from '../../system/migration-files.ts';
 import { packageRoot } from '../../system/package-root.ts';
 import { ELSEWHERE, StoreError } from '../errors.ts';
 import { addMigrationFunctions } from './migration-functions.ts';
@@ -56,25 +56,15 @@ export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION
 export function migrate(db: Database, path: string, plan?: MigrationPlan): void {
   const version = plan?.version ?? SCHEMA_VERSION;
   // Read before the lock is taken, so that a broken installation holds nobody up.
-  const files = migrationFiles(plan?.directory ?? join(packageRoot, 'db', 'migrations'), version);
+  const files = migrationFiles(
+    plan?.directory ?? join(packageRoot, 'db', 'migrations'),
+    version,
+    (message) => new StoreError('unavailable', message),
+  );
   addMigrationFunctions(db);
   db.transaction(() => {
     for (const sql of files.slice(schemaVersion(db, path, version))) db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${version}`);
   }).immediate();
-}
-
-/** SQL of migrations 1 to `version`, in order. */
-function migrationFiles(directory: string, version: number): string[] {
-  const names = readdirSync(directory);
-  return Array.from({ length: version }, (_, i) => {
-    const prefix = `${String(i + 1).padStart(4, '0')}_`;
-    const name = names.find((candidate) => candidate.startsWith(prefix) && candidate.endsWith('.sql'));
-    if (name === undefined) {
-      const problem = `the installation is incomplete: ${directory} has no ${prefix}*.sql`;
-      throw new StoreError('unavailable', `${problem}; install iree-compile-tuned again`);
-    }
-    return readFileSync(join(directory, name), 'utf8');
-  });
 }

@@ -17,6 +17,7 @@ import type {
   MarkKind,
   Undecided,
 } from '../store.ts';
+import { keysOf } from '../subject.ts';
 import { isDeviceName, isInstant, isSoundEvidence, parseJson, areFamilies, areTimes } from '../validate.ts';
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
@@ -159,13 +160,6 @@ export function toMark(row: MarkRow): KeptMark | undefined {
   const { generation, kind, reason, created_at: createdAt } = row;
   return { configuration, generation, kind, reason, createdAt, ...toOrigin(row) };
 }
-
-export const keysOf = ({ workload, target, device, compiler }: RecordKey): RecordKey => ({
-  workload,
-  target,
-  device,
-  compiler,
-});
 
 type OriginRow = Pick<ClaimRow, 'created_by' | 'machine' | 'tool'>;
 

@@ -13,10 +13,10 @@ import {
 } from '../claim.ts';
 import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
 import { connect } from './connect.ts';
-import { toStoreError } from '../errors.ts';
+import { guardedBy } from '../errors.ts';
+import { keysOf } from '../subject.ts';
 import {
   toDevice,
-  keysOf,
   toEffort,
   toOrigin,
   toRecord,
@@ -65,13 +65,7 @@ export interface SqliteOptions {
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
   const { readonly = false, busyTimeoutMs = 5000, now = () => new Date(), networkAt } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
-  const guard = <T>(action: () => T): T => {
-    try {
-      return action();
-    } catch (error) {
-      throw toStoreError(error, context);
-    }
-  };
+  const guard = guardedBy(context);
   const db = guard(() => connect(context, networkAt));
   const statement = preparedOnce(db);
   // Taking the write lock at once lets a writer wait for its turn; a read lock that is raised later cannot wait.

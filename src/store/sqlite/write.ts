@@ -4,7 +4,8 @@ import { configurationText } from '../../backend/index.ts';
 import { storedForm } from '../../workload/workload.ts';
 import { joinedUnder } from '../claim.ts';
 import type { Claim, KeptMark, RecordKey, Revocation, Subject } from '../store.ts';
-import { keysOf, toClaim, type ClaimRow } from './rows.ts';
+import { keysOf } from '../subject.ts';
+import { toClaim, type ClaimRow } from './rows.ts';
 import * as sql from './statements.ts';
 
 export type Prepare = (text: string) => Statement;

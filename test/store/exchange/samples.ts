@@ -10,7 +10,7 @@ import type {
   TrialLine,
 } from '../../../src/store/exchange/lines.ts';
 import type { Claim, KeptMark, Origin, Revocation, Run } from '../../../src/store/store.ts';
-import { keysOf } from '../../../src/store/sqlite/rows.ts';
+import { keysOf } from '../../../src/store/subject.ts';
 import { EVIDENCE, MARK, RUN, SUBJECT, TILE, subjectOf } from '../samples.ts';
 
 export const ORIGIN: Origin = { createdBy: 'a tester', machine: 'a machine', tool: '0.1.0' };

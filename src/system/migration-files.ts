@@ -1,0 +1,24 @@
+// The migrations of a schema: files `NNNN_name.sql`, numbered from 0001 without gaps.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * SQL of migrations 1 to `version`, in order.
+ * @param wrong makes the error that is thrown when one is missing
+ */
+export function migrationFiles(
+  directory: string,
+  version: number,
+  wrong: (message: string) => Error,
+): string[] {
+  const names = readdirSync(directory);
+  return Array.from({ length: version }, (_, i) => {
+    const prefix = `${String(i + 1).padStart(4, '0')}_`;
+    const name = names.find((candidate) => candidate.startsWith(prefix) && candidate.endsWith('.sql'));
+    if (name === undefined)
+      throw wrong(
+        `the installation is incomplete: ${directory} has no ${prefix}*.sql; install iree-compile-tuned again`,
+      );
+    return readFileSync(join(directory, name), 'utf8');
+  });
+}
