@@ -90,25 +90,19 @@ const onOrOff: Definition<boolean> = {
   isPath: false,
 };
 
-const seconds: Definition<number> = {
+const number = (takes: string, isRight: (number: number) => boolean): Definition<number> => ({
   type: 'number',
-  takes: 'a number of seconds, 0 for no tuning',
+  takes,
   read: (value) => {
     const number = Number(value);
-    return value.trim() !== '' && Number.isFinite(number) && number >= 0 ? number : undefined;
+    return value.trim() !== '' && Number.isFinite(number) && isRight(number) ? number : undefined;
   },
   isPath: false,
-};
+});
 
-const milliseconds: Definition<number> = {
-  type: 'number',
-  takes: 'a number of milliseconds, more than 0',
-  read: (value) => {
-    const number = Number(value);
-    return value.trim() !== '' && Number.isFinite(number) && number > 0 ? number : undefined;
-  },
-  isPath: false,
-};
+const seconds = number('a number of seconds, 0 for no tuning', (number) => number >= 0);
+
+const milliseconds = number('a number of milliseconds, more than 0', (number) => number > 0);
 
 const teamAddress: Definition<string> = {
   type: 'string',

@@ -2,7 +2,8 @@
 import { sumOf } from '../measure/statistics.ts';
 import { batchesAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
 import { shareOf } from './share.ts';
-import type { Effort, TuningResult, WorkloadSearch } from './workload-search.ts';
+import type { TuningResult } from './result.ts';
+import type { Effort, WorkloadSearch } from './workload-search.ts';
 
 /** A search, and what it is of the program. */
 export interface Part {
@@ -37,6 +38,9 @@ const FINALS_SECONDS = 4;
 /** What takes less than this share of the program's time gets smaller batches and brief finals. */
 const LARGE_SHARE = 0.15;
 const SMALL_BATCH = 8;
+
+/** What a batch gets for being timed in any case. */
+const LEAST_TIMING_SECONDS = 5;
 
 /** Of the time, for what is known of other devices, where there are workloads of which nothing is known. */
 const VERIFYING_SHARE = 0.5;
@@ -80,35 +84,46 @@ export async function tuneTogether<P extends Part>(
     const standing = standings[step.index]!;
     const { search } = part;
     const isLarge = (one: Standing) => isLargeIn(standings, one.programSeconds);
+    const chosen =
+      step.kind === 'batch'
+        ? batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce)
+        : [step.index];
+    latest = chosen.map((index) => parts[index]!);
     if (step.kind === 'batch') {
-      const chosen = batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce);
-      latest = chosen.map((index) => parts[index]!);
-      const begun = clock();
-      const attempts = await Promise.all(
-        chosen.map((i) =>
-          parts[i]!.search.prepare(isLarge(standings[i]!) ? effort.trialsPerBatch : SMALL_BATCH),
-        ),
-      );
-      const preparedSeconds = (clock() - begun) / chosen.length;
       const openParts = parts.filter((one) => !isClosed(one)).length;
-      for (const [nth, index] of chosen.entries()) {
-        const [one, own] = [parts[index]!, standings[index]!];
-        const left =
-          own.batches === 0
-            ? shareOf(end - begun, openParts)
-            : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
-        await attempts[nth]?.time(Math.max(5, left), preparedSeconds);
-        if (one.search.isUndecidable) conclude(one, null);
-      }
-      continue;
-    }
-    latest = [part];
-    if (step.kind === 'finals') {
+      const firstSeconds = shareOf(secondsLeft, openParts);
+      /** Seconds that a batch may be timed for. */
+      const room = (own: Standing) =>
+        own.batches === 0 ? firstSeconds : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
+      const searches = chosen.map((index) => {
+        const own = standings[index]!;
+        const size = isLarge(own) ? effort.trialsPerBatch : SMALL_BATCH;
+        return { search: parts[index]!.search, size, room: () => room(own) };
+      });
+      await tryTogether(searches, clock);
+      for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
+    } else if (step.kind === 'finals') {
       // What time is kept for the others is not spent here.
       const until = end - reserveBeside(standings, standing);
       conclude(part, await search.decide(() => clock() < until, !isLarge(standing)));
     } else conclude(part, search.settleForDefault());
   }
+}
+
+/** Batches of several searches: compiled at once, then timed one after the other. */
+async function tryTogether(
+  searches: readonly {
+    readonly search: WorkloadSearch;
+    readonly size: number;
+    readonly room: () => number;
+  }[],
+  clock: () => number,
+): Promise<void> {
+  const begun = clock();
+  const attempts = await Promise.all(searches.map(({ search, size }) => search.prepare(size)));
+  const preparedSeconds = (clock() - begun) / searches.length;
+  for (const [i, attempt] of attempts.entries())
+    await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);
 }
 
 /** Whether what takes so much of the program's time is a large part of it. */

@@ -20,16 +20,11 @@ import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { likelyCost, type Workload } from '../workload/workload.ts';
 import { realBench } from './real-bench.ts';
+import type { TuningResult } from './result.ts';
 import { shareOf } from './share.ts';
 import { tuneTogether } from './tune-together.ts';
 import { isWorthAnotherTry } from './undecided.ts';
-import {
-  DEFAULT_EFFORT,
-  WorkloadSearch,
-  type Effort,
-  type TuningProgress,
-  type TuningResult,
-} from './workload-search.ts';
+import { DEFAULT_EFFORT, WorkloadSearch, type Effort, type TuningProgress } from './workload-search.ts';
 
 /** A workload that is to be tuned. */
 export interface Work {
