@@ -54,16 +54,16 @@ export function parseAffineMap(scanner: Scanner): AffineMap | null {
       // An expression; one that has a plain dimension inside must not pass for it.
       scanner.pos = before;
       if (skipElement(scanner) < 0) return null;
-      scanner.next();
     }
+    kind = one === undefined ? scanner.next() : scanner.kind;
     const result = results.length;
     const isPlain = one !== undefined && other === undefined && one.stride === null;
     results.push(isPlain ? one.dimension : null);
     if (one !== undefined && other !== undefined)
       windows.push({ result, terms: [withStride(one), withStride(other)] });
     else if (one !== undefined && !isPlain) strided.push({ result, ...withStride(one) });
-    if (scanner.kind === CLOSE_PAREN) break;
-    if (scanner.kind !== COMMA || results.length > MOST_DIMENSIONS) return null;
+    if (kind === CLOSE_PAREN) break;
+    if (kind !== COMMA || results.length > MOST_DIMENSIONS) return null;
   }
   if (scanner.next() !== CLOSE_ANGLE) return null;
   return {

@@ -145,12 +145,12 @@ test(
     ]);
     for (const miss of misses) {
       const subject = store.subject(miss)!;
-      const { starts, configurationAt } = windowSpace(subject.workloadForm, {
+      const space = windowSpace(subject.workloadForm, {
         nativeVectorBytes: 32,
         threads: 1,
         wholeProgram: false,
       });
-      store.putRecord(subject, { ...DECISION, configuration: configurationAt(starts[0]!)! });
+      store.putRecord(subject, { ...DECISION, configuration: space.configurationAt(space.starts[0]!)! });
     }
     store.close();
     const { explanation } = await place.explain(argv);

@@ -106,8 +106,8 @@ export function windowSpace(
       [1, 3],
       [2, 4],
     ] as const) {
-      const least = values[KNOBS[inner]]![point[inner]!]!;
-      const all = values[KNOBS[outer]]!;
+      const least = values[KNOBS[inner]][point[inner]!]!;
+      const all = values[KNOBS[outer]];
       while (all[point[outer]!]! % least !== 0) point[outer]!++;
     }
     while (workgroups(point) < threads && point[0]! > 0) point[0]!--;

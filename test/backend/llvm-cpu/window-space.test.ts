@@ -44,9 +44,9 @@ test('every configuration divides what it tiles, and is stored and read again', 
 
 test('work is divided among all threads where it can be', () => {
   const workload = convolution(35, 96, 96);
-  const { starts, configurationAt } = windowSpace(workload, { ...options, threads: 16 });
-  for (const start of starts) {
-    const { distribution } = configurationAt(start) as WindowTileConfiguration;
+  const space = windowSpace(workload, { ...options, threads: 16 });
+  for (const start of space.starts) {
+    const { distribution } = space.configurationAt(start) as WindowTileConfiguration;
     const workgroups = workload.dimensions.reduce(
       (count, { size, kind }, d) => (kind === 'k' ? count : count * (size / distribution[d]!)),
       1,
@@ -56,8 +56,8 @@ test('work is divided among all threads where it can be', () => {
 });
 
 test('the compiler is told of its pipeline, with the batch dimension first', () => {
-  const { starts, configurationAt } = windowSpace(convolution(35, 96, 96), options);
-  const configuration = configurationAt(starts[0]!) as WindowTileConfiguration;
+  const space = windowSpace(convolution(35, 96, 96), options);
+  const configuration = space.configurationAt(space.starts[0]!) as WindowTileConfiguration;
   expect(compilationInfo(configuration, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).toBe(
     '#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [1, 1, 35, 96, 0, 0, 0], ' +
       'vector_common_parallel = [1, 1, 7, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, 1, 8]>, ' +
