@@ -1,29 +1,38 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
-import { Command as Program, CommanderError } from 'commander';
+import { Argument, Command as Program, CommanderError, Option } from 'commander';
+import { printCompletions, SHELLS } from './completions.ts';
 import { showConfig } from './config.ts';
 import { showDevices } from './devices.ts';
 import { doctor } from './doctor.ts';
 import { exportDatabase } from './export.ts';
 import { explainInput } from './explain.ts';
-import { messageForUser } from './failure.ts';
+import { exitCodeOf, messageForUser, USAGE_EXIT_CODE } from './failure.ts';
 import { withFilters } from './filters.ts';
+import { addHelp } from './help.ts';
 import { importFiles, mergeDatabases } from './import.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { lockInputs } from './lock.ts';
+import { page, warn } from './output.ts';
 import { revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
 import { sync } from './sync.ts';
 import { migrate, roles, status } from './team.ts';
-import { tuneInput } from './tune.ts';
+import { STRATEGIES, tuneInput } from './tune.ts';
 
-const program = new Program('iree-tuned')
+/** All that can be typed. */
+export const program = new Program('iree-tuned')
   .description('Tunes matmuls for iree-compile-tuned and looks after the tuning database.')
   .version(packageVersion(), '--version')
-  .showHelpAfterError('(iree-tuned --help lists the commands)')
+  .configureHelp({ minWidthToWrap: 20, styleTitle: (title) => page.paint('bold', title) })
+  .configureOutput({
+    outputError: (message) => {
+      warn(message.replace(/^error: /, '').trimEnd());
+    },
+  })
   .exitOverride()
   .option('--db <path>', 'tuning database (default: IREE_TUNED_DB, else the user data directory)')
   .option(
@@ -39,7 +48,9 @@ program
   .argument('<input>', 'MLIR file')
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
-  .option('--strategy <name>', 'descent, random or grid', 'descent')
+  .addOption(
+    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
+  )
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--again', 'tune even where there is a record')
   .option('--verify-program', 'run the whole program too, and leave out what makes it slower or wrong')
@@ -176,24 +187,30 @@ team
   .description('say which server it is, what it holds, and whether builds ask it')
   .option('--json', 'print as JSON')
   .action(status);
+program
+  .command('completions')
+  .description('print what a shell needs to complete iree-tuned, and the flags of iree-compile-tuned')
+  .addArgument(new Argument('<shell>', 'the shell that reads it').choices(SHELLS))
+  .action(printCompletions);
+addHelp(program);
 
 /** Does what the command line says. Rejects with what is no message for people. */
 export async function main(): Promise<void> {
   // A full disk, or a reader that has gone: console.log alone would pass over it.
   process.stdout.on('error', ({ message }) => {
-    end(`the output cannot be written: ${message}`);
+    end(`the output cannot be written: ${message}`, 1);
   });
   try {
     await program.parseAsync();
   } catch (error) {
-    if (error instanceof CommanderError) process.exit(error.exitCode);
+    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : USAGE_EXIT_CODE);
     const message = messageForUser(error);
     if (message === null) throw error;
-    end(message);
+    end(message, exitCodeOf(error));
   }
 }
 
-function end(message: string): never {
-  process.stderr.write(`iree-tuned: ${message}\n`);
-  process.exit(1);
+function end(message: string, code: number): never {
+  warn(message);
+  process.exit(code);
 }

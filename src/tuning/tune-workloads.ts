@@ -189,7 +189,9 @@ export async function tuneWorkloads(
         ...(work.alike && options.again?.has(work.key) !== true && { alike: work.alike }),
         ...(onProgress && {
           onProgress: (progress) => {
-            onProgress({ ...progress, secondsLeft: Math.max(0, end - clock()) });
+            const decided = results.size + undecided.size;
+            const secondsLeft = Math.max(0, end - clock());
+            onProgress({ ...progress, secondsLeft, workloads: works.length, decided });
           },
         }),
       }),

@@ -144,20 +144,26 @@ async function ask(
   limits: Limits,
 ): Promise<Omit<LastWord, 'seconds'>> {
   // Nothing of this is loaded on a hit.
-  const [{ verifyTuned, NotVerifiedError, NOTHING_CHOSEN }, { interruptible }] = await Promise.all([
-    import('./verify-program.ts'),
-    import('./interruptible.ts'),
-  ]);
+  const [{ verifyTuned, NotVerifiedError, NOTHING_CHOSEN }, { storyOf }, { interruptible }] =
+    await Promise.all([
+      import('./verify-program.ts'),
+      import('../report/story.ts'),
+      import('./interruptible.ts'),
+    ]);
   const { command, inspected, decisions } = program;
   const offer = offerTo(program, surroundings.settings);
+  const story = storyOf(null);
+  story.runProgram(limits.runSeconds);
   try {
     const verification = await interruptible(
       (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, limits, signal),
       () => {
+        story.clear();
         store.close();
       },
     );
     const { verdict } = verification;
+    story.endProgram(verdict);
     return { ...conclude(program, offer, verification, store, surroundings), verdict };
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
@@ -166,6 +172,8 @@ async function ask(
     const judgement = { kept: [], leftOut: [], open: error.message };
     const nothing = { judgement, programWide: { ...NOTHING_CHOSEN, isOpen: true } };
     return { ...conclude(program, offer, nothing, store, surroundings), verdict };
+  } finally {
+    story.clear();
   }
 }
 
