@@ -90,6 +90,12 @@ export const HOST_DEFAULTS = [
   '--iree-llvmcpu-target-cpu=host',
 ];
 
+/** Flags with a target: this machine where they name none. */
+export const withTarget = (flags: readonly string[]): readonly string[] =>
+  flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
+    ? flags
+    : [...HOST_DEFAULTS, ...flags];
+
 /**
  * An input with the compiler's flags, looked at as the wrapper would before it tunes.
  * @throws UserError with the reason, when it cannot be read, or the wrapper would pass it through
@@ -100,9 +106,7 @@ export async function inspectInput(
   surroundings: Surroundings,
 ): Promise<{ command: Command; inspected: Inspected }> {
   refuseUnreadable(input);
-  const own = flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
-    ? flags
-    : [...HOST_DEFAULTS, ...flags];
+  const own = withTarget(flags);
   const { env, settings, root, cacheDirectory } = surroundings;
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand([input, ...own], compiler, cacheDirectory);

@@ -16,6 +16,11 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned tune model.mlir -- --iree-llvmcpu-target-cpu=znver4', 'for another CPU than this one'],
     ['iree-tuned tune model.mlir --verify-program', 'and run it whole, stock against tuned'],
   ],
+  populate: [
+    ['iree-tuned populate models/*.mlir --budget 8h', 'a night for all of them'],
+    ['iree-tuned populate --m 64:1024:64 --n 512,768 --k 768 --dry-run', 'what a sweep comes to'],
+    ['iree-tuned populate --from-misses', 'what builds had to do without'],
+  ],
   explain: [
     ['iree-tuned explain model.mlir', 'for this CPU'],
     ['iree-tuned explain model.mlir --json -- --iree-llvmcpu-target-cpu=host', 'with flags of the build'],

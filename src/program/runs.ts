@@ -44,8 +44,8 @@ const SHARE = 2 / 3;
 const LEAST_SECONDS = 4;
 
 /**
- * So many times as long as it may take, for programs of which one run takes so long that otherwise nobody would know
- * whether they are slower.
+ * Timing may take so many times as long as all may, for programs of which one run takes so long that otherwise nobody would
+ * know whether they are slower.
  */
 const OVERDRAFT = 3;
 
@@ -71,23 +71,24 @@ export function programRuns(
   const steady = new Map<StockContest, boolean>();
   const roundings = new Map<StockContest, readonly number[] | null>();
 
-  const compareOne = async (own: StockContest, tuned: string): Promise<Compared> => {
-    const contest: Contest = { ...own, tuned };
-    const callSeconds = Math.min(MOST_SECONDS, purse.left);
+  const compareOne = async (stock: StockContest, tuned: string): Promise<Compared> => {
+    const contest: Contest = { ...stock, tuned };
+    const callSeconds = Math.min(MOST_SECONDS, own());
     const result = await purse.spend(() => compareProgram(contest, callSeconds));
     if (result.equal !== false || result.hasFailed) return result;
     // A program that differs from itself says nothing of a configuration. One look is enough.
     const isSteady =
-      steady.get(own) ??
-      (await purse.spend(() => compareProgram({ ...contest, tuned: own.stock }, callSeconds))).equal === true;
-    steady.set(own, isSteady);
+      steady.get(stock) ??
+      (await purse.spend(() => compareProgram({ ...contest, tuned: stock.stock }, callSeconds))).equal ===
+        true;
+    steady.set(stock, isSteady);
     if (!isSteady) return { ...result, equal: null, reason: 'its results differ from run to run' };
     // Nor does it where rounding its inputs makes as much of its results.
-    let rounding = roundings.get(own);
+    let rounding = roundings.get(stock);
     if (rounding === undefined) {
       if (purse.left <= 0) return result;
       rounding = await purse.spend(() => roundingOf(contest, callSeconds));
-      roundings.set(own, rounding);
+      roundings.set(stock, rounding);
     }
     if (rounding === null || rounding.every((error) => error === 0)) return result;
     return purse.spend(() => compareProgram({ ...contest, rounding }, callSeconds));
@@ -101,7 +102,7 @@ export function programRuns(
         reason: `it does not compile: ${program.problem}`,
       };
     for (const contest of contests) {
-      if (purse.left <= 0) return { results: 'unknown', reason: NO_TIME };
+      if (own() <= 0) return { results: 'unknown', reason: NO_TIME };
       const result = await compareOne(contest, program.module);
       runsWith(keys).set(contest, result);
       if (result.equal === true) continue;

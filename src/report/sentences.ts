@@ -23,7 +23,19 @@ export const PREPARING = 'waiting until nobody else measures here, and compiling
 
 /** Where a search is. Short enough for 80 columns with the sizes of most matmuls. */
 export function progressLine(progress: TuningProgress): string {
-  const { workload, stage, trials, defaultSeconds, bestSeconds, secondsLeft, workloads, decided } = progress;
+  const { secondsLeft, workloads, decided } = progress;
+  const which = workloads === 1 ? '' : `${decided}/${workloads} done, `;
+  return `${which}${searchInWords(progress)}, ${Math.ceil(secondsLeft)} s left`;
+}
+
+/** How far one search is. */
+export function searchInWords({
+  workload,
+  stage,
+  trials,
+  defaultSeconds,
+  bestSeconds,
+}: Omit<TuningProgress, 'secondsLeft'>): string {
   const sizes = [...workload.matchAll(/=(\d+)/g)].map((match) => match[1]).join('x');
   const gain =
     bestSeconds < defaultSeconds
@@ -32,8 +44,7 @@ export function progressLine(progress: TuningProgress): string {
         ? ', nothing faster yet'
         : '';
   const what = stage === 'finals' ? 'confirming' : `${trials} trials`;
-  const which = workloads === 1 ? '' : `${decided}/${workloads} done, `;
-  return `${which}${sizes}: ${what}${gain}, ${Math.ceil(secondsLeft)} s left`;
+  return `${sizes}: ${what}${gain}`;
 }
 
 /** What is known of a workload in the end. */

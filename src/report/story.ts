@@ -1,12 +1,13 @@
 // What whoever waits at a terminal sees of tuning: sentences that stay, and a last line that rewrites itself. Nobody else sees
 // anything.
-import { mkdirSync, writeSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { isatty } from 'node:tty';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { INTRODUCED, pathIn } from '../system/cache.ts';
 import type { TuneOutcome } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/workload-search.ts';
+import { columns, lineDisplay, write } from './progress.ts';
 import {
   beginning,
   ending,
@@ -84,8 +85,6 @@ function isFirst(cacheDirectory: string): boolean {
   }
 }
 
-const ERASE = '\r\u001b[2K';
-
 interface Terminal {
   /** The last line: it goes on from the sentence above it. */
   readonly show: (line: string) => void;
@@ -97,15 +96,11 @@ interface Terminal {
 /** Each line begins with the name of the program that was started. */
 function terminal(): Terminal {
   const { name } = parse(process.argv[1] ?? '');
-  // One that cannot move its cursor gets the sentences only.
-  const isDumb = process.env['TERM'] === 'dumb';
-  const clear = () => {
-    if (!isDumb) write(ERASE);
-  };
+  const { show, clear } = lineDisplay();
   return {
     clear,
     show(line: string) {
-      if (!isDumb) write(`${ERASE}${`  ${line}`.slice(0, Math.max(20, columns() - 1))}`);
+      show(`  ${line}`);
     },
     say(sentence: string) {
       clear();
@@ -113,15 +108,3 @@ function terminal(): Terminal {
     },
   };
 }
-
-/** Written through the descriptor: Node's own stream would leave a pipe non-blocking. */
-function write(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // A terminal that was closed meanwhile.
-  }
-}
-
-/** Asked of the terminal itself: COLUMNS is a variable of the shell, seldom handed on. */
-const columns = (): number => process.stderr.columns || 80;
