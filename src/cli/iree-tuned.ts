@@ -166,6 +166,7 @@ program
   .option('--budget <seconds>', 'time to spend on each workload (default: IREE_TUNED_BUDGET, else 60)')
   .option('--drain <seconds>', 'what is under way may take so long to end when it is told to', '60')
   .option('--until-idle', 'end when there is nothing left to do')
+  .option('--json', 'print what happens as JSON, a line each')
   .action(async (...args: [string[], { drain: string }, Program]) => {
     const { work } = await import('./worker.ts');
     await work(...args);

@@ -31,6 +31,7 @@ interface Options {
   readonly budget?: string;
   readonly drain: string;
   readonly untilIdle?: boolean;
+  readonly json?: boolean;
 }
 
 export async function work(flags: readonly string[], options: Options, program: Program): Promise<void> {
@@ -52,8 +53,9 @@ export async function work(flags: readonly string[], options: Options, program: 
       'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
     );
   const place = placeOfWorker(site);
-  const say = (line: string) => {
-    console.log(`${new Date().toISOString()} ${line}`);
+  const say = (message: string) => {
+    const at = new Date().toISOString();
+    console.log(options.json === true ? JSON.stringify({ at, message }) : `${at} ${message}`);
   };
   const { signals, unlisten } = endingSignals(drainSeconds, say);
   const store = await openDatabase(surroundings);
