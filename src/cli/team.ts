@@ -67,10 +67,12 @@ async function withConnection<T>(
 
 export async function migrate(options: { json?: boolean }, program: Program): Promise<void> {
   const { installQueue } = await import('../fleet/install.ts');
-  await withConnection(surroundingsOf(program), async (connection, address) => {
+  const { queueDatabase } = await import('../fleet/database.ts');
+  const surroundings = surroundingsOf(program);
+  await withConnection(surroundings, async (connection, address) => {
     const { shown } = address;
     const { from, to } = await migrateTeam(connection);
-    await installQueue(connection, address);
+    await installQueue(queueDatabase(address, passwordFor(address, surroundings.env), connection));
     if (options.json === true) console.log(JSON.stringify({ server: shown, from, to }, null, 2));
     else if (from === to) console.log(`${shown} has schema ${to} already.`);
     else console.log(`${shown} has schema ${to} now${from === 0 ? '' : ` (before: ${from})`}.`);

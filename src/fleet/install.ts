@@ -1,10 +1,8 @@
 // The queue's tables: made and brought up to date by who administers the server, so that workers need not create anything.
 import { UserError } from '../system/user-error.ts';
-import type { Address } from '../team/address.ts';
-import type { Connection } from '../team/connection.ts';
 import { GRANTS, OWNER_OF, QUEUE_SCHEMA } from '../team/roles.ts';
 import { openBoss } from './boss.ts';
-import { queueDatabase } from './database.ts';
+import type { QueueDatabase } from './database.ts';
 import { DEAD } from './queue.ts';
 
 /** The advisory lock of who makes it: "IREt" in ASCII, and a number for the deed. */
@@ -15,10 +13,9 @@ const DEAD_SECONDS = 90 * 24 * 3600;
 
 /**
  * As often as one likes. It belongs to the administrators where there is that role, else to whoever does it first.
- * @throws UserError, and what the driver throws
+ * @throws UserError
  */
-export async function installQueue(connection: Connection, address: Address): Promise<void> {
-  const database = queueDatabase(address, address.password ?? '', connection);
+export async function installQueue(database: QueueDatabase): Promise<void> {
   const value = async (text: string) => (await database.rows(`SELECT (${text}) AS value`))[0]?.['value'];
   await database.rows(`SELECT pg_advisory_lock(${LOCK})`);
   try {

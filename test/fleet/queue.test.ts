@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { jobKey, queueName } from '../../src/fleet/job.ts';
+import { queueDatabase } from '../../src/fleet/database.ts';
 import { installQueue } from '../../src/fleet/install.ts';
 import { machineLock } from '../../src/fleet/machine.ts';
 import { deadJobs, queueStates, retryDead } from '../../src/fleet/overview.ts';
@@ -228,15 +229,11 @@ describe.skipIf(whyNoPostgres !== null)('rights', () => {
       superuser.close();
     });
     await migrateTeam(superuser);
-    await installQueue(superuser, address);
+    const ofSuperuser = queueDatabase(address, '', superuser);
+    await installQueue(ofSuperuser);
     await superuser.query(ROLES_SQL, [], LONG);
     const url = await database.login('admin', { in: 'iree_tuned_administrator' });
-    const own = readAddress(url);
-    const administrator = openConnection(own, own.password!);
-    onTestFinished(() => {
-      administrator.close();
-    });
-    await Promise.all([installQueue(administrator, own), installQueue(superuser, address)]);
+    await Promise.all([installQueue(databaseOf(url)), installQueue(ofSuperuser)]);
     const owners = await database.query(
       `SELECT DISTINCT relowner::regrole::text AS owner FROM pg_class WHERE relnamespace = '${QUEUE_SCHEMA}'::regnamespace`,
     );

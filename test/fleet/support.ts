@@ -62,7 +62,7 @@ export async function fleetDatabase(server?: TestServer): Promise<TestDatabase> 
   const connection = openConnection(address, '');
   await connection.query(ROLES_SQL, [], LONG);
   await migrateTeam(connection);
-  await installQueue(connection, address);
+  await installQueue(queueDatabase(address, '', connection));
   connection.close();
   return database;
 }
