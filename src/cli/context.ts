@@ -8,6 +8,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { UserError } from '../system/user-error.ts';
+import { describeSite, type Site } from '../site/site.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { openAsFarAsPossible, openStore } from '../store/open.ts';
@@ -95,6 +96,22 @@ export const withTarget = (flags: readonly string[]): readonly string[] =>
   flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
     ? flags
     : [...HOST_DEFAULTS, ...flags];
+
+/**
+ * What a build with these flags is for, and would measure on.
+ * @throws UsageError when the compiler does not say
+ */
+export async function siteOf(
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<{ command: Command; site: Site }> {
+  const { env, settings, root, cacheDirectory } = surroundings;
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
+  const site = await describeSite(command, surroundings);
+  if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite}`);
+  return { command, site };
+}
 
 /**
  * An input with the compiler's flags, looked at as the wrapper would before it tunes.

@@ -75,6 +75,14 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned revoke --tool 0.1.0 --reason "it timed the wrong thing"', 'all of a version'],
     ['iree-tuned revoke --origin ada@build7 --reason "its fan was broken"', "somebody's work on one machine"],
   ],
+  worker: [
+    ['iree-tuned worker --budget 120', 'for this CPU, as long as it runs'],
+    ['iree-tuned worker --until-idle', 'what there is to do, and no more'],
+  ],
+  fleet: [
+    ['iree-tuned fleet', 'who works, what waits, what has failed'],
+    ['iree-tuned fleet --retry', 'all that has failed, once more'],
+  ],
   team: [
     ['iree-tuned team roles --apply', 'first, as the superuser'],
     ['iree-tuned team migrate', 'then, and after each update'],

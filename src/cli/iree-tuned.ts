@@ -201,6 +201,27 @@ program
   .requiredOption('--reason <text>', 'why, for those who wonder')
   .option('--json', 'print as JSON')
   .action(revoke);
+program
+  .command('worker')
+  .description("tune on this machine what the team's builds want, until it is told to end")
+  .argument('[flags...]', "the compiler's own flags, after --: for whose target it works (default: this CPU)")
+  .option('--budget <seconds>', 'time to spend on each workload (default: IREE_TUNED_BUDGET, else 60)')
+  .option('--drain <seconds>', 'what is under way may take so long to end when it is told to', '60')
+  .option('--until-idle', 'end when there is nothing left to do')
+  .option('--json', 'print what happens as JSON, a line each')
+  .action(async (...args: [string[], { drain: string }, Program]) => {
+    const { work } = await import('./worker.ts');
+    await work(...args);
+  });
+program
+  .command('fleet')
+  .description('show who works for the team, what waits to be tuned, and what has failed too often')
+  .option('--retry [id]', 'try what has failed too often again: one job, or all of them')
+  .option('--json', 'print as JSON')
+  .action(async (...args: [{ json?: boolean }, Program]) => {
+    const { fleet } = await import('./fleet.ts');
+    await fleet(...args);
+  });
 const team = program.command('team').description("look after a team's PostgreSQL server");
 team
   .command('migrate')
