@@ -9,11 +9,21 @@ import shutil
 import subprocess
 import tempfile
 import warnings
-from typing import Dict, List, Optional, Sequence, Union
+from typing import Dict, List, Optional, Sequence, Set, Tuple, Union
 
 from ._tools import TuningWarning, command, find_compiler
 
 _NAMES_TARGET = re.compile(r"--?iree-hal-(?:target|local-target)")
+
+#: What brings specs to the compiler. It keeps these for its whole process, also for inputs that come without them.
+_STICKY = (
+    "--iree-codegen-tuning-spec-path",
+    "--iree-preprocessing-pass-pipeline",
+    "--iree-preprocessing-transform-spec-filename",
+)
+
+#: Those that some result has had. They are taken back where a later input has none.
+_given: Set[str] = set()
 
 #: The folder of this process' specs, by process: a fork must not remove its parent's.
 _folders: Dict[int, str] = {}
@@ -28,7 +38,9 @@ def tuned_flags(
 ) -> List[str]:
     """The flags of a compile, with what was tuned for its input in front.
 
-    The result is for exactly this input, and for this process: it names files that go with it.
+    The result is for exactly this input, and for this process: it names files that go with it. The compiler keeps flags
+    that name specs until it is told otherwise, whichever session they were for. So ask here for every input that is
+    compiled after one that was tuned: the result takes back what is not meant for it.
 
     Args:
       path_or_bytes: the input: a path, or MLIR text or bytecode.
@@ -38,7 +50,8 @@ def tuned_flags(
 
     Returns:
       New flags for ``iree.compiler.api.Session.set_flags`` or ``extra_args``. Where there is nothing to gain, or nothing
-      known, they are ``flags``. So they are, with a ``TuningWarning``, when something goes wrong.
+      known, they are ``flags``. So they are, with a ``TuningWarning``, when something goes wrong. What an earlier
+      result has set is taken back in both.
 
     Raises:
       ValueError: no flag names the target: it would be another one than what is compiled for.
@@ -54,24 +67,34 @@ def tuned_flags(
     try:
         folder = _folder()
         source, name = _as_file(path_or_bytes, flags, folder)
-        options = ["--compiler", compiler]
-        if tune:
-            limit = [] if budget is None else ["--budget", str(budget)]
-            # What was not tuned in time is no failure: there may be more for the next one.
-            _run([*options, "tune", source, *limit, "--json", "--", *flags])
         output = os.path.join(folder, f"{name}.spec.mlir")
-        answer = _run([*options, "spec", source, "-o", output, "--json", "--", *flags])
-        return [*json.loads(answer.stdout)["flags"], *flags]
+        options = ["--compiler", compiler]
+        ask = [*options, "spec", source, "-o", output, "--json", "--", *flags]
+        answer = json.loads(_run(ask))
+        if tune and any(one["outcome"] == "default" for one in answer["operations"]):
+            limit = [] if budget is None else ["--budget", str(budget)]
+            _run([*options, "tune", source, *limit, "--json", "--", *flags])
+            answer = json.loads(_run(ask))
+        tuned = [str(flag) for flag in answer["flags"]]
     except (OSError, ValueError, KeyError, TypeError, _Failed) as problem:
         warnings.warn(f"compiling without tuning: {problem}", TuningWarning, stacklevel=2)
-        return flags
+        tuned = []
+    names = {_name(flag) for flag in tuned}
+    taken_back = sorted(_given - names - {_name(flag) for flag in flags})
+    _given.update(names.intersection(_STICKY))
+    return [*(f"{name}=" for name in taken_back), *tuned, *flags]
+
+
+def _name(flag: str) -> str:
+    return "--" + flag.lstrip("-").split("=", 1)[0]
 
 
 class _Failed(Exception):
     """A command has failed; the message is its own."""
 
 
-def _run(argv: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+def _run(argv: Sequence[str]) -> str:
+    """What the command prints, also where it says that not everything could be tuned in time."""
     result = subprocess.run(
         [command("iree-tuned"), *argv],
         stdin=subprocess.DEVNULL,
@@ -80,13 +103,14 @@ def _run(argv: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         encoding="utf-8",
         errors="replace",
     )
-    # It prints its result also where that is not all that was asked for.
     if result.returncode != 0 and not result.stdout:
         raise _Failed(result.stderr.strip() or f"iree-tuned ended with {result.returncode}")
-    return result
+    return result.stdout
 
 
-def _as_file(source, flags: Sequence[str], folder: str):
+def _as_file(
+    source: "Union[str, os.PathLike[str], bytes]", flags: Sequence[str], folder: str
+) -> Tuple[str, str]:
     """The path of the input, and a name of its own for what is made of it with these flags."""
     digest = hashlib.sha256("\0".join(flags).encode("utf-8", "surrogateescape"))
     if isinstance(source, bytes):

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buildNpmPackage } from './npm-package.ts';
+import { billOfMaterials } from './bill-of-materials.ts';
 import { buildWheels } from './build-wheel.ts';
 import { manifest, root } from './files.ts';
 import { releaseProblems } from './release-problems.ts';
@@ -34,8 +35,7 @@ const problems = releaseProblems(wheels, npmPackage);
 if (problems.length > 0) fail(problems);
 
 const sbom = join(release, `${manifest.name}-${manifest.version}.cdx.json`);
-const bill = ['sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only', '--loglevel=error'];
-writeFileSync(sbom, run('npm', bill));
+writeFileSync(sbom, billOfMaterials());
 const files = [...wheels, npmPackage].map((path) => {
   const copy = join(release, basename(path));
   copyFileSync(path, copy);

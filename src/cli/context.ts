@@ -16,7 +16,18 @@ import { packageRoot } from '../system/package-root.ts';
 
 /** The user asked for something that cannot be done; the message says what and how to do it right. */
 export class UsageError extends UserError {
-  override readonly name = 'UsageError';
+  override readonly name: string = 'UsageError';
+}
+
+/** The wrapper would pass an input through, for a reason that is no mistake of anybody's. */
+export class PassedThroughError extends UsageError {
+  override readonly name = 'PassedThroughError';
+  readonly reason: string;
+
+  constructor(input: string, reason: string) {
+    super(`${input}: ${reason}`);
+    this.reason = reason;
+  }
 }
 
 /** What all commands take before their name. */
@@ -89,7 +100,7 @@ export const HOST_DEFAULTS = [
 
 /**
  * An input with the compiler's flags, looked at as the wrapper would before it tunes.
- * @throws UsageError with the reason, when the wrapper would pass it through
+ * @throws PassedThroughError when the wrapper would pass it through
  */
 export async function inspectInput(
   input: string,
@@ -103,6 +114,6 @@ export async function inspectInput(
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand([input, ...own], compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new UsageError(`${input}: ${inspected.pass}`);
+  if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }

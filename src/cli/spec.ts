@@ -9,8 +9,16 @@ import { programIdentity } from '../compiler/command-identity.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
-import { explainOperations } from '../report/explain.ts';
-import { atDevice, inspectInput, openToLook, surroundingsOf, UsageError } from './context.ts';
+import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
+import type { InjectRoute } from '../settings/settings.ts';
+import {
+  atDevice,
+  inspectInput,
+  openToLook,
+  PassedThroughError,
+  surroundingsOf,
+  UsageError,
+} from './context.ts';
 
 export async function writeSpec(
   input: string,
@@ -18,6 +26,64 @@ export async function writeSpec(
   options: { output?: string; json?: boolean },
   program: Program,
 ): Promise<void> {
+  const { output } = options;
+  if (options.json === true) {
+    console.log(JSON.stringify(await writeForProgram(input, flags, output, program), null, 2));
+    return;
+  }
+  const { decisions, planned } = await decide(input, flags, 'spec', program);
+  const injection = planInjection(decisions, planned);
+  if (injection.route !== 'spec') {
+    const why = injection.route === 'none' ? injection.reason : '';
+    const missing = decisions.filter(({ outcome }) => outcome === 'default').length;
+    throw new UsageError(
+      missing > 0
+        ? `no spec: ${missing} of ${decisions.length} operations have no record yet; run iree-tuned tune ${input} first`
+        : `no spec: ${why}`,
+    );
+  }
+  const text = `${usage(output ?? 'FILE')}${injection.text}`;
+  if (output === undefined) process.stdout.write(text);
+  else writeFileSync(output, text);
+}
+
+/** What a program that compiles itself has to know. */
+interface ForProgram {
+  /** To be put in front of its own; none where there is nothing to bring, or nowhere to write it. */
+  readonly flags: readonly string[];
+  /** Why there is nothing to bring; null otherwise. */
+  readonly reason: string | null;
+  readonly operations: readonly ExplainedOperation[];
+}
+
+/** Writes everything that specs can bring, data tiling too, which takes flags that no person wants to copy. */
+async function writeForProgram(
+  input: string,
+  flags: readonly string[],
+  output: string | undefined,
+  program: Program,
+): Promise<ForProgram> {
+  try {
+    const { decisions, planned, bytes } = await decide(input, flags, 'auto', program);
+    const injection = planSpecs(decisions, planned);
+    return {
+      flags: output !== undefined && 'text' in injection ? writeSpecs(injection, output) : [],
+      reason: injection.route === 'none' ? injection.reason : null,
+      operations: explainOperations(bytes, input, decisions, null),
+    };
+  } catch (error) {
+    if (!(error instanceof PassedThroughError)) throw error;
+    return { flags: [], reason: error.reason, operations: [] };
+  }
+}
+
+/** What the operations of an input get from the records there are. */
+async function decide(
+  input: string,
+  flags: readonly string[],
+  inject: InjectRoute,
+  program: Program,
+): Promise<{ decisions: readonly Decision[]; planned: InjectionOptions; bytes: Uint8Array }> {
   const surroundings = surroundingsOf(program, { budget: '0' });
   const { command, inspected: read } = await inspectInput(input, flags, surroundings);
   const { store } = await openToLook(surroundings);
@@ -29,32 +95,12 @@ export async function writeSpec(
     programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
   );
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
-  const isForProgram = options.json === true;
-  const decisions = inProgram(found, memory, lookup.marked, isForProgram ? 'auto' : 'spec');
   store.close();
-  const planned = injectionOptions(inspected.input, inspected.site, 'spec');
-  if (isForProgram) {
-    const { output } = options;
-    const injection = planSpecs(decisions, planned);
-    const flags = output !== undefined && 'text' in injection ? writeSpecs(injection, output) : [];
-    const reason = injection.route === 'none' ? injection.reason : null;
-    const operations = explainOperations(inspected.input.bytes, input, decisions, null);
-    console.log(JSON.stringify({ flags, reason, operations }, null, 2));
-    return;
-  }
-  const injection = planInjection(decisions, planned);
-  if (injection.route !== 'spec') {
-    const why = injection.route === 'none' ? injection.reason : '';
-    const missing = decisions.filter(({ outcome }) => outcome === 'default').length;
-    throw new UsageError(
-      missing > 0
-        ? `no spec: ${missing} of ${decisions.length} operations have no record yet; run iree-tuned tune ${input} first`
-        : `no spec: ${why}`,
-    );
-  }
-  const text = `${usage(options.output ?? 'FILE')}${injection.text}`;
-  if (options.output === undefined) process.stdout.write(text);
-  else writeFileSync(options.output, text);
+  return {
+    decisions: inProgram(found, memory, lookup.marked, inject),
+    planned: injectionOptions(inspected.input, inspected.site, 'spec'),
+    bytes: inspected.input.bytes,
+  };
 }
 
 /** What flags can bring to a compile in another process: all of it by specs, else what a tuning spec can. */

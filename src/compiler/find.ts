@@ -1,6 +1,7 @@
 // Finding the real iree-compile, and never ourselves: the wrapper is installed under that very name, so every
 // candidate is looked at before it is believed. This is on the way of every compile: it costs a few stats
 // and the first bytes of one file.
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PIP_ANSWERS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -184,7 +185,8 @@ function isAnswer(value: unknown): value is Answer {
 function besidePackage(root: string): FoundCompiler | null {
   const packages = join(root, '..');
   const executable = join(packages, pipCompiler.directory, pipCompiler.name);
-  if (whyNot(executable, root) !== null) return null;
+  // A clone may lie anywhere, and what lies beside it may be just anybody's.
+  if (whyNot(executable, root) !== null || !existsSync(join(root, '__init__.py'))) return null;
   const script = join(packages, '../../../bin', pipCompiler.name);
   return {
     executable,

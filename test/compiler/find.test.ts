@@ -60,6 +60,9 @@ describe('the order', () => {
     const installed = { root: join(packages, 'iree_compile_tuned') };
     const origin = 'environment';
     const path = { PATH: env.PATH };
+    // Not beside a clone, which may lie anywhere.
+    expect(findCompiler(path, installed).origin).toBe('PATH');
+    write(join(installed.root, '__init__.py'), '');
     expect(findCompiler(path, installed)).toEqual({ executable, invokedAs: executable, origin });
     const script = program(join(venv, 'bin/iree-compile'), '');
     expect(findCompiler(path, installed)).toEqual({ executable, invokedAs: script, origin });
