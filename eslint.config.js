@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', '.venv*/', '.cache/'] },
+  { ignores: ['**/dist/', '**/node_modules/', '.venv*/', '.cache/', 'wheels/', 'npm-package/', 'release/'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {

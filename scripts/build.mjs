@@ -2,6 +2,7 @@
 // is another; what runs a compiler that no process can become, and what reads settings files, are two more. Each build is
 // a folder of its own below dist/, and the link dist/current leads to the latest: whoever starts meanwhile finds the one
 // before or this one, all of it.
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
   lstat,
@@ -38,6 +39,7 @@ async function buildId(folders) {
 const common = {
   outdir: 'dist',
   write: false,
+  metafile: true,
   bundle: true,
   platform: 'node',
   target: 'node22.15',
@@ -149,6 +151,8 @@ const files = built.flatMap(({ outputFiles }) =>
   outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
 );
 
+files.push({ name: 'bundled.json', contents: Buffer.from(JSON.stringify(bundledPackages())) });
+
 await mkdir('dist', { recursive: true });
 const current = join('dist', 'current');
 const before = await readlink(current).catch(() => null);
@@ -156,6 +160,17 @@ const isSame = before !== null && (await holds(join('dist', before), files));
 const name = isSame ? before : await write(files);
 if (!isSame) await pointTo(name);
 await removeReplaced(name);
+
+/** Folders below node_modules of which something is in a bundle: their licences ask to be passed on with it. */
+function bundledPackages() {
+  const inputs = built
+    .flatMap(({ metafile }) => Object.values(metafile.outputs))
+    .flatMap((output) => Object.entries(output.inputs))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  // The innermost one, in which the package of a file is.
+  const names = inputs.map(([path]) => /^.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[0]);
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}
 
 /** Whether a folder has all these files, as they are. */
 async function holds(folder, all) {

@@ -23,6 +23,17 @@ export class UsageError extends UserError {
   override readonly name = 'UsageError';
 }
 
+/** The wrapper would pass an input through, for a reason that is no mistake of anybody's. */
+export class PassedThroughError extends UserError {
+  override readonly name = 'PassedThroughError';
+  readonly reason: string;
+
+  constructor(input: string, reason: string) {
+    super(`${input}: ${reason}`);
+    this.reason = reason;
+  }
+}
+
 /** What all commands take before their name. */
 interface GlobalOptions {
   readonly db?: string;
@@ -115,7 +126,7 @@ export async function siteOf(
 
 /**
  * An input with the compiler's flags, looked at as the wrapper would before it tunes.
- * @throws UserError with the reason, when it cannot be read, or the wrapper would pass it through
+ * @throws UserError when it cannot be read; PassedThroughError when the wrapper would pass it through
  */
 export async function inspectInput(
   input: string,
@@ -128,7 +139,7 @@ export async function inspectInput(
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand([input, ...own], compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new UserError(`${input}: ${inspected.pass}`);
+  if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 

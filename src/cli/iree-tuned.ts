@@ -184,7 +184,10 @@ program
   .argument('<input>', 'MLIR file')
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('-o, --output <file>', 'where to write it (default: stdout)')
-  .option('--json', 'print the decisions as JSON instead of the spec')
+  .option(
+    '--json',
+    'print decisions and flags as JSON instead of the spec; with -o everything that specs can bring is written, data tiling too',
+  )
   .action(writeSpec);
 program
   .command('sync')
