@@ -10,6 +10,7 @@ import { runWorker, type WorkerParts } from '../fleet/worker.ts';
 import { machineVariable } from '../site/machine-lock.ts';
 import { acquireMeasuringLock } from '../site/measuring-lock.ts';
 import { readAddress } from '../team/address.ts';
+import { UserError } from '../system/user-error.ts';
 import { passwordFor } from '../team/password-file.ts';
 import {
   HOST_DEFAULTS,
@@ -46,10 +47,10 @@ export async function work(flags: readonly string[], options: Options, program: 
     throw new UsageError('a worker needs time to tune: --budget takes the seconds for each workload');
   const address = readAddress(teamUrl(surroundings));
   const { command, site } = await siteOf(flags.length === 0 ? HOST_DEFAULTS : flags, surroundings);
-  if (site.whyNotHere !== null) throw new UsageError(`nothing can be measured here: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null) throw new UserError(`nothing can be measured here: ${site.whyNotHere}`);
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
   if (tools === null)
-    throw new UsageError(
+    throw new UserError(
       'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
     );
   const place = placeOfWorker(site);

@@ -106,8 +106,9 @@ describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
     const database = await fleetDatabase();
     const place = Workplace.remembering({ IREE_TUNED_TEAM: database.url });
     const refusal = async (env: Record<string, string>, ...words: string[]) => {
+      const isUsage = !words.includes('--');
       const { code, stderr } = await place.tuned(['worker', ...words], { env });
-      expect(code).toBe(1);
+      expect(code).toBe(isUsage ? 2 : 1);
       return stderr;
     };
     expect(await refusal({ IREE_TUNED_TEAM: '' })).toMatch(/IREE_TUNED_TEAM|no team is set/);
