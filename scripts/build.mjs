@@ -1,5 +1,6 @@
 // Bundles the two command lines. What the drop-in does when nothing has changed is one file, everything else that it does
-// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Each build is
+// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Beside them lies
+// what the pages of reports are drawn by. Each build is
 // a folder of its own below dist/, and the link dist/current leads to the latest: whoever starts meanwhile finds the one
 // before or this one, all of it.
 import { Buffer } from 'node:buffer';
@@ -16,9 +17,11 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
+import { Buffer } from 'node:buffer';
 import { basename, join, relative } from 'node:path';
 import { pid } from 'node:process';
 import { build } from 'esbuild';
+import { buildReportPage } from './report-page.mjs';
 
 /** For so long after it was replaced, what was started from a build may still load from it. */
 const REPLACED_LIFETIME_MS = 24 * 3600 * 1000;
@@ -147,9 +150,14 @@ const built = await Promise.all([
     },
   }),
 ]);
-const files = built.flatMap(({ outputFiles }) =>
-  outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
-);
+const page = await buildReportPage();
+const files = [
+  ...built.flatMap(({ outputFiles }) =>
+    outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
+  ),
+  // What a report's page is drawn by; no build reads it.
+  { name: 'report-page.json', contents: Buffer.from(JSON.stringify(page)) },
+];
 
 files.push({ name: 'bundled.json', contents: Buffer.from(JSON.stringify(bundledPackages())) });
 

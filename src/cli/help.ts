@@ -51,6 +51,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned devices', 'all of them'],
     ['iree-tuned devices --name prod-zen4', 'call this machine so'],
   ],
+  report: [
+    ['iree-tuned report -o report.html', 'a page about the whole database'],
+    ['iree-tuned report -o report.html --bench kernels.json', 'with libraries beside it'],
+  ],
   stats: [
     ['iree-tuned stats', 'what all builds came to'],
     ['iree-tuned stats --zero', 'say it once more, and begin anew'],

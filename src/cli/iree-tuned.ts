@@ -16,6 +16,7 @@ import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { lockInputs } from './lock.ts';
 import { page, warn } from './output.ts';
+import { writeReport } from './report.ts';
 import { revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
@@ -147,6 +148,16 @@ program
   .option('--zero', 'begin to count anew')
   .option('--json', 'print as JSON')
   .action(showStats);
+withFilters(program.command('report'))
+  .description(
+    'write one HTML page about the database: gains, records, rooflines, searches, builds, and what to do next',
+  )
+  .argument('[filter]', 'only workloads, targets or devices that contain this text')
+  .option('-o, --output <file>', 'where to write it', 'report.html')
+  .option('--bench <file>', 'what npm run bench:kernels -- --json has written: libraries and the peak')
+  .option('--models <file>', 'what npm run bench:models -- --json has written: whole programs')
+  .option('--json', 'print where it was written, and what is in it, as JSON')
+  .action(writeReport);
 program
   .command('config')
   .description('show every setting, where it comes from, and the files that were looked for')
