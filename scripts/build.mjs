@@ -17,7 +17,6 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { Buffer } from 'node:buffer';
 import { basename, join, relative } from 'node:path';
 import { pid } from 'node:process';
 import { build } from 'esbuild';
