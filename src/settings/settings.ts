@@ -61,6 +61,8 @@ export interface Definition<T> {
   readonly takes: string;
   /** The value that a text stands for; undefined when the text is not accepted. */
   readonly read: (text: string) => T | undefined;
+  /** All that is accepted, where these are few. */
+  readonly choices?: readonly string[];
   /** The text is a place: relative to the folder of the settings file that it stands in. */
   readonly isPath: boolean;
   /** The text as it may be shown, where it may hold a secret. */
@@ -78,6 +80,7 @@ const path = (takes: string) => text(takes, true);
 const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
   type: 'string',
   takes: choices.join(', '),
+  choices,
   read: (value) => choices.find((choice) => choice === value),
   isPath: false,
 });

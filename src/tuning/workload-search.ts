@@ -42,9 +42,15 @@ export interface TuningProgress {
   readonly trials: number;
   readonly defaultSeconds: number;
   readonly bestSeconds: number;
-  /** Seconds of budget left. */
+  /** Seconds of budget left for all. */
   readonly secondsLeft: number;
+  /** Workloads that are tuned, and those among them of which nothing more is to be found out. */
+  readonly workloads: number;
+  readonly decided: number;
 }
+
+/** The part of it that one search knows. */
+type SearchProgress = Omit<TuningProgress, 'secondsLeft' | 'workloads' | 'decided'>;
 
 export interface SearchJob {
   readonly subject: Subject;
@@ -54,7 +60,7 @@ export interface SearchJob {
   readonly effort: Effort;
   /** What there is for it; more of it is worth another try where it cannot be decided. */
   readonly budgetSeconds: number;
-  readonly onProgress?: (progress: Omit<TuningProgress, 'secondsLeft'>) => void;
+  readonly onProgress?: (progress: SearchProgress) => void;
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly createdBy: string;

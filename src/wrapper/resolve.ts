@@ -195,14 +195,15 @@ async function tune(
 ): Promise<TuneOutcome> {
   const { settings } = surroundings;
   // Nothing of this is loaded on a hit.
-  const [{ tuneWorkloads }, { progressDisplay }, { interruptible }] = await Promise.all([
+  const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
     import('../tuning/tune-workloads.ts'),
-    import('../report/progress.ts'),
+    import('../report/story.ts'),
     import('./interruptible.ts'),
   ]);
-  const display = progressDisplay();
+  const story = storyOf(surroundings.cacheDirectory);
+  story.begin(works.length, budgetSeconds);
   try {
-    return await interruptible(
+    const outcome = await interruptible(
       (signal) =>
         tuneWorkloads(works, store, inspected.site, toolsOf(command, surroundings), surroundings, {
           budgetSeconds,
@@ -210,20 +211,22 @@ async function tune(
           givenSeconds: settings.budgetSeconds,
           signal,
           onProgress: (progress) => {
-            display.show(progress);
+            story.progress(progress);
           },
         }),
       () => {
-        display.clear();
+        story.clear();
         store.close();
       },
     );
+    story.end(works.length, outcome);
+    return outcome;
   } catch (error) {
     // A full disk, say: what is in the database already is used all the same.
     tell(`tuning failed: ${messageOf(error)}`, settings.log);
     return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
   } finally {
-    display.clear();
+    story.clear();
   }
 }
 
