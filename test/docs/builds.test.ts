@@ -42,7 +42,13 @@ const blocks: readonly Block[] = [
   if (note === 'not run' && NOT_RUN[what!] === undefined)
     throw new Error(`docs/builds.md:${line}: nobody knows why ${what!} is not run`);
   if (note !== 'file' && language !== 'sh') throw new Error(`docs/builds.md:${line}: a file without a path`);
-  return { path: note === 'file' ? what! : null, language: language!, text: text!, isRun: note === undefined, line };
+  return {
+    path: note === 'file' ? what! : null,
+    language: language!,
+    text: text!,
+    isRun: note === undefined,
+    line,
+  };
 });
 
 const fileOf = (path: string): string => {
@@ -94,7 +100,9 @@ test('what the page says works, in its order', { timeout: 300_000 }, async ({ sk
     writeFileSync(place.path(path), here(text));
     // Rules of Bazel are written in a part of Python.
     if (language === 'python') {
-      const parsed = spawnSync(python!, ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], { input: text });
+      const parsed = spawnSync(python!, ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
+        input: text,
+      });
       expect(parsed.stderr.toString()).toBe('');
     }
   }
@@ -117,7 +125,8 @@ test('what the page says works, in its order', { timeout: 300_000 }, async ({ sk
     if (path !== null || !isRun) continue;
     await type(text, `docs/builds.md:${line}`);
     for (const name of ['model.vmfb', 'build/model.vmfb', 'boo/kernel/1.vmfb'])
-      if (place.has(name)) made[`${text.trim().split('\n').at(-1)!.split(' #')[0]!.trim()}: ${name}`] = place.read(name);
+      if (place.has(name))
+        made[`${text.trim().split('\n').at(-1)!.split(' #')[0]!.trim()}: ${name}`] = place.read(name);
   }
   await place.stock([...HOST, 'model.mlir', '-o', 'stock.vmfb']);
   const stock = place.read('stock.vmfb');

@@ -52,8 +52,14 @@ test('everything that a build leaves there has its place in the list', async () 
 
 test.each([
   ['knows less', ({ identity }: Memory) => ({ identity })],
-  ['says everything in another way', (memory: Memory) => ({ ...otherwise(memory), identity: memory.identity })],
-  ['calls what it is about something else', (memory: Memory) => ({ ...memory, identity: { of: memory.identity } })],
+  [
+    'says everything in another way',
+    (memory: Memory) => ({ ...otherwise(memory), identity: memory.identity }),
+  ],
+  [
+    'calls what it is about something else',
+    (memory: Memory) => ({ ...memory, identity: { of: memory.identity } }),
+  ],
 ])('what another version has left there, which %s, costs time and nothing else', async (_, change) => {
   const place = await recordedWorkplace();
   const first = await place.explain(build);

@@ -14,7 +14,9 @@ const compilerOf = (release: string) => join(root, `.venv-${release}`, 'bin', 'i
 
 test.each([
   { name: 'the current release', settings: {} },
-  ...(other === undefined ? [] : [{ name: `IREE ${other}`, settings: { IREE_TUNED_COMPILER: compilerOf(other) } }]),
+  ...(other === undefined
+    ? []
+    : [{ name: `IREE ${other}`, settings: { IREE_TUNED_COMPILER: compilerOf(other) } }]),
 ])(
   'with $name, what is in the database lands, by a spec and inline, and gives the same program',
   { timeout: 300_000 },
@@ -55,7 +57,10 @@ test.skipIf(other === undefined)('a record of one compiler is not used for anoth
 function makeNewer(place: Workplace, pattern = '', deed = ''): void {
   const path = compilerBelow(place.path('tools'));
   const version = `IREE compiler version 99.1.0rc20991231 @ ${'9a'.repeat(20)}`;
-  const cases = [`--version) echo '${version}'; exit 0 ;;`, ...(pattern === '' ? [] : [`${pattern}) ${deed} ;;`])];
+  const cases = [
+    `--version) echo '${version}'; exit 0 ;;`,
+    ...(pattern === '' ? [] : [`${pattern}) ${deed} ;;`]),
+  ];
   const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
   writeFileSync(path, [first, `case "$*" in ${cases.join(' ')} esac`, ...rest].join('\n'));
 }

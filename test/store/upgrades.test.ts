@@ -30,8 +30,14 @@ const ROW = 'contraction m=1 n=1024 k=2048 f32,f32->f32 mk,kn->mn';
 describe('a database of the first release', () => {
   it('is what that release made', () => {
     writeFirst();
-    expect([look(path, 'PRAGMA application_id'), look(path, 'PRAGMA user_version')]).toEqual([APPLICATION_ID, 1]);
-    const tables = look(path, `SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)`);
+    expect([look(path, 'PRAGMA application_id'), look(path, 'PRAGMA user_version')]).toEqual([
+      APPLICATION_ID,
+      1,
+    ]);
+    const tables = look(
+      path,
+      `SELECT group_concat(name, ' ') FROM (SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)`,
+    );
     expect(tables).toBe('compiler counter device miss record subject target trial workload');
   });
 
@@ -55,7 +61,9 @@ describe('a database of the first release', () => {
     // What it could not decide about stays asked for.
     expect(store.misses()).toHaveLength(before[6] as number);
     // And is found as a build asks for it.
-    expect(store.findRecords([ROW], won.target, won.compiler)).toMatchObject([{ workload: ROW, configuration: won.configuration }]);
+    expect(store.findRecords([ROW], won.target, won.compiler)).toMatchObject([
+      { workload: ROW, configuration: won.configuration },
+    ]);
   });
 
   it('is used where it may only be read, and stays as it is', () => {
