@@ -1,5 +1,6 @@
 // `iree-tuned populate`: tuning ahead of any build, for models, sweeps and lists of shapes, and what builds have missed.
 import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command as Program } from 'commander';
 import { findCompiler, findMeasuringTools } from '../compiler/index.ts';
 import { splitArguments } from '../compiler/response.ts';
@@ -22,13 +23,14 @@ import { shapesOfSweep, type SweepText } from '../populate/sweep.ts';
 import { lineDisplay } from '../report/progress.ts';
 import { searchInWords } from '../report/sentences.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { openStore } from '../store/open.ts';
 import { formatDuration } from '../system/format.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { likelyCompilesAtOnce } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/workload-search.ts';
-import { openDatabase, openToLook, surroundingsOf, UsageError, withTarget } from './context.ts';
+import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from './context.ts';
 
 interface Options extends SweepText {
   readonly shapes?: readonly string[];
@@ -64,7 +66,9 @@ export async function populateDatabase(
     throw new UsageError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
   try {
     const sites = await sitesOf(common, options.flags ?? [], folder, surroundings);
-    const store = isDry ? (await openToLook(surroundings)).store : await openDatabase(surroundings);
+    const store = isDry
+      ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
+      : await openDatabase(surroundings);
     try {
       const tools = toolsOf(surroundings);
       const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);

@@ -1,15 +1,8 @@
 // Opening the file: which connection to make, and what must hold before the first query.
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  type BigIntStats,
-} from 'node:fs';
+import { accessSync, constants, readFileSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolder } from '../../system/folder.ts';
 import { networkOf } from '../../system/file-system.ts';
 import { ELSEWHERE, StoreError, errorCode, type FailureContext } from '../errors.ts';
 import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
@@ -59,7 +52,7 @@ function refuseNetwork(path: string, network: string | null): void {
 }
 
 function openWritable({ path, busyTimeoutMs }: FailureContext, file: BigIntStats | undefined): Connection {
-  if (file === undefined) mkdirSync(dirname(path), { recursive: true });
+  if (file === undefined) makeFolder(dirname(path));
   return new Database(path, { timeout: busyTimeoutMs });
 }
 
