@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { noteCounts } from '../../src/report/counting.ts';
 import { DECISION, subjectOf, temporaryFolder } from '../store/support.ts';
 import { root } from '../support/folders.ts';
+import { NODE_CODE } from '../support/node-code.ts';
 
 const ENTRY = join(root, 'src', 'cli', 'iree-tuned.ts');
 
@@ -17,6 +18,7 @@ function place() {
     const script = `const { main } = await import(${JSON.stringify(ENTRY)}); await main();`;
     const all = ['--conditions=source', '--input-type=module', '-e', script, '--', ...args];
     const env = {
+      ...NODE_CODE,
       PATH: process.env['PATH'],
       HOME: folder,
       IREE_TUNED_DB: at('tuning.db'),

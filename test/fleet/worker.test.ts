@@ -10,6 +10,7 @@ import { openTeam } from '../../src/team/postgres.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { startServer, testServer, whyNoPostgres, type TestServer } from '../support/postgres.ts';
 import { client, given, LONG } from '../team/support.ts';
+import { NODE_CODE } from '../support/node-code.ts';
 import { databaseOf, fleetDatabase, PLACE, want, wantedOn } from './support.ts';
 
 interface Note {
@@ -54,7 +55,7 @@ async function fleetOf(server: TestServer, jobs: number) {
         join(import.meta.dirname, 'child.ts'),
         ...[url, name, folder, String(untilIdle), String(drain)],
       ],
-      { stdio: ['ignore', 'inherit', 'inherit'] },
+      { env: { ...process.env, ...NODE_CODE }, stdio: ['ignore', 'inherit', 'inherit'] },
     );
     onTestFinished(() => {
       child.kill('SIGKILL');
