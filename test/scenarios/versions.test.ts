@@ -5,22 +5,30 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isBefore, type Release } from '../../src/compiler/release.ts';
 import { compilerBelow } from '../support/scripts.ts';
-import { root } from '../support/real-tools.ts';
+import { root, runtimeTool } from '../support/real-tools.ts';
 import { recordMisses, workplace } from './faults/support.ts';
 import { HOST, oddMatmul, runMatmul, Workplace } from './support.ts';
 
 const other = process.env['IREE_TUNED_TEST_RELEASE'];
-const compilerOf = (release: string) => join(root, `.venv-${release}`, 'bin', 'iree-compile');
+const toolOf = (release: string, name: string) => join(root, `.venv-${release}`, 'bin', name);
+const compilerOf = (release: string) => toolOf(release, 'iree-compile');
 
 test.each([
-  { name: 'the current release', settings: {} },
+  { name: 'the current release', settings: {}, runModule: runtimeTool('iree-run-module') },
   ...(other === undefined
     ? []
-    : [{ name: `IREE ${other}`, settings: { IREE_TUNED_COMPILER: compilerOf(other) } }]),
+    : [
+        {
+          name: `IREE ${other}`,
+          settings: { IREE_TUNED_COMPILER: compilerOf(other) },
+          // A runtime need not take what another release has compiled.
+          runModule: toolOf(other, 'iree-run-module'),
+        },
+      ]),
 ])(
   'with $name, what is in the database lands, by a spec and inline, and gives the same program',
   { timeout: 300_000 },
-  async ({ settings }) => {
+  async ({ settings, runModule }) => {
     const place = workplace(settings);
     const build = (output: string, ...flags: string[]) =>
       place.explain([...HOST, 'in.mlir', '-o', output, ...flags]);
@@ -34,11 +42,11 @@ test.each([
     const inline = await build('inline.vmfb', '--iree-tuned-inject=inline');
     expect(inline.explanation).toMatchObject({ route: 'inline', applied: true });
     expect(inline.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-    const stock = await runMatmul(place, 'default.vmfb', 61, 67, 71);
+    const stock = await runMatmul(place, 'default.vmfb', 61, 67, 71, runModule);
     expect(stock.code).toBe(0);
     for (const name of ['first.vmfb', 'inline.vmfb']) {
       expect(place.read(name).equals(place.read('default.vmfb'))).toBe(false);
-      expect(await runMatmul(place, name, 61, 67, 71)).toEqual(stock);
+      expect(await runMatmul(place, name, 61, 67, 71, runModule)).toEqual(stock);
     }
   },
 );
