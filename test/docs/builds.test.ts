@@ -1,7 +1,7 @@
 // What docs/builds.md shows, done: its files written, every block of shell typed in its order, and every line that a workflow
 // runs. In one folder, with the one program of the page.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { format } from 'prettier';
 import { expect, test } from 'vitest';
@@ -154,6 +154,9 @@ test('what the page says works, in its order', { timeout: 300_000 }, async ({ sk
   await type(`cd bazel\n${cmd}`, 'BUILD.bazel', { IREE_TUNED_DB: '/nonexistent/tuning.db' });
   expect(place.read('bazel/out.vmfb').equals(stock)).toBe(false);
 
+  // As the cache of Actions brings it back.
+  mkdirSync(place.path('.tuned'));
+  copyFileSync(place.database, place.path('.tuned/tuning.db'));
   for (const name of ['tuned', 'locked']) {
     const workflow = fileOf(`.github/workflows/${name}.yaml`);
     const settings = Object.fromEntries(
@@ -167,6 +170,5 @@ test('what the page says works, in its order', { timeout: 300_000 }, async ({ sk
     for (const line of runsOf(workflow))
       if (!OF_GITHUB.test(line)) await type(line, `${name}.yaml: ${line}`, settings);
     expect(place.read('model.vmfb').equals(stock)).toBe(false);
-    expect(place.has('.tuned/tuning.db')).toBe(true);
   }
 });
