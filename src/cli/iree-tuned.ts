@@ -1,5 +1,6 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
 import { Command as Program, CommanderError } from 'commander';
+import { runAutoScheduler } from './auto-scheduler.ts';
 import { showConfig } from './config.ts';
 import { showDevices } from './devices.ts';
 import { doctor } from './doctor.ts';
@@ -8,6 +9,7 @@ import { explainInput } from './explain.ts';
 import { messageForUser } from './failure.ts';
 import { withFilters } from './filters.ts';
 import { importFiles, mergeDatabases } from './import.ts';
+import { profileInput } from './profile.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
@@ -18,6 +20,7 @@ import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
 import { sync } from './sync.ts';
 import { migrate, roles, status } from './team.ts';
+import { showTrials } from './trials.ts';
 import { tuneInput } from './tune.ts';
 
 const program = new Program('iree-tuned')
@@ -41,10 +44,41 @@ program
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
   .option('--strategy <name>', 'descent, random or grid', 'descent')
   .option('--trials <count>', 'configurations to try per contraction', '160')
+  .option('--search-space <file>', 'JSON: try only these values of these knobs, such as {"vector_m": [4, 8]}')
   .option('--again', 'tune even where there is a record')
   .option('--verify-program', 'run the whole program too, and leave out what makes it slower or wrong')
   .option('--json', 'print the result as JSON')
   .action(tuneInput);
+program
+  .command('populate')
+  .description(
+    "tune ahead of all builds what a settings file of IREE's auto-scheduler asks for, and report it as that does",
+  )
+  .argument('[flags...]', "the compiler's own flags, after --")
+  .requiredOption('--config <file>', 'auto-scheduler.cfg')
+  .option('--budget <seconds>', 'time to spend on all of them together (default: 600 for each)')
+  .option('--keep <folder>', 'leave every candidate there as MLIR, and what came of them as CSV')
+  .action(runAutoScheduler);
+program
+  .command('profile')
+  .description(
+    'say how fast the operations of an input are, by default and at best, as dispatch profilers do',
+  )
+  .argument('<input>', 'MLIR file')
+  .argument('[flags...]', "the compiler's own flags, after --")
+  .option('--dispatches <patterns>', 'only those whose names have these parts: matmul_512*dist_64x, ...')
+  .option('--all', 'everything that was tried, not only the default and the best')
+  .option('--output <file>', 'write a CSV, and beside it run.log')
+  .option('--append', 'append to the CSV')
+  .option('--tags <tags>', 'columns in front of all others: NAME:VALUE, ...')
+  .option('--keep <folder>', 'leave every candidate there as MLIR, and what came of them as CSV')
+  .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
+  .option('--strategy <name>', 'descent, random or grid', 'descent')
+  .option('--trials <count>', 'configurations to try per contraction', '160')
+  .option('--search-space <file>', 'JSON: try only these values of these knobs')
+  .option('--again', 'measure even where there is a record')
+  .option('--json', 'print as JSON')
+  .action(profileInput);
 program
   .command('explain')
   .description('show what a build of an input gets, operation by operation, and whether it lands')
@@ -63,6 +97,12 @@ withFilters(program.command('show'), ['target', 'compiler', 'device'])
   .option('--all', 'all trials, not only the best')
   .option('--json', 'print as JSON')
   .action(showRecord);
+withFilters(program.command('trials'), ['target', 'compiler', 'device'])
+  .description('show everything that was tried for a workload, each knob a column')
+  .argument('<workload>', "a workload's key or a part of it that only one record has")
+  .option('--csv', 'print as CSV')
+  .option('--json', 'print as JSON')
+  .action(showTrials);
 withFilters(program.command('export'))
   .description('write what the database knows into a file that others import: JSON lines, sorted')
   .argument('<file>', 'where to write it; - for stdout')

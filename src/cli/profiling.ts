@@ -1,0 +1,131 @@
+// What the commands that profile have in common: what is searched, what came of it, and the files that are written.
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { backendNamed, configurationKey } from '../backend/index.ts';
+import { candidatePath, candidateText } from '../profile/candidate-file.ts';
+import { measurementsOf, type Decided, type Measurement, type Measurements } from '../profile/measurement.ts';
+import { operationOf, type ProfiledOperation } from '../profile/operation.ts';
+import { csvHeader, csvRow, type Tags } from '../profile/report.ts';
+import { runLog, type RunSummary } from '../profile/run-log.ts';
+import { spaceSize } from '../search/space.ts';
+import type { Site } from '../site/site.ts';
+import { chooseRecord } from '../store/choose.ts';
+import type { Store, Trial } from '../store/store.ts';
+import { placeOf, subjectOf } from '../store/subject.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
+import { UsageError } from './context.ts';
+
+/** One workload of a profile, and what the database knows of it. */
+export interface Profiled {
+  readonly key: string;
+  readonly operation: ProfiledOperation;
+  /** What builds get; null where nothing is known. */
+  readonly decided: Decided | null;
+  /** In the order in which they were made. */
+  readonly trials: readonly Trial[];
+  readonly measurements: Measurements;
+}
+
+/**
+ * What the database knows by now.
+ * @param slices into which the compiler was told to split sums; null for none
+ * @param earlier trials that were there before what is told of, of each workload by its key; none when left out
+ */
+export function profiled(
+  works: readonly Work[],
+  store: Store,
+  site: Site,
+  slices: number | null,
+  earlier: ReadonlyMap<string, number> = new Map(),
+): Profiled[] {
+  const place = placeOf(site);
+  return works.map((work) => {
+    const { key, workload } = work;
+    const trials = store.trials(subjectOf(work, site)).slice(earlier.get(key) ?? 0);
+    const known = chooseRecord(store.findRecords([key], place.target, place.compiler), place.device, true);
+    // Of a search within bounds only what it has tried is told.
+    const isOf = ({ configuration }: Trial) =>
+      known !== null && configurationKey(configuration) === configurationKey(known.configuration);
+    const decided = earlier.has(key) && !trials.some(isOf) ? null : known;
+    const operation = operationOf(workload, slices);
+    const measurements = measurementsOf({ operation, workload, place }, decided, trials);
+    return { key, operation, decided, trials, measurements };
+  });
+}
+
+/** Points of the search spaces, illegal ones included. */
+export const spaceSizes = (works: readonly Work[], site: Site): number[] =>
+  works.map(({ workload, options }) => {
+    const space = backendNamed(site.target.key)?.spaceOf(workload, options);
+    return space === undefined ? 0 : spaceSize(space);
+  });
+
+/**
+ * Tags as `name:value` with commas between them.
+ * @throws UsageError
+ */
+export const tagsOf = (text: string | undefined): Tags =>
+  (text ?? '')
+    .split(',')
+    .filter((tag) => tag !== '')
+    .map((tag) => {
+      const [, name, value] = /^([^:]+):(.*)$/s.exec(tag) ?? [];
+      if (name === undefined || value === undefined)
+        throw new UsageError(`--tags ${tag}: a tag is written as NAME:VALUE`);
+      return [name, value];
+    });
+
+/**
+ * Writes the CSV, or appends to it.
+ * @throws UsageError where what is there has other columns
+ */
+export function writeCsv(path: string, all: readonly Measurement[], tags: Tags, append: boolean): void {
+  const header = csvHeader(tags);
+  const rows = all.map((one) => csvRow(one, tags)).join('');
+  if (!append || !existsSync(path) || firstBytes(path, 1) === '') {
+    writeFileSync(path, header + rows);
+    return;
+  }
+  if (firstBytes(path, Buffer.byteLength(header)) !== header)
+    throw new UsageError(`${path} has other columns: nothing can be appended to it`);
+  appendFileSync(path, `${readFileSync(path).at(-1) === 0x0a ? '' : '\r\n'}${rows}`);
+}
+
+function firstBytes(path: string, length: number): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Appends to the log that lies beside a CSV. */
+export function writeRunLog(csv: string, summary: RunSummary): void {
+  appendFileSync(join(dirname(csv), 'run.log'), runLog(summary));
+}
+
+/** Writes every candidate as MLIR below a folder, and a CSV that says what came of each. */
+export function keepCandidates(folder: string, all: readonly Measurement[], site: Site): void {
+  mkdirSync(folder, { recursive: true });
+  const rows = all.map((one) => {
+    const text = candidateText(one, site);
+    const name = candidatePath(one);
+    if (text !== null) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    return csvRow(one, [], [text === null ? null : name, one.message]);
+  });
+  writeFileSync(join(folder, 'candidates.csv'), csvHeader([], ['File', 'Message']) + rows.join(''));
+}

@@ -1,0 +1,74 @@
+// A search that a user has asked for: with a line of progress, and Ctrl-C to end it.
+import type { Command } from '../compiler/command.ts';
+import { findMeasuringTools } from '../compiler/index.ts';
+import { progressDisplay } from '../report/progress.ts';
+import { STRATEGIES } from '../search/index.ts';
+import type { StrategyFactory } from '../search/strategy.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Store } from '../store/store.ts';
+import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workloads.ts';
+import { DEFAULT_EFFORT, type Effort } from '../tuning/workload-search.ts';
+import type { Inspected } from '../wrapper/inspect.ts';
+import { UsageError } from './context.ts';
+
+/** @throws UsageError */
+export function strategyNamed(name: string): StrategyFactory {
+  const strategy = Object.hasOwn(STRATEGIES, name) ? STRATEGIES[name] : undefined;
+  if (strategy === undefined)
+    throw new UsageError(`--strategy ${name}: it takes ${Object.keys(STRATEGIES).join(', ')}`);
+  return strategy;
+}
+
+/**
+ * How many configurations to try.
+ * @throws UsageError
+ */
+export function trialsOf(text: string): number {
+  const trials = Number(text);
+  if (!Number.isSafeInteger(trials) || trials < 1)
+    throw new UsageError(`--trials ${text}: it takes a whole number from 1 up`);
+  return trials;
+}
+
+/**
+ * Searches within the budget. The first Ctrl-C ends the search and decides with what is known; the second ends everything.
+ * Trials are kept.
+ * @param again keys that are searched even where there is a record
+ */
+export async function search(
+  works: readonly Work[],
+  store: Store,
+  { command, inspected }: { readonly command: Command; readonly inspected: Inspected },
+  surroundings: Surroundings,
+  {
+    strategy,
+    effort,
+    again,
+  }: { strategy: StrategyFactory; effort: Partial<Effort>; again: ReadonlySet<string> },
+): Promise<TuneOutcome> {
+  const [finishEarly, abort] = [new AbortController(), new AbortController()];
+  const interrupt = () => {
+    (finishEarly.signal.aborted ? abort : finishEarly).abort();
+  };
+  process.on('SIGINT', interrupt);
+  const display = progressDisplay();
+  const { env, root, cacheDirectory, settings } = surroundings;
+  const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
+  try {
+    return await tuneWorkloads(works, store, inspected.site, tools, surroundings, {
+      givenSeconds: settings.budgetSeconds,
+      budgetSeconds: settings.budgetSeconds - inspected.input.waitedSeconds,
+      signal: abort.signal,
+      finishEarly: finishEarly.signal,
+      strategy,
+      effort: { ...DEFAULT_EFFORT, ...effort },
+      again,
+      onProgress: (progress) => {
+        display.show(progress);
+      },
+    });
+  } finally {
+    display.clear();
+    process.off('SIGINT', interrupt);
+  }
+}

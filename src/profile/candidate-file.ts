@@ -1,0 +1,37 @@
+// One candidate as a program of its own, for a look and for the compiler's tools. Pure.
+import { backendOf, configurationKey } from '../backend/index.ts';
+import { isDefault } from '../backend/configuration.ts';
+import type { Site } from '../site/site.ts';
+import { candidateModule, candidateOf } from '../measure/candidate-module.ts';
+import { candidatePhase, workloadKey } from '../workload/workload.ts';
+import { configurationName, type Measurement } from './measurement.ts';
+
+/** Where it lies below the folder of all candidates. */
+export const candidatePath = ({ operation, configuration }: Measurement): string =>
+  `${operation.name}/${configurationName(configuration)}.mlir`;
+
+/**
+ * MLIR of a function that works on made-up operands with one configuration, and above it how to compile it.
+ * @returns null for what is measured in a dispatch of its program, which only exists inside of the compiler
+ */
+export function candidateText(
+  { workload, configuration }: Measurement,
+  { flags, compiler }: Pick<Site, 'flags' | 'compiler'>,
+): string | null {
+  if (candidatePhase(workload) !== null) return null;
+  const own = isDefault(configuration) ? null : backendOf(configuration);
+  const needs = own !== null && !isDefault(configuration) && own.needsOf(configuration) !== null;
+  const isLate = own?.late.isNeeded(configuration) === true;
+  const comments = [
+    workloadKey(workload),
+    configurationKey(configuration),
+    `iree-compile ${[...flags, ...(needs ? own.wholeProgram.flags : [])].join(' ')}`,
+    ...(isLate
+      ? [
+          `Its tiles belong to operations that the compiler makes in the phase ${own.late.phase}: they are not in this text.`,
+        ]
+      : []),
+  ];
+  const module = candidateModule(workload, [candidateOf('main', configuration, workload, compiler.release)]);
+  return `${comments.map((line) => `// ${line}\n`).join('')}${module}`;
+}
