@@ -12,7 +12,15 @@ import type { Site } from '../site/site.ts';
 import { subjectOf } from '../store/subject.ts';
 import { isExecutableFile } from '../system/files.ts';
 import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf, UsageError } from './context.ts';
-import { keepCandidates, profiled, spaceSizes, writeCsv, writeRunLog, type Profiled } from './profiling.ts';
+import {
+  keepCandidates,
+  profiled,
+  spaceSizes,
+  timedCandidates,
+  writeCsv,
+  writeRunLog,
+  type Profiled,
+} from './profiling.ts';
 import { search, strategyNamed } from './search.ts';
 import { restrictedTo } from './search-space.ts';
 
@@ -49,9 +57,7 @@ export async function runAutoScheduler(
   const works = restrictedTo(workloadsOf(inspected.input, site, surroundings.settings), site, asked.space);
   if (works.length === 0) throw new UsageError(`${asked.input}: there is no contraction that could be tuned`);
   const spaces = spaceSizes(works, site);
-  console.log(
-    `${asked.input}: ${works.length} operations, ${spaces.join(' + ')} points in the search space.`,
-  );
+
   console.log(`${asked.tuner}: the strategy ${asked.strategy} takes its place; ${asked.trials} trials each.`);
 
   const preparingSeconds = clock() - start;
@@ -61,7 +67,7 @@ export async function runAutoScheduler(
   const { whyNot } = await search(
     works,
     store,
-    { command, inspected },
+    { command, site, waitedSeconds: inspected.input.waitedSeconds },
     { ...surroundings, settings: { ...settings, budgetSeconds } },
     // All trials are made, however little they bring.
     {
@@ -79,10 +85,10 @@ export async function runAutoScheduler(
   if (asked.output !== null) {
     const output = resolve(folder, asked.output);
     writeCsv(output, every, [], false);
-    const valid = every.filter(({ seconds, ratio }) => seconds !== null && ratio !== null).length;
+    const valid = timedCandidates(every);
     writeRunLog(output, { begun, preparingSeconds, searchSeconds, spaceSizes: spaces, valid });
   }
-  if (options.keep !== undefined) keepCandidates(options.keep, every, site);
+  if (options.keep !== undefined) await keepCandidates(options.keep, every, site, surroundings);
   console.log('\n********************************************************');
   for (const one of found) {
     if (found.length > 1) console.log(`Operation     : ${one.operation.name}`);

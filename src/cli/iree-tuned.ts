@@ -78,6 +78,7 @@ program
   .option('--search-space <file>', 'JSON: try only these values of these knobs')
   .option('--again', 'measure even where there is a record')
   .option('--json', 'print as JSON')
+  .usage("[input] [options] [-- the compiler's own flags]")
   .action(profileInput);
 program
   .command('explain')

@@ -7,15 +7,21 @@ import {
   openSync,
   readFileSync,
   readSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDefault } from '../backend/configuration.ts';
 import { backendNamed, configurationKey } from '../backend/index.ts';
 import { candidatePath, candidateText } from '../profile/candidate-file.ts';
 import { measurementsOf, type Decided, type Measurement, type Measurements } from '../profile/measurement.ts';
-import { operationOf, type ProfiledOperation } from '../profile/operation.ts';
+import { operationsOf, type ProfiledOperation } from '../profile/operation.ts';
 import { csvHeader, csvRow, type Tags } from '../profile/report.ts';
 import { runLog, type RunSummary } from '../profile/run-log.ts';
+import { operandsAt } from '../measure/build.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
+import { candidatePhase } from '../workload/workload.ts';
 import { spaceSize } from '../search/space.ts';
 import type { Site } from '../site/site.ts';
 import { chooseRecord } from '../store/choose.ts';
@@ -48,7 +54,11 @@ export function profiled(
   earlier: ReadonlyMap<string, number> = new Map(),
 ): Profiled[] {
   const place = placeOf(site);
-  return works.map((work) => {
+  const operations = operationsOf(
+    works.map(({ workload }) => workload),
+    slices,
+  );
+  return works.map((work, i) => {
     const { key, workload } = work;
     const trials = store.trials(subjectOf(work, site)).slice(earlier.get(key) ?? 0);
     const known = chooseRecord(store.findRecords([key], place.target, place.compiler), place.device, true);
@@ -56,7 +66,7 @@ export function profiled(
     const isOf = ({ configuration }: Trial) =>
       known !== null && configurationKey(configuration) === configurationKey(known.configuration);
     const decided = earlier.has(key) && !trials.some(isOf) ? null : known;
-    const operation = operationOf(workload, slices);
+    const operation = operations[i]!;
     const measurements = measurementsOf({ operation, workload, place }, decided, trials);
     return { key, operation, decided, trials, measurements };
   });
@@ -68,6 +78,10 @@ export const spaceSizes = (works: readonly Work[], site: Site): number[] =>
     const space = backendNamed(site.target.key)?.spaceOf(workload, options);
     return space === undefined ? 0 : spaceSize(space);
   });
+
+/** How many candidates beside the default could be timed. */
+export const timedCandidates = (all: readonly Measurement[]): number =>
+  all.filter(({ configuration, seconds }) => seconds !== null && !isDefault(configuration)).length;
 
 /**
  * Tags as `name:value` with commas between them.
@@ -116,16 +130,43 @@ export function writeRunLog(csv: string, summary: RunSummary): void {
 }
 
 /** Writes every candidate as MLIR below a folder, and a CSV that says what came of each. */
-export function keepCandidates(folder: string, all: readonly Measurement[], site: Site): void {
+export async function keepCandidates(
+  folder: string,
+  all: readonly Measurement[],
+  site: Site,
+  { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
+): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const rows = all.map((one) => {
-    const text = candidateText(one, site);
-    const name = candidatePath(one);
-    if (text !== null) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
+  const workDirectory = makeScratchFolder(cacheDirectory, 'candidates');
+  if (workDirectory === null)
+    throw new UsageError(`nothing can be written to the cache folder ${cacheDirectory}`);
+  try {
+    const rows: string[] = [];
+    for (const one of all) {
+      const operands = await candidateOperands(one, site, workDirectory);
+      const text = operands === undefined ? null : candidateText(one, site, operands);
+      const name = candidatePath(one);
+      if (text !== null) {
+        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        writeFileSync(join(folder, name), text);
+      }
+      rows.push(csvRow(one, [], [text === null ? null : name, one.message]));
     }
-    return csvRow(one, [], [text === null ? null : name, one.message]);
-  });
-  writeFileSync(join(folder, 'candidates.csv'), csvHeader([], ['File', 'Message']) + rows.join(''));
+    writeFileSync(join(folder, 'candidates.csv'), csvHeader([], ['File', 'Message']) + rows.join(''));
+  } finally {
+    rmSync(workDirectory, { recursive: true, force: true });
+  }
+}
+
+/** Of a candidate in a dispatch, the compiler's own text of its operands; undefined where the compiler does not get there. */
+async function candidateOperands(
+  { workload }: Measurement,
+  { executable, flags }: Site,
+  workDirectory: string,
+): Promise<string | null | undefined> {
+  const phase = candidatePhase(workload);
+  if (phase === null) return null;
+  const signal = new AbortController().signal;
+  const toolchain = { compiler: executable, flags, workDirectory, signal };
+  return (await operandsAt(phase, toolchain, workload, 'operands')) ?? undefined;
 }

@@ -8,7 +8,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workloads.ts';
 import { DEFAULT_EFFORT, type Effort } from '../tuning/workload-search.ts';
-import type { Inspected } from '../wrapper/inspect.ts';
+import type { Site } from '../site/site.ts';
 import { UsageError } from './context.ts';
 
 /** @throws UsageError */
@@ -30,6 +30,13 @@ export function trialsOf(text: string): number {
   return trials;
 }
 
+/** What is searched for: a site, the command whose compiler's tools measure, and what was waited until now. */
+export interface Measured {
+  readonly command: Pick<Command, 'compiler' | 'expanded'>;
+  readonly site: Site;
+  readonly waitedSeconds: number;
+}
+
 /**
  * Searches within the budget. The first Ctrl-C ends the search and decides with what is known; the second ends everything.
  * Trials are kept.
@@ -38,7 +45,7 @@ export function trialsOf(text: string): number {
 export async function search(
   works: readonly Work[],
   store: Store,
-  { command, inspected }: { readonly command: Command; readonly inspected: Inspected },
+  { command, site, waitedSeconds }: Measured,
   surroundings: Surroundings,
   {
     strategy,
@@ -55,9 +62,9 @@ export async function search(
   const { env, root, cacheDirectory, settings } = surroundings;
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
   try {
-    return await tuneWorkloads(works, store, inspected.site, tools, surroundings, {
+    return await tuneWorkloads(works, store, site, tools, surroundings, {
       givenSeconds: settings.budgetSeconds,
-      budgetSeconds: settings.budgetSeconds - inspected.input.waitedSeconds,
+      budgetSeconds: settings.budgetSeconds - waitedSeconds,
       signal: abort.signal,
       finishEarly: finishEarly.signal,
       strategy,

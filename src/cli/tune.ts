@@ -49,7 +49,8 @@ export async function tuneInput(
     site,
     options.searchSpace,
   );
-  const { results, whyNot } = await search(wanted, store, { command, inspected }, surroundings, {
+  const measured = { command, site, waitedSeconds: inspected.input.waitedSeconds };
+  const { results, whyNot } = await search(wanted, store, measured, surroundings, {
     strategy,
     effort: { maxTrials: trials },
     again: anew,

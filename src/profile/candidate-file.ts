@@ -12,26 +12,29 @@ export const candidatePath = ({ operation, configuration }: Measurement): string
 
 /**
  * MLIR of a function that works on made-up operands with one configuration, and above it how to compile it.
- * @returns null for what is measured in a dispatch of its program, which only exists inside of the compiler
+ * @param operands the compiler's own text of them, where candidates are written for a later phase
  */
 export function candidateText(
   { workload, configuration }: Measurement,
   { flags, compiler }: Pick<Site, 'flags' | 'compiler'>,
-): string | null {
-  if (candidatePhase(workload) !== null) return null;
+  operands: string | null,
+): string {
+  const phase = candidatePhase(workload);
+  const from = phase === null ? [] : [`--compile-from=${phase}`];
   const own = isDefault(configuration) ? null : backendOf(configuration);
   const needs = own !== null && !isDefault(configuration) && own.needsOf(configuration) !== null;
   const isLate = own?.late.isNeeded(configuration) === true;
   const comments = [
     workloadKey(workload),
     configurationKey(configuration),
-    `iree-compile ${[...flags, ...(needs ? own.wholeProgram.flags : [])].join(' ')}`,
+    `iree-compile ${[...from, ...flags, ...(needs ? own.wholeProgram.flags : [])].join(' ')}`,
     ...(isLate
       ? [
           `Its tiles belong to operations that the compiler makes in the phase ${own.late.phase}: they are not in this text.`,
         ]
       : []),
   ];
-  const module = candidateModule(workload, [candidateOf('main', configuration, workload, compiler.release)]);
+  const candidate = candidateOf('main', configuration, workload, compiler.release);
+  const module = candidateModule(workload, [candidate], operands);
   return `${comments.map((line) => `// ${line}\n`).join('')}${module}`;
 }

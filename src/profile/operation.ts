@@ -6,7 +6,7 @@ import { staticForms, workloadFlops, type Workload } from '../workload/workload.
 
 export interface ProfiledOperation {
   readonly kind: 'matmul' | 'matmul_splitk' | 'batch_matmul';
-  /** Such as `matmul_512x256x128_f32t_f32t_f32t`. What else makes another workload follows: a constant operand, a dispatch. */
+  /** Such as `matmul_512x256x128_f32t_f32t_f32t`. */
   readonly name: string;
   /** Of one execution; over the sizes of dynamic dimensions their geometric mean. */
   readonly bytes: number;
@@ -24,13 +24,34 @@ export interface ProfiledOperation {
   readonly splitKSlices: number | null;
 }
 
-/** @param splitKSlices what the compiler was told to split matmuls into; null for nothing */
-export function operationOf(workload: Workload, splitKSlices: number | null): ProfiledOperation {
+/**
+ * The operations of a report, each with a name of its own.
+ * @param splitKSlices what the compiler was told to split matmuls into; null for nothing
+ */
+export function operationsOf(
+  workloads: readonly Workload[],
+  splitKSlices: number | null,
+): ProfiledOperation[] {
+  const all = workloads.map((workload) => operationOf(workload, splitKSlices));
+  return all.map((operation, i) =>
+    all.some(({ name }, other) => other !== i && name === operation.name)
+      ? { ...operation, name: [operation.name, ...moreOf(workloads[i]!)].join('_') }
+      : operation,
+  );
+}
+
+/** What makes another workload of the same sizes, types and layouts. */
+const moreOf = ({ constantRhs, context }: Workload): string[] => [
+  ...(constantRhs ? ['rhs_constant'] : []),
+  ...(context === undefined ? [] : [`in_${context.digest.slice(0, 8)}`]),
+];
+
+function operationOf(workload: Workload, splitKSlices: number | null): ProfiledOperation {
   const isBatched = workload.dimensions.some(({ kind }) => kind === 'batch');
   const slices = isBatched ? null : splitKSlices;
   const kind = isBatched ? 'batch_matmul' : slices === null ? 'matmul' : 'matmul_splitk';
   const [batch, m, n, k] = (['batch', 'm', 'n', 'k'] as const).map((one) => sizesAlong(workload, one));
-  const { lhs, rhs, accumulator, constantRhs, context } = workload;
+  const { lhs, rhs, accumulator } = workload;
   const [lhsName, rhsName, resultName] = [
     operandName(workload, lhs, ['batch', 'm', 'k']),
     operandName(workload, rhs, ['batch', 'k', 'n']),
@@ -40,11 +61,7 @@ export function operationOf(workload: Workload, splitKSlices: number | null): Pr
   const forms = staticForms(workload);
   return {
     kind,
-    name: [
-      `${kind}_${shape}_${lhsName}_${rhsName}_${resultName}`,
-      ...(constantRhs ? ['rhs_constant'] : []),
-      ...(context === undefined ? [] : [`in_${context.digest.slice(0, 8)}`]),
-    ].join('_'),
+    name: `${kind}_${shape}_${lhsName}_${rhsName}_${resultName}`,
     bytes: Math.round(geometricMean(forms.map(bytesOf))),
     flops: Math.round(geometricMean(forms.map(workloadFlops))),
     ...{ batchCount: batch!.size, m: m!.size, n: n!.size, k: k!.size },
