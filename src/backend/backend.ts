@@ -102,6 +102,8 @@ export interface Backend {
   /** The knobs that users may restrict, and the largest tile. */
   readonly userKnobs: readonly UserKnob[];
   readonly largestTile: number;
+  /** Whether these are knobs of a workload. */
+  isRestrictable(workload: Workload): boolean;
   /** What of `options.only` no configuration of a workload can have. */
   illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[];
   /** What profilers call a configuration. */

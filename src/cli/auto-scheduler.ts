@@ -8,10 +8,13 @@ import { allOf, type Measurement } from '../profile/measurement.ts';
 import { splitKSlices } from '../profile/operation.ts';
 import { consoleBlock } from '../profile/report.ts';
 import { bestLines, longDuration } from '../profile/run-log.ts';
+import { STRATEGIES } from '../search/index.ts';
 import type { Site } from '../site/site.ts';
 import { subjectOf } from '../store/subject.ts';
 import { isExecutableFile } from '../system/files.ts';
-import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf, UsageError } from './context.ts';
+import { atDevice, inspectInput, openDatabase, settingsOf, surroundingsOf } from './context.ts';
+import { warn } from './output.ts';
+import { UserError } from '../system/user-error.ts';
 import {
   keepCandidates,
   profiled,
@@ -21,41 +24,49 @@ import {
   writeRunLog,
   type Profiled,
 } from './profiling.ts';
-import { search, strategyNamed } from './search.ts';
+import { search } from './search.ts';
 import { restrictedTo } from './search-space.ts';
 
 /** For each operation, where nobody gives a budget: such files count trials, not seconds. */
 const SECONDS_EACH = 600;
+
+export interface AutoSchedulerRun {
+  /** Of the settings file. */
+  readonly path: string;
+  /** The compiler's own. */
+  readonly flags: readonly string[];
+  /** For all operations together; `SECONDS_EACH` for each where it is left out. */
+  readonly budgetSeconds?: number | undefined;
+  /** A folder for every candidate. */
+  readonly keep?: string | undefined;
+}
 
 /**
  * Searches every contraction of the file's input, whatever is known of it, and writes what the auto-scheduler writes.
  * Paths in the file are relative to its folder.
  */
 export async function runAutoScheduler(
-  flags: readonly string[],
-  options: { config: string; budget?: string; keep?: string },
+  { path, flags, budgetSeconds, keep }: AutoSchedulerRun,
   program: Program,
 ): Promise<void> {
   const begun = new Date();
   const clock = () => performance.now() / 1000;
   const start = clock();
-  const path = options.config;
   const asked = readAutoScheduler(readFileSync(path, 'utf8'), path);
   const folder = dirname(resolve(path));
   const input = resolve(folder, asked.input);
-  if (!existsSync(input)) throw new UsageError(`${path}: input_file ${asked.input}: there is no ${input}`);
-  const strategy = strategyNamed(asked.strategy);
+  if (!existsSync(input)) throw new UserError(`${path}: input_file ${asked.input}: there is no ${input}`);
+  const strategy = STRATEGIES[asked.strategy]!;
   const compiler = compilerOf(asked, folder, program);
-  const given = { ...(compiler !== null && { compiler }), budget: options.budget ?? String(SECONDS_EACH) };
-  const surroundings = surroundingsOf(program, given);
+  const surroundings = surroundingsOf(program, compiler === null ? {} : { compiler });
   const { command, inspected: read } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const { site } = inspected;
-  if (site.whyNotHere !== null) throw new UsageError(`${asked.input}: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null) throw new UserError(`${asked.input}: ${site.whyNotHere}`);
   warnOf(asked, path, site);
   const works = restrictedTo(workloadsOf(inspected.input, site, surroundings.settings), site, asked.space);
-  if (works.length === 0) throw new UsageError(`${asked.input}: there is no contraction that could be tuned`);
+  if (works.length === 0) throw new UserError(`${asked.input}: there is no contraction that could be tuned`);
   const spaces = spaceSizes(works, site);
 
   console.log(`${asked.tuner}: the strategy ${asked.strategy} takes its place; ${asked.trials} trials each.`);
@@ -63,12 +74,12 @@ export async function runAutoScheduler(
   const preparingSeconds = clock() - start;
   const earlier = new Map(works.map((work) => [work.key, store.trials(subjectOf(work, site)).length]));
   const { settings } = surroundings;
-  const budgetSeconds = options.budget === undefined ? SECONDS_EACH * works.length : settings.budgetSeconds;
+  const ownSettings = { ...settings, budgetSeconds: budgetSeconds ?? SECONDS_EACH * works.length };
   const { whyNot } = await search(
     works,
     store,
     { command, site, waitedSeconds: inspected.input.waitedSeconds },
-    { ...surroundings, settings: { ...settings, budgetSeconds } },
+    { ...surroundings, settings: ownSettings },
     // All trials are made, however little they bring.
     {
       strategy,
@@ -88,7 +99,7 @@ export async function runAutoScheduler(
     const valid = timedCandidates(every);
     writeRunLog(output, { begun, preparingSeconds, searchSeconds, spaceSizes: spaces, valid });
   }
-  if (options.keep !== undefined) await keepCandidates(options.keep, every, site, surroundings);
+  if (keep !== undefined) await keepCandidates(keep, every, site, surroundings);
   console.log('\n********************************************************');
   for (const one of found) {
     if (found.length > 1) console.log(`Operation     : ${one.operation.name}`);
@@ -98,7 +109,7 @@ export async function runAutoScheduler(
   console.log('********************************************************');
   for (const { operation, trials } of found) {
     if (trials.length > 0) continue;
-    process.stderr.write(`iree-tuned: nothing of ${operation.name} was measured: ${whyNot}\n`);
+    warn(`nothing of ${operation.name} was measured: ${whyNot}`);
     process.exitCode = 1;
   }
 }
@@ -117,14 +128,12 @@ function compilerOf({ tools }: AutoScheduler, folder: string, program: Program):
   if (tools === null || isGiven) return null;
   const compiler = join(resolve(folder, tools), 'iree-compile');
   if (isExecutableFile(compiler)) return compiler;
-  process.stderr.write(`iree-tuned: iree_bin: there is no ${compiler}; the compiler is searched for\n`);
+  warn(`iree_bin: there is no ${compiler}; the compiler is searched for`);
   return null;
 }
 
 function warnOf({ gpuOnly }: AutoScheduler, path: string, { target }: Site): void {
   const { backend } = target.target;
   if (gpuOnly.length > 0 && backend === 'llvm-cpu')
-    process.stderr.write(
-      `iree-tuned: ${path}: ${gpuOnly.join(', ')} mean something on GPUs only, and nothing for ${backend}\n`,
-    );
+    warn(`${path}: ${gpuOnly.join(', ')} mean something on GPUs only, and nothing for ${backend}`);
 }

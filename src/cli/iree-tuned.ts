@@ -1,32 +1,42 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
-import { Command as Program, CommanderError } from 'commander';
-import { runAutoScheduler } from './auto-scheduler.ts';
+import { Argument, Command as Program, CommanderError, Option } from 'commander';
+import { printCompletions, SHELLS } from './completions.ts';
 import { showConfig } from './config.ts';
 import { showDevices } from './devices.ts';
 import { doctor } from './doctor.ts';
 import { exportDatabase } from './export.ts';
 import { explainInput } from './explain.ts';
-import { messageForUser } from './failure.ts';
+import { exitCodeOf, messageForUser, USAGE_EXIT_CODE } from './failure.ts';
 import { withFilters } from './filters.ts';
+import { addHelp } from './help.ts';
 import { importFiles, mergeDatabases } from './import.ts';
+import { populateDatabase } from './populate.ts';
 import { profileInput } from './profile.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { lockInputs } from './lock.ts';
+import { page, warn } from './output.ts';
 import { revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
 import { sync } from './sync.ts';
 import { migrate, roles, status } from './team.ts';
+import { STRATEGIES } from '../search/index.ts';
 import { showTrials } from './trials.ts';
 import { tuneInput } from './tune.ts';
 
-const program = new Program('iree-tuned')
+/** All that can be typed. */
+export const program = new Program('iree-tuned')
   .description('Tunes matmuls for iree-compile-tuned and looks after the tuning database.')
   .version(packageVersion(), '--version')
-  .showHelpAfterError('(iree-tuned --help lists the commands)')
+  .configureHelp({ minWidthToWrap: 20, styleTitle: (title) => page.paint('bold', title) })
+  .configureOutput({
+    outputError: (message) => {
+      warn(message.replace(/^error: /, '').trimEnd());
+    },
+  })
   .exitOverride()
   .option('--db <path>', 'tuning database (default: IREE_TUNED_DB, else the user data directory)')
   .option(
@@ -42,23 +52,48 @@ program
   .argument('<input>', 'MLIR file')
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
-  .option('--strategy <name>', 'descent, random or grid', 'descent')
+  .addOption(
+    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
+  )
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--search-space <file>', 'JSON: try only these values of these knobs, such as {"vector_m": [4, 8]}')
   .option('--again', 'tune even where there is a record')
   .option('--verify-program', 'run the whole program too, and leave out what makes it slower or wrong')
   .option('--json', 'print the result as JSON')
   .action(tuneInput);
+const several = (value: string, before: readonly string[] = []) => [...before, value];
 program
   .command('populate')
   .description(
-    "tune ahead of all builds what a settings file of IREE's auto-scheduler asks for, and report it as that does",
+    'tune ahead of any build: models, lists and sweeps of shapes, and what builds have missed; the same command goes on where it was ended',
   )
-  .argument('[flags...]', "the compiler's own flags, after --")
-  .requiredOption('--config <file>', 'auto-scheduler.cfg')
-  .option('--budget <seconds>', 'time to spend on all of them together (default: 600 for each)')
-  .option('--keep <folder>', 'leave every candidate there as MLIR, and what came of them as CSV')
-  .action(runAutoScheduler);
+  .argument('[inputs...]', 'models: files, folders or patterns')
+  .option('--shapes <file>', 'list of shapes, CSV or JSON; may be given several times', several)
+  .option('--op <names>', 'a sweep: matmul, batch_matmul, and these with _transpose_a or _transpose_b')
+  .option(
+    '--m <sizes>',
+    'rows: 512, a list such as 256,512, or FROM:END:STEP without END, such as 64:1024:64',
+  )
+  .option('--n <sizes>', 'columns')
+  .option('--k <sizes>', 'what is summed over')
+  .option('--batch <sizes>', 'batches, for batch_matmul')
+  .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
+  .option('--rhs-constant <which>', 'whether the right-hand side is a weight of the program: yes, no or both')
+  .option('--from-misses', 'what builds with on-miss=record have noted')
+  .option('--config <file>', "a settings file of IREE's auto-scheduler, run and reported as that does")
+  .option('--keep <dir>', 'with --config: leave every candidate there as MLIR, and what came of them as CSV')
+  .option('--search-space <file>', 'JSON: try only these values of these knobs')
+  .option(
+    '--flags <flags>',
+    "more of the compiler's flags, for one more target; may be given several times",
+    several,
+  )
+  .option('--budget <time>', 'for everything: seconds, or 15m or 8h (default: until every search is over)')
+  .option('--jobs <count>', 'how many are compiled at once; timing is always alone')
+  .option('--dry-run', 'print what would be done, in which order, and how long it is likely to take')
+  .option('--json', 'print as JSON')
+  .usage("[inputs...] [options] [-- the compiler's own flags]")
+  .action(populateDatabase);
 program
   .command('profile')
   .description(
@@ -80,9 +115,11 @@ program
   .option('--output <file>', 'write a CSV, and beside it run.log')
   .option('--append', 'append to the CSV')
   .option('--tags <tags>', 'columns in front of all others: NAME:VALUE, ...')
-  .option('--keep <folder>', 'leave every candidate there as MLIR, and what came of them as CSV')
+  .option('--keep <dir>', 'leave every candidate there as MLIR, and what came of them as CSV')
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
-  .option('--strategy <name>', 'descent, random or grid', 'descent')
+  .addOption(
+    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
+  )
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--search-space <file>', 'JSON: try only these values of these knobs')
   .option('--again', 'measure even where there is a record')
@@ -226,24 +263,30 @@ team
   .description('say which server it is, what it holds, and whether builds ask it')
   .option('--json', 'print as JSON')
   .action(status);
+program
+  .command('completions')
+  .description('print what a shell needs to complete iree-tuned, and the flags of iree-compile-tuned')
+  .addArgument(new Argument('<shell>', 'the shell that reads it').choices(SHELLS))
+  .action(printCompletions);
+addHelp(program);
 
 /** Does what the command line says. Rejects with what is no message for people. */
 export async function main(): Promise<void> {
   // A full disk, or a reader that has gone: console.log alone would pass over it.
   process.stdout.on('error', ({ message }) => {
-    end(`the output cannot be written: ${message}`);
+    end(`the output cannot be written: ${message}`, 1);
   });
   try {
     await program.parseAsync();
   } catch (error) {
-    if (error instanceof CommanderError) process.exit(error.exitCode);
+    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : USAGE_EXIT_CODE);
     const message = messageForUser(error);
     if (message === null) throw error;
-    end(message);
+    end(message, exitCodeOf(error));
   }
 }
 
-function end(message: string): never {
-  process.stderr.write(`iree-tuned: ${message}\n`);
-  process.exit(1);
+function end(message: string, code: number): never {
+  warn(message);
+  process.exit(code);
 }

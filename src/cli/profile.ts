@@ -2,17 +2,22 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command as Program } from 'commander';
+import { isTunable } from '../input/operation.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import { shapeModule } from '../populate/shape-module.ts';
+import type { Shape } from '../populate/shape.ts';
 import { shapesOfSweep, type SweepText } from '../populate/sweep.ts';
 import { allOf, dispatchName, gflopsOf, type Measurement } from '../profile/measurement.ts';
 import { operationsOf, splitKSlices } from '../profile/operation.ts';
 import { patternsOf } from '../profile/patterns.ts';
 import { consoleBlock } from '../profile/report.ts';
+import { STRATEGIES } from '../search/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
+import { alone } from '../populate/executor.ts';
+import { UserError } from '../system/user-error.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
 import {
   keepCandidates,
@@ -23,7 +28,8 @@ import {
   writeCsv,
   writeRunLog,
 } from './profiling.ts';
-import { search, strategyNamed, trialsOf, type Measured } from './search.ts';
+import { warn } from './output.ts';
+import { search, trialsOf, type Measured } from './search.ts';
 import { restricted } from './search-space.ts';
 
 interface Options extends SweepText {
@@ -53,7 +59,7 @@ export async function profileInput(
   const behind = process.argv.indexOf('--');
   const flags = behind < 0 ? [] : process.argv.slice(behind + 1);
   const inputs = given.slice(0, given.length - flags.length);
-  const strategy = strategyNamed(options.strategy);
+  const strategy = STRATEGIES[options.strategy]!;
   const trials = trialsOf(options.trials);
   const tags = tagsOf(options.tags);
   const patterns = patternsOf(options.dispatches ?? 'all');
@@ -64,8 +70,8 @@ export async function profileInput(
     measured,
     works: all,
     open,
-  } = await withInputs(inputs, options, surroundings, (paths) =>
-    readInputs(paths, flags, store, surroundings),
+  } = await withInputs(inputs, options, surroundings, (sources) =>
+    readInputs(sources, flags, store, surroundings),
   );
   const { site } = measured;
   const slices = splitKSlices(measured.command.expanded);
@@ -109,7 +115,7 @@ export async function profileInput(
   if (options.keep !== undefined) await keepCandidates(options.keep, every, site, surroundings);
   for (const { operation, decided } of found) {
     if (decided !== null) continue;
-    process.stderr.write(`iree-tuned: ${operation.name} is not decided: ${whyNot}\n`);
+    warn(`${operation.name} is not decided: ${whyNot}`);
     process.exitCode = 1;
   }
 }
@@ -123,36 +129,42 @@ interface Asked {
   readonly open: { readonly missing: ReadonlySet<string>; readonly all: ReadonlySet<string> };
 }
 
+/** A program, and the shape that it was written for. */
+interface Source {
+  readonly path: string;
+  readonly shape: Shape | null;
+}
+
 /** Reads the one input, or writes a program for each shape of a sweep, for as long as they are read. */
 async function withInputs(
   inputs: readonly string[],
   options: Options,
   { cacheDirectory }: Surroundings,
-  read: (paths: readonly string[]) => Promise<Asked>,
+  read: (sources: readonly Source[]) => Promise<Asked>,
 ): Promise<Asked> {
   const isSweep = ['op', 'm', 'n', 'k', 'batch', 'dtype', 'rhsConstant'].some((name) => name in options);
   if (inputs.length > 1 || (inputs.length === 1) === isSweep)
     throw new UsageError('give one input, or a sweep: --m 64:1024:64 --n 512 --k 512');
-  if (!isSweep) return read(inputs);
+  if (!isSweep) return read(inputs.map((path) => ({ path, shape: null })));
   const shapes = shapesOfSweep({ rhsConstant: 'no', ...options }, (option) =>
     option === 'rhsConstant' ? '--rhs-constant' : `--${option}`,
   );
   const folder = makeScratchFolder(cacheDirectory, 'profile');
-  if (folder === null) throw new UsageError(`nothing can be written to the cache folder ${cacheDirectory}`);
+  if (folder === null) throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
   try {
-    const paths = shapes.map((shape, i) => {
+    const sources = shapes.map((shape, i): Source => {
       const path = join(folder, `shape-${i}.mlir`);
       writeFileSync(path, shapeModule([shape]));
-      return path;
+      return { path, shape };
     });
-    return await read(paths);
+    return await read(sources);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 async function readInputs(
-  paths: readonly string[],
+  sources: readonly Source[],
   flags: readonly string[],
   store: Store,
   surroundings: Surroundings,
@@ -160,10 +172,19 @@ async function readInputs(
   const works = new Map<string, Work>();
   const [missing, all] = [new Set<string>(), new Set<string>()];
   let measured: Measured | null = null;
-  for (const path of paths) {
+  for (const { path, shape } of sources) {
     const read = await inspectInput(path, flags, surroundings);
-    const { site, input } = atDevice(read.inspected, store, surroundings);
-    if (site.whyNotHere !== null) throw new UsageError(`${path}: ${site.whyNotHere}`);
+    const inspected = atDevice(read.inspected, store, surroundings);
+    const { site } = inspected;
+    if (site.whyNotHere !== null) throw new UserError(`${path}: ${site.whyNotHere}`);
+    // A shape is measured as populate measures it, whatever is beside it.
+    const input =
+      shape === null
+        ? inspected.input
+        : {
+            ...inspected.input,
+            operations: inspected.input.operations.map((one) => (isTunable(one) ? alone(one, shape) : one)),
+          };
     const { misses, narrow } = lookUp(store, input, site, surroundings.settings);
     for (const { key } of misses) missing.add(key);
     for (const { key } of [...misses, ...narrow]) all.add(key);

@@ -28,6 +28,7 @@ import { chooseRecord } from '../store/choose.ts';
 import type { Store, Trial } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
+import { UserError } from '../system/user-error.ts';
 import { UsageError } from './context.ts';
 
 /** One workload of a profile, and what the database knows of it. */
@@ -110,7 +111,7 @@ export function writeCsv(path: string, all: readonly Measurement[], tags: Tags, 
     return;
   }
   if (firstBytes(path, Buffer.byteLength(header)) !== header)
-    throw new UsageError(`${path} has other columns: nothing can be appended to it`);
+    throw new UserError(`${path} has other columns: nothing can be appended to it`);
   appendFileSync(path, `${readFileSync(path).at(-1) === 0x0a ? '' : '\r\n'}${rows}`);
 }
 
@@ -139,7 +140,7 @@ export async function keepCandidates(
   mkdirSync(folder, { recursive: true });
   const workDirectory = makeScratchFolder(cacheDirectory, 'candidates');
   if (workDirectory === null)
-    throw new UsageError(`nothing can be written to the cache folder ${cacheDirectory}`);
+    throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
   try {
     const rows: string[] = [];
     for (const one of all) {

@@ -3,12 +3,15 @@ import type { Command as Program } from 'commander';
 import { geometricMean } from '../measure/statistics.ts';
 import { formatSeconds } from '../system/format.ts';
 import { table } from '../report/table.ts';
+import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
 import { fits, type Filter } from '../store/filter.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
-import { openToLook, surroundingsOf, UsageError } from './context.ts';
+import { UserError } from '../system/user-error.ts';
+import { openToLook, surroundingsOf } from './context.ts';
 import { filterOf } from './filters.ts';
+import { page, say } from './output.ts';
 
 const contains = (record: TuningRecord, text: string) =>
   [record.workload, record.target, record.device].some((key) => key.includes(text));
@@ -36,7 +39,7 @@ export async function listRecords(
     return;
   }
   if (records.length === 0) {
-    console.log(`No records${inWords(parts, filter)} in ${surroundings.settings.database}.`);
+    say(`No records${inWords(parts, filter)} in ${surroundings.settings.database}.`);
     return;
   }
   console.log(
@@ -50,6 +53,7 @@ export async function listRecords(
         configurationKey(record.configuration),
         record.device,
       ]),
+      page,
     ),
   );
 }
@@ -87,6 +91,7 @@ export async function showRecord(
         trial.ratio === null ? '-' : `${trial.ratio.toFixed(2)}x`,
         configurationKey(trial.configuration),
       ]),
+      page,
     ),
   );
   const failed = trials.filter(({ outcome }) => outcome !== 'measured');
@@ -95,13 +100,14 @@ export async function showRecord(
       `\n${table(
         ['outcome', 'configuration', 'message'],
         failed.map((trial) => [trial.outcome, configurationKey(trial.configuration), trial.message ?? '']),
+        page,
       )}`,
     );
 }
 
 /**
  * The records of the one workload that a user means, newest first: by its key, or a part of it.
- * @throws UsageError where there is none, or more than one workload
+ * @throws UserError where there is none, or more than one workload
  */
 export function recordsOf(
   store: Store,
@@ -112,9 +118,9 @@ export function recordsOf(
   const exact = records.filter((record) => record.workload === workload);
   const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));
   const [first, ...more] = found;
-  if (first === undefined) throw new UsageError(`no record for "${workload}"; iree-tuned records lists them`);
+  if (first === undefined) throw new UserError(`no record for "${workload}"; iree-tuned records lists them`);
   if (new Set(found.map((one) => one.workload)).size > 1)
-    throw new UsageError(
+    throw new UserError(
       `"${workload}" fits ${found.length} records; give more of the key:\n` +
         found.map((one) => `  ${one.workload}`).join('\n'),
     );
@@ -139,5 +145,7 @@ function describeRecord(record: TuningRecord, flops: number | null): string {
     `  written        ${record.createdAt} by ${record.createdBy} on ${record.machine}, with ${record.tool}`,
     `  digest         ${record.digest}`,
     ...(record.failure === null ? [] : [`  failed         ${record.failure}`]),
-  ].join('\n');
+  ]
+    .map((line) => wrapped(printable(line), page.columns, ' '.repeat(17)))
+    .join('\n');
 }

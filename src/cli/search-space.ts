@@ -5,15 +5,16 @@ import { describeIllegal, readUserSpace, type WrittenKnob } from '../backend/use
 import { parseConfigText } from '../settings/config-text.ts';
 import type { Site } from '../site/site.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { UsageError } from './context.ts';
+import { UserError } from '../system/user-error.ts';
+import { warn } from './output.ts';
 
 /**
  * Knobs of a file such as `{"distribution_m": [64, 128], "peeling": [false]}`.
- * @throws UsageError with its name and line
+ * @throws UserError with its name and line
  */
-function readSpaceFile(path: string): WrittenKnob[] {
+export function readSpaceFile(path: string): WrittenKnob[] {
   const { entries, problem } = parseConfigText(readFileSync(path, 'utf8'));
-  if (problem !== null) throw new UsageError(`${path}:${problem}`);
+  if (problem !== null) throw new UserError(`${path}:${problem}`);
   return entries.map(({ key, value, line }) => ({
     name: key,
     values: typeof value === 'object' ? value : [value],
@@ -39,10 +40,12 @@ export function restrictedTo(
   if (backend === undefined) return works;
   const only = readUserSpace(written, backend.userKnobs, backend.largestTile);
   if (only === undefined) return works;
-  return works.map((work): Work => {
+  const isOurs = ({ workload }: Work) => backend.isRestrictable(workload);
+  for (const { key } of works.filter((work) => !isOurs(work)))
+    warn(`${key} is left out: a search space is one of matmuls`);
+  return works.filter(isOurs).map((work): Work => {
     const options = { ...work.options, only };
-    for (const line of describeIllegal(work.key, backend.illegalValues(work.workload, options)))
-      process.stderr.write(`iree-tuned: ${line}\n`);
+    for (const line of describeIllegal(work.key, backend.illegalValues(work.workload, options))) warn(line);
     return { ...work, options };
   });
 }

@@ -1,8 +1,7 @@
 // A search that a user has asked for: with a line of progress, and Ctrl-C to end it.
 import type { Command } from '../compiler/command.ts';
 import { findMeasuringTools } from '../compiler/index.ts';
-import { progressDisplay } from '../report/progress.ts';
-import { STRATEGIES } from '../search/index.ts';
+import { storyOf } from '../report/story.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
@@ -10,14 +9,6 @@ import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workl
 import { DEFAULT_EFFORT, type Effort } from '../tuning/workload-search.ts';
 import type { Site } from '../site/site.ts';
 import { UsageError } from './context.ts';
-
-/** @throws UsageError */
-export function strategyNamed(name: string): StrategyFactory {
-  const strategy = Object.hasOwn(STRATEGIES, name) ? STRATEGIES[name] : undefined;
-  if (strategy === undefined)
-    throw new UsageError(`--strategy ${name}: it takes ${Object.keys(STRATEGIES).join(', ')}`);
-  return strategy;
-}
 
 /**
  * How many configurations to try.
@@ -58,24 +49,27 @@ export async function search(
     (finishEarly.signal.aborted ? abort : finishEarly).abort();
   };
   process.on('SIGINT', interrupt);
-  const display = progressDisplay();
+  // Who types such a command knows what it does.
+  const story = storyOf(null);
   const { env, root, cacheDirectory, settings } = surroundings;
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
+  const seconds = settings.budgetSeconds - waitedSeconds;
+  if (works.length > 0) story.begin(works.length, seconds);
   try {
     return await tuneWorkloads(works, store, site, tools, surroundings, {
       givenSeconds: settings.budgetSeconds,
-      budgetSeconds: settings.budgetSeconds - waitedSeconds,
+      budgetSeconds: seconds,
       signal: abort.signal,
       finishEarly: finishEarly.signal,
       strategy,
       effort: { ...DEFAULT_EFFORT, ...effort },
       again,
       onProgress: (progress) => {
-        display.show(progress);
+        story.progress(progress);
       },
     });
   } finally {
-    display.clear();
+    story.clear();
     process.off('SIGINT', interrupt);
   }
 }

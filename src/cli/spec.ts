@@ -8,7 +8,8 @@ import { lookUp } from '../decision/look-up.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
-import { atDevice, inspectInput, openToLook, surroundingsOf, UsageError } from './context.ts';
+import { UserError } from '../system/user-error.ts';
+import { atDevice, inspectInput, openToLook, surroundingsOf } from './context.ts';
 
 export async function writeSpec(
   input: string,
@@ -37,7 +38,7 @@ export async function writeSpec(
   if (injection.route !== 'spec') {
     const why = injection.route === 'none' ? injection.reason : '';
     const missing = decisions.filter(({ outcome }) => outcome === 'default').length;
-    throw new UsageError(
+    throw new UserError(
       missing > 0
         ? `no spec: ${missing} of ${decisions.length} operations have no record yet; run iree-tuned tune ${input} first`
         : `no spec: ${why}`,

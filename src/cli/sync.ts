@@ -3,6 +3,7 @@ import type { Command as Program } from 'commander';
 import { findCompiler } from '../compiler/index.ts';
 import { readCommand } from '../compiler/command.ts';
 import { table } from '../report/table.ts';
+import { wrapped } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { describeSite } from '../site/site.ts';
 import { placeOf } from '../store/subject.ts';
@@ -11,7 +12,8 @@ import { pull, push, type PullResult, type PushResult } from '../team/exchange.t
 import { teamState } from '../team/state.ts';
 import type { Filter } from '../team/team.ts';
 import { COMMAND_LIMIT_MS, valueOf, withTeam } from './team.ts';
-import { HOST_DEFAULTS, openDatabase, openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+import { HOST_DEFAULTS, openDatabase, openWholeDatabase, surroundingsOf } from './context.ts';
+import { page } from './output.ts';
 
 /** All pushes of one sync together. */
 const PUSH_LIMIT_MS = 3_600_000;
@@ -24,7 +26,7 @@ export async function sync(
   const surroundings = surroundingsOf(program);
   const { settings, cacheDirectory } = surroundings;
   if (settings.readonly)
-    throw new UsageError('the database is only read: unset IREE_TUNED_READONLY to sync it');
+    throw new UserError('the database is only read: unset IREE_TUNED_READONLY to sync it');
   await withTeam(surroundings, async (team, url) => {
     // Somebody looks after it now: whatever it was, the next build asks again.
     teamState(cacheDirectory, url).forget();
@@ -50,7 +52,7 @@ export async function sync(
 /**
  * One for each target and compiler that there are records or misses of here, for this machine's, and for what flags say;
  * whatever the device, since records of other devices are of use, too.
- * @throws UsageError when the compiler does not say what the flags' target is
+ * @throws UserError when the compiler does not say what the flags' target is
  */
 async function filtersOf(flags: readonly string[], surroundings: Surroundings): Promise<Filter[]> {
   const store = await openDatabase(surroundings);
@@ -70,7 +72,7 @@ async function placeFor(flags: readonly string[], surroundings: Surroundings): P
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
   const site = await describeSite(command, surroundings);
-  if ('noSite' in site) throw new UsageError(`${flags.join(' ')}: ${site.noSite}`);
+  if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite}`);
   return placeOf(site);
 }
 
@@ -98,8 +100,11 @@ function described(
   ]);
   const parts = [
     pulled.length === 0
-      ? 'Nothing to pull: this database has no records yet, so it is not known for which targets.'
-      : table(['target', 'compiler', 'received', 'new here', 'not understood'], rows),
+      ? wrapped(
+          'Nothing to pull: this database has no records yet, so it is not known for which targets.',
+          page.columns,
+        )
+      : table(['target', 'compiler', 'received', 'new here', 'not understood'], rows, page),
     pushed === null
       ? `Not pushed: ${whyNot!}`
       : `Pushed ${pushed.sent} lines; new there: ${Object.entries(pushed.changed)

@@ -14,6 +14,7 @@ import { teamState } from '../team/state.ts';
 import type { Answer, Team } from '../team/team.ts';
 import { UserError } from '../system/user-error.ts';
 import { surroundingsOf, UsageError } from './context.ts';
+import { page, say } from './output.ts';
 
 /** Who runs a command waits longer than a build. */
 export const COMMAND_LIMIT_MS = 30_000;
@@ -69,8 +70,8 @@ export async function migrate(options: { json?: boolean }, program: Program): Pr
   await withConnection(surroundingsOf(program), async (connection, shown) => {
     const { from, to } = await migrateTeam(connection);
     if (options.json === true) console.log(JSON.stringify({ server: shown, from, to }, null, 2));
-    else if (from === to) console.log(`${shown} has schema ${to} already.`);
-    else console.log(`${shown} has schema ${to} now${from === 0 ? '' : ` (before: ${from})`}.`);
+    else if (from === to) say(`${shown} has schema ${to} already.`);
+    else say(`${shown} has schema ${to} now${from === 0 ? '' : ` (before: ${from})`}.`);
   });
 }
 
@@ -83,9 +84,7 @@ export async function roles(options: { json?: boolean; apply?: boolean }, progra
   if (options.json === true)
     console.log(JSON.stringify({ roles: ROLES, sql: ROLES_SQL, applied: options.apply === true }, null, 2));
   else if (options.apply === true)
-    console.log(
-      `The roles are there: ${names.join(', ')}. To let somebody in: GRANT ${names[0]!} TO somebody;`,
-    );
+    say(`The roles are there: ${names.join(', ')}. To let somebody in: GRANT ${names[0]!} TO somebody;`);
   else process.stdout.write(ROLES_SQL);
 }
 
@@ -129,5 +128,5 @@ export async function status(options: { json?: boolean }, program: Program): Pro
     ['builds ask', breaker.state === 'open' ? `not ${pause}: ${breaker.reason!}` : 'yes'],
     ['known to be missing', `${missing} for ten minutes`],
   );
-  console.log(table(['what', 'value'], rows));
+  console.log(table(['what', 'value'], rows, page));
 }

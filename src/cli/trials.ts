@@ -10,6 +10,7 @@ import { formatSeconds } from '../system/format.ts';
 import type { Workload } from '../workload/workload.ts';
 import { openToLook, surroundingsOf, UsageError } from './context.ts';
 import { filterOf } from './filters.ts';
+import { page } from './output.ts';
 import { recordsOf } from './records.ts';
 
 /** A trial with its configuration as values of knobs. */
@@ -78,5 +79,6 @@ function tableOf(all: readonly KnobTrial[], names: readonly string[]): string {
         ...used.map((name) => text(knobs[name])),
         isDefault(trial.configuration) ? `${trial.outcome}, the default` : trial.outcome,
       ]),
+    page,
   );
 }

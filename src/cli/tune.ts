@@ -9,10 +9,13 @@ import { planCompile } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
+import { UserError } from '../system/user-error.ts';
 import { table } from '../report/table.ts';
+import { STRATEGIES } from '../search/index.ts';
 import { configurationKey } from '../backend/index.ts';
-import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
-import { search, strategyNamed, trialsOf } from './search.ts';
+import { atDevice, inspectInput, openDatabase, surroundingsOf } from './context.ts';
+import { page } from './output.ts';
+import { search, trialsOf } from './search.ts';
 import { restricted } from './search-space.ts';
 
 export async function tuneInput(
@@ -29,7 +32,7 @@ export async function tuneInput(
   },
   program: Program,
 ): Promise<void> {
-  const strategy = strategyNamed(options.strategy);
+  const strategy = STRATEGIES[options.strategy]!;
   const trials = trialsOf(options.trials);
   const { budget } = options;
   const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
@@ -37,7 +40,7 @@ export async function tuneInput(
   const store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const { site } = inspected;
-  if (site.whyNotHere !== null) throw new UsageError(`${input}: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere}`);
   const lookup = lookUp(store, inspected.input, site, surroundings.settings);
   const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
   const every = workloadsOf(inspected.input, site, surroundings.settings);
@@ -89,7 +92,7 @@ export async function tuneInput(
         row.configuration === null ? row.reason : configurationKey(row.configuration),
       ];
     });
-    console.log(table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows));
+    console.log(table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page));
     if (verdict !== null) console.log(`\n${describeVerdict(verdict)}`);
   }
   if (wanted.some(({ key }) => !results.has(key))) process.exitCode = 1;
@@ -115,7 +118,7 @@ function describeVerdict({ functions, skipped, leftOut, injected, reason: why }:
     reason ?? '',
   ]);
   return [
-    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows)]),
+    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows, page)]),
     ...(why === null
       ? []
       : injected

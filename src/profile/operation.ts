@@ -1,11 +1,16 @@
 // A workload as the dispatch profiler names it: an operation with its sizes, types and layouts. Pure.
 import { geometricMean } from '../measure/statistics.ts';
-import type { Dimension, DimensionKind, OperandForm } from '../workload/contraction/contraction.ts';
+import {
+  extentsOf,
+  type Dimension,
+  type DimensionKind,
+  type OperandForm,
+} from '../workload/contraction/contraction.ts';
 import { elementBits } from '../workload/element-type.ts';
 import { staticForms, workloadFlops, type Workload } from '../workload/workload.ts';
 
 export interface ProfiledOperation {
-  readonly kind: 'matmul' | 'matmul_splitk' | 'batch_matmul';
+  readonly kind: 'matmul' | 'matmul_splitk' | 'batch_matmul' | 'conv2d';
   /** Such as `matmul_512x256x128_f32t_f32t_f32t`. */
   readonly name: string;
   /** Of one execution; over the sizes of dynamic dimensions their geometric mean. */
@@ -47,9 +52,9 @@ const moreOf = ({ constantRhs, context }: Workload): string[] => [
 ];
 
 function operationOf(workload: Workload, splitKSlices: number | null): ProfiledOperation {
-  const isBatched = workload.dimensions.some(({ kind }) => kind === 'batch');
-  const slices = isBatched ? null : splitKSlices;
-  const kind = isBatched ? 'batch_matmul' : slices === null ? 'matmul' : 'matmul_splitk';
+  const kind = kindOf(workload, splitKSlices);
+  const isBatched = kind === 'batch_matmul';
+  const slices = kind === 'matmul_splitk' ? splitKSlices : null;
   const [batch, m, n, k] = (['batch', 'm', 'n', 'k'] as const).map((one) => sizesAlong(workload, one));
   const { lhs, rhs, accumulator } = workload;
   const [lhsName, rhsName, resultName] = [
@@ -67,6 +72,12 @@ function operationOf(workload: Workload, splitKSlices: number | null): ProfiledO
     ...{ batchCount: batch!.size, m: m!.size, n: n!.size, k: k!.size },
     ...{ lhs: lhsName, rhs: rhsName, result: resultName, splitKSlices: slices },
   };
+}
+
+function kindOf({ dimensions, windows }: Workload, splitKSlices: number | null): ProfiledOperation['kind'] {
+  if (windows !== undefined) return 'conv2d';
+  if (dimensions.some(({ kind }) => kind === 'batch')) return 'batch_matmul';
+  return splitKSlices === null ? 'matmul' : 'matmul_splitk';
 }
 
 const sizeText = ({ size, sizes }: Dimension) => sizes?.join('-') ?? String(size);
@@ -93,9 +104,10 @@ function operandName(
 /** Profilers say whether an integer has a sign; those without one are taken to have one here. */
 const typeName = (type: string): string => type.replace(/^s?i(?=\d)/, 's').replace(/^ui(?=\d)/, 'u');
 
-function bytesOf({ dimensions, lhs, rhs, accumulator }: Workload): number {
-  const bits = [lhs, rhs, accumulator].map(({ dimensions: own, elementType }) =>
-    own.reduce((product, d) => product * dimensions[d]!.size, elementBits(elementType)),
+function bytesOf(workload: Workload): number {
+  const { lhs, rhs, accumulator } = workload;
+  const bits = [lhs, rhs, accumulator].map((operand) =>
+    extentsOf(workload, operand).reduce((product, size) => product * size, elementBits(operand.elementType)),
   );
   return bits.reduce((sum, one) => sum + Math.ceil(one / 8), 0);
 }

@@ -10,6 +10,7 @@ const KIND_NAMES: Readonly<Record<ProfiledOperation['kind'], string>> = {
   matmul: 'OperationKind.Matmul',
   matmul_splitk: 'OperationKind.SplitkMatmul',
   batch_matmul: 'OperationKind.BatchMatmul',
+  conv2d: 'OperationKind.Conv2d',
 };
 
 /** Names and values in the order of the CSV. */

@@ -199,7 +199,7 @@ test('a command that needs a team says how to set one', async () => {
   );
   for (const one of ended.slice(0, 3))
     expect(one).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('no team is set: say --team postgres://') as string,
     });
   expect(ended[3]).toMatchObject({
@@ -208,7 +208,7 @@ test('a command that needs a team says how to set one', async () => {
   });
   for (const one of ended.slice(4))
     expect(one).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('say one of --record, --tool, --origin') as string,
     });
 });

@@ -13,7 +13,7 @@ import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root } from '../support/real-tools.ts';
 
-const CONVOLUTION = 'convolutions are not tuned yet';
+const CONVOLUTION = 'convolutions of this form are not tuned yet';
 
 /** A place where an input is inspected as often as wanted, and what was asked of the compiler about it meanwhile. */
 function inspector(text: string) {

@@ -1,11 +1,11 @@
 // Measurements as profiles have them.
-import type { Configuration } from '../../src/backend/configuration.ts';
+import type { OwnConfiguration } from '../../src/backend/configuration.ts';
 import type { Measurement } from '../../src/profile/measurement.ts';
 import { operationsOf } from '../../src/profile/operation.ts';
 import type { Workload } from '../../src/workload/workload.ts';
 import { matmul } from '../support/workloads.ts';
 
-export const TILED: Configuration = {
+export const TILED: OwnConfiguration = {
   version: 1,
   kind: 'tile',
   distribution: [64, 32, 0],
@@ -15,7 +15,7 @@ export const TILED: Configuration = {
   peeling: true,
 };
 
-export const PACKED: Configuration = {
+export const PACKED: OwnConfiguration = {
   version: 1,
   kind: 'data-tile',
   packed: { inner: [16, 16, 1], swapped: true, distribution: [4, 8] },

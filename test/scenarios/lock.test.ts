@@ -415,15 +415,16 @@ describe('iree-tuned lock', () => {
     const place = remembering();
     const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
     expect(stdout.toString()).toContain('hit: locked: 1.83x faster than the default');
-    for (const [args, message] of [
-      [['--', ...HOST], 'flags are for an input: iree-tuned lock INPUT -- FLAGS'],
-      [['absent.mlir'], 'absent.mlir: the input cannot be read'],
+    for (const [args, message, code] of [
+      [['--', ...HOST], 'flags are for an input: iree-tuned lock INPUT -- FLAGS', 2],
+      [['absent.mlir'], 'absent.mlir: the input cannot be read: there is no such file or folder', 1],
       [
         ['in.mlir', '--', ...HOST, '--iree-hal-executable-object-search-path=/models'],
         'in.mlir: --iree-hal-executable-object-search-path=/models: a lock file is for other machines, too: give a path relative to the working folder',
+        1,
       ],
     ] as const)
-      expect(await lock(place, args)).toEqual({ code: 1, stdout: '', stderr: `iree-tuned: ${message}\n` });
+      expect(await lock(place, args)).toEqual({ code, stdout: '', stderr: `iree-tuned: ${message}\n` });
     place.remove(LOCK);
     expect(await lock(place, [])).toEqual({
       code: 1,

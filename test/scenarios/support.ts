@@ -89,6 +89,11 @@ export class Workplace {
     return place;
   }
 
+  /** What its programs are started with. */
+  get env(): Readonly<Record<string, string | undefined>> {
+    return this.#env;
+  }
+
   path(name: string): string {
     return join(this.folder, name);
   }

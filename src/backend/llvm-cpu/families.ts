@@ -12,6 +12,7 @@ export function familiesOf(
   { wholeProgram, only }: Pick<SpaceOptions, 'wholeProgram' | 'only'>,
 ): readonly LlvmCpuConfiguration['kind'][] {
   if (only !== undefined) return [];
+  if (workload.windows !== undefined) return ['window-tile'];
   return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
 }
 
@@ -31,8 +32,8 @@ export const programWide = (
  * The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. Not inside a dispatch:
  * it has made its choice by then.
  */
-export function isDataTilable({ dimensions, context }: Workload): boolean {
-  if (context !== undefined) return false;
+export function isDataTilable({ dimensions, context, windows }: Workload): boolean {
+  if (context !== undefined || windows !== undefined) return false;
   const kinds = dimensions.map(({ kind }) => kind);
   return new Set(kinds).size === kinds.length && (kinds.includes('m') || kinds.includes('n'));
 }

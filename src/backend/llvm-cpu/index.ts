@@ -12,25 +12,28 @@ import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
 import { packedRules } from './packed-rules.ts';
 import { isLlvmCpuConfiguration } from './schema.ts';
 import { llvmCpuSpace } from './tile-space.ts';
-import { illegalValues, knobValues, USER_KNOBS } from './user-knobs.ts';
+import { illegalValues, isRestrictable, knobValues, USER_KNOBS } from './user-knobs.ts';
+import { windowSpace } from './window-space.ts';
 
 export const llvmCpu: Backend = {
   name: 'llvm-cpu',
   drivers: ['local-sync', 'local-task'],
   describeDevice,
   deviceFlags,
-  kinds: ['tile', 'data-tile'],
+  kinds: ['tile', 'data-tile', 'window-tile'],
   isConfiguration: isLlvmCpuConfiguration,
   jsonKeys: JSON_KEYS,
   keyOf,
   familiesOf,
   programWide,
-  spaceOf: llvmCpuSpace,
+  spaceOf: (workload, options) =>
+    workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options),
   userKnobs: USER_KNOBS,
   largestTile: LARGEST_TILE,
   illegalValues,
   knobValues,
   namesOf,
+  isRestrictable,
   followUps: packedFollowUps,
   needsOf,
   directive,

@@ -24,5 +24,10 @@ export function namesOf(workload: Workload, configuration: OwnConfiguration): Co
     );
   const tiles = [along('m', 'distribution'), along('n', 'distribution'), along('k', 'cache')];
   const vectors = [along('m', 'vector'), along('n', 'vector'), along('k', 'vector')];
-  return { tiles: tiles.join('x'), vectors: vectors.join('x'), core: 'simd', instruction: 'tile' };
+  return {
+    tiles: tiles.join('x'),
+    vectors: vectors.join('x'),
+    core: 'simd',
+    instruction: configuration.kind,
+  };
 }

@@ -135,8 +135,12 @@ export function pointOf({ tiles, peeling }: Knobs, c: Configuration): Point | nu
   return point.includes(-1) ? null : point;
 }
 
+/** All levels of tiles that a pipeline has. */
+type Levels = Pick<TileConfiguration, 'distribution' | 'vectorCommonParallel' | 'vectorReduction'> &
+  Partial<Pick<TileConfiguration, 'cacheParallel' | 'cacheReduction' | 'vectorInnerParallel'>>;
+
 /** The tile of one level along one dimension; 0 where there is none. */
-export function tileOf(c: TileConfiguration, level: LevelName, dimension: number): number {
+export function tileOf(c: Levels, level: LevelName, dimension: number): number {
   const parallel = {
     distribution: c.distribution,
     cache: c.cacheParallel,

@@ -53,6 +53,9 @@ export const USER_KNOBS: readonly UserKnob[] = [
   },
 ];
 
+/** What moves a filter is tiled by rules of its own. */
+export const isRestrictable = ({ windows }: Workload): boolean => windows === undefined;
+
 /** What of a restriction no configuration of a workload can have, with the rule that it breaks. */
 export function illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[] {
   const { only } = options;
@@ -114,7 +117,7 @@ const combinations = (choices: readonly (readonly number[])[]): number[][] =>
 /** What a configuration has of each knob; of several dimensions of one kind, numbered. */
 export function knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns {
   const { dimensions } = workload;
-  const tile = configuration.kind === 'tile' ? configuration : null;
+  const tile = configuration.kind === 'data-tile' ? null : configuration;
   const packed = configuration.kind === 'data-tile' ? configuration.packed : undefined;
   const columns: Record<string, number | boolean | null> = {};
   const several = (kind: DimensionKind) => dimensions.filter((one) => one.kind === kind).length > 1;
@@ -125,7 +128,7 @@ export function knobValues(workload: Workload, configuration: OwnConfiguration):
         columns[`${level}_${kind}${several(kind) ? i : ''}`] = tile && tileOf(tile, level, d);
     }
   columns['inner'] = tile && Math.max(0, ...dimensions.map((_, d) => tileOf(tile, 'inner', d)));
-  columns['peeling'] = tile && tile.peeling;
+  columns['peeling'] = configuration.kind === 'tile' ? configuration.peeling : null;
   columns['data_tiling'] = tile === null;
   columns['packed_first'] = packed?.distribution?.[0] ?? null;
   columns['packed_second'] = packed?.distribution?.[1] ?? null;
