@@ -1,7 +1,9 @@
 // Bundles the two command lines. What the drop-in does when nothing has changed is one file, everything else that it does
-// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Each build is
+// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Beside them lies
+// what the pages of reports are drawn by. Each build is
 // a folder of its own below dist/, and the link dist/current leads to the latest: whoever starts meanwhile finds the one
 // before or this one, all of it.
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
   lstat,
@@ -18,6 +20,7 @@ import {
 import { basename, join, relative } from 'node:path';
 import { pid } from 'node:process';
 import { build } from 'esbuild';
+import { buildReportPage } from './report-page.mjs';
 
 /** For so long after it was replaced, what was started from a build may still load from it. */
 const REPLACED_LIFETIME_MS = 24 * 3600 * 1000;
@@ -38,6 +41,7 @@ async function buildId(folders) {
 const common = {
   outdir: 'dist',
   write: false,
+  metafile: true,
   bundle: true,
   platform: 'node',
   target: 'node22.15',
@@ -145,9 +149,16 @@ const built = await Promise.all([
     },
   }),
 ]);
-const files = built.flatMap(({ outputFiles }) =>
-  outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
-);
+const page = await buildReportPage();
+const files = [
+  ...built.flatMap(({ outputFiles }) =>
+    outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
+  ),
+  // What a report's page is drawn by; no build reads it.
+  { name: 'report-page.json', contents: Buffer.from(JSON.stringify(page)) },
+];
+
+files.push({ name: 'bundled.json', contents: Buffer.from(JSON.stringify(bundledPackages())) });
 
 await mkdir('dist', { recursive: true });
 const current = join('dist', 'current');
@@ -156,6 +167,17 @@ const isSame = before !== null && (await holds(join('dist', before), files));
 const name = isSame ? before : await write(files);
 if (!isSame) await pointTo(name);
 await removeReplaced(name);
+
+/** Folders below node_modules of which something is in a bundle: their licences ask to be passed on with it. */
+function bundledPackages() {
+  const inputs = built
+    .flatMap(({ metafile }) => Object.values(metafile.outputs))
+    .flatMap((output) => Object.entries(output.inputs))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  // The innermost one, in which the package of a file is.
+  const names = inputs.map(([path]) => /^.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[0]);
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}
 
 /** Whether a folder has all these files, as they are. */
 async function holds(folder, all) {

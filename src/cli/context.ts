@@ -8,6 +8,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { UserError } from '../system/user-error.ts';
+import { describeSite, type Site } from '../site/site.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { openAsFarAsPossible, openStore } from '../store/open.ts';
@@ -20,6 +21,17 @@ import { inWords } from './refusal.ts';
 /** The command line is not understood, whatever there is to work on; the message says what it takes. */
 export class UsageError extends UserError {
   override readonly name = 'UsageError';
+}
+
+/** The wrapper would pass an input through, for a reason that is no mistake of anybody's. */
+export class PassedThroughError extends UserError {
+  override readonly name = 'PassedThroughError';
+  readonly reason: string;
+
+  constructor(input: string, reason: string) {
+    super(`${input}: ${reason}`);
+    this.reason = reason;
+  }
 }
 
 /** What all commands take before their name. */
@@ -97,8 +109,24 @@ export const withTarget = (flags: readonly string[]): readonly string[] =>
     : [...HOST_DEFAULTS, ...flags];
 
 /**
+ * What a build with these flags is for, and would measure on.
+ * @throws UsageError when the compiler does not say
+ */
+export async function siteOf(
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<{ command: Command; site: Site }> {
+  const { env, settings, root, cacheDirectory } = surroundings;
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
+  const site = await describeSite(command, surroundings);
+  if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite}`);
+  return { command, site };
+}
+
+/**
  * An input with the compiler's flags, looked at as the wrapper would before it tunes.
- * @throws UserError with the reason, when it cannot be read, or the wrapper would pass it through
+ * @throws UserError when it cannot be read; PassedThroughError when the wrapper would pass it through
  */
 export async function inspectInput(
   input: string,
@@ -111,7 +139,7 @@ export async function inspectInput(
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand([input, ...own], compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new UserError(`${input}: ${inspected.pass}`);
+  if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 

@@ -61,6 +61,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned devices', 'all of them'],
     ['iree-tuned devices --name prod-zen4', 'call this machine so'],
   ],
+  report: [
+    ['iree-tuned report -o report.html', 'a page about the whole database'],
+    ['iree-tuned report -o report.html --bench kernels.json', 'with libraries beside it'],
+  ],
   stats: [
     ['iree-tuned stats', 'what all builds came to'],
     ['iree-tuned stats --zero', 'say it once more, and begin anew'],
@@ -84,6 +88,14 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
   revoke: [
     ['iree-tuned revoke --tool 0.1.0 --reason "it timed the wrong thing"', 'all of a version'],
     ['iree-tuned revoke --origin ada@build7 --reason "its fan was broken"', "somebody's work on one machine"],
+  ],
+  worker: [
+    ['iree-tuned worker --budget 120', 'for this CPU, as long as it runs'],
+    ['iree-tuned worker --until-idle', 'what there is to do, and no more'],
+  ],
+  fleet: [
+    ['iree-tuned fleet', 'who works, what waits, what has failed'],
+    ['iree-tuned fleet --retry', 'all that has failed, once more'],
   ],
   team: [
     ['iree-tuned team roles --apply', 'first, as the superuser'],

@@ -17,6 +17,7 @@ import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { lockInputs } from './lock.ts';
 import { page, warn } from './output.ts';
+import { writeReport } from './report.ts';
 import { revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
@@ -192,6 +193,16 @@ program
   .option('--zero', 'begin to count anew')
   .option('--json', 'print as JSON')
   .action(showStats);
+withFilters(program.command('report'))
+  .description(
+    'write one HTML page about the database: gains, records, rooflines, searches, builds, and what to do next',
+  )
+  .argument('[filter]', 'only workloads, targets or devices that contain this text')
+  .option('-o, --output <file>', 'where to write it', 'report.html')
+  .option('--bench <file>', 'what npm run bench:kernels -- --json has written: libraries and the peak')
+  .option('--models <file>', 'what npm run bench:models -- --json has written: whole programs')
+  .option('--json', 'print where it was written, and what is in it, as JSON')
+  .action(writeReport);
 program
   .command('config')
   .description('show every setting, where it comes from, and the files that were looked for')
@@ -229,7 +240,10 @@ program
   .argument('<input>', 'MLIR file')
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('-o, --output <file>', 'where to write it (default: stdout)')
-  .option('--json', 'print the decisions as JSON instead of the spec')
+  .option(
+    '--json',
+    'print decisions and flags as JSON instead of the spec; with -o everything that specs can bring is written, data tiling too',
+  )
   .action(writeSpec);
 program
   .command('sync')
@@ -246,6 +260,27 @@ program
   .requiredOption('--reason <text>', 'why, for those who wonder')
   .option('--json', 'print as JSON')
   .action(revoke);
+program
+  .command('worker')
+  .description("tune on this machine what the team's builds want, until it is told to end")
+  .argument('[flags...]', "the compiler's own flags, after --: for whose target it works (default: this CPU)")
+  .option('--budget <seconds>', 'time to spend on each workload (default: IREE_TUNED_BUDGET, else 60)')
+  .option('--drain <seconds>', 'what is under way may take so long to end when it is told to', '60')
+  .option('--until-idle', 'end when there is nothing left to do')
+  .option('--json', 'print what happens as JSON, a line each')
+  .action(async (...args: [string[], { drain: string }, Program]) => {
+    const { work } = await import('./worker.ts');
+    await work(...args);
+  });
+program
+  .command('fleet')
+  .description('show who works for the team, what waits to be tuned, and what has failed too often')
+  .option('--retry [id]', 'try what has failed too often again: one job, or all of them')
+  .option('--json', 'print as JSON')
+  .action(async (...args: [{ json?: boolean }, Program]) => {
+    const { fleet } = await import('./fleet.ts');
+    await fleet(...args);
+  });
 const team = program.command('team').description("look after a team's PostgreSQL server");
 team
   .command('migrate')

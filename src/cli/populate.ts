@@ -24,6 +24,8 @@ import { searchInWords } from '../report/sentences.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { formatDuration } from '../system/format.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
+import { messageOf } from '../system/tell.ts';
+import { UserError } from '../system/user-error.ts';
 import { likelyCompilesAtOnce } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/workload-search.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
@@ -143,7 +145,7 @@ function readList(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
+    throw new UserError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }
 

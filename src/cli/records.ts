@@ -10,17 +10,8 @@ import type { Store, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
 import { UserError } from '../system/user-error.ts';
 import { openToLook, surroundingsOf } from './context.ts';
-import { filterOf } from './filters.ts';
+import { contains, filterOf, inWords } from './filters.ts';
 import { page, say } from './output.ts';
-
-const contains = (record: TuningRecord, text: string) =>
-  [record.workload, record.target, record.device].some((key) => key.includes(text));
-
-/** The filter in words. */
-const inWords = (filter: Filter, text: string | undefined) => {
-  const parts = Object.entries(filter).map(([part, value]) => ` with ${part} "${value}"`);
-  return [...(text === undefined ? [] : [` that contain "${text}"`]), ...parts].join('');
-};
 
 export async function listRecords(
   filter: string | undefined,
@@ -30,9 +21,7 @@ export async function listRecords(
   const surroundings = surroundingsOf(program);
   const { store } = await openToLook(surroundings);
   const parts = filterOf(program);
-  const records = store
-    .allRecords()
-    .filter((record) => fits(record, parts) && (filter === undefined || contains(record, filter)));
+  const records = store.allRecords().filter((record) => fits(record, parts) && contains(record, filter));
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify(records, null, 2));

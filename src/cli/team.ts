@@ -2,7 +2,7 @@
 import type { Command as Program } from 'commander';
 import { table } from '../report/table.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { readAddress } from '../team/address.ts';
+import { readAddress, type Address } from '../team/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { openConnection, type Connection } from '../team/connection.ts';
 import { failureOf } from '../team/failure.ts';
@@ -50,13 +50,13 @@ export function valueOf<T>(answer: Answer<T>): T {
 /** A connection for what is no function of the server's. */
 async function withConnection<T>(
   surroundings: Surroundings,
-  action: (connection: Connection, shown: string) => Promise<T>,
+  action: (connection: Connection, address: Address) => Promise<T>,
 ): Promise<T> {
   const address = readAddress(teamUrl(surroundings));
   const password = passwordFor(address, surroundings.env);
   const connection = openConnection(address, password);
   try {
-    return await action(connection, address.shown);
+    return await action(connection, address);
   } catch (error) {
     if (error instanceof UserError) throw error;
     // The driver's own error may hold more than its message.
@@ -67,8 +67,13 @@ async function withConnection<T>(
 }
 
 export async function migrate(options: { json?: boolean }, program: Program): Promise<void> {
-  await withConnection(surroundingsOf(program), async (connection, shown) => {
+  const { installQueue } = await import('../fleet/install.ts');
+  const { queueDatabase } = await import('../fleet/database.ts');
+  const surroundings = surroundingsOf(program);
+  await withConnection(surroundings, async (connection, address) => {
+    const { shown } = address;
     const { from, to } = await migrateTeam(connection);
+    await installQueue(queueDatabase(address, passwordFor(address, surroundings.env), connection));
     if (options.json === true) console.log(JSON.stringify({ server: shown, from, to }, null, 2));
     else if (from === to) say(`${shown} has schema ${to} already.`);
     else say(`${shown} has schema ${to} now${from === 0 ? '' : ` (before: ${from})`}.`);

@@ -65,6 +65,9 @@ export const workloadRank = (workload: Workload): number => KINDS[workload.kind]
 /** Operations on numbers of one execution, two per multiply-add; at the largest sizes of dynamic dimensions. */
 export const workloadFlops = (workload: Workload): number => KINDS[workload.kind].flops(workload);
 
+/** Bytes of operands and result, once each: the least that one execution moves; at the largest sizes of dynamic dimensions. */
+export const workloadBytes = (workload: Workload): number => KINDS[workload.kind].bytes(workload);
+
 /** Whether a size is only known at run time. */
 export const isDynamic = (workload: Workload): boolean => KINDS[workload.kind].isDynamic(workload);
 

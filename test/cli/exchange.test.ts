@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { alter, DECISION, MARK, SUBJECT, subjectOf, temporaryFolder } from '../store/support.ts';
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
+import { NODE_CODE } from '../support/node-code.ts';
 import { partLinesOf, revocationLineOf, trialLineOf } from '../store/exchange/samples.ts';
 
 const ENTRY = join(import.meta.dirname, '..', '..', 'src', 'cli', 'iree-tuned.ts');
@@ -19,6 +20,7 @@ function place() {
     const all = ['--conditions=source', '--input-type=module', '-e', script, '--', ...args];
     // Nothing of this machine's settings.
     const env = {
+      ...NODE_CODE,
       PATH: process.env['PATH'],
       HOME: folder,
       IREE_TUNED_DB: at('tuning.db'),

@@ -9,6 +9,7 @@ import { DECISION, SUBJECT } from '../store/samples.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { subjectOf, teamDatabase } from '../team/support.ts';
+import { NODE_CODE } from '../support/node-code.ts';
 
 const SECRET = 's3cret of %2F all';
 
@@ -44,6 +45,7 @@ class User {
     const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
       cwd: root,
       env: {
+        ...NODE_CODE,
         PATH: '/nowhere',
         HOME: this.folder,
         IREE_TUNED_DB: this.database,

@@ -30,7 +30,7 @@ test('what the page says works, in its order', { timeout: 300_000 }, async () =>
   const said = stdout.toString();
   expect({ code, stderr }).toMatchObject({ code: 0 });
   const read = (name: string) =>
-    parse(place.read(name), { columns: true, relax_column_count: false }) as Record<string, string>[];
+    parse<Record<string, string>>(place.read(name), { columns: true, relax_column_count: false });
 
   // The default and the best, of the one matmul; then all that was tried; then a sweep of two shapes.
   const profile = read('profile.csv');
@@ -43,7 +43,10 @@ test('what the page says works, in its order', { timeout: 300_000 }, async () =>
   const all = read('all.csv');
   expect(all.length).toBeGreaterThan(1);
   for (const row of all)
-    expect(row).toMatchObject({ Machine: 'mine', Configuration: expect.stringContaining('vcp=8,') });
+    expect(row).toMatchObject({
+      Machine: 'mine',
+      Configuration: expect.stringContaining('vcp=8,') as string,
+    });
   expect(new Set(read('sweep.csv').map(({ m }) => m))).toEqual(new Set(['64', '128']));
   const kept = read('candidates/candidates.csv');
   expect(kept.length).toBeGreaterThan(all.length);

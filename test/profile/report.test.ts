@@ -14,12 +14,12 @@ const OURS = 'Configuration,Target,Device,Compiler,Ratio,Low,High';
 
 /** As strict as a reader can be: quotes only where they belong, and as many fields in each line as in the first. */
 const read = (text: string) =>
-  parse(text, {
+  parse<Record<string, string>>(text, {
     columns: true,
     relax_quotes: false,
     relax_column_count: false,
     record_delimiter: '\r\n',
-  }) as Record<string, string>[];
+  });
 
 test('the header is the dispatch profiler’s, with tags before and more behind', () => {
   expect(csvHeader([])).toBe(`${UPSTREAM},${OURS}\r\n`);

@@ -15,6 +15,10 @@ export function isBoundByMemory(workload: Contraction): boolean {
   return streamed > 0 && contractionFlops(workload) / streamed < BOUND_BY_WORK;
 }
 
+/** Bytes of both operands and the result, once each; at the largest sizes of dynamic dimensions. */
+export const contractionBytes = (workload: Contraction): number =>
+  bytesOf(workload, workload.lhs) + bytesOf(workload, workload.rhs) + bytesOf(workload, workload.accumulator);
+
 const bytesOf = (workload: Contraction, operand: OperandForm): number =>
   extentsOf(workload, operand).reduce((bytes, size) => bytes * size, elementBits(operand.elementType) / 8);
 
