@@ -47,6 +47,8 @@ const common = {
   legalComments: 'none',
   logLevel: 'warning',
 };
+/** What its package.json names first cannot be bundled. */
+const JSONC = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
 const define = { IREE_TUNED_BUILD: JSON.stringify(await buildId(['src', 'grammar/src'])) };
 /** Bundles better-sqlite3, which is a dozen of files, but for the one that looks for its binary beside itself. */
 const withoutBinary = {
@@ -127,17 +129,14 @@ const built = await Promise.all([
     plugins: [withoutBinary],
   }),
   build(fast('src/system/run.ts', 'replaceProcess')),
-  build({
-    ...fast('src/settings/config-text.ts', 'parseConfigText'),
-    // What its package.json names first cannot be bundled.
-    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
-  }),
+  build({ ...fast('src/settings/config-text.ts', 'parseConfigText'), alias: JSONC }),
   build({
     ...common,
     entryPoints: ['src/cli/iree-tuned.ts'],
     format: 'esm',
     splitting: true,
     define,
+    alias: JSONC,
     external: ['better-sqlite3'],
     // CommonJS dependencies ask for node's own modules by require.
     banner: {

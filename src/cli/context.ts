@@ -88,6 +88,12 @@ export const HOST_DEFAULTS = [
   '--iree-llvmcpu-target-cpu=host',
 ];
 
+/** Flags with a target: this machine where they name none. */
+export const withTarget = (flags: readonly string[]): readonly string[] =>
+  flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
+    ? flags
+    : [...HOST_DEFAULTS, ...flags];
+
 /**
  * What a build with these flags is for, and would measure on.
  * @throws UsageError when the compiler does not say
@@ -113,9 +119,7 @@ export async function inspectInput(
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<{ command: Command; inspected: Inspected }> {
-  const own = flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
-    ? flags
-    : [...HOST_DEFAULTS, ...flags];
+  const own = withTarget(flags);
   const { env, settings, root, cacheDirectory } = surroundings;
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand([input, ...own], compiler, cacheDirectory);

@@ -8,6 +8,7 @@ import { explainInput } from './explain.ts';
 import { messageForUser } from './failure.ts';
 import { withFilters } from './filters.ts';
 import { importFiles, mergeDatabases } from './import.ts';
+import { populateDatabase } from './populate.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
@@ -45,6 +46,36 @@ program
   .option('--verify-program', 'run the whole program too, and leave out what makes it slower or wrong')
   .option('--json', 'print the result as JSON')
   .action(tuneInput);
+const several = (value: string, before: readonly string[] = []) => [...before, value];
+program
+  .command('populate')
+  .description(
+    'tune ahead of any build: models, lists and sweeps of shapes, and what builds have missed; the same command goes on where it was ended',
+  )
+  .argument('[inputs...]', 'models: files, folders or patterns')
+  .option('--shapes <file>', 'list of shapes, CSV or JSON; may be given several times', several)
+  .option('--op <names>', 'a sweep: matmul, batch_matmul, and these with _transpose_a or _transpose_b')
+  .option(
+    '--m <sizes>',
+    'rows: 512, a list such as 256,512, or FROM:END:STEP without END, such as 64:1024:64',
+  )
+  .option('--n <sizes>', 'columns')
+  .option('--k <sizes>', 'what is summed over')
+  .option('--batch <sizes>', 'batches, for batch_matmul')
+  .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
+  .option('--rhs-constant <which>', 'whether the right-hand side is a weight of the program: yes, no or both')
+  .option('--from-misses', 'what builds with on-miss=record have noted')
+  .option(
+    '--flags <flags>',
+    "more of the compiler's flags, for one more target; may be given several times",
+    several,
+  )
+  .option('--budget <time>', 'for everything: seconds, or 15m or 8h (default: until every search is over)')
+  .option('--jobs <count>', 'how many are compiled at once; timing is always alone')
+  .option('--dry-run', 'print what would be done, in which order, and how long it is likely to take')
+  .option('--json', 'print as JSON')
+  .usage("[inputs...] [options] [-- the compiler's own flags]")
+  .action(populateDatabase);
 program
   .command('explain')
   .description('show what a build of an input gets, operation by operation, and whether it lands')

@@ -21,6 +21,8 @@ export interface Budget {
   readonly effort: Effort;
   /** How many batches are compiled at once, each of another part. */
   readonly compilesAtOnce: number;
+  /** Whether each is searched to its end as though it were alone: they are of no program that says which matters more. */
+  readonly isEachAlone?: boolean;
   /** Ends the searches early, but what was found by those that are under way is still decided. */
   readonly finishEarly?: AbortSignal;
   /** Seconds on a clock that never goes back. */
@@ -49,9 +51,10 @@ const costOf = ({ count, likelyCost }: Part) => count * likelyCost;
  */
 export async function tuneTogether<P extends Part>(
   parts: readonly P[],
-  { end, leastSeconds, effort, compilesAtOnce, finishEarly, clock }: Budget,
+  { end, leastSeconds, effort, compilesAtOnce, isEachAlone, finishEarly, clock }: Budget,
   note: (part: P, result: TuningResult | null) => void,
 ): Promise<void> {
+  const isAlone = isEachAlone === true || parts.length === 1;
   const decided = new Set<Part>();
   const conclude = (part: P, result: TuningResult | null) => {
     decided.add(part);
@@ -71,17 +74,17 @@ export async function tuneTogether<P extends Part>(
   let latest: readonly P[] = [];
   for (;;) {
     const isClosed = (part: P) => decided.has(part) || (isFinished() && !latest.includes(part));
-    const standings = standingsOf(parts, isClosed);
+    const standings = standingsOf(parts, isClosed, isAlone);
     const secondsLeft = end - clock();
     const mayGoOn = !isFinished() && (latest.length > 0 || secondsLeft >= leastSeconds);
-    const step = nextStep(standings, secondsLeft, mayGoOn);
+    const step = nextStep(standings, secondsLeft, mayGoOn, isAlone);
     if (step === null) return;
     const part = parts[step.index]!;
     const standing = standings[step.index]!;
     const { search } = part;
-    const isLarge = (one: Standing) => isLargeIn(standings, one.programSeconds);
+    const isLarge = (one: Standing) => isAlone || isLargeIn(standings, one.programSeconds);
     if (step.kind === 'batch') {
-      const chosen = batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce);
+      const chosen = batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce, isAlone);
       latest = chosen.map((index) => parts[index]!);
       const begun = clock();
       const attempts = await Promise.all(
@@ -113,10 +116,14 @@ export async function tuneTogether<P extends Part>(
 
 /** Whether what takes so much of the program's time is a large part of it. */
 const isLargeIn = (all: readonly Pick<Standing, 'programSeconds'>[], programSeconds: number): boolean =>
-  all.length === 1 || programSeconds >= LARGE_SHARE * sumOf(all.map((one) => one.programSeconds));
+  programSeconds >= LARGE_SHARE * sumOf(all.map((one) => one.programSeconds));
 
 /** What is known of each part; what was not timed yet is compared with what was. */
-function standingsOf<P extends Part>(parts: readonly P[], isClosed: (part: P) => boolean): Standing[] {
+function standingsOf<P extends Part>(
+  parts: readonly P[],
+  isClosed: (part: P) => boolean,
+  isAlone: boolean,
+): Standing[] {
   const timed = parts.filter(({ search }) => search.batches > 0);
   const seconds = sumOf(timed.map(({ search }) => search.defaultSeconds));
   const rate = timed.length === 0 ? LIKELY_RATE : sumOf(timed.map(({ likelyCost }) => likelyCost)) / seconds;
@@ -136,7 +143,9 @@ function standingsOf<P extends Part>(parts: readonly P[], isClosed: (part: P) =>
       isClosed: isClosed(part),
       ...{ programSeconds, ratio, batches, idle, isOver },
       batchSeconds: isTimed ? search.batchSeconds : batchSeconds,
-      finalsSeconds: isTimed ? search.finalsSeconds(!isLargeIn(times, programSeconds)) : FINALS_SECONDS,
+      finalsSeconds: isTimed
+        ? search.finalsSeconds(!isAlone && !isLargeIn(times, programSeconds))
+        : FINALS_SECONDS,
     };
   });
 }

@@ -55,6 +55,10 @@ export interface TuneOptions {
   readonly finishEarly?: AbortSignal;
   readonly strategy?: StrategyFactory;
   readonly effort?: Effort;
+  /** How many batches are compiled at once; as many as the machine carries when left out. */
+  readonly compilesAtOnce?: number;
+  /** Whether each is searched to its end as though it were alone: see `Budget`. */
+  readonly isEachAlone?: boolean;
   /** Keys to tune even where there is a record. */
   readonly again?: ReadonlySet<string>;
   readonly onProgress?: (progress: TuningProgress) => void;
@@ -75,6 +79,9 @@ export interface TuneOutcome {
 
 /** A compile keeps one thread busy, more or less; each takes a third of a gigabyte. */
 const MOST_COMPILES_AT_ONCE = 4;
+
+/** How many compiles at once this machine carries. */
+export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE, availableParallelism());
 
 const INTERRUPTED = 'tuning was interrupted';
 
@@ -208,7 +215,8 @@ export async function tuneWorkloads(
         end,
         clock,
         effort,
-        compilesAtOnce: Math.min(MOST_COMPILES_AT_ONCE, availableParallelism()),
+        compilesAtOnce: options.compilesAtOnce ?? likelyCompilesAtOnce(),
+        ...(options.isEachAlone === true && { isEachAlone: true }),
         leastSeconds: Math.min(LEAST_SECONDS, options.givenSeconds / 2),
         ...(finishEarly && { finishEarly }),
       },
