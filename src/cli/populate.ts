@@ -24,8 +24,19 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { formatDuration } from '../system/format.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { likelyCompilesAtOnce } from '../tuning/tune-workloads.ts';
-import type { TuningProgress } from '../tuning/workload-search.ts';
-import { openDatabase, openToLook, surroundingsOf, UsageError, withTarget } from './context.ts';
+import { siteFor } from '../decision/for-device.ts';
+import type { Store } from '../store/store.ts';
+import { readAddress } from '../team/address.ts';
+import { passwordFor } from '../team/password-file.ts';
+import {
+  openDatabase,
+  openToLook,
+  openWholeDatabase,
+  surroundingsOf,
+  UsageError,
+  withTarget,
+} from './context.ts';
+import { teamUrl, withTeam } from './team.ts';
 
 interface Options extends SweepText {
   readonly shapes?: readonly string[];
@@ -34,6 +45,7 @@ interface Options extends SweepText {
   readonly dryRun?: boolean;
   readonly budget?: string;
   readonly jobs?: string;
+  readonly fleet?: boolean;
   readonly json?: boolean;
 }
 
@@ -55,14 +67,20 @@ export async function populateDatabase(
   const jobs = options.jobs === undefined ? likelyCompilesAtOnce() : parseJobs(options.jobs);
   const surroundings = surroundingsOf(program);
   const isDry = options.dryRun === true;
-  checkSettings(surroundings, isDry);
+  const isForFleet = options.fleet === true;
+  if (isForFleet && options.jobs !== undefined)
+    throw new UsageError(
+      '--jobs is about this machine, and --fleet has others do the work: leave out one of them',
+    );
+  checkSettings(surroundings, isDry, isForFleet);
   const folder = makeScratchFolder(surroundings.cacheDirectory, 'populate');
   if (folder === null)
     throw new UsageError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
   try {
-    const sites = await sitesOf(common, options.flags ?? [], folder, surroundings);
+    const here = await sitesOf(common, options.flags ?? [], folder, surroundings);
     const store = isDry ? (await openToLook(surroundings)).store : await openDatabase(surroundings);
     try {
+      const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
       const tools = toolsOf(surroundings);
       const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
       const knowledge: Knowledge = { store, surroundings, secondsEach, tools: Object.values(tools ?? {}) };
@@ -72,9 +90,16 @@ export async function populateDatabase(
         else console.log(describePlan(plan, sites, budgetSeconds));
         return;
       }
-      const results = await carryOut(plan, budgetSeconds, jobs, (onProgress) =>
-        executorHere(sites, knowledge, { tools, folder, jobs, onProgress }),
-      );
+      const results = isForFleet
+        ? await followFleet(plan, budgetSeconds, sites, knowledge, folder)
+        : await carryOut(plan, budgetSeconds, jobs, (show) =>
+            executorHere(sites, knowledge, {
+              ...{ tools, folder, jobs },
+              onProgress: (progress) => {
+                show(searchText(progress));
+              },
+            }),
+          );
       if (options.json === true) console.log(JSON.stringify(populationJson(plan, results, sites), null, 2));
       else console.log(describeResults(results, plan, sites));
       if (results.some(({ result }) => result === null)) process.exitCode = 1;
@@ -124,10 +149,10 @@ function parseJobs(text: string): number {
   return jobs;
 }
 
-function checkSettings({ settings }: Surroundings, isDry: boolean): void {
-  if (settings.forDevice !== undefined)
+function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: boolean): void {
+  if (settings.forDevice !== undefined && !isForFleet)
     throw new UsageError(
-      `populate measures on this machine, and for-device is ${settings.forDevice}: leave it out here, or run this there`,
+      `populate measures on this machine, and for-device is ${settings.forDevice}: leave it out here, run this there, or say --fleet`,
     );
   if (settings.readonly && !isDry)
     throw new UsageError('the database is set to be read only: populate writes it (--dry-run does not)');
@@ -155,12 +180,53 @@ function toolsOf({ env, settings, root, cacheDirectory }: Surroundings) {
   return findMeasuringTools(compiler, env, { root, cacheDirectory });
 }
 
+/** A site that workers measure at, on the device that builds are for. */
+const atFleet = (at: PopulationSite, store: Store, { settings }: Surroundings): PopulationSite => {
+  const { forDevice } = settings;
+  const site = forDevice === undefined ? at.site : siteFor(at.site, forDevice, store);
+  return { ...at, site: { ...site, whyNotHere: null } };
+};
+
+/** Has workers carry a plan out, and follows them. */
+async function followFleet(
+  plan: Plan,
+  budgetSeconds: number | undefined,
+  sites: readonly PopulationSite[],
+  knowledge: Knowledge,
+  folder: string,
+): Promise<Populated[]> {
+  const { executorOfFleet } = await import('../fleet/executor.ts');
+  const { queueDatabase } = await import('../fleet/database.ts');
+  const { store, surroundings } = knowledge;
+  const address = readAddress(teamUrl(surroundings));
+  const database = queueDatabase(address, passwordFor(address, surroundings.env));
+  const local = openWholeDatabase(surroundings);
+  const here = executorHere(sites, knowledge, { tools: null, folder, jobs: 1 });
+  try {
+    // All at once: who does what first is up to the queue.
+    return await withTeam(surroundings, (team) =>
+      carryOut(plan, budgetSeconds, Infinity, (show) =>
+        executorOfFleet({
+          ...{ sites, team, database, store, local },
+          prepare: (planned) => here.prepare(planned),
+          onFound: (known, all) => {
+            show(`${known} of ${all} that were handed to the fleet`);
+          },
+        }),
+      ),
+    );
+  } finally {
+    local.close();
+    database.close();
+  }
+}
+
 /** Carries a plan out, tells how far it is, and ends when it is told to. */
 async function carryOut(
   plan: Plan,
   budgetSeconds: number | undefined,
-  jobs: number,
-  executorFor: (onProgress: (progress: TuningProgress) => void) => Executor,
+  atOnce: number,
+  executorFor: (show: (what: string) => void) => Executor,
 ): Promise<Populated[]> {
   const clock = () => performance.now() / 1000;
   const begun = clock();
@@ -187,14 +253,14 @@ async function carryOut(
   };
   process.on('SIGINT', interrupt);
   if (total > 0) say(describeStart(plan, budgetSeconds));
-  const executor = executorFor((progress) => {
+  const executor = executorFor((what) => {
     display.show(
-      `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${searchText(progress)}`,
+      `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${what}`,
     );
   });
   try {
     return await populate(plan, executor, {
-      ...{ budgetSeconds, atOnce: jobs, finishEarly: finishEarly.signal, signal: abort.signal, clock },
+      ...{ budgetSeconds, atOnce, finishEarly: finishEarly.signal, signal: abort.signal, clock },
       onDone: (one) => {
         done++;
         if (!one.wasKnown) measured++;
