@@ -91,6 +91,7 @@ program
   )
   .option('--budget <time>', 'for everything: seconds, or 15m or 8h (default: until every search is over)')
   .option('--jobs <count>', 'how many are compiled at once; timing is always alone')
+  .option('--fleet', "have the team's workers do it, and follow them: see iree-tuned worker")
   .option('--dry-run', 'print what would be done, in which order, and how long it is likely to take')
   .option('--json', 'print as JSON')
   .usage("[inputs...] [options] [-- the compiler's own flags]")

@@ -5,6 +5,7 @@ import { describeIllegal, readUserSpace, type WrittenKnob } from '../backend/use
 import { parseConfigText } from '../settings/config-text.ts';
 import type { Site } from '../site/site.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
+import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { warn } from './output.ts';
 
@@ -13,13 +14,21 @@ import { warn } from './output.ts';
  * @throws UserError with its name and line
  */
 export function readSpaceFile(path: string): WrittenKnob[] {
-  const { entries, problem } = parseConfigText(readFileSync(path, 'utf8'));
+  const { entries, problem } = parseConfigText(readText(path));
   if (problem !== null) throw new UserError(`${path}:${problem}`);
   return entries.map(({ key, value, line }) => ({
     name: key,
     values: typeof value === 'object' ? value : [value],
     where: `${path}:${line}`,
   }));
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UserError(`${path} cannot be read: ${messageOf(error)}`);
+  }
 }
 
 /**

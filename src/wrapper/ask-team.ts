@@ -7,8 +7,8 @@ import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import type { Line, PartLine } from '../store/exchange/lines.ts';
+import { partsOf } from '../store/exchange/parts.ts';
 import { openExchange } from '../store/open-exchange.ts';
-import type { Subject } from '../store/store.ts';
 import { keysOf, placeOf, subjectOf } from '../store/subject.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import { askOnce, type Asked } from '../team/ask-once.ts';
@@ -18,7 +18,6 @@ import { openTeam } from '../team/postgres.ts';
 import { teamState } from '../team/state.ts';
 import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { storedForm } from '../workload/workload.ts';
 
 /** What was tuned is pushed for so long at most. */
 const PUSH_LIMIT_MS = 1000;
@@ -111,21 +110,6 @@ function usable({ lines }: Received, works: readonly Work[], site: Site): Line[]
   return wanted.length === 0
     ? []
     : [...works.flatMap((work) => partsOf(subjectOf(work, site))), ...others, ...wanted];
-}
-
-function partsOf(subject: Subject): PartLine[] {
-  const part = (type: PartLine['type'], key: string, form: unknown): PartLine => ({
-    type,
-    version: 1,
-    key,
-    form: JSON.parse(JSON.stringify(form)) as unknown,
-  });
-  return [
-    part('workload', subject.workload, storedForm(subject.workloadForm)),
-    part('target', subject.target, subject.targetForm),
-    part('device', subject.device, subject.deviceForm),
-    part('compiler', subject.compiler, subject.compilerForm),
-  ];
 }
 
 /** Counts it, and says why there was no answer to who keeps a log. */
