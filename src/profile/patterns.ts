@@ -3,6 +3,9 @@
 /** All configurations' names begin so. */
 const CONFIGURATION = 'tile_config';
 
+/** Kinds, and element types with their layouts: no configuration has them. */
+const OF_OPERATION = /matmul|conv2d|(?:^|_)(?:bf|f|i|ui)\d+[tn]/;
+
 export interface Patterns {
   /** Whether a dispatch is wanted, by its whole name. */
   isWanted(dispatch: string): boolean;
@@ -19,8 +22,7 @@ export function patternsOf(text: string): Patterns {
   const isAll = text === 'all' || patterns.length === 0;
   return {
     isWanted: (dispatch) => isAll || patterns.some((parts) => areIn(dispatch, parts)),
-    mayBeWanted: (operation) =>
-      isAll || patterns.some((parts) => areIn(`${operation}_`, beforeConfiguration(parts))),
+    mayBeWanted: (operation) => isAll || patterns.some((parts) => mayBeOf(`${operation}_`, parts)),
   };
 }
 
@@ -33,10 +35,15 @@ function areIn(name: string, parts: readonly string[]): boolean {
   });
 }
 
-/** What a pattern says of the operation alone. */
-function beforeConfiguration(parts: readonly string[]): string[] {
-  const i = parts.findIndex((part) => part.includes(CONFIGURATION));
-  if (i < 0) return [...parts];
-  const part = parts[i]!;
-  return [...parts.slice(0, i), part.slice(0, part.indexOf(CONFIGURATION))];
+/** What is said of the operation has to be there, in its order; what can only be of a configuration will be seen. */
+function mayBeOf(operation: string, parts: readonly string[]): boolean {
+  let from = 0;
+  for (const part of parts) {
+    const ofOperation = part.split(CONFIGURATION)[0]!;
+    const found = operation.indexOf(ofOperation, from);
+    if (found < 0) return !OF_OPERATION.test(ofOperation);
+    from = found + ofOperation.length;
+    if (ofOperation !== part) return true;
+  }
+  return true;
 }

@@ -25,6 +25,11 @@ test.each([
   ['matmul_3456*tile_config_dist_64', true],
   ['*tile_config_default', true],
   ['matmul_3456x1024x2048_f16t_f16t_f16t_tile_config_default', true],
+  ['matmul_3456*dist_64x', true],
+  ['dist_64x', true],
+  ['f16t*peel', true],
+  ['f32t*peel', false],
+  ['f16t*matmul', false],
   ['matmul_512*', false],
   ['matmul_512*tile_config', false],
 ])('"%s" says which operations need be measured at all', (pattern, mayBe) => {
