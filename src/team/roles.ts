@@ -6,7 +6,7 @@ export const ROLES = [
   { name: 'iree_tuned_reader', may: ['ask(jsonb)', 'pull(jsonb)', 'status(jsonb)'] },
   { name: 'iree_tuned_writer', may: ['push(jsonb)', 'want(jsonb)', 'revoke(jsonb)'] },
   { name: 'iree_tuned_worker', may: ['trials(jsonb)'] },
-  { name: 'iree_tuned_administrator', may: ['distrust(text)'] },
+  { name: 'iree_tuned_administrator', may: ['distrust(text)', 'trust(text)'] },
 ] as const;
 
 /** Owns the schema and all that is in it, so that no function runs with more rights than its tables take. */
