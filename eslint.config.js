@@ -2,11 +2,11 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', '.venv*/', '.cache/'] },
+  { ignores: ['**/dist/', '**/node_modules/', '.venv*/', '.cache/', 'wheels/', 'npm-package/', 'release/'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.mts'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/restrict-template-expressions': [

@@ -1,4 +1,5 @@
 // Starts the bundle of iree-tuned, or says that it is broken.
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 
@@ -7,7 +8,11 @@ const bundle = join(root, 'dist/current/iree-tuned.js');
 
 function giveUp({ message }) {
   const [reason] = message.split('\n');
-  process.stderr.write(`iree-tuned: ${bundle} is broken: ${reason}\nRun \`npm run build\` in ${root}.\n`);
+  // Only a clone has what it takes to build.
+  const remedy = existsSync(join(root, 'scripts/build.mjs'))
+    ? `Run \`npm run build\` in ${root}.`
+    : 'Install iree-compile-tuned again.';
+  process.stderr.write(`iree-tuned: ${bundle} is broken: ${reason}\n${remedy}\n`);
   process.exit(1);
 }
 

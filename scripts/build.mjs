@@ -1,7 +1,9 @@
 // Bundles the two command lines. What the drop-in does when nothing has changed is one file, everything else that it does
-// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Each build is
+// is another; what runs a compiler that no process can become, and what reads settings files, are two more. Beside them lies
+// what the pages of reports are drawn by. Each build is
 // a folder of its own below dist/, and the link dist/current leads to the latest: whoever starts meanwhile finds the one
 // before or this one, all of it.
+import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
   lstat,
@@ -18,6 +20,7 @@ import {
 import { basename, join, relative } from 'node:path';
 import { pid } from 'node:process';
 import { build } from 'esbuild';
+import { buildReportPage } from './report-page.mjs';
 
 /** For so long after it was replaced, what was started from a build may still load from it. */
 const REPLACED_LIFETIME_MS = 24 * 3600 * 1000;
@@ -38,6 +41,7 @@ async function buildId(folders) {
 const common = {
   outdir: 'dist',
   write: false,
+  metafile: true,
   bundle: true,
   platform: 'node',
   target: 'node22.15',
@@ -47,6 +51,8 @@ const common = {
   legalComments: 'none',
   logLevel: 'warning',
 };
+/** What its package.json names first cannot be bundled. */
+const JSONC = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
 const define = { IREE_TUNED_BUILD: JSON.stringify(await buildId(['src', 'grammar/src'])) };
 /** Bundles better-sqlite3, which is a dozen of files, but for the one that looks for its binary beside itself. */
 const withoutBinary = {
@@ -68,7 +74,8 @@ const ON_DEMAND = [
   'src/decision/for-device.ts',
   'src/inject/substitute.ts',
   'src/input/survey.ts',
-  'src/report/progress.ts',
+  'src/report/nearest.ts',
+  'src/report/story.ts',
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
   'src/wrapper/ask-team.ts',
@@ -127,17 +134,14 @@ const built = await Promise.all([
     plugins: [withoutBinary],
   }),
   build(fast('src/system/run.ts', 'replaceProcess')),
-  build({
-    ...fast('src/settings/config-text.ts', 'parseConfigText'),
-    // What its package.json names first cannot be bundled.
-    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
-  }),
+  build({ ...fast('src/settings/config-text.ts', 'parseConfigText'), alias: JSONC }),
   build({
     ...common,
     entryPoints: ['src/cli/iree-tuned.ts'],
     format: 'esm',
     splitting: true,
     define,
+    alias: JSONC,
     external: ['better-sqlite3'],
     // CommonJS dependencies ask for node's own modules by require.
     banner: {
@@ -145,9 +149,16 @@ const built = await Promise.all([
     },
   }),
 ]);
-const files = built.flatMap(({ outputFiles }) =>
-  outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
-);
+const page = await buildReportPage();
+const files = [
+  ...built.flatMap(({ outputFiles }) =>
+    outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
+  ),
+  // What a report's page is drawn by; no build reads it.
+  { name: 'report-page.json', contents: Buffer.from(JSON.stringify(page)) },
+];
+
+files.push({ name: 'bundled.json', contents: Buffer.from(JSON.stringify(bundledPackages())) });
 
 await mkdir('dist', { recursive: true });
 const current = join('dist', 'current');
@@ -156,6 +167,17 @@ const isSame = before !== null && (await holds(join('dist', before), files));
 const name = isSame ? before : await write(files);
 if (!isSame) await pointTo(name);
 await removeReplaced(name);
+
+/** Folders below node_modules of which something is in a bundle: their licences ask to be passed on with it. */
+function bundledPackages() {
+  const inputs = built
+    .flatMap(({ metafile }) => Object.values(metafile.outputs))
+    .flatMap((output) => Object.entries(output.inputs))
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+  // The innermost one, in which the package of a file is.
+  const names = inputs.map(([path]) => /^.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[0]);
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}
 
 /** Whether a folder has all these files, as they are. */
 async function holds(folder, all) {

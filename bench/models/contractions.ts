@@ -21,7 +21,10 @@ export function contractionRoots(sources: Uint8Array): Map<string, Root> {
     const read = rootFormOf(operation) ?? workloadOf(operation);
     const root =
       'skipped' in read
-        ? { workload: null, reason: hasWindow(operation) ? 'convolutions are not tuned yet' : read.skipped }
+        ? {
+            workload: null,
+            reason: hasWindow(operation) ? 'convolutions of this form are not tuned yet' : read.skipped,
+          }
         : { workload: workloadKey(read.workload), reason: null };
     // Of several that are fused, the one that could be tuned.
     if (!roots.get(operation.symbol)?.workload) roots.set(operation.symbol, root);

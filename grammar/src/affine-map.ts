@@ -7,10 +7,11 @@ import {
   OPEN_ANGLE,
   OPEN_BRACKET,
   OPEN_PAREN,
+  PLUS,
   STAR,
 } from './characters.ts';
-import { ARROW, END, IDENTIFIER, NUMBER, type Scanner } from './scanner.ts';
-import type { AffineMap, StridedResult } from './types.ts';
+import { ARROW, IDENTIFIER, NUMBER, type Scanner } from './scanner.ts';
+import type { AffineMap, StridedResult, Term, WindowResult } from './types.ts';
 
 const ZERO = 0x30;
 
@@ -42,39 +43,62 @@ export function parseAffineMap(scanner: Scanner): AffineMap | null {
 
   const results: (number | null)[] = [];
   const strided: StridedResult[] = [];
+  const windows: WindowResult[] = [];
   for (;;) {
     const before = scanner.pos;
     kind = scanner.next();
     if (kind === CLOSE_PAREN) break;
-    const dimension = kind === IDENTIFIER ? dimensionOf(scanner, names) : null;
-    kind = scanner.next();
-    if (kind === STAR && dimension !== null && scanner.next() === NUMBER) {
-      const stride = numberAt(scanner);
-      kind = scanner.next();
-      if (stride !== null && (kind === COMMA || kind === CLOSE_PAREN)) {
-        strided.push({ result: results.length, dimension, stride });
-        results.push(null);
-        if (kind === CLOSE_PAREN) break;
-        if (results.length > MOST_DIMENSIONS) return null;
-        continue;
-      }
-      kind = END;
-    }
-    if (kind === COMMA || kind === CLOSE_PAREN) {
-      results.push(dimension);
-    } else {
+    const terms = termsAt(scanner, names);
+    const [one, other] = terms ?? [];
+    if (one === undefined) {
       // An expression; one that has a plain dimension inside must not pass for it.
       scanner.pos = before;
       if (skipElement(scanner) < 0) return null;
-      results.push(null);
-      kind = scanner.next();
     }
+    kind = one === undefined ? scanner.next() : scanner.kind;
+    const result = results.length;
+    const isPlain = one !== undefined && other === undefined && one.stride === null;
+    results.push(isPlain ? one.dimension : null);
+    if (one !== undefined && other !== undefined)
+      windows.push({ result, terms: [withStride(one), withStride(other)] });
+    else if (one !== undefined && !isPlain) strided.push({ result, ...withStride(one) });
     if (kind === CLOSE_PAREN) break;
     if (kind !== COMMA || results.length > MOST_DIMENSIONS) return null;
   }
   if (scanner.next() !== CLOSE_ANGLE) return null;
-  const map = { dimensions: names.length / 2, results };
-  return strided.length === 0 ? map : { ...map, strided };
+  return {
+    dimensions: names.length / 2,
+    results,
+    ...(strided.length > 0 && { strided }),
+    ...(windows.length > 0 && { windows }),
+  };
+}
+
+/** As it is written: without a factor the stride is null. */
+interface WrittenTerm {
+  readonly dimension: number;
+  readonly stride: number | null;
+}
+
+const withStride = ({ dimension, stride }: WrittenTerm): Term => ({ dimension, stride: stride ?? 1 });
+
+/** One or two terms from the current token on, up to the comma or parenthesis after them; null for anything else. */
+function termsAt(scanner: Scanner, names: readonly number[]): WrittenTerm[] | null {
+  const terms: WrittenTerm[] = [];
+  for (;;) {
+    const dimension = scanner.kind === IDENTIFIER ? dimensionOf(scanner, names) : null;
+    if (dimension === null) return null;
+    let stride: number | null = null;
+    if (scanner.next() === STAR) {
+      stride = scanner.next() === NUMBER ? numberAt(scanner) : null;
+      if (stride === null) return null;
+      scanner.next();
+    }
+    terms.push({ dimension, stride });
+    if (scanner.kind === COMMA || scanner.kind === CLOSE_PAREN) return terms;
+    if (scanner.kind !== PLUS || terms.length === 2) return null;
+    scanner.next();
+  }
 }
 
 /** The positive integer that is the current token; null when it is something else. */

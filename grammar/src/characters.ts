@@ -7,6 +7,7 @@ export const PERCENT = 0x25; // %
 export const OPEN_PAREN = 0x28; // (
 export const CLOSE_PAREN = 0x29; // )
 export const STAR = 0x2a; // *
+export const PLUS = 0x2b; // +
 export const COMMA = 0x2c; // ,
 export const MINUS = 0x2d; // -
 export const DOT = 0x2e; // .

@@ -31,6 +31,8 @@ export type {
   ShapedType,
   SourceLocation,
   StridedResult,
+  Term,
+  WindowResult,
   Type,
 } from './types.ts';
 export { integerOf, stringOf } from './values.ts';

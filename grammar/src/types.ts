@@ -97,14 +97,27 @@ export interface AffineMap {
   readonly results: readonly (number | null)[];
   /** The results of the form `d0 * 2`; absent when there are none. */
   readonly strided?: readonly StridedResult[];
+  /** The results of the form `d0 * 2 + d3`, as a filter moves over an image; absent when there are none. */
+  readonly windows?: readonly WindowResult[];
+}
+
+/** The sum of two dimensions, each times a constant, which is 1 where it is not written. */
+export interface WindowResult {
+  /** Index among the map's results, where null stands. */
+  readonly result: number;
+  /** In the order in which they are written. */
+  readonly terms: readonly [Term, Term];
+}
+
+export interface Term {
+  readonly dimension: number;
+  readonly stride: number;
 }
 
 /** One dimension times a constant. */
-export interface StridedResult {
+export interface StridedResult extends Term {
   /** Index among the map's results, where null stands. */
   readonly result: number;
-  readonly dimension: number;
-  readonly stride: number;
 }
 
 /** A whole `name = value`, or a lone `name`, as byte offsets [start, end). */

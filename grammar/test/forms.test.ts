@@ -120,7 +120,35 @@ describe('linalg.generic', () => {
       '[affine_map<(d0, d1)[s0] -> (d0 + d1, 0)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]';
     const text = `linalg.generic {indexing_maps = ${convolution}, iterator_types = ["parallel", "reduction"]}
       ins(%a, %b : tensor<9x1xf32>, tensor<3xf32>) outs(%c : tensor<7xf32>) ${body}`;
-    expect(only(text).indexingMaps[0]).toEqual({ dimensions: 2, results: [null, null] });
+    const windows = [
+      {
+        result: 0,
+        terms: [
+          { dimension: 0, stride: 1 },
+          { dimension: 1, stride: 1 },
+        ],
+      },
+    ];
+    expect(only(text).indexingMaps[0]).toEqual({ dimensions: 2, results: [null, null], windows });
+  });
+
+  test.each([
+    ['d0 * 2 + d1', [0, 2], [1, 1]],
+    ['d1 + d0 * 3', [1, 1], [0, 3]],
+    ['d0 + d1 + d0', null, null],
+    ['d0 + 1', null, null],
+    ['d0 - d1', null, null],
+    ['(d0 + d1)', null, null],
+  ] as const)('of %s say whether a window is moved', (result, one, other) => {
+    const maps = `[affine_map<(d0, d1) -> (${result})>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>]`;
+    const text = `linalg.generic {indexing_maps = ${maps}, iterator_types = ["parallel", "reduction"]}
+      ins(%a, %b : tensor<9xf32>, tensor<3xf32>) outs(%c : tensor<7xf32>) ${body}`;
+    const terms = one && [one, other].map(([dimension, stride]) => ({ dimension, stride }));
+    expect(only(text).indexingMaps[0]).toEqual({
+      dimensions: 2,
+      results: [null],
+      ...(terms && { windows: [{ result: 0, terms }] }),
+    });
   });
 
   test.each([

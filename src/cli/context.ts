@@ -1,4 +1,5 @@
 // What all commands of iree-tuned begin with: settings, folders, compiler, database.
+import { accessSync, constants, statSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { findCompiler } from '../compiler/index.ts';
 import { siteFor } from '../decision/for-device.ts';
@@ -7,16 +8,30 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { UserError } from '../system/user-error.ts';
+import { describeSite, type Site } from '../site/site.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { openAsFarAsPossible, openStore } from '../store/open.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import type { Store } from '../store/store.ts';
 import { packageRoot } from '../system/package-root.ts';
+import { warn } from './output.ts';
+import { inWords } from './refusal.ts';
 
-/** The user asked for something that cannot be done; the message says what and how to do it right. */
+/** The command line is not understood, whatever there is to work on; the message says what it takes. */
 export class UsageError extends UserError {
   override readonly name = 'UsageError';
+}
+
+/** The wrapper would pass an input through, for a reason that is no mistake of anybody's. */
+export class PassedThroughError extends UserError {
+  override readonly name = 'PassedThroughError';
+  readonly reason: string;
+
+  constructor(input: string, reason: string) {
+    super(`${input}: ${reason}`);
+    this.reason = reason;
+  }
 }
 
 /** What all commands take before their name. */
@@ -48,7 +63,7 @@ export function surroundingsOf(
 ): Surroundings {
   const { settings, problems, refused } = settingsOf(program, extra);
   if (problems.length > 0) throw new SettingsError(problems.join('\n'));
-  for (const message of refused) process.stderr.write(`iree-tuned: ${message}\n`);
+  for (const message of refused) warn(message);
   return { env: process.env, settings, root: packageRoot, cacheDirectory: settings.cache };
 }
 
@@ -61,7 +76,7 @@ export function openDatabase({ settings }: Surroundings): Promise<Store> {
 export async function openToLook({ settings }: Surroundings): Promise<{ store: Store; isReadonly: boolean }> {
   const { database, readonly } = settings;
   const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
-  if (whyReadonly !== null) process.stderr.write(`iree-tuned: ${whyReadonly}\n`);
+  if (whyReadonly !== null) warn(whyReadonly);
   return { store, isReadonly: readonly || whyReadonly !== null };
 }
 
@@ -87,22 +102,54 @@ export const HOST_DEFAULTS = [
   '--iree-llvmcpu-target-cpu=host',
 ];
 
+/** Flags with a target: this machine where they name none. */
+export const withTarget = (flags: readonly string[]): readonly string[] =>
+  flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
+    ? flags
+    : [...HOST_DEFAULTS, ...flags];
+
+/**
+ * What a build with these flags is for, and would measure on.
+ * @throws UsageError when the compiler does not say
+ */
+export async function siteOf(
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<{ command: Command; site: Site }> {
+  const { env, settings, root, cacheDirectory } = surroundings;
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
+  const site = await describeSite(command, surroundings);
+  if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite}`);
+  return { command, site };
+}
+
 /**
  * An input with the compiler's flags, looked at as the wrapper would before it tunes.
- * @throws UsageError with the reason, when the wrapper would pass it through
+ * @throws UserError when it cannot be read; PassedThroughError when the wrapper would pass it through
  */
 export async function inspectInput(
   input: string,
   flags: readonly string[],
   surroundings: Surroundings,
 ): Promise<{ command: Command; inspected: Inspected }> {
-  const own = flags.some((flag) => /^--?iree-hal-(?:target|local-target)/.test(flag))
-    ? flags
-    : [...HOST_DEFAULTS, ...flags];
+  refuseUnreadable(input);
+  const own = withTarget(flags);
   const { env, settings, root, cacheDirectory } = surroundings;
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand([input, ...own], compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new UsageError(`${input}: ${inspected.pass}`);
+  if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
+}
+
+/** A compiler that is asked about a file that nobody can read says no more than that. */
+function refuseUnreadable(input: string): void {
+  if (input === '-') return;
+  try {
+    accessSync(input, constants.R_OK);
+  } catch (error) {
+    throw new UserError(`${input}: the input cannot be read: ${inWords(error)}`, { cause: error });
+  }
+  if (statSync(input).isDirectory()) throw new UserError(`${input} is a folder: name a file with MLIR in it`);
 }

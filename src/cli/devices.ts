@@ -6,7 +6,9 @@ import { devicesLike } from '../decision/for-device.ts';
 import { table } from '../report/table.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
 import { isDeviceName } from '../store/validate.ts';
+import { UserError } from '../system/user-error.ts';
 import { openDatabase, openToLook, surroundingsOf, UsageError } from './context.ts';
+import { page, say } from './output.ts';
 
 /** A device as it is listed. */
 interface ListedDevice {
@@ -37,7 +39,7 @@ export async function showDevices(
     store.close();
     if (options.json === true) console.log(JSON.stringify(listed, null, 2));
     else if (listed.length === 0)
-      console.log(`No devices${which === undefined ? '' : ` like "${which}"`} in ${database}.`);
+      say(`No devices${which === undefined ? '' : ` like "${which}"`} in ${database}.`);
     else console.log(describe(listed));
     return;
   }
@@ -58,9 +60,9 @@ export async function showDevices(
   store.close();
   if (options.json === true) console.log(JSON.stringify(listed, null, 2));
   else {
-    console.log(`${wanted} is now ${printable(device.key)}`);
+    say(`${wanted} is now ${device.key}`);
     if (before !== undefined && before.key !== device.key)
-      console.log(`It was ${printable(before.key)}, which has no name any more.`);
+      say(`It was ${before.key}, which has no name any more.`);
   }
 }
 
@@ -68,11 +70,11 @@ function theOne(which: string, known: readonly KnownDevice[]): KnownDevice {
   const found = devicesLike(which, known);
   const [device] = found;
   if (device === undefined)
-    throw new UsageError(`no device is like "${which}"; iree-tuned devices lists those that there are`);
+    throw new UserError(`no device is like "${which}"; iree-tuned devices lists those that there are`);
   if (found.length > 1)
-    throw new UsageError(
+    throw new UserError(
       `"${which}" fits ${found.length} devices; give more of the key:\n` +
-        found.map(({ key }) => `  ${printable(key)}`).join('\n'),
+        found.map(({ key }) => `  ${key}`).join('\n'),
     );
   return device;
 }
@@ -100,10 +102,8 @@ const describe = (devices: readonly ListedDevice[]): string =>
       device.name ?? '-',
       String(device.records),
       device.lastSeen?.slice(0, 10) ?? '-',
-      printable(device.key) + (device.here ? ' (this machine)' : ''),
+      device.key + (device.here ? ' (this machine)' : ''),
       device.class ?? '-',
     ]),
+    page,
   );
-
-/** A key that somebody has written, without what would make a terminal do something. */
-const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, '?');

@@ -8,6 +8,7 @@ import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { printable, wrapped } from '../report/text.ts';
 import { messageOf } from '../system/tell.ts';
 import { fileSystemName, networkOf } from '../system/file-system.ts';
 import { deviceFor } from '../decision/for-device.ts';
@@ -18,6 +19,7 @@ import { withoutPassword } from '../settings/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { teamState } from '../team/state.ts';
 import { surroundingsOf } from './context.ts';
+import { page } from './output.ts';
 import { withTeam } from './team.ts';
 
 /** Long enough for a server that is far away. */
@@ -46,9 +48,13 @@ export async function doctor(options: { json?: boolean }, program: Program): Pro
   if (options.json === true) console.log(JSON.stringify(findings, null, 2));
   else
     for (const { what, ok, found, remedy } of findings) {
-      const indent = `\n${' '.repeat(16)}`;
-      console.log(`${ok ? 'ok  ' : 'BAD '} ${what.padEnd(10)} ${found.replaceAll('\n', indent)}`);
-      if (remedy !== null) console.log(`${indent.slice(1)}-> ${remedy}`);
+      const space = ' '.repeat(16);
+      const mark = page.paint(ok ? 'green' : ['red', 'bold'], ok ? 'ok  ' : 'BAD ');
+      const [first = '', ...more] = found.split('\n').map(printable);
+      console.log(wrapped(`${mark} ${what.padEnd(10)} ${first}`, page.columns, space));
+      for (const line of more) console.log(wrapped(space + line, page.columns, space));
+      if (remedy !== null)
+        console.log(wrapped(`${space}-> ${printable(remedy)}`, page.columns, `${space}   `));
     }
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
 }

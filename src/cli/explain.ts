@@ -14,9 +14,12 @@ import { createDigest } from '../system/digest.ts';
 import { planCompile } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
+import { excerpt, linesOf } from '../report/excerpt.ts';
+import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { atDevice, inspectInput, openToLook, surroundingsOf } from './context.ts';
+import { page, say, warn } from './output.ts';
 
 export async function explainInput(
   input: string,
@@ -30,7 +33,7 @@ export async function explainInput(
   const { settings } = surroundings;
   const lock =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, command, surroundings);
-  if (lock?.problem) process.stderr.write(`iree-tuned: ${lock.problem}\n`);
+  if (lock?.problem) warn(lock.problem);
   const { inspected, decisions, injection } = lock?.whole
     ? { ...lock.whole, inspected: lock.inspected }
     : await decideByDatabase(read, command, lock?.made, surroundings);
@@ -50,10 +53,10 @@ export async function explainInput(
     console.log(JSON.stringify({ route: injection.route, reason, operations }, null, 2));
     return;
   }
-  const lines = sourceLines(input, inspected.input.bytes);
+  const sourceAt = sourcesOf(input, inspected.input.bytes);
   for (const [i, operation] of operations.entries())
-    console.log(`${describe(operation, landed?.[i] ?? null, lines)}\n`);
-  console.log(describeRoute(injection));
+    console.log(`${describe(operation, landed?.[i] ?? null, sourceAt)}\n`);
+  say(describeRoute(injection));
 }
 
 /** What a build finds in the database. */
@@ -81,25 +84,29 @@ async function decideByDatabase(
   return { inspected, decisions, injection: planCompile(decisions, inspected, command, surroundings) };
 }
 
+const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;
+
+const indented = (text: string) => wrapped(`  ${printable(text)}`, page.columns, '    ');
+
 function describe(
   operation: ExplainedOperation,
   landed: boolean | null,
-  lineAt: (location: string) => string | null,
+  sourceAt: (location: string) => string | null,
 ): string {
   const { location, workload, outcome, reason, configuration, speedup } = operation;
-  const source = lineAt(location);
+  const source = sourceAt(location);
   const gain =
     speedup === null || speedup.ratio === 1
       ? reason
       : `${reason} (99% interval ${speedup.low.toFixed(2)}x to ${speedup.high.toFixed(2)}x)`;
   return [
-    `${location}  ${operation.operation}`,
-    ...(source === null ? [] : [`  | ${source.trim().slice(0, 110)}`]),
-    ...(workload === null ? [] : [`  ${workload}`]),
-    `  ${outcome}: ${gain}`,
+    page.paint('bold', wrapped(`${printable(location)}  ${operation.operation}`, page.columns, '  ')),
+    ...(source === null ? [] : [source]),
+    ...(workload === null ? [] : [indented(workload)]),
+    indented(`${outcome}: ${gain}`).replace(outcome, page.paint(COLOURS[outcome], outcome)),
     ...(configuration === null || configuration.kind === 'default'
       ? []
-      : [`  ${configurationKey(configuration)}`]),
+      : [indented(configurationKey(configuration))]),
     ...(landed === true ? ['  seen in the executables'] : []),
   ].join('\n');
 }
@@ -119,15 +126,14 @@ function describeRoute(injection: Injection): string {
   }
 }
 
-/** Larger inputs are not cut into lines only to show a few of them. */
-const LARGEST_SHOWN_BYTES = 2 ** 28;
-
-/** The lines of the input's text by location; null for places elsewhere and for bytecode. */
-function sourceLines(input: string, bytes: Uint8Array): (location: string) => string | null {
-  if (isBytecode(bytes) || bytes.length > LARGEST_SHOWN_BYTES) return () => null;
-  const lines = new TextDecoder().decode(bytes).split('\n');
+/** The source at places in the input's text, each underlined; null for places elsewhere and for bytecode. */
+function sourcesOf(input: string, bytes: Uint8Array): (location: string) => string | null {
+  if (isBytecode(bytes)) return () => null;
+  const lineAt = linesOf(bytes);
   return (location) => {
-    const found = /^(.*):(\d+):\d+$/.exec(location);
-    return found?.[1] === input ? (lines[Number(found[2]) - 1] ?? null) : null;
+    const [, file, ...numbers] = /^(.*):(\d+):(\d+)$/s.exec(location) ?? [];
+    const [line, column] = numbers.map(Number);
+    const range = file === input ? lineAt(line!) : null;
+    return range && excerpt(bytes, range, { line: line!, column: column! }, page);
   };
 }

@@ -5,8 +5,11 @@ import type { Exchange } from '../store/exchange/exchange.ts';
 import { readLine } from '../store/exchange/read.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import { temporaryName } from '../system/scratch.ts';
+import { UserError } from '../system/user-error.ts';
 import { openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
 import { filterOf } from './filters.ts';
+import { say, warn } from './output.ts';
+import { inWords } from './refusal.ts';
 
 /** Lines that are written, or merged, at once. */
 export const BATCH = 1000;
@@ -31,11 +34,10 @@ export async function exportDatabase(
   } finally {
     exchange.close();
   }
-  for (const reason of skipped.slice(0, 10)) process.stderr.write(`iree-tuned: not exported: ${reason}\n`);
-  if (skipped.length > 10)
-    process.stderr.write(`iree-tuned: not exported: ${skipped.length - 10} more rows that are not sound\n`);
+  for (const reason of skipped.slice(0, 10)) warn(`not exported: ${reason}`);
+  if (skipped.length > 10) warn(`not exported: ${skipped.length - 10} more rows that are not sound`);
   if (options.json === true) console.log(JSON.stringify({ file, lines: count, skipped: skipped.length }));
-  else if (!isPiped) console.log(`${file}: ${count} lines from ${surroundings.settings.database}`);
+  else if (!isPiped) say(`${file}: ${count} lines from ${surroundings.settings.database}`);
 }
 
 /** All of a file or nothing of it, whenever we are killed. */
@@ -47,6 +49,9 @@ function writeWhole(file: string, make: (path: string) => number): number {
     return count;
   } catch (error) {
     for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+    // What is named is the file that was asked for, not the one that becomes it.
+    if (error instanceof Error && 'syscall' in error)
+      throw new UserError(`${file} cannot be written: ${inWords(error)}`, { cause: error });
     throw error;
   }
 }

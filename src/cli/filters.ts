@@ -1,6 +1,7 @@
 // Which part of the database a command is about: the same options for all of them.
 import type { Command as Program } from 'commander';
 import type { Filter } from '../store/filter.ts';
+import type { RecordKey } from '../store/store.ts';
 
 const OPTIONS = {
   workload: 'only workloads whose key contains this text',
@@ -26,3 +27,13 @@ export function filterOf(program: Program): Filter {
     ...(device !== undefined && { device }),
   };
 }
+
+/** Whether workload, target or device contain a text; everything does without one. */
+export const contains = ({ workload, target, device }: RecordKey, text: string | undefined): boolean =>
+  text === undefined || [workload, target, device].some((key) => key.includes(text));
+
+/** A filter in words, such as ` with device "zen4"`; empty for none. */
+export const inWords = (filter: Filter, text?: string): string => {
+  const parts = Object.entries(filter).map(([part, value]) => ` with ${part} "${value}"`);
+  return [...(text === undefined ? [] : [` that contain "${text}"`]), ...parts].join('');
+};

@@ -1,13 +1,16 @@
 // `iree-tuned import` and `iree-tuned merge`: what others have found out, into the database.
-import { createReadStream, realpathSync, rmSync } from 'node:fs';
+import { createReadStream, realpathSync, rmSync, statSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import type { Exchange, Received } from '../store/exchange/exchange.ts';
 import { readLine } from '../store/exchange/read.ts';
 import { readLines, type NumberedReading } from '../store/exchange/split.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
-import { openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+import { UserError } from '../system/user-error.ts';
+import { openWholeDatabase, surroundingsOf } from './context.ts';
 import { BATCH, batches } from './export.ts';
+import { say, warn } from './output.ts';
+import { inWords } from './refusal.ts';
 
 /** What came of one file. */
 interface Report extends Omit<Received, 'refused'> {
@@ -30,13 +33,21 @@ export async function importFiles(
   for (const file of files) {
     const exchange = openWholeDatabase(surroundings);
     try {
-      reports.push(await importFile(file, exchange));
+      reports.push(await importFile(file, exchange).catch(naming(file)));
     } finally {
       exchange.close();
     }
   }
   tell(reports, surroundings.settings.database, options);
 }
+
+/** Says of a file that cannot be read which one it is, and why. */
+const naming =
+  (file: string) =>
+  (error: unknown): never => {
+    const isRefused = error instanceof Error && 'syscall' in error;
+    throw isRefused ? new UserError(`${file} cannot be read: ${inWords(error)}`, { cause: error }) : error;
+  };
 
 async function importFile(file: string, exchange: Exchange): Promise<Report> {
   const stream = file === '-' ? process.stdin : createReadStream(file);
@@ -66,7 +77,7 @@ async function* withoutDatabases(
   let isFirst = true;
   for await (const chunk of chunks) {
     if (isFirst && Buffer.from(chunk.subarray(0, 15)).toString('latin1') === 'SQLite format 3')
-      throw new UsageError(`${file} is a SQLite database: iree-tuned merge ${file}`);
+      throw new UserError(`${file} is a SQLite database: iree-tuned merge ${file}`);
     isFirst = false;
     yield chunk;
   }
@@ -84,7 +95,9 @@ export function mergeDatabases(
   try {
     for (const path of paths) {
       if (isSameFile(path, settings.database))
-        throw new UsageError(`${path} is the database that others are merged into: name another one`);
+        throw new UserError(`${path} is the database that others are merged into: name another one`);
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+        throw new UserError(`${path}: there is no such database to merge: name a SQLite file`);
       reports.push(mergeDatabase(path, exchange, cacheDirectory));
     }
   } finally {
@@ -165,9 +178,8 @@ function tell(reports: readonly Report[], database: string, { json }: { json?: b
     return;
   }
   for (const { from, added, known, kept, refused, problems } of reports) {
-    for (const problem of problems) process.stderr.write(`iree-tuned: refused: ${problem}\n`);
-    if (refused > problems.length)
-      process.stderr.write(`iree-tuned: refused: ${refused - problems.length} more lines\n`);
+    for (const problem of problems) warn(`refused: ${problem}`);
+    if (refused > problems.length) warn(`refused: ${refused - problems.length} more lines`);
     const of = (type: keyof Received['added'], one: string, many: string) =>
       `${added[type] ?? 0} ${added[type] === 1 ? one : many}`;
     const news = [of('claim', 'claim', 'claims'), of('mark', 'mark', 'marks')];
@@ -177,6 +189,6 @@ function tell(reports: readonly Report[], database: string, { json }: { json?: b
       ...(kept > 0 ? [`${kept} of a later version are kept and not read`] : []),
       ...(refused > 0 ? [`${refused} refused`] : []),
     ];
-    console.log(`${from}: new or better: ${news.join(', ')}; ${rest.join(', ')}`);
+    say(`${from}: new or better: ${news.join(', ')}; ${rest.join(', ')}`);
   }
 }

@@ -1,10 +1,13 @@
 // `iree-tuned install-shim DIR`: the wrapper under the compiler's name, for whoever looks for it in a folder.
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command as Program } from 'commander';
 import { findCompiler } from '../compiler/index.ts';
 import { installShim } from '../shim/install.ts';
 import { quote } from '../shim/text.ts';
+import { UserError } from '../system/user-error.ts';
 import { surroundingsOf } from './context.ts';
+import { say } from './output.ts';
 import { packageRoot } from '../system/package-root.ts';
 
 export function installShims(
@@ -14,6 +17,8 @@ export function installShims(
 ): void {
   const { env, settings, root, cacheDirectory } = surroundingsOf(program);
   const directory = resolve(folder);
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new UserError(`${directory} is a file: name a folder, which is made when it is not there`);
   const launcher = join(packageRoot, 'bin', 'iree-compile-tuned');
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const installed = installShim(directory, launcher, compiler, options.force === true);
@@ -26,10 +31,8 @@ export function installShims(
   }
   const siblings = written.length + unchanged.length - 1;
   const state = written.length === 0 ? 'is up to date' : `written, ${written.length} files`;
-  console.log(
-    `${directory} ${state}: iree-compile, tuned, and the ${siblings} tools beside ${compiler.executable}`,
-  );
-  if (removed.length > 0) console.log(`removed: ${removed.join(', ')}, which there are no more`);
+  say(`${directory} ${state}: iree-compile, tuned, and the ${siblings} tools beside ${compiler.executable}`);
+  if (removed.length > 0) say(`removed: ${removed.join(', ')}, which there are no more`);
   console.log(
     [
       'Use it as one of',

@@ -1,30 +1,41 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
-import { Command as Program, CommanderError } from 'commander';
+import { Argument, Command as Program, CommanderError, Option } from 'commander';
+import { printCompletions, SHELLS } from './completions.ts';
 import { showConfig } from './config.ts';
 import { showDevices } from './devices.ts';
 import { doctor } from './doctor.ts';
 import { exportDatabase } from './export.ts';
 import { explainInput } from './explain.ts';
-import { messageForUser } from './failure.ts';
+import { exitCodeOf, messageForUser, USAGE_EXIT_CODE } from './failure.ts';
 import { withFilters } from './filters.ts';
+import { addHelp } from './help.ts';
 import { importFiles, mergeDatabases } from './import.ts';
+import { populateDatabase } from './populate.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
 import { lift } from './lift.ts';
 import { lockInputs } from './lock.ts';
+import { page, warn } from './output.ts';
+import { writeReport } from './report.ts';
 import { revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
 import { sync } from './sync.ts';
 import { distrust, migrate, roles, status, trust } from './team.ts';
-import { tuneInput } from './tune.ts';
+import { STRATEGIES, tuneInput } from './tune.ts';
 
-const program = new Program('iree-tuned')
+/** All that can be typed. */
+export const program = new Program('iree-tuned')
   .description('Tunes matmuls for iree-compile-tuned and looks after the tuning database.')
   .version(packageVersion(), '--version')
-  .showHelpAfterError('(iree-tuned --help lists the commands)')
+  .configureHelp({ minWidthToWrap: 20, styleTitle: (title) => page.paint('bold', title) })
+  .configureOutput({
+    outputError: (message) => {
+      warn(message.replace(/^error: /, '').trimEnd());
+    },
+  })
   .exitOverride()
   .option('--db <path>', 'tuning database (default: IREE_TUNED_DB, else the user data directory)')
   .option(
@@ -40,12 +51,44 @@ program
   .argument('<input>', 'MLIR file')
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
-  .option('--strategy <name>', 'descent, random or grid', 'descent')
+  .addOption(
+    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
+  )
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--again', 'tune even where there is a record')
   .option('--verify-program', 'run the whole program too, and leave out what makes it slower or wrong')
   .option('--json', 'print the result as JSON')
   .action(tuneInput);
+const several = (value: string, before: readonly string[] = []) => [...before, value];
+program
+  .command('populate')
+  .description(
+    'tune ahead of any build: models, lists and sweeps of shapes, and what builds have missed; the same command goes on where it was ended',
+  )
+  .argument('[inputs...]', 'models: files, folders or patterns')
+  .option('--shapes <file>', 'list of shapes, CSV or JSON; may be given several times', several)
+  .option('--op <names>', 'a sweep: matmul, batch_matmul, and these with _transpose_a or _transpose_b')
+  .option(
+    '--m <sizes>',
+    'rows: 512, a list such as 256,512, or FROM:END:STEP without END, such as 64:1024:64',
+  )
+  .option('--n <sizes>', 'columns')
+  .option('--k <sizes>', 'what is summed over')
+  .option('--batch <sizes>', 'batches, for batch_matmul')
+  .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
+  .option('--rhs-constant <which>', 'whether the right-hand side is a weight of the program: yes, no or both')
+  .option('--from-misses', 'what builds with on-miss=record have noted')
+  .option(
+    '--flags <flags>',
+    "more of the compiler's flags, for one more target; may be given several times",
+    several,
+  )
+  .option('--budget <time>', 'for everything: seconds, or 15m or 8h (default: until every search is over)')
+  .option('--jobs <count>', 'how many are compiled at once; timing is always alone')
+  .option('--dry-run', 'print what would be done, in which order, and how long it is likely to take')
+  .option('--json', 'print as JSON')
+  .usage("[inputs...] [options] [-- the compiler's own flags]")
+  .action(populateDatabase);
 program
   .command('explain')
   .description('show what a build of an input gets, operation by operation, and whether it lands')
@@ -106,6 +149,16 @@ program
   .option('--zero', 'begin to count anew')
   .option('--json', 'print as JSON')
   .action(showStats);
+withFilters(program.command('report'))
+  .description(
+    'write one HTML page about the database: gains, records, rooflines, searches, builds, and what to do next',
+  )
+  .argument('[filter]', 'only workloads, targets or devices that contain this text')
+  .option('-o, --output <file>', 'where to write it', 'report.html')
+  .option('--bench <file>', 'what npm run bench:kernels -- --json has written: libraries and the peak')
+  .option('--models <file>', 'what npm run bench:models -- --json has written: whole programs')
+  .option('--json', 'print where it was written, and what is in it, as JSON')
+  .action(writeReport);
 program
   .command('config')
   .description('show every setting, where it comes from, and the files that were looked for')
@@ -143,7 +196,10 @@ program
   .argument('<input>', 'MLIR file')
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('-o, --output <file>', 'where to write it (default: stdout)')
-  .option('--json', 'print the decisions as JSON instead of the spec')
+  .option(
+    '--json',
+    'print decisions and flags as JSON instead of the spec; with -o everything that specs can bring is written, data tiling too',
+  )
   .action(writeSpec);
 program
   .command('sync')
@@ -169,6 +225,27 @@ withFilters(program.command('lift'), ['target', 'compiler', 'device'])
   .requiredOption('--reason <text>', 'why, for those who wonder')
   .option('--json', 'print as JSON')
   .action(lift);
+program
+  .command('worker')
+  .description("tune on this machine what the team's builds want, until it is told to end")
+  .argument('[flags...]', "the compiler's own flags, after --: for whose target it works (default: this CPU)")
+  .option('--budget <seconds>', 'time to spend on each workload (default: IREE_TUNED_BUDGET, else 60)')
+  .option('--drain <seconds>', 'what is under way may take so long to end when it is told to', '60')
+  .option('--until-idle', 'end when there is nothing left to do')
+  .option('--json', 'print what happens as JSON, a line each')
+  .action(async (...args: [string[], { drain: string }, Program]) => {
+    const { work } = await import('./worker.ts');
+    await work(...args);
+  });
+program
+  .command('fleet')
+  .description('show who works for the team, what waits to be tuned, and what has failed too often')
+  .option('--retry [id]', 'try what has failed too often again: one job, or all of them')
+  .option('--json', 'print as JSON')
+  .action(async (...args: [{ json?: boolean }, Program]) => {
+    const { fleet } = await import('./fleet.ts');
+    await fleet(...args);
+  });
 const team = program.command('team').description("look after a team's PostgreSQL server");
 team
   .command('migrate')
@@ -198,24 +275,30 @@ team
   .argument('<login>', "the server's own name of it")
   .option('--json', 'print as JSON')
   .action(trust);
+program
+  .command('completions')
+  .description('print what a shell needs to complete iree-tuned, and the flags of iree-compile-tuned')
+  .addArgument(new Argument('<shell>', 'the shell that reads it').choices(SHELLS))
+  .action(printCompletions);
+addHelp(program);
 
 /** Does what the command line says. Rejects with what is no message for people. */
 export async function main(): Promise<void> {
   // A full disk, or a reader that has gone: console.log alone would pass over it.
   process.stdout.on('error', ({ message }) => {
-    end(`the output cannot be written: ${message}`);
+    end(`the output cannot be written: ${message}`, 1);
   });
   try {
     await program.parseAsync();
   } catch (error) {
-    if (error instanceof CommanderError) process.exit(error.exitCode);
+    if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : USAGE_EXIT_CODE);
     const message = messageForUser(error);
     if (message === null) throw error;
-    end(message);
+    end(message, exitCodeOf(error));
   }
 }
 
-function end(message: string): never {
-  process.stderr.write(`iree-tuned: ${message}\n`);
-  process.exit(1);
+function end(message: string, code: number): never {
+  warn(message);
+  process.exit(code);
 }

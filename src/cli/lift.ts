@@ -11,7 +11,8 @@ import { keysOf } from '../store/subject.ts';
 import { UserError } from '../system/user-error.ts';
 import { filterOf } from './filters.ts';
 import { COMMAND_LIMIT_MS, valueOf, withTeam } from './team.ts';
-import { openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+import { openWholeDatabase, surroundingsOf } from './context.ts';
+import { page, say } from './output.ts';
 
 /** All marks of one configuration of one subject. */
 type MarksOfOne = readonly [MarkLine, ...MarkLine[]];
@@ -33,7 +34,7 @@ export async function lift(
         (configuration === undefined || configurationKey(mark.configuration) === configuration),
     );
     if (marked.length === 0)
-      throw new UsageError(
+      throw new UserError(
         `nothing is marked for "${workload}"${configuration === undefined ? '' : ` with the configuration ${configuration}`} here; ` +
           "iree-tuned sync brings the team's marks, and iree-tuned export - shows all that there are",
       );
@@ -107,9 +108,10 @@ function report(marked: readonly MarksOfOne[], isTold: boolean, asJson: boolean)
         configurationKey(configuration),
         String(marks),
       ]),
+      page,
     ),
   );
-  console.log(
+  say(
     isTold
       ? 'Here and by the team; others have it by their next sync.'
       : 'Here; no team is set, so others get it by iree-tuned export, merge or sync.',

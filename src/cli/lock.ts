@@ -7,12 +7,14 @@ import { readLock, updateLock } from '../lock/file.ts';
 import { EMPTY_LOCK, entryKey, withEntries, type Lock, type LockedProgram } from '../lock/lock.ts';
 import { lockText } from '../lock/text.ts';
 import { LOCK_FILE, projectFolder } from '../settings/files.ts';
+import { printable } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { UserError } from '../system/user-error.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import { lockedProgram, NO_RECORD } from '../wrapper/locking.ts';
 import { inspectInput, openDatabase, settingsOf, surroundingsOf, UsageError } from './context.ts';
+import { say } from './output.ts';
 
 /** A compile that is to be locked. */
 interface Wanted {
@@ -40,7 +42,7 @@ export async function lockInputs(
   const shown = relative('.', path) || path;
   const before = readLock(path);
   if (before === null && inputs.length === 0)
-    throw new UsageError(`there is no lock file ${shown}: iree-tuned lock INPUT -- FLAGS makes one`);
+    throw new UserError(`there is no lock file ${shown}: iree-tuned lock INPUT -- FLAGS makes one`);
   const old = before?.lock ?? EMPTY_LOCK;
   const isGone = ({ program: name }: LockedProgram) =>
     inputs.length === 0 && !existsSync(join(dirname(path), name));
@@ -66,10 +68,11 @@ export async function lockInputs(
     console.log(JSON.stringify({ path, changed, differences: found, untuned }, null, 2));
     return;
   }
-  for (const line of found) console.log(line);
-  console.log(changed ? verdict(shown, found, options.check === true) : `${shown} is up to date.`);
+  // Lines of a file, as they are there.
+  for (const line of found) console.log(printable(line));
+  say(changed ? verdict(shown, found, options.check === true) : `${shown} is up to date.`);
   for (const { program: name, count, of } of untuned)
-    console.log(
+    say(
       `${name}: ${count} of ${of} workloads have no record and are locked to the default; iree-tuned tune ${name} finds one.`,
     );
 }
@@ -123,5 +126,5 @@ const openExisting = (surroundings: Surroundings): Promise<Store | null> =>
 const named =
   (input: string) =>
   (error: unknown): never => {
-    throw error instanceof UserError ? new UsageError(`${input}: ${error.message}`, { cause: error }) : error;
+    throw error instanceof UserError ? new UserError(`${input}: ${error.message}`, { cause: error }) : error;
   };

@@ -4,6 +4,7 @@ import type { Surplus } from '../store/exchange/exchange.ts';
 import { isNarrow } from '../store/filter.ts';
 import { openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
 import { filterOf } from './filters.ts';
+import { say } from './output.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -32,7 +33,7 @@ export function pruneDatabase(
     }
     const { trials, runs, claims } = pruned;
     const text = `${trials} trials with ${runs} runs, and ${claims} claims`;
-    console.log(
+    say(
       apply
         ? `${database}: removed ${text}`
         : `${database}: ${text} would go; --apply removes them. What others have told comes back with their next file`,

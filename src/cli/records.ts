@@ -3,21 +3,15 @@ import type { Command as Program } from 'commander';
 import { geometricMean } from '../measure/statistics.ts';
 import { formatSeconds } from '../system/format.ts';
 import { table } from '../report/table.ts';
+import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
-import { fits, type Filter } from '../store/filter.ts';
+import { fits } from '../store/filter.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
-import { openToLook, surroundingsOf, UsageError } from './context.ts';
-import { filterOf } from './filters.ts';
-
-const contains = (record: TuningRecord, text: string) =>
-  [record.workload, record.target, record.device].some((key) => key.includes(text));
-
-/** The filter in words. */
-const inWords = (filter: Filter, text: string | undefined) => {
-  const parts = Object.entries(filter).map(([part, value]) => ` with ${part} "${value}"`);
-  return [...(text === undefined ? [] : [` that contain "${text}"`]), ...parts].join('');
-};
+import { UserError } from '../system/user-error.ts';
+import { openToLook, surroundingsOf } from './context.ts';
+import { contains, filterOf, inWords } from './filters.ts';
+import { page, say } from './output.ts';
 
 export async function listRecords(
   filter: string | undefined,
@@ -27,16 +21,14 @@ export async function listRecords(
   const surroundings = surroundingsOf(program);
   const { store } = await openToLook(surroundings);
   const parts = filterOf(program);
-  const records = store
-    .allRecords()
-    .filter((record) => fits(record, parts) && (filter === undefined || contains(record, filter)));
+  const records = store.allRecords().filter((record) => fits(record, parts) && contains(record, filter));
   store.close();
   if (options.json === true) {
     console.log(JSON.stringify(records, null, 2));
     return;
   }
   if (records.length === 0) {
-    console.log(`No records${inWords(parts, filter)} in ${surroundings.settings.database}.`);
+    say(`No records${inWords(parts, filter)} in ${surroundings.settings.database}.`);
     return;
   }
   console.log(
@@ -50,6 +42,7 @@ export async function listRecords(
         configurationKey(record.configuration),
         record.device,
       ]),
+      page,
     ),
   );
 }
@@ -66,10 +59,9 @@ export async function showRecord(
   const exact = records.filter((record) => record.workload === workload);
   const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));
   const record = found[0];
-  if (record === undefined)
-    throw new UsageError(`no record for "${workload}"; iree-tuned records lists them`);
+  if (record === undefined) throw new UserError(`no record for "${workload}"; iree-tuned records lists them`);
   if (new Set(found.map((one) => one.workload)).size > 1)
-    throw new UsageError(
+    throw new UserError(
       `"${workload}" fits ${found.length} records; give more of the key:\n` +
         found.map((one) => `  ${one.workload}`).join('\n'),
     );
@@ -96,6 +88,7 @@ export async function showRecord(
         trial.ratio === null ? '-' : `${trial.ratio.toFixed(2)}x`,
         configurationKey(trial.configuration),
       ]),
+      page,
     ),
   );
   const failed = trials.filter(({ outcome }) => outcome !== 'measured');
@@ -104,6 +97,7 @@ export async function showRecord(
       `\n${table(
         ['outcome', 'configuration', 'message'],
         failed.map((trial) => [trial.outcome, configurationKey(trial.configuration), trial.message ?? '']),
+        page,
       )}`,
     );
 }
@@ -126,5 +120,7 @@ function describeRecord(record: TuningRecord, flops: number | null): string {
     `  written        ${record.createdAt} by ${record.createdBy} on ${record.machine}, with ${record.tool}`,
     `  digest         ${record.digest}`,
     ...(record.failure === null ? [] : [`  failed         ${record.failure}`]),
-  ].join('\n');
+  ]
+    .map((line) => wrapped(printable(line), page.columns, ' '.repeat(17)))
+    .join('\n');
 }

@@ -4,6 +4,7 @@ import type { RevocationLine } from '../store/exchange/lines.ts';
 import { userName } from '../store/author.ts';
 import { COMMAND_LIMIT_MS, valueOf, withTeam } from './team.ts';
 import { openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+import { say } from './output.ts';
 
 const SCOPES = ['record', 'tool', 'origin'] as const;
 
@@ -44,5 +45,5 @@ export async function revoke(
     there === null
       ? 'here; no team is set, so others get it by iree-tuned export, merge or sync'
       : `here and by the team, where ${there.revoked} claims are revoked now`;
-  console.log(`${scope} ${value} is not read any more, ${everywhere}.`);
+  say(`${scope} ${value} is not read any more, ${everywhere}.`);
 }

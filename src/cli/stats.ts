@@ -3,7 +3,9 @@ import type { Command as Program } from 'commander';
 import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/statistics.ts';
 import { formatDuration, formatSeconds } from '../system/format.ts';
+import { wrapped } from '../report/text.ts';
 import { openToLook, surroundingsOf } from './context.ts';
+import { page, say } from './output.ts';
 
 export async function showStats(
   options: { json?: boolean; zero?: boolean },
@@ -18,23 +20,23 @@ export async function showStats(
   store.close();
   const statistics = statisticsOf(isReadonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored);
   if (options.json === true) console.log(JSON.stringify(statistics, null, 2));
-  else if (statistics.compiles.all === 0) console.log('Nothing has been compiled yet.');
-  else console.log(describeStatistics(statistics));
+  else if (statistics.compiles.all === 0) say('Nothing has been compiled yet.');
+  else console.log(describeStatistics(statistics, page.columns));
 }
 
 /** A label, a value, and what is to be said about it. */
 type Row = readonly [label: string, value: string, note?: string];
 
-/** For people: sections of aligned rows. */
-export function describeStatistics({
-  compiles,
-  routes,
-  operations,
-  hitRate,
-  reasons,
-  team,
-  seconds,
-}: Statistics): string {
+const GAP = 2;
+
+/** Before what goes on from the line above. */
+const CONTINUED = ' '.repeat(4);
+
+/** For people: sections of aligned rows, in so many columns. */
+export function describeStatistics(
+  { compiles, routes, operations, hitRate, reasons, team, seconds }: Statistics,
+  columns = Infinity,
+): string {
   const looked = operations.hit + operations.tuned + operations.default;
   const why = (title: string, counts: Counts): Row[] => {
     const rows = Object.entries(counts).map(([reason, count]): Row => [`  ${reason}`, String(count)]);
@@ -85,17 +87,27 @@ export function describeStatistics({
     ],
   ];
   const rows = sections.flat();
-  const [labels, values] = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const widest = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
+  const values = widest(1);
+  const labels = Math.min(widest(0), columns - GAP - values);
   return sections
     .filter((section) => section.length > 0)
-    .map((section) =>
-      section
-        .map(([label, value, note = '']) =>
-          `${label.padEnd(labels!)}  ${value.padStart(values!)}  ${note}`.trimEnd(),
-        )
-        .join('\n'),
-    )
+    .map((section) => section.map((row) => describeRow(row, labels, values, columns)).join('\n'))
     .join('\n\n');
+}
+
+/** A row with so many columns for its label and its value. A note that does not fit beside them goes below. */
+function describeRow(
+  [label, value, note = '']: Row,
+  labels: number,
+  values: number,
+  columns: number,
+): string {
+  const lines = wrapped(label, labels, CONTINUED).split('\n');
+  const last = `${lines.pop()!.padEnd(labels)}  ${value.padStart(values)}`;
+  const whole = `${last}  ${note}`.trimEnd();
+  if (whole.length <= columns) return [...lines, whole].join('\n');
+  return [...lines, last.trimEnd(), wrapped(CONTINUED + note, columns, CONTINUED)].join('\n');
 }
 
 function savedRow({ default: before, tuned, saved }: NonNullable<Statistics['seconds']['perRun']>): Row {

@@ -1,17 +1,16 @@
 // `iree-tuned sync`: what is new in the team comes here, and what is new here goes there.
 import type { Command as Program } from 'commander';
-import { findCompiler } from '../compiler/index.ts';
-import { readCommand } from '../compiler/command.ts';
 import { table } from '../report/table.ts';
+import { wrapped } from '../report/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { describeSite } from '../site/site.ts';
 import { placeOf } from '../store/subject.ts';
 import { UserError } from '../system/user-error.ts';
 import { pull, push, type PullResult, type PushResult } from '../team/exchange.ts';
 import { teamState } from '../team/state.ts';
 import type { Filter } from '../team/team.ts';
 import { COMMAND_LIMIT_MS, valueOf, withTeam } from './team.ts';
-import { HOST_DEFAULTS, openDatabase, openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+import { HOST_DEFAULTS, openDatabase, openWholeDatabase, siteOf, surroundingsOf } from './context.ts';
+import { page } from './output.ts';
 
 /** All pushes of one sync together. */
 const PUSH_LIMIT_MS = 3_600_000;
@@ -24,7 +23,7 @@ export async function sync(
   const surroundings = surroundingsOf(program);
   const { settings, cacheDirectory } = surroundings;
   if (settings.readonly)
-    throw new UsageError('the database is only read: unset IREE_TUNED_READONLY to sync it');
+    throw new UserError('the database is only read: unset IREE_TUNED_READONLY to sync it');
   await withTeam(surroundings, async (team, url) => {
     // Somebody looks after it now: whatever it was, the next build asks again.
     teamState(cacheDirectory, url).forget();
@@ -50,13 +49,13 @@ export async function sync(
 /**
  * One for each target and compiler that there are records or misses of here, for this machine's, and for what flags say;
  * whatever the device, since records of other devices are of use, too.
- * @throws UsageError when the compiler does not say what the flags' target is
+ * @throws UserError when the compiler does not say what the flags' target is
  */
 async function filtersOf(flags: readonly string[], surroundings: Surroundings): Promise<Filter[]> {
   const store = await openDatabase(surroundings);
   const known: Filter[] = [...store.allRecords(), ...store.misses()];
   store.close();
-  const asked = flags.length === 0 ? [] : [await placeFor(flags, surroundings)];
+  const asked = flags.length === 0 ? [] : [placeOf((await siteOf(flags, surroundings)).site)];
   const all = [...known, ...(await ownPlace(surroundings)), ...asked];
   const byText = new Map(
     all.map(({ target, compiler }) => [JSON.stringify([target, compiler]), { target, compiler }]),
@@ -64,20 +63,10 @@ async function filtersOf(flags: readonly string[], surroundings: Surroundings): 
   return [...byText.values()];
 }
 
-/** What a build with these flags is for. */
-async function placeFor(flags: readonly string[], surroundings: Surroundings): Promise<Filter> {
-  const { env, settings, root, cacheDirectory } = surroundings;
-  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-  const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
-  const site = await describeSite(command, surroundings);
-  if ('noSite' in site) throw new UsageError(`${flags.join(' ')}: ${site.noSite}`);
-  return placeOf(site);
-}
-
 /** What a build on this machine would be for; nothing where there is no compiler, or it does not say. */
 async function ownPlace(surroundings: Surroundings): Promise<Filter[]> {
   try {
-    return [await placeFor(HOST_DEFAULTS, surroundings)];
+    return [placeOf((await siteOf(HOST_DEFAULTS, surroundings)).site)];
   } catch (error) {
     if (error instanceof UserError) return [];
     throw error;
@@ -98,8 +87,11 @@ function described(
   ]);
   const parts = [
     pulled.length === 0
-      ? 'Nothing to pull: this database has no records yet, so it is not known for which targets.'
-      : table(['target', 'compiler', 'received', 'new here', 'not understood'], rows),
+      ? wrapped(
+          'Nothing to pull: this database has no records yet, so it is not known for which targets.',
+          page.columns,
+        )
+      : table(['target', 'compiler', 'received', 'new here', 'not understood'], rows, page),
     pushed === null
       ? `Not pushed: ${whyNot!}`
       : `Pushed ${pushed.sent} lines; new there: ${Object.entries(pushed.changed)

@@ -2,7 +2,7 @@
 import type { Command as Program } from 'commander';
 import { table } from '../report/table.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { readAddress } from '../team/address.ts';
+import { readAddress, type Address } from '../team/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { openConnection, type Connection } from '../team/connection.ts';
 import { failureOf } from '../team/failure.ts';
@@ -14,6 +14,7 @@ import { teamState } from '../team/state.ts';
 import type { Answer, Team } from '../team/team.ts';
 import { UserError } from '../system/user-error.ts';
 import { surroundingsOf, UsageError } from './context.ts';
+import { page, say } from './output.ts';
 
 /** Who runs a command waits longer than a build. */
 export const COMMAND_LIMIT_MS = 30_000;
@@ -49,13 +50,13 @@ export function valueOf<T>(answer: Answer<T>): T {
 /** A connection for what is no function of the server's. */
 async function withConnection<T>(
   surroundings: Surroundings,
-  action: (connection: Connection, shown: string) => Promise<T>,
+  action: (connection: Connection, address: Address) => Promise<T>,
 ): Promise<T> {
   const address = readAddress(teamUrl(surroundings));
   const password = passwordFor(address, surroundings.env);
   const connection = openConnection(address, password);
   try {
-    return await action(connection, address.shown);
+    return await action(connection, address);
   } catch (error) {
     if (error instanceof UserError) throw error;
     // The driver's own error may hold more than its message.
@@ -66,11 +67,16 @@ async function withConnection<T>(
 }
 
 export async function migrate(options: { json?: boolean }, program: Program): Promise<void> {
-  await withConnection(surroundingsOf(program), async (connection, shown) => {
+  const { installQueue } = await import('../fleet/install.ts');
+  const { queueDatabase } = await import('../fleet/database.ts');
+  const surroundings = surroundingsOf(program);
+  await withConnection(surroundings, async (connection, address) => {
+    const { shown } = address;
     const { from, to } = await migrateTeam(connection);
+    await installQueue(queueDatabase(address, passwordFor(address, surroundings.env), connection));
     if (options.json === true) console.log(JSON.stringify({ server: shown, from, to }, null, 2));
-    else if (from === to) console.log(`${shown} has schema ${to} already.`);
-    else console.log(`${shown} has schema ${to} now${from === 0 ? '' : ` (before: ${from})`}.`);
+    else if (from === to) say(`${shown} has schema ${to} already.`);
+    else say(`${shown} has schema ${to} now${from === 0 ? '' : ` (before: ${from})`}.`);
   });
 }
 
@@ -83,9 +89,7 @@ export async function roles(options: { json?: boolean; apply?: boolean }, progra
   if (options.json === true)
     console.log(JSON.stringify({ roles: ROLES, sql: ROLES_SQL, applied: options.apply === true }, null, 2));
   else if (options.apply === true)
-    console.log(
-      `The roles are there: ${names.join(', ')}. To let somebody in: GRANT ${names[0]!} TO somebody;`,
-    );
+    say(`The roles are there: ${names.join(', ')}. To let somebody in: GRANT ${names[0]!} TO somebody;`);
   else process.stdout.write(ROLES_SQL);
 }
 
@@ -96,7 +100,7 @@ interface Distrusted {
 }
 
 export async function distrust(login: string, options: { json?: boolean }, program: Program): Promise<void> {
-  await withConnection(surroundingsOf(program), async (connection, shown) => {
+  await withConnection(surroundingsOf(program), async (connection, { shown }) => {
     const ask = async <T>(text: string) =>
       (await connection.query(text, [login], COMMAND_LIMIT_MS)) as readonly T[];
     const origins = await ask<{ origin: string }>(
@@ -111,7 +115,7 @@ export async function distrust(login: string, options: { json?: boolean }, progr
       origins: origins.map(({ origin }) => origin),
     };
     if (options.json === true) console.log(JSON.stringify({ server: shown, login, ...result }, null, 2));
-    else console.log(inWords(login, result));
+    else say(inWords(login, result));
   });
 }
 
@@ -132,11 +136,11 @@ function inWords(login: string, { removed, origins }: Distrusted): string {
 const quoted = (text: string) => `'${text.replaceAll(/\p{C}/gu, '?').replaceAll("'", String.raw`'\''`)}'`;
 
 export async function trust(login: string, options: { json?: boolean }, program: Program): Promise<void> {
-  await withConnection(surroundingsOf(program), async (connection, shown) => {
+  await withConnection(surroundingsOf(program), async (connection, { shown }) => {
     const [row] = await connection.query('SELECT iree_tuned.trust($1) AS trusted', [login], COMMAND_LIMIT_MS);
     if (!(row as { trusted: boolean }).trusted) throw new UserError(`${login} is not distrusted by ${shown}`);
     if (options.json === true) console.log(JSON.stringify({ server: shown, login }, null, 2));
-    else console.log(`${login} is trusted again; by its next sync it tells anew what it knows.`);
+    else say(`${login} is trusted again; by its next sync it tells anew what it knows.`);
   });
 }
 
@@ -180,5 +184,5 @@ export async function status(options: { json?: boolean }, program: Program): Pro
     ['builds ask', breaker.state === 'open' ? `not ${pause}: ${breaker.reason!}` : 'yes'],
     ['known to be missing', `${missing} for ten minutes`],
   );
-  console.log(table(['what', 'value'], rows));
+  console.log(table(['what', 'value'], rows, page));
 }

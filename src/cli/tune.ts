@@ -10,7 +10,8 @@ import { planCompile } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
-import { progressDisplay } from '../report/progress.ts';
+import { UserError } from '../system/user-error.ts';
+import { storyOf } from '../report/story.ts';
 import { table } from '../report/table.ts';
 import { coordinateDescent } from '../search/descent.ts';
 import { gridSearch } from '../search/grid.ts';
@@ -20,8 +21,9 @@ import { configurationKey } from '../backend/index.ts';
 import { tuneWorkloads } from '../tuning/tune-workloads.ts';
 import { DEFAULT_EFFORT } from '../tuning/workload-search.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { page } from './output.ts';
 
-const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
+export const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
   descent: coordinateDescent,
   random: randomSearch,
   grid: gridSearch,
@@ -40,9 +42,7 @@ export async function tuneInput(
   },
   program: Program,
 ): Promise<void> {
-  const strategy = STRATEGIES[options.strategy];
-  if (strategy === undefined)
-    throw new UsageError(`--strategy ${options.strategy}: it takes ${Object.keys(STRATEGIES).join(', ')}`);
+  const strategy = STRATEGIES[options.strategy]!;
   const trials = Number(options.trials);
   if (!Number.isSafeInteger(trials) || trials < 1)
     throw new UsageError(`--trials ${options.trials}: it takes a whole number from 1 up`);
@@ -52,7 +52,7 @@ export async function tuneInput(
   const store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const { site } = inspected;
-  if (site.whyNotHere !== null) throw new UsageError(`${input}: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere}`);
   const lookup = lookUp(store, inspected.input, site, surroundings.settings);
   const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
   const open = [...lookup.misses, ...lookup.narrow];
@@ -70,22 +70,25 @@ export async function tuneInput(
     (finishEarly.signal.aborted ? abort : finishEarly).abort();
   };
   process.on('SIGINT', interrupt);
-  const display = progressDisplay();
+  // Who types this command knows what it does.
+  const story = storyOf(null);
   const { env, root, cacheDirectory } = surroundings;
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
+  const seconds = surroundings.settings.budgetSeconds - inspected.input.waitedSeconds;
+  if (wanted.length > 0) story.begin(wanted.length, seconds);
   const { results, whyNot } = await tuneWorkloads(wanted, store, site, tools, surroundings, {
     givenSeconds: surroundings.settings.budgetSeconds,
-    budgetSeconds: surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
+    budgetSeconds: seconds,
     signal: abort.signal,
     finishEarly: finishEarly.signal,
     strategy,
     effort: { ...DEFAULT_EFFORT, maxTrials: trials },
     again: anew,
     onProgress: (progress) => {
-      display.show(progress);
+      story.progress(progress);
     },
   });
-  display.clear();
+  story.clear();
   process.off('SIGINT', interrupt);
   // Looked up again, so that what is shown is what the next build will get.
   const again = lookUp(store, inspected.input, site, surroundings.settings);
@@ -121,7 +124,7 @@ export async function tuneInput(
         row.configuration === null ? row.reason : configurationKey(row.configuration),
       ];
     });
-    console.log(table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows));
+    console.log(table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page));
     if (verdict !== null) console.log(`\n${describeVerdict(verdict)}`);
   }
   if (wanted.some(({ key }) => !results.has(key))) process.exitCode = 1;
@@ -147,7 +150,7 @@ function describeVerdict({ functions, skipped, leftOut, injected, reason: why }:
     reason ?? '',
   ]);
   return [
-    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows)]),
+    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows, page)]),
     ...(why === null
       ? []
       : injected

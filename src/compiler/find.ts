@@ -1,6 +1,7 @@
 // Finding the real iree-compile, and never ourselves: the wrapper is installed under that very name, so every
 // candidate is looked at before it is believed. This is on the way of every compile: it costs a few stats
 // and the first bytes of one file.
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PIP_ANSWERS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -23,13 +24,16 @@ export interface FoundCompiler {
   readonly executable: string;
   /** What was found: for pip the Python script, otherwise the executable. */
   readonly invokedAs: string;
-  readonly origin: 'IREE_TUNED_COMPILER' | 'shim' | 'IREE_TOOL_PATH' | 'PATH' | 'local';
+  readonly origin: 'IREE_TUNED_COMPILER' | 'shim' | 'IREE_TOOL_PATH' | 'environment' | 'PATH' | 'local';
 }
 
 export interface FindOptions {
   /** The setting `IREE_TUNED_COMPILER`; when given, nothing else is tried. */
   readonly compiler?: string | undefined;
-  /** The directory of this package: its `bin` and `dist` are never the compiler, its `.venv` may hold one. */
+  /**
+   * The directory of this package: its `bin` and `dist` are never the compiler, its `.venv` may hold one, and what lies
+   * beside it may be the compiler of the Python environment that both are installed in.
+   */
   readonly root: string;
   /** Where the answer of a Python that had to be asked is kept. */
   readonly cacheDirectory?: string | undefined;
@@ -42,8 +46,9 @@ export class CompilerNotFoundError extends UserError {
 
 /**
  * Finds the real compiler: the explicit setting, the one that the shim was installed for by which we were called, the
- * directories of `IREE_TOOL_PATH`, those of `PATH`, and the package's own `.venv`. Throws {@link CompilerNotFoundError}, or a `RecursionError` when the wrapper was
- * started by itself.
+ * directories of `IREE_TOOL_PATH`, the Python environment that the package is installed in, the directories of `PATH`, and
+ * the package's own `.venv`. Throws {@link CompilerNotFoundError}, or a `RecursionError` when the wrapper was started by
+ * itself.
  */
 export function findCompiler(env: Environment, options: FindOptions): FoundCompiler {
   refuseRecursion(env);
@@ -63,7 +68,7 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
     if (problem === null) return found(shimmed, 'shim', options.cacheDirectory);
     report.push(`the shim was installed for ${shimmed}, which ${problem}`);
   }
-  for (const origin of ['IREE_TOOL_PATH', 'PATH'] as const) {
+  const alongPath = (origin: 'IREE_TOOL_PATH' | 'PATH'): FoundCompiler | null => {
     const directories = splitPath(env[origin]);
     const refused: string[] = [];
     for (const directory of directories) {
@@ -75,7 +80,10 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
     if (directories.length === 0) report.push(`${origin}: not set`);
     else if (refused.length > 0) report.push(...refused.map((line) => `${origin}: ${line}`));
     else report.push(`${origin}: not in ${directories.join(', ')}`);
-  }
+    return null;
+  };
+  const first = alongPath('IREE_TOOL_PATH') ?? besidePackage(options.root) ?? alongPath('PATH');
+  if (first !== null) return first;
   const local = localTool(options.root, 'iree-compile');
   const problem = whyNot(local, options.root);
   if (problem === null) return found(local, 'local', options.cacheDirectory);
@@ -168,6 +176,23 @@ const answerMemory = memoryOf(PIP_ANSWERS, isAnswer, { outlivesBuild: true });
 function isAnswer(value: unknown): value is Answer {
   const { identity, executable } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>;
   return typeof identity === 'string' && typeof executable === 'string';
+}
+
+/**
+ * The compiler of the Python environment that this package is installed in, and which a call by its whole path means,
+ * whatever PATH leads to. Both packages lie in site-packages; pip's scripts in the environment's `bin`, three levels up.
+ */
+function besidePackage(root: string): FoundCompiler | null {
+  const packages = join(root, '..');
+  const executable = join(packages, pipCompiler.directory, pipCompiler.name);
+  // A clone may lie anywhere, and what lies beside it may be just anybody's.
+  if (whyNot(executable, root) !== null || !existsSync(join(root, '__init__.py'))) return null;
+  const script = join(packages, '../../../bin', pipCompiler.name);
+  return {
+    executable,
+    invokedAs: isExecutableFile(script) ? script : executable,
+    origin: 'environment',
+  };
 }
 
 function localTool(root: string, name: string): string {

@@ -76,10 +76,7 @@ export function decided(
 ): Decision {
   const { configuration, evidence, workload, target, compiler } = record;
   const where = record.device === device ? '' : `, measured on ${record.device}${kin}`;
-  const what =
-    isDefault(configuration) && !evidence.complete
-      ? 'nothing faster than the default was found so far'
-      : gainOf(configuration, evidence);
+  const what = verdictOf(configuration, evidence);
   return {
     place: tunable.place,
     tunable,
@@ -90,6 +87,12 @@ export function decided(
     record: { workload, target, device: record.device, compiler },
   };
 }
+
+/** What a search has come to, in words. */
+export const verdictOf = (configuration: Configuration, evidence: Evidence): string =>
+  isDefault(configuration) && !evidence.complete
+    ? 'nothing faster than the default was found so far'
+    : gainOf(configuration, evidence);
 
 /** What a configuration is worth, in words. */
 export const gainOf = (configuration: Configuration, { ratio }: Speedup): string =>

@@ -52,8 +52,13 @@ export function lookUp(
   // for a target that nothing can be measured for, and where nobody says which device it is for, any device will do.
   const anyDevice = site.whyNotHere !== null && site.forDevice === null;
   const chosen = new Map<string, TuningRecord>();
-  for (const key of keys) {
-    const own = records.filter(({ workload }) => workload === key);
+  const byWorkload = new Map<string, TuningRecord[]>();
+  for (const record of records) {
+    const own = byWorkload.get(record.workload);
+    if (own === undefined) byWorkload.set(record.workload, [record]);
+    else own.push(record);
+  }
+  for (const [key, own] of byWorkload) {
     const record = chooseRecord(own, device, !anyDevice);
     if (record !== null) chosen.set(key, record);
   }

@@ -43,7 +43,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
     if (form === null || form.workload.dimensions.some(({ sizes }) => sizes !== undefined)) return [];
     const types = argumentTypes(executable.function.text);
     if (types === null || !isElementwiseBeside(executable.function.text)) return [];
-    const isPlain = root.indexingMaps.every(({ strided }) => strided === undefined);
+    const isPlain = root.indexingMaps.every(({ strided, windows }) => !strided && !windows);
     const streamed = streamedBuffers(types, calls, workloadFlops(form.workload));
     const { start, end } = executable.function;
     const found = { executable: executable.name, start, end };

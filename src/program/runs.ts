@@ -6,6 +6,7 @@ import { isSlower, LEAST_RATIO, slowerWorkloads, type SlowerWorkload } from './s
 import type { FunctionVerdict } from './verdict.ts';
 import {
   compareProgram,
+  leastSeconds,
   roundingOf,
   timeProgram,
   type Compared,
@@ -43,6 +44,12 @@ const SHARE = 2 / 3;
 const LEAST_SECONDS = 4;
 
 /**
+ * Timing may take so many times as long as all may, for programs of which one run takes so long that otherwise nobody would
+ * know whether they are slower.
+ */
+const OVERDRAFT = 3;
+
+/**
  * @param contests one for each function that is called; at least one
  * @param compileWith compiles the program with the configurations of workloads, or says why it does not compile
  * @param seconds that all runs together may take, about
@@ -52,7 +59,9 @@ export function programRuns(
   compileWith: Ask<TunedProgram | Uncompiled>,
   seconds: number,
 ): ProgramRuns & { verdictsOf(keys: readonly string[]): readonly FunctionVerdict[] } {
-  const purse = purseOf(seconds);
+  const purse = purseOf(OVERDRAFT * seconds);
+  /** What is left of the time without the overdraft. */
+  const own = () => (seconds === Infinity ? Infinity : Math.max(0, purse.left - (OVERDRAFT - 1) * seconds));
   const runs = new Map<string, Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>>();
   const runsWith = (keys: readonly string[]) => {
     const own = runs.get(keys.join()) ?? new Map<StockContest, Compared & Partial<Pick<Verdict, 'timing'>>>();
@@ -62,23 +71,24 @@ export function programRuns(
   const steady = new Map<StockContest, boolean>();
   const roundings = new Map<StockContest, readonly number[] | null>();
 
-  const compareOne = async (own: StockContest, tuned: string): Promise<Compared> => {
-    const contest: Contest = { ...own, tuned };
-    const callSeconds = Math.min(MOST_SECONDS, purse.left);
+  const compareOne = async (stock: StockContest, tuned: string): Promise<Compared> => {
+    const contest: Contest = { ...stock, tuned };
+    const callSeconds = Math.min(MOST_SECONDS, own());
     const result = await purse.spend(() => compareProgram(contest, callSeconds));
     if (result.equal !== false || result.hasFailed) return result;
     // A program that differs from itself says nothing of a configuration. One look is enough.
     const isSteady =
-      steady.get(own) ??
-      (await purse.spend(() => compareProgram({ ...contest, tuned: own.stock }, callSeconds))).equal === true;
-    steady.set(own, isSteady);
+      steady.get(stock) ??
+      (await purse.spend(() => compareProgram({ ...contest, tuned: stock.stock }, callSeconds))).equal ===
+        true;
+    steady.set(stock, isSteady);
     if (!isSteady) return { ...result, equal: null, reason: 'its results differ from run to run' };
     // Nor does it where rounding its inputs makes as much of its results.
-    let rounding = roundings.get(own);
+    let rounding = roundings.get(stock);
     if (rounding === undefined) {
       if (purse.left <= 0) return result;
       rounding = await purse.spend(() => roundingOf(contest, callSeconds));
-      roundings.set(own, rounding);
+      roundings.set(stock, rounding);
     }
     if (rounding === null || rounding.every((error) => error === 0)) return result;
     return purse.spend(() => compareProgram({ ...contest, rounding }, callSeconds));
@@ -92,7 +102,7 @@ export function programRuns(
         reason: `it does not compile: ${program.problem}`,
       };
     for (const contest of contests) {
-      if (purse.left <= 0) return { results: 'unknown', reason: NO_TIME };
+      if (own() <= 0) return { results: 'unknown', reason: NO_TIME };
       const result = await compareOne(contest, program.module);
       runsWith(keys).set(contest, result);
       if (result.equal === true) continue;
@@ -112,13 +122,15 @@ export function programRuns(
   const time = once(async (keys): Promise<readonly Timed[]> => {
     const program = await compileWith(keys);
     if ('problem' in program) return [];
-    const extent = extentOf(Math.max(SHARE * purse.left, Math.min(LEAST_SECONDS, purse.left)));
+    const calls = contests.map((contest) => runsWith(keys).get(contest)?.seconds ?? 0);
+    const least = Math.min(purse.left, contests.length * leastSeconds(Math.max(...calls)));
+    const extent = extentOf(Math.max(SHARE * own(), Math.min(LEAST_SECONDS, own()), least));
     const all: Timed[] = [];
     for (const contest of contests) {
-      const own = { ...contest, tuned: program.module };
       const compared = runsWith(keys).get(contest);
       if (compared === undefined) break;
-      const timed = await purse.spend(() => timeProgram(own, compared.seconds, extent));
+      const both = { ...contest, tuned: program.module };
+      const timed = await purse.spend(() => timeProgram(both, compared.seconds, extent));
       runsWith(keys).set(contest, { ...compared, reason: timed.reason, timing: timed.timing });
       all.push(timed);
       if (timed.timing === null) break;

@@ -257,6 +257,9 @@ const runOf = ({ tools, device, inputs, flags, function: { name }, signal }: Con
 /** What takes longer than that, in seconds, is called once in a process: the time to load it is little beside that. */
 const LONG_CALL = 0.5;
 
+/** What timing a program takes at least. @param seconds of a process that calls the function once, about */
+export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * seconds;
+
 const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs));
 
 /** How one process measures what takes so long; null when there is no time for enough of them. */

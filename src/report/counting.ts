@@ -13,10 +13,21 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isIntegerWithin } from '../system/data.ts';
 import type { Store } from '../store/store.ts';
 import { COUNTERS, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
 
 export type Counts = Readonly<Record<string, number>>;
+
+/** Of a line: the day of the compile, in days since 1970, UTC. Its counts count for that day, too: see `datedName`. */
+const DAY = 'day';
+const DAY_MS = 24 * 3600 * 1000;
+/** In the year 9999: years of more digits are written in another way. */
+const LAST_DAY = 2_932_896;
+
+/** A count of one day, such as `2026-01-31 operations: hit`. Names of counts begin with no digit. */
+const datedName = (day: number, name: string) =>
+  `${new Date(day * DAY_MS).toISOString().slice(0, 10)} ${name}`;
 
 /** Some five thousand compiles. A longer file is replaced by one line with its sums. */
 const LARGEST_BYTES = 1_000_000;
@@ -30,7 +41,8 @@ const ABANDONED_MS = 60_000;
 /** Notes one compile. Never throws: a full disk must not stop a build for a statistic. */
 export function noteCounts(cacheDirectory: string, counts: Counts): void {
   try {
-    if (append(cacheDirectory, counts) <= LARGEST_BYTES) return;
+    if (append(cacheDirectory, { [DAY]: Math.floor(Date.now() / DAY_MS), ...counts }) <= LARGEST_BYTES)
+      return;
     for (const path of take(cacheDirectory)) {
       append(cacheDirectory, sumIn(path));
       rmSync(path);
@@ -132,6 +144,16 @@ function readText(path: string): string {
   }
 }
 
+/** What a line counts, in all and on its day; sums of lines have no day, and earlier versions gave none. */
+function withDay({ [DAY]: day, ...counts }: Counts): Counts {
+  if (!isIntegerWithin(day, 0, LAST_DAY)) return counts;
+  const dated = Object.entries(counts).map(([name, value]): [string, number] => [
+    datedName(day!, name),
+    value,
+  ]);
+  return { ...counts, ...Object.fromEntries(dated) };
+}
+
 function parseLine(line: string): Counts {
   try {
     const value: unknown = JSON.parse(line);
@@ -139,7 +161,7 @@ function parseLine(line: string): Counts {
     const numbers = Object.entries(value).filter(
       (entry): entry is [string, number] => typeof entry[1] === 'number' && Number.isFinite(entry[1]),
     );
-    return Object.fromEntries(numbers);
+    return withDay(Object.fromEntries(numbers));
   } catch {
     // Between two lines, or a line of a process that was killed while it wrote.
     return {};

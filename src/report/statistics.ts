@@ -94,3 +94,25 @@ export function statisticsOf(counts: Counts): Statistics {
     },
   };
 }
+
+/** What was counted on one day. */
+export interface DayStatistics {
+  /** `2026-01-31`, UTC. */
+  readonly day: string;
+  readonly statistics: Statistics;
+}
+
+/** Day by day, the first one first; days without compiles are left out, and compiles that no day is known of. */
+export function historyOf(counts: Counts): DayStatistics[] {
+  const days = new Map<string, Record<string, number>>();
+  for (const [name, value] of Object.entries(counts)) {
+    const [, day, counted] = /^(\d{4}-\d\d-\d\d) (.+)$/s.exec(name) ?? [];
+    if (day === undefined) continue;
+    const own = days.get(day) ?? {};
+    own[counted!] = value;
+    days.set(day, own);
+  }
+  return [...days]
+    .map(([day, own]) => ({ day, statistics: statisticsOf(own) }))
+    .sort((a, b) => (a.day < b.day ? -1 : 1));
+}

@@ -1,20 +1,72 @@
 // Plain text tables.
+import { PLAIN, type Page } from './page.ts';
+import { columnsOf, printable, shortened, wrapped } from './text.ts';
 
-/** Columns as wide as their widest cell, two spaces apart; columns whose cells are all numbers are right-aligned. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
-  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+const GAP = 2;
+
+/** Columns of text are cut no shorter than this; where they would have to be, each row becomes a paragraph. */
+const LEAST_COLUMNS = 24;
+
+/**
+ * Columns as wide as their widest cell, two spaces apart; columns whose cells are all numbers are right-aligned. On a page that
+ * is not wide enough the widest cells lose their middle.
+ */
+export function table(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  page: Page = PLAIN,
+): string {
+  const cells = rows.map((row) => header.map((_, column) => printable(row[column] ?? '')));
   const isNumeric = header.map((_, column) =>
-    rows.every((row) => /^[-+]?[\d.,]+(?:x| ?%| ?[num]?s| GB\/s)?$|^-$/.test(row[column] ?? '')),
+    cells.every((row) => /^[-+]?[\d.,]+(?:x| ?%| ?[num]?s| GB\/s)?$|^-$/.test(row[column]!)),
   );
-  return all
-    .map((row) =>
-      row
-        .map((cell, column) =>
-          isNumeric[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
-        )
-        .join('  ')
-        .trimEnd(),
+  const natural = header.map((name, column) =>
+    Math.max(columnsOf(name), ...cells.map((row) => columnsOf(row[column]!))),
+  );
+  const widths = fitting(natural, isNumeric, page.columns - GAP * (header.length - 1));
+  if (widths === null) return paragraphs(header, cells, page);
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => {
+        const text = shortened(cell, widths[column]!);
+        const space = ' '.repeat(widths[column]! - columnsOf(text));
+        return isNumeric[column] ? space + text : text + space;
+      })
+      .join(' '.repeat(GAP))
+      .trimEnd();
+  return [page.paint('bold', line(header)), ...cells.map(line)].join('\n');
+}
+
+/** Widths that add up to what there is; null where that takes columns of text too much. */
+function fitting(
+  natural: readonly number[],
+  isNumeric: readonly boolean[],
+  columns: number,
+): number[] | null {
+  const widths = [...natural];
+  let surplus = widths.reduce((sum, width) => sum + width, 0) - columns;
+  if (surplus <= 0) return widths;
+  for (; surplus > 0; surplus--) {
+    const texts = widths.map((width, column) => (isNumeric[column] ? 0 : width));
+    const widest = Math.max(...texts);
+    if (widest <= LEAST_COLUMNS) return null;
+    widths[texts.indexOf(widest)]!--;
+  }
+  return widths;
+}
+
+/** A row as its first cell, with the others by their names below it. */
+function paragraphs(header: readonly string[], rows: readonly (readonly string[])[], page: Page): string {
+  const indent = 2 + Math.max(...header.map(columnsOf)) + GAP;
+  const space = ' '.repeat(indent);
+  return rows
+    .map(([title = '', ...cells]) =>
+      [
+        page.paint('bold', wrapped(title === '-' ? `(no ${header[0]!})` : title, page.columns, '  ')),
+        ...cells.flatMap((cell, i) =>
+          cell === '' ? [] : [wrapped(`  ${header[i + 1]!}`.padEnd(indent) + cell, page.columns, space)],
+        ),
+      ].join('\n'),
     )
-    .join('\n');
+    .join('\n\n');
 }

@@ -61,6 +61,8 @@ export interface Definition<T> {
   readonly takes: string;
   /** The value that a text stands for; undefined when the text is not accepted. */
   readonly read: (text: string) => T | undefined;
+  /** All that is accepted, where these are few. */
+  readonly choices?: readonly string[];
   /** The text is a place: relative to the folder of the settings file that it stands in. */
   readonly isPath: boolean;
   /** The text as it may be shown, where it may hold a secret. */
@@ -78,6 +80,7 @@ const path = (takes: string) => text(takes, true);
 const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
   type: 'string',
   takes: choices.join(', '),
+  choices,
   read: (value) => choices.find((choice) => choice === value),
   isPath: false,
 });
@@ -90,25 +93,19 @@ const onOrOff: Definition<boolean> = {
   isPath: false,
 };
 
-const seconds: Definition<number> = {
+const number = (takes: string, isRight: (number: number) => boolean): Definition<number> => ({
   type: 'number',
-  takes: 'a number of seconds, 0 for no tuning',
+  takes,
   read: (value) => {
     const number = Number(value);
-    return value.trim() !== '' && Number.isFinite(number) && number >= 0 ? number : undefined;
+    return value.trim() !== '' && Number.isFinite(number) && isRight(number) ? number : undefined;
   },
   isPath: false,
-};
+});
 
-const milliseconds: Definition<number> = {
-  type: 'number',
-  takes: 'a number of milliseconds, more than 0',
-  read: (value) => {
-    const number = Number(value);
-    return value.trim() !== '' && Number.isFinite(number) && number > 0 ? number : undefined;
-  },
-  isPath: false,
-};
+const seconds = number('a number of seconds, 0 for no tuning', (number) => number >= 0);
+
+const milliseconds = number('a number of milliseconds, more than 0', (number) => number > 0);
 
 const teamAddress: Definition<string> = {
   type: 'string',

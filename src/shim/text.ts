@@ -8,19 +8,8 @@ const TAKES_VALUE = NAMES.filter((name) => DEFINITIONS[name].type !== 'boolean')
   .map((name) => `flag:--iree-tuned-${name} | flag:-iree-tuned-${name}`)
   .join(' | ');
 
-/** The shim that starts the launcher, and the real compiler where the launcher has gone. Paths are absolute. */
-export function compilerShim(launcher: string, compiler: string, directory: string): string {
-  return `#!/bin/sh
-# ${launcherMarker} (shim of iree-compile, written by \`iree-tuned install-shim\`)
-if [ -x ${quote(launcher)} ]; then
-  ${shimVariable}=${quote(compiler)}
-  export ${shimVariable}
-  exec ${quote(launcher)} "$@"
-fi
-if [ -x ${quote(compiler)} ]; then
-  [ ! -t 2 ] || printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} is gone: compiling without tuning`)} >&2
-  # Its settings are no flags of the compiler.
-  my_next=flag
+/** Takes our settings out of the arguments: they are no flags of the compiler. Indented to stand in a block. */
+export const withoutSettings = `  my_next=flag
   for my_argument do
     shift
     case $my_next:$my_argument in
@@ -32,7 +21,20 @@ if [ -x ${quote(compiler)} ]; then
         [ "$my_argument" != -- ] || my_next=rest
         ;;
     esac
-  done
+  done`;
+
+/** The shim that starts the launcher, and the real compiler where the launcher has gone. Paths are absolute. */
+export function compilerShim(launcher: string, compiler: string, directory: string): string {
+  return `#!/bin/sh
+# ${launcherMarker} (shim of iree-compile, written by \`iree-tuned install-shim\`)
+if [ -x ${quote(launcher)} ]; then
+  ${shimVariable}=${quote(compiler)}
+  export ${shimVariable}
+  exec ${quote(launcher)} "$@"
+fi
+if [ -x ${quote(compiler)} ]; then
+  [ ! -t 2 ] || printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} is gone: compiling without tuning`)} >&2
+${withoutSettings}
   exec ${quote(compiler)} "$@"
 fi
 printf '%s\\n' ${quote(`iree-compile-tuned: ${launcher} and ${compiler} are gone.`)} \\

@@ -5,7 +5,7 @@ import { shortHash } from '../system/hash.ts';
 import type { Lock } from './measuring-lock.ts';
 
 /** Names what passes for a machine. Set by tests, which do not wait for other tests. */
-const machineVariable = 'IREE_TUNED_MACHINE';
+export const machineVariable = 'IREE_TUNED_MACHINE';
 
 /**
  * Tries once to lock this machine against all of its users; null when somebody has locked it. Never throws: where the

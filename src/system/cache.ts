@@ -59,6 +59,9 @@ export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: ANY_DAYS };
 /** Its time says when somebody last looked for what is not used any more. */
 export const TIDIED: Place = { path: 'tidied', days: ANY_DAYS };
 
+/** That a person at a terminal has been told what tuning is. */
+export const INTRODUCED: Place = { path: 'introduced', days: ANY_DAYS };
+
 /** All there is. */
 export const PLACES: readonly Place[] = [
   DESCRIPTIONS,
@@ -81,6 +84,7 @@ export const PLACES: readonly Place[] = [
   TAKEN_COUNTERS,
   MEASURING_LOCK,
   TIDIED,
+  INTRODUCED,
 ];
 
 /** Path of what is kept at a place, with `name` for its `*`. */

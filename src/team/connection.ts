@@ -10,7 +10,7 @@ export class LateError extends Error {
 }
 
 export interface Connection {
-  /** Rows of a statement. Rejects with the driver's error, or with `LateError`; the connection is gone then, or with any other failure of it. */
+  /** Rows of a statement, or of all statements of a text without values. Rejects with the driver's error, or with `LateError`; the connection is gone then, or with any other failure of it. */
   query(text: string, values: readonly unknown[], limitMs: number): Promise<readonly unknown[]>;
   close(): void;
 }
@@ -80,8 +80,9 @@ export function openConnection(address: Address, password: string): Connection {
       const { default: driver } = await import('pg');
       return within(limitMs, async () => {
         const client = await connect(driver);
-        const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
-        return rows;
+        const result = await client.query<Record<string, unknown>>(text, [...values]);
+        // Of several statements in one text the driver gives a list, whatever its types say.
+        return [result].flat().flatMap(({ rows }) => rows);
       });
     },
     close() {

@@ -4,11 +4,11 @@ import { migrationFiles } from '../system/migration-files.ts';
 import { packageRoot } from '../system/package-root.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Connection } from './connection.ts';
-import { GRANTS, OWNER } from './roles.ts';
+import { GRANTS, OWNER_OF } from './roles.ts';
 import { PROTOCOL } from './team.ts';
 
 /** Number of the newest file in db/team; kept in `meta.version`. */
-export const TEAM_SCHEMA_VERSION = 4;
+export const TEAM_SCHEMA_VERSION = 5;
 
 /** The advisory lock of who migrates: "IREt" in ASCII, and a number for the deed. */
 const LOCK = '1230128500, 1';
@@ -54,10 +54,7 @@ export async function migrateTeam(connection: Connection, plan?: TeamMigrationPl
       throw new UserError(`the database has the encoding ${String(encoding)}: make one with ENCODING 'UTF8'`);
     if (Number(await value(`current_setting('server_version_num')`)) < 130_000)
       throw new UserError('the server is older than PostgreSQL 13: use a newer one');
-    const owner = await value(`coalesce(
-      (SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = 'iree_tuned'),
-      (SELECT rolname FROM pg_roles WHERE rolname = '${OWNER}' AND pg_has_role(oid, 'MEMBER')),
-      quote_ident(current_user))`);
+    const owner = await value(OWNER_OF('iree_tuned'));
     if ((await value(`to_regnamespace('iree_tuned') IS NULL`)) === true)
       await run(`CREATE SCHEMA iree_tuned AUTHORIZATION ${String(owner)}`);
     await run(`SET LOCAL ROLE ${String(owner)}`);

@@ -6,6 +6,7 @@ import { isObject } from '../system/data.ts';
 import { readAddress, type Address } from './address.ts';
 import { LateError, openConnection } from './connection.ts';
 import { failureOf, isAboutData, lateFailure, protocolFailure, strangeFailure } from './failure.ts';
+import { areCounts, isCount, readDemands, readFleet, type Json } from './read-fleet.ts';
 import { passwordFor } from './password-file.ts';
 import {
   PROTOCOL,
@@ -19,9 +20,9 @@ import {
 } from './team.ts';
 
 /** Functions of the server, by their names in its schema. */
-type Function = 'ask' | 'pull' | 'push' | 'want' | 'revoke' | 'trials' | 'status';
-
-type Json = Record<string, unknown>;
+type Function =
+  | ('ask' | 'pull' | 'push' | 'want' | 'revoke' | 'trials' | 'status')
+  | ('demands' | 'settle' | 'attend' | 'leave' | 'fleet');
 
 /**
  * Opens nothing yet: that is part of the first call, and of its limit.
@@ -97,6 +98,21 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
       ),
     trials: (key, limitMs) => call('trials', { ...key }, limitMs, readReceived),
     status: (limitMs) => call('status', {}, limitMs, readStatus),
+    demands: (place, limitMs) =>
+      call('demands', { ...place }, limitMs, (answer) => {
+        const received = readReceived(answer);
+        const demands = readDemands(answer);
+        return received && demands && { ...received, demands };
+      }),
+    settle: (subjects, refused, limitMs) =>
+      call('settle', { subjects, refused }, limitMs, ({ settled }) =>
+        isCount(settled) ? { settled } : undefined,
+      ),
+    attend: (worker, limitMs) =>
+      call('attend', { worker }, limitMs, ({ attended }) => (isCount(attended) ? { attended } : undefined)),
+    leave: ({ id }, limitMs) =>
+      call('leave', { worker: { id } }, limitMs, ({ left }) => (isCount(left) ? { left } : undefined)),
+    fleet: (limitMs) => call('fleet', {}, limitMs, readFleet),
     close: () => {
       connection.close();
     },
@@ -125,11 +141,6 @@ function understood<T>(
   const value = read(answer.value);
   return value === undefined ? { ok: false, failure: strangeFailure(address) } : { ok: true, value };
 }
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-const areCounts = (value: unknown): value is Record<string, number> =>
-  isObject(value) && Object.values(value).every(isCount);
 
 /** Anybody may have written what comes from there: each line is checked on its own. */
 function readReceived({ lines }: Json): Received | undefined {

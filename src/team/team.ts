@@ -77,6 +77,57 @@ export interface ServerStatus {
   readonly bytes: Readonly<Record<string, number>>;
 }
 
+/** Subjects that somebody wants, and what their keys stand for. */
+export interface Demands extends Received {
+  readonly demands: readonly Demand[];
+}
+
+/** What builds miss, of one target and compiler. */
+export interface Demand extends Pick<RecordKey, 'workload' | 'device'> {
+  /** How many have asked for it. */
+  readonly builds: number;
+  /** Why no worker can do it, as it stands there; null where nobody has said so. */
+  readonly refused: string | null;
+}
+
+/** What a worker says of itself. */
+export interface Attendance extends Omit<RecordKey, 'workload'> {
+  /** A UUID, another one each time that a worker starts. */
+  readonly id: string;
+  readonly person: string;
+  readonly machine: string;
+  readonly tool: string;
+  /** A few words for people. */
+  readonly state: string;
+  /** The workload that it has taken; null for none. */
+  readonly holds: string | null;
+  /** Jobs that it has done. */
+  readonly finished: number;
+}
+
+/** A worker as the server knows it; ages are in seconds. */
+export interface KnownWorker extends Attendance {
+  readonly login: string;
+  /** For how long it has been doing what it does. */
+  readonly since: number;
+  readonly started: number;
+  /** When it was last heard of. */
+  readonly seen: number;
+}
+
+/** A demand that no worker can do. */
+export interface Refused extends RecordKey {
+  readonly builds: number;
+  readonly reason: string;
+}
+
+export interface FleetState {
+  readonly workers: readonly KnownWorker[];
+  /** Demands that workers can do. */
+  readonly wanted: number;
+  readonly refused: readonly Refused[];
+}
+
 /**
  * Each call ends within its limit, in milliseconds, however the server behaves: DNS, TLS, login and query included. One call
  * at a time: the next one begins when the one before has ended.
@@ -101,5 +152,20 @@ export interface Team {
   /** All trials of one subject that anybody has pushed, without their runs. */
   trials(key: RecordKey, limitMs: number): Promise<Answer<Received>>;
   status(limitMs: number): Promise<Answer<ServerStatus>>;
+  /** What is wanted most, of one target and compiler, of one workload perhaps. */
+  demands(
+    place: Pick<RecordKey, 'target' | 'compiler'> & { readonly workload?: string },
+    limitMs: number,
+  ): Promise<Answer<Demands>>;
+  /** Ends the demand for subjects; with a reason they stay, and have that. */
+  settle(
+    subjects: readonly RecordKey[],
+    refused: string | null,
+    limitMs: number,
+  ): Promise<Answer<{ settled: number }>>;
+  /** To be said every few seconds. */
+  attend(worker: Attendance, limitMs: number): Promise<Answer<{ attended: number }>>;
+  leave(worker: Pick<Attendance, 'id'>, limitMs: number): Promise<Answer<{ left: number }>>;
+  fleet(limitMs: number): Promise<Answer<FleetState>>;
   close(): void;
 }

@@ -66,12 +66,17 @@ export const reserveBeside = (standings: readonly Standing[], one: Standing): nu
  * for the finals of what was found is kept: without them nothing is decided.
  * @param secondsLeft of the budget
  * @param mayGoOn whether more is to be tried
+ * @param isAlone whether each is searched to its end as though it were alone, whatever the others take
  * @returns null when nothing is left to be done
  */
-export function nextStep(standings: readonly Standing[], secondsLeft: number, mayGoOn = true): Step | null {
+export function nextStep(
+  standings: readonly Standing[],
+  secondsLeft: number,
+  mayGoOn = true,
+  isAlone = standings.length === 1,
+): Step | null {
   const open = standings.flatMap((one, index) => (one.isClosed ? [] : [{ ...one, index }]));
   if (open.length === 0) return null;
-  const isAlone = standings.length === 1;
   const began = open.filter(({ batches }) => batches > 0);
   // One that is alone has the time to see whether it is not so after all.
   const hopeful = isAlone ? began : began.filter(isHopeful);
@@ -106,12 +111,14 @@ export function nextStep(standings: readonly Standing[], secondsLeft: number, ma
  * Searches whose next batches are compiled at once: the one that is next, and those that would be next without it.
  * @param first that one's index
  * @param most how many at once
+ * @param isAlone as for `nextStep`
  */
 export function batchesAtOnce(
   standings: readonly Standing[],
   first: number,
   secondsLeft: number,
   most: number,
+  isAlone = standings.length === 1,
 ): number[] {
   const chosen = [first];
   while (chosen.length < most) {
@@ -119,7 +126,7 @@ export function batchesAtOnce(
     const taken = sumOf(
       chosen.map((i) => standings[i]!).map(({ batchSeconds, finalsSeconds }) => batchSeconds + finalsSeconds),
     );
-    const step = nextStep(rest, secondsLeft - taken);
+    const step = nextStep(rest, secondsLeft - taken, true, isAlone);
     if (step?.kind !== 'batch') break;
     chosen.push(step.index);
   }

@@ -2,7 +2,7 @@
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Run, Trial } from '../store/store.ts';
-import type { Batch } from './bench.ts';
+import type { Batch, FailedFinalist } from './bench.ts';
 
 /** What became of one configuration of a batch. */
 export function trialOf(
@@ -40,5 +40,15 @@ export const defaultTrial = (seconds: number, strategy: string): Trial => ({
   seconds,
   ratio: 1,
   message: null,
+  strategy,
+});
+
+/** A finalist that fell out of the race. */
+export const failedTrial = ({ configuration, outcome, reason }: FailedFinalist, strategy: string): Trial => ({
+  configuration,
+  outcome,
+  seconds: null,
+  ratio: null,
+  message: reason,
   strategy,
 });

@@ -2,7 +2,8 @@
 import { sumOf } from '../measure/statistics.ts';
 import { batchesAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
 import { shareOf } from './share.ts';
-import type { Effort, TuningResult, WorkloadSearch } from './workload-search.ts';
+import type { TuningResult } from './result.ts';
+import type { Effort, WorkloadSearch } from './workload-search.ts';
 
 /** A search, and what it is of the program. */
 export interface Part {
@@ -21,6 +22,8 @@ export interface Budget {
   readonly effort: Effort;
   /** How many batches are compiled at once, each of another part. */
   readonly compilesAtOnce: number;
+  /** Whether each is searched to its end as though it were alone: they are of no program that says which matters more. */
+  readonly isEachAlone?: boolean;
   /** Ends the searches early, but what was found by those that are under way is still decided. */
   readonly finishEarly?: AbortSignal;
   /** Seconds on a clock that never goes back. */
@@ -38,6 +41,9 @@ const FINALS_SECONDS = 4;
 const LARGE_SHARE = 0.15;
 const SMALL_BATCH = 8;
 
+/** What a batch gets for being timed in any case. */
+const LEAST_TIMING_SECONDS = 5;
+
 /** Of the time, for what is known of other devices, where there are workloads of which nothing is known. */
 const VERIFYING_SHARE = 0.5;
 
@@ -49,9 +55,10 @@ const costOf = ({ count, likelyCost }: Part) => count * likelyCost;
  */
 export async function tuneTogether<P extends Part>(
   parts: readonly P[],
-  { end, leastSeconds, effort, compilesAtOnce, finishEarly, clock }: Budget,
+  { end, leastSeconds, effort, compilesAtOnce, isEachAlone, finishEarly, clock }: Budget,
   note: (part: P, result: TuningResult | null) => void,
 ): Promise<void> {
+  const isAlone = isEachAlone === true || parts.length === 1;
   const decided = new Set<Part>();
   const conclude = (part: P, result: TuningResult | null) => {
     decided.add(part);
@@ -71,39 +78,34 @@ export async function tuneTogether<P extends Part>(
   let latest: readonly P[] = [];
   for (;;) {
     const isClosed = (part: P) => decided.has(part) || (isFinished() && !latest.includes(part));
-    const standings = standingsOf(parts, isClosed);
+    const standings = standingsOf(parts, isClosed, isAlone);
     const secondsLeft = end - clock();
     const mayGoOn = !isFinished() && (latest.length > 0 || secondsLeft >= leastSeconds);
-    const step = nextStep(standings, secondsLeft, mayGoOn);
+    const step = nextStep(standings, secondsLeft, mayGoOn, isAlone);
     if (step === null) return;
     const part = parts[step.index]!;
     const standing = standings[step.index]!;
     const { search } = part;
-    const isLarge = (one: Standing) => isLargeIn(standings, one.programSeconds);
+    const isLarge = (one: Standing) => isAlone || isLargeIn(standings, one.programSeconds);
+    const chosen =
+      step.kind === 'batch'
+        ? batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce, isAlone)
+        : [step.index];
+    latest = chosen.map((index) => parts[index]!);
     if (step.kind === 'batch') {
-      const chosen = batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce);
-      latest = chosen.map((index) => parts[index]!);
-      const begun = clock();
-      const attempts = await Promise.all(
-        chosen.map((i) =>
-          parts[i]!.search.prepare(isLarge(standings[i]!) ? effort.trialsPerBatch : SMALL_BATCH),
-        ),
-      );
-      const preparedSeconds = (clock() - begun) / chosen.length;
       const openParts = parts.filter((one) => !isClosed(one)).length;
-      for (const [nth, index] of chosen.entries()) {
-        const [one, own] = [parts[index]!, standings[index]!];
-        const left =
-          own.batches === 0
-            ? shareOf(end - begun, openParts)
-            : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
-        await attempts[nth]?.time(Math.max(5, left), preparedSeconds);
-        if (one.search.isUndecidable) conclude(one, null);
-      }
-      continue;
-    }
-    latest = [part];
-    if (step.kind === 'finals') {
+      const firstSeconds = shareOf(secondsLeft, openParts);
+      /** Seconds that a batch may be timed for. */
+      const room = (own: Standing) =>
+        own.batches === 0 ? firstSeconds : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
+      const searches = chosen.map((index) => {
+        const own = standings[index]!;
+        const size = isLarge(own) ? effort.trialsPerBatch : SMALL_BATCH;
+        return { search: parts[index]!.search, size, room: () => room(own) };
+      });
+      await tryTogether(searches, clock);
+      for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
+    } else if (step.kind === 'finals') {
       // What time is kept for the others is not spent here.
       const until = end - reserveBeside(standings, standing);
       conclude(part, await search.decide(() => clock() < until, !isLarge(standing)));
@@ -111,12 +113,32 @@ export async function tuneTogether<P extends Part>(
   }
 }
 
+/** Batches of several searches: compiled at once, then timed one after the other. */
+async function tryTogether(
+  searches: readonly {
+    readonly search: WorkloadSearch;
+    readonly size: number;
+    readonly room: () => number;
+  }[],
+  clock: () => number,
+): Promise<void> {
+  const begun = clock();
+  const attempts = await Promise.all(searches.map(({ search, size }) => search.prepare(size)));
+  const preparedSeconds = (clock() - begun) / searches.length;
+  for (const [i, attempt] of attempts.entries())
+    await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);
+}
+
 /** Whether what takes so much of the program's time is a large part of it. */
 const isLargeIn = (all: readonly Pick<Standing, 'programSeconds'>[], programSeconds: number): boolean =>
-  all.length === 1 || programSeconds >= LARGE_SHARE * sumOf(all.map((one) => one.programSeconds));
+  programSeconds >= LARGE_SHARE * sumOf(all.map((one) => one.programSeconds));
 
 /** What is known of each part; what was not timed yet is compared with what was. */
-function standingsOf<P extends Part>(parts: readonly P[], isClosed: (part: P) => boolean): Standing[] {
+function standingsOf<P extends Part>(
+  parts: readonly P[],
+  isClosed: (part: P) => boolean,
+  isAlone: boolean,
+): Standing[] {
   const timed = parts.filter(({ search }) => search.batches > 0);
   const seconds = sumOf(timed.map(({ search }) => search.defaultSeconds));
   const rate = timed.length === 0 ? LIKELY_RATE : sumOf(timed.map(({ likelyCost }) => likelyCost)) / seconds;
@@ -136,7 +158,9 @@ function standingsOf<P extends Part>(parts: readonly P[], isClosed: (part: P) =>
       isClosed: isClosed(part),
       ...{ programSeconds, ratio, batches, idle, isOver },
       batchSeconds: isTimed ? search.batchSeconds : batchSeconds,
-      finalsSeconds: isTimed ? search.finalsSeconds(!isLargeIn(times, programSeconds)) : FINALS_SECONDS,
+      finalsSeconds: isTimed
+        ? search.finalsSeconds(!isAlone && !isLargeIn(times, programSeconds))
+        : FINALS_SECONDS,
     };
   });
 }

@@ -20,16 +20,11 @@ import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { likelyCost, type Workload } from '../workload/workload.ts';
 import { realBench } from './real-bench.ts';
+import type { TuningResult } from './result.ts';
 import { shareOf } from './share.ts';
 import { tuneTogether } from './tune-together.ts';
 import { isWorthAnotherTry } from './undecided.ts';
-import {
-  DEFAULT_EFFORT,
-  WorkloadSearch,
-  type Effort,
-  type TuningProgress,
-  type TuningResult,
-} from './workload-search.ts';
+import { DEFAULT_EFFORT, WorkloadSearch, type Effort, type TuningProgress } from './workload-search.ts';
 
 /** A workload that is to be tuned. */
 export interface Work {
@@ -55,6 +50,10 @@ export interface TuneOptions {
   readonly finishEarly?: AbortSignal;
   readonly strategy?: StrategyFactory;
   readonly effort?: Effort;
+  /** How many batches are compiled at once; as many as the machine carries when left out. */
+  readonly compilesAtOnce?: number;
+  /** Whether each is searched to its end as though it were alone: see `Budget`. */
+  readonly isEachAlone?: boolean;
   /** Keys to tune even where there is a record. */
   readonly again?: ReadonlySet<string>;
   readonly onProgress?: (progress: TuningProgress) => void;
@@ -75,6 +74,9 @@ export interface TuneOutcome {
 
 /** A compile keeps one thread busy, more or less; each takes a third of a gigabyte. */
 const MOST_COMPILES_AT_ONCE = 4;
+
+/** How many compiles at once this machine carries. */
+export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE, availableParallelism());
 
 const INTERRUPTED = 'tuning was interrupted';
 
@@ -194,7 +196,9 @@ export async function tuneWorkloads(
         ...(work.alike && options.again?.has(work.key) !== true && { alike: work.alike }),
         ...(onProgress && {
           onProgress: (progress) => {
-            onProgress({ ...progress, secondsLeft: Math.max(0, end - clock()) });
+            const decided = results.size + undecided.size;
+            const secondsLeft = Math.max(0, end - clock());
+            onProgress({ ...progress, secondsLeft, workloads: works.length, decided });
           },
         }),
       }),
@@ -208,7 +212,8 @@ export async function tuneWorkloads(
         end,
         clock,
         effort,
-        compilesAtOnce: Math.min(MOST_COMPILES_AT_ONCE, availableParallelism()),
+        compilesAtOnce: options.compilesAtOnce ?? likelyCompilesAtOnce(),
+        ...(options.isEachAlone === true && { isEachAlone: true }),
         leastSeconds: Math.min(LEAST_SECONDS, options.givenSeconds / 2),
         ...(finishEarly && { finishEarly }),
       },

@@ -1,11 +1,11 @@
 // The search for one workload's configuration, batch by batch, and the decision in the end.
 import type { Backend, SpaceOptions } from '../backend/backend.ts';
-import { geometricMean, largestDeviation, sumOf } from '../measure/statistics.ts';
+import { geometricMean, sumOf } from '../measure/statistics.ts';
 import { type Strategy, type StrategyFactory, seededRandom } from '../search/strategy.ts';
 import { configurationKey } from '../backend/index.ts';
-import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import type { Configuration } from '../backend/configuration.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
-import type { Evidence, Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
 import type { Bench, FailedFinalist, ReadyBatch } from './bench.ts';
 import {
@@ -17,10 +17,11 @@ import {
   trialElsewhere,
   VERIFICATION,
 } from './earlier.ts';
-import { isOpen, race, winner, type Race } from './race.ts';
+import { race, winner, type Race } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
 import { evidenceAgain, finalsOf } from './timed-again.ts';
-import { defaultTrial, runsOf, trialOf } from './trials.ts';
+import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
+import { defaultTrial, failedTrial, runsOf, trialOf } from './trials.ts';
 import { isUnfinished } from './undecided.ts';
 
 /** How far a search goes when the budget does not end it first. */
@@ -41,9 +42,15 @@ export interface TuningProgress {
   readonly trials: number;
   readonly defaultSeconds: number;
   readonly bestSeconds: number;
-  /** Seconds of budget left. */
+  /** Seconds of budget left for all. */
   readonly secondsLeft: number;
+  /** Workloads that are tuned, and those among them of which nothing more is to be found out. */
+  readonly workloads: number;
+  readonly decided: number;
 }
+
+/** The part of it that one search knows. */
+type SearchProgress = Omit<TuningProgress, 'secondsLeft' | 'workloads' | 'decided'>;
 
 export interface SearchJob {
   readonly subject: Subject;
@@ -53,18 +60,12 @@ export interface SearchJob {
   readonly effort: Effort;
   /** What there is for it; more of it is worth another try where it cannot be decided. */
   readonly budgetSeconds: number;
-  readonly onProgress?: (progress: Omit<TuningProgress, 'secondsLeft'>) => void;
+  readonly onProgress?: (progress: SearchProgress) => void;
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly createdBy: string;
   /** What won on another device of the class. */
   readonly alike?: TuningRecord;
-}
-
-/** A decision and the evidence for it. */
-export interface TuningResult {
-  readonly configuration: Configuration;
-  readonly evidence: Evidence;
 }
 
 /** Configurations that are compiled, to be timed when nothing compiles any more. */
@@ -311,16 +312,9 @@ export class WorkloadSearch {
 
   /** Decides for the default by the batches alone: for where nothing that was tried seems to be faster. */
   settleForDefault(): TuningResult {
-    const defaultSeconds = geometricMean(this.#defaultMeans);
-    const own = { ratio: 1, low: 1, high: 1, defaultSeconds, seconds: defaultSeconds, maxError: 0 };
-    const evidence: Evidence = {
-      ...own,
-      processes: this.#defaultMeans.length,
-      repetitions: this.#repetitions,
-      noiseFloor: largestDeviation(this.#defaultMeans),
-      ...this.#searched(this.isOver),
-    };
-    const result = { configuration: DEFAULT_CONFIGURATION, evidence };
+    const means = this.#defaultMeans;
+    const timed = { means, repetitions: this.#repetitions };
+    const result = defaultResult(timed, this.#searched(this.isOver));
     this.#store.putRecord(this.#job.subject, { ...result, ...this.#written() });
     return this.#recordOr(result);
   }
@@ -470,30 +464,4 @@ export class WorkloadSearch {
       bestSeconds: this.ratio === 0 ? Infinity : this.#secondsOf(this.ratio),
     });
   }
-}
-
-const failedTrial = ({ configuration, outcome, reason }: FailedFinalist, strategy: string): Trial => ({
-  configuration,
-  outcome,
-  seconds: null,
-  ratio: null,
-  message: reason,
-  strategy,
-});
-
-type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
-
-function decisionOf(raced: Race, search: Searched): TuningResult {
-  const best = winner(raced);
-  const { defaultSeconds, noiseFloor } = raced;
-  const { processes } = best ?? raced;
-  const repetitions = processes * raced.repetitions;
-  const common = { defaultSeconds, processes, repetitions, noiseFloor, ...search };
-  if (best === null) {
-    const own = { ratio: 1, low: 1, high: 1, seconds: defaultSeconds, maxError: 0 };
-    const complete = search.complete && !isOpen(raced);
-    return { configuration: DEFAULT_CONFIGURATION, evidence: { ...common, ...own, complete } };
-  }
-  const { configuration, ratio, low, high, seconds, maxError } = best;
-  return { configuration, evidence: { ...common, ratio, low, high, seconds, maxError } };
 }

@@ -72,6 +72,8 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   staticForms(workload: W): W[];
   /** Operations on numbers of one execution, at the largest sizes of dynamic dimensions. */
   flops(workload: W): number;
+  /** Bytes of its operands and its result, once each; at the largest sizes of dynamic dimensions. */
+  bytes(workload: W): number;
   /** What one execution by the default takes, in operations on numbers in vectors: for comparing workloads of one program. */
   likelyCost(workload: W): number;
   /** Whether it waits for operands that may have to come from memory. */

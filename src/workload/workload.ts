@@ -26,7 +26,7 @@ const KINDS: { readonly [K in Workload['kind']]: KindOfWork<Extract<Workload, { 
 
 /** Operations that the parser knows and that have no kind of work yet. */
 const UNTUNED: Readonly<Record<Exclude<Operation['kind'], Workload['kind']>, string>> = {
-  convolution: 'convolutions are not tuned yet',
+  convolution: 'convolutions of this form are not tuned yet',
   'to-normalise': 'operations of this dialect are not tuned yet',
 };
 
@@ -64,6 +64,9 @@ export const workloadRank = (workload: Workload): number => KINDS[workload.kind]
 
 /** Operations on numbers of one execution, two per multiply-add; at the largest sizes of dynamic dimensions. */
 export const workloadFlops = (workload: Workload): number => KINDS[workload.kind].flops(workload);
+
+/** Bytes of operands and result, once each: the least that one execution moves; at the largest sizes of dynamic dimensions. */
+export const workloadBytes = (workload: Workload): number => KINDS[workload.kind].bytes(workload);
 
 /** Whether a size is only known at run time. */
 export const isDynamic = (workload: Workload): boolean => KINDS[workload.kind].isDynamic(workload);

@@ -23,6 +23,7 @@ import type { Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Settings } from '../settings/index.ts';
+import { NAMES } from '../settings/settings.ts';
 import { userName } from '../store/author.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
@@ -58,6 +59,7 @@ export async function compile(
   process.once('beforeExit', () => void goOn('nothing goes on'));
   let stdin: Uint8Array | undefined;
   try {
+    await tellUnknown(argv, settings);
     command = await readCommand(argv, compiler, surroundings.cacheDirectory);
     const inspected =
       problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
@@ -73,6 +75,15 @@ export async function compile(
     return goOn(error);
   }
   return runOriginal(compiler.executable, argv, stdin, env);
+}
+
+/** Flags that look like ours are the compiler's to refuse, who knows no name that is near. */
+async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<void> {
+  const flag = argv.find((argument) => /^--?iree-tuned-/.test(argument))?.replace(/=.*/s, '');
+  if (flag === undefined) return;
+  const { didYouMean } = await import('../report/nearest.ts');
+  const flags = NAMES.map((name) => `--iree-tuned-${name}`);
+  tell(`${flag} is no setting${didYouMean(flag, flags)}`, log);
 }
 
 /** Settings that are not understood: nobody knows what the user wants, except to compile. */

@@ -4,7 +4,7 @@ import type { Command } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Decision, type Injected } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
-import type { LeftOutWorkload } from '../program/judge.ts';
+import { NO_TIME, type LeftOutWorkload } from '../program/judge.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { BUSY, PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
@@ -18,6 +18,7 @@ import { planCompile } from './plan.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
 import { injectedSet, inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
+import { withoutUnproven } from './unproven.ts';
 import type { Limits, Verification } from './verify-program.ts';
 
 /** How much of the budget a program may run. */
@@ -79,8 +80,12 @@ export async function lastWord(
   const open = memory?.open?.set === set ? memory.open : null;
   /** There is nothing to verify where nothing is injected. */
   const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
-  if (open !== null && isInVain(open, settings.budgetSeconds))
-    return { ...silent, verdict: unverified(open.reason) };
+  if (open !== null && isInVain(open, settings.budgetSeconds)) {
+    const verdict = unverified(open.reason);
+    return open.reason === NO_TIME
+      ? { ...silent, ...withoutUnproven(decisions, verdict) }
+      : { ...silent, verdict };
+  }
   if (SHARE * settings.budgetSeconds < LEAST_SECONDS)
     return { ...silent, verdict: unverified('the budget leaves too little time to run it') };
 
@@ -144,21 +149,32 @@ async function ask(
   limits: Limits,
 ): Promise<Omit<LastWord, 'seconds'>> {
   // Nothing of this is loaded on a hit.
-  const [{ verifyTuned, NotVerifiedError, NOTHING_CHOSEN }, { interruptible }] = await Promise.all([
-    import('./verify-program.ts'),
-    import('./interruptible.ts'),
-  ]);
+  const [{ verifyTuned, NotVerifiedError, NOTHING_CHOSEN }, { storyOf }, { interruptible }] =
+    await Promise.all([
+      import('./verify-program.ts'),
+      import('../report/story.ts'),
+      import('./interruptible.ts'),
+    ]);
   const { command, inspected, decisions } = program;
   const offer = offerTo(program, surroundings.settings);
+  const story = storyOf(null);
+  story.runProgram(limits.runSeconds);
   try {
     const verification = await interruptible(
       (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, limits, signal),
       () => {
+        story.clear();
         store.close();
       },
     );
-    const { verdict } = verification;
-    return { ...conclude(program, offer, verification, store, surroundings), verdict };
+    const concluded = conclude(program, offer, verification, store, surroundings);
+    const { judgement, verdict } = verification;
+    const word =
+      judgement.open === NO_TIME
+        ? { ...concluded, ...withoutUnproven(concluded.decisions, verdict) }
+        : { ...concluded, verdict };
+    story.endProgram(word.verdict ?? verdict);
+    return word;
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
     const verdict = notVerified(error.message);
@@ -166,6 +182,8 @@ async function ask(
     const judgement = { kept: [], leftOut: [], open: error.message };
     const nothing = { judgement, programWide: { ...NOTHING_CHOSEN, isOpen: true } };
     return { ...conclude(program, offer, nothing, store, surroundings), verdict };
+  } finally {
+    story.clear();
   }
 }
 

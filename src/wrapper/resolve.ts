@@ -81,32 +81,21 @@ export async function resolve(
       return before === undefined || isWorthAnotherTry(before, seconds, tools);
     });
   };
+  type Outcome = Pick<Resolved, 'inspected' | 'decisions' | 'seconds' | 'settled'>;
+  const resolved = (outcome: Outcome): Resolved => ({ ...outcome, files: tools, whyNot, until: until() });
   let open = whyNot === null ? toTune() : lookup.misses;
-  if (open.length === 0)
-    return {
-      inspected,
-      decisions: decide(new Map(), ''),
-      seconds: waitedSeconds,
-      settled: true,
-      files: tools,
-      whyNot,
-      until: until(),
-    };
+  if (open.length === 0) {
+    const decisions = decide(new Map(), '');
+    return resolved({ inspected, decisions, seconds: waitedSeconds, settled: true });
+  }
   // A build that is no hit has the time to tidy up after those that were killed.
   tidyUp(surroundings.cacheDirectory);
   if (whyNot !== null || store === null) {
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
       for (const subject of wantedSubjects(lookup, inspected.site)) store.noteMiss(subject);
     const settled = store !== null && settings.onMiss !== 'record';
-    return {
-      inspected,
-      decisions: decide(new Map(), whyNot ?? ''),
-      seconds: waitedSeconds,
-      settled,
-      files: tools,
-      whyNot,
-      until: until(),
-    };
+    const decisions = decide(new Map(), whyNot ?? '');
+    return resolved({ inspected, decisions, seconds: waitedSeconds, settled });
   }
 
   const begun = performance.now();
@@ -118,7 +107,7 @@ export async function resolve(
     // Whoever measured all that time may have tuned the same.
     lookup = lookUp(store, inspected.input, inspected.site, settings, made);
     const decisions = decide(new Map(), surveyed);
-    return { inspected, decisions, seconds: seconds(), settled: false, files: tools, whyNot, until: until() };
+    return resolved({ inspected, decisions, seconds: seconds(), settled: false });
   }
   if (surveyed !== inspected) {
     lookup = lookUp(store, surveyed.input, surveyed.site, settings, made);
@@ -149,15 +138,7 @@ export async function resolve(
       : !isUnfinished(known, shareOf(settings.budgetSeconds, open.length));
   });
   const decisions = decide(results, tuned.whyNot, undecided);
-  return {
-    inspected: surveyed,
-    decisions,
-    seconds: seconds(),
-    settled,
-    files: tools,
-    whyNot,
-    until: until(),
-  };
+  return resolved({ inspected: surveyed, decisions, seconds: seconds(), settled });
 }
 
 const NOTHING_TUNED: TuneOutcome = { results: new Map(), undecided: new Map(), whyNot: '' };
@@ -214,14 +195,15 @@ async function tune(
 ): Promise<TuneOutcome> {
   const { settings } = surroundings;
   // Nothing of this is loaded on a hit.
-  const [{ tuneWorkloads }, { progressDisplay }, { interruptible }] = await Promise.all([
+  const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
     import('../tuning/tune-workloads.ts'),
-    import('../report/progress.ts'),
+    import('../report/story.ts'),
     import('./interruptible.ts'),
   ]);
-  const display = progressDisplay();
+  const story = storyOf(surroundings.cacheDirectory);
+  story.begin(works.length, budgetSeconds);
   try {
-    return await interruptible(
+    const outcome = await interruptible(
       (signal) =>
         tuneWorkloads(works, store, inspected.site, toolsOf(command, surroundings), surroundings, {
           budgetSeconds,
@@ -229,20 +211,22 @@ async function tune(
           givenSeconds: settings.budgetSeconds,
           signal,
           onProgress: (progress) => {
-            display.show(progress);
+            story.progress(progress);
           },
         }),
       () => {
-        display.clear();
+        story.clear();
         store.close();
       },
     );
+    story.end(works.length, outcome);
+    return outcome;
   } catch (error) {
     // A full disk, say: what is in the database already is used all the same.
     tell(`tuning failed: ${messageOf(error)}`, settings.log);
     return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
   } finally {
-    display.clear();
+    story.clear();
   }
 }
 

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { alter, DECISION, MARK, SUBJECT, subjectOf, temporaryFolder } from '../store/support.ts';
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { readValue } from '../../src/store/exchange/read.ts';
+import { NODE_CODE } from '../support/node-code.ts';
 import { partLinesOf, revocationLineOf, trialLineOf } from '../store/exchange/samples.ts';
 
 const ENTRY = join(import.meta.dirname, '..', '..', 'src', 'cli', 'iree-tuned.ts');
@@ -19,6 +20,7 @@ function place() {
     const all = ['--conditions=source', '--input-type=module', '-e', script, '--', ...args];
     // Nothing of this machine's settings.
     const env = {
+      ...NODE_CODE,
       PATH: process.env['PATH'],
       HOME: folder,
       IREE_TUNED_DB: at('tuning.db'),
@@ -119,23 +121,29 @@ test('lines that are wrong are named, and cost nothing else', async () => {
 });
 
 describe('what cannot be done is said with the way out', () => {
-  test.each([
+  test.each<[string, string[], string, number?]>([
     ['a database that is to be imported', ['import', 'other.db'], 'iree-tuned merge other.db'],
     ['itself to be merged', ['merge', 'tuning.db'], 'name another one'],
     ['lines to be merged', ['merge', 'lines.jsonl'], 'lines.jsonl is damaged'],
-    ['what is not there', ['import', 'nowhere.jsonl'], 'nowhere.jsonl'],
-    ['a database on stdout', ['export', '-', '--sqlite'], 'give a file'],
-    ['nothing to be pruned', ['prune'], '--trials-older-than DAYS'],
-    ['everything to be pruned', ['prune', '--records'], '--compiler'],
-    ['an age that is none', ['prune', '--trials-older-than', 'old'], 'it takes a number of days'],
-    ['a folder that is not there', ['export', 'no/such/file'], 'no such file or directory'],
-  ])('%s', async (_, args, message) => {
+    ['what is not there', ['import', 'nowhere.jsonl'], 'nowhere.jsonl cannot be read: there is no such file'],
+    ['a folder', ['import', '.'], '. cannot be read: it is a folder, not a file'],
+    ['a database that is not there', ['merge', 'nowhere.db'], 'nowhere.db: there is no such database'],
+    ['a database on stdout', ['export', '-', '--sqlite'], 'give a file', 2],
+    ['nothing to be pruned', ['prune'], '--trials-older-than DAYS', 2],
+    ['everything to be pruned', ['prune', '--records'], '--compiler', 2],
+    ['an age that is none', ['prune', '--trials-older-than', 'old'], 'it takes a number of days', 2],
+    [
+      'a folder that is not there',
+      ['export', 'no/such/file'],
+      'no/such/file cannot be written: there is no such file or folder',
+    ],
+  ])('%s', async (_, args, message, ends = 1) => {
     const { at, run, fill } = place();
     fill('tuning.db', 4);
     fill('other.db', 8);
     writeFileSync(at('lines.jsonl'), `${JSON.stringify(revocationLineOf())}\n`.repeat(20));
     const { code, err } = await run(args);
-    expect(code).toBe(1);
+    expect(code).toBe(ends);
     expect(err).toContain(message);
     expect(err).not.toContain('    at ');
   });

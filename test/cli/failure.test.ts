@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/context.ts';
-import { messageForUser } from '../../src/cli/failure.ts';
+import { exitCodeOf, messageForUser } from '../../src/cli/failure.ts';
 import { CompilerNotFoundError } from '../../src/compiler/find.ts';
 import { RecursionError } from '../../src/system/recursion.ts';
 import { UserError } from '../../src/system/user-error.ts';
@@ -38,7 +38,7 @@ test('so is what the system refuses', () => {
         mkdirSync('/dev/null/folder');
       }),
     ),
-  ).toMatch(/^ENOTDIR: .*'\/dev\/null\/fo/);
+  ).toBe('/dev/null/folder: a part of this path is no folder');
   expect(messageForUser(thrownBy(() => new Database('/dev')))).toBe('unable to open database file');
 });
 
@@ -49,4 +49,11 @@ test.each([
   'text',
 ])('a bug is not: %s', (error) => {
   expect(messageForUser(error)).toBeNull();
+});
+
+test('what is not understood ends with another code than what could not be done', () => {
+  expect([new UsageError('why'), new SettingsError('why')].map(exitCodeOf)).toEqual([2, 2]);
+  expect([new UserError('why'), new StoreError('locked', 'why'), new Error('why')].map(exitCodeOf)).toEqual([
+    1, 1, 1,
+  ]);
 });

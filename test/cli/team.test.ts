@@ -10,6 +10,7 @@ import { DECISION, MARK, SUBJECT } from '../store/samples.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { subjectOf, teamDatabase } from '../team/support.ts';
+import { NODE_CODE } from '../support/node-code.ts';
 
 const SECRET = 's3cret of %2F all';
 
@@ -45,6 +46,7 @@ class User {
     const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
       cwd: root,
       env: {
+        ...NODE_CODE,
         PATH: '/nowhere',
         HOME: this.folder,
         IREE_TUNED_DB: this.database,
@@ -268,7 +270,7 @@ test('a command that needs a team says how to set one', async () => {
   );
   for (const one of ended.slice(0, 3))
     expect(one).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('no team is set: say --team postgres://') as string,
     });
   expect(ended[3]).toMatchObject({
@@ -277,7 +279,7 @@ test('a command that needs a team says how to set one', async () => {
   });
   for (const one of ended.slice(4))
     expect(one).toMatchObject({
-      code: 1,
+      code: 2,
       output: expect.stringContaining('say one of --record, --tool, --origin') as string,
     });
 });

@@ -53,6 +53,21 @@ describe('the order', () => {
     const several = { ...env, IREE_TOOL_PATH: `/nowhere:${at.tools}` };
     expect(findCompiler(several, { root: at.root }).origin).toBe('IREE_TOOL_PATH');
   });
+  it('goes on with the environment that pip has installed the package in', () => {
+    const venv = join(at.directory, 'venv');
+    const packages = join(venv, 'lib/python3.11/site-packages');
+    const executable = program(join(packages, 'iree/compiler/_mlir_libs/iree-compile'), '');
+    const installed = { root: join(packages, 'iree_compile_tuned') };
+    const origin = 'environment';
+    const path = { PATH: env.PATH };
+    // Not beside a clone, which may lie anywhere.
+    expect(findCompiler(path, installed).origin).toBe('PATH');
+    write(join(installed.root, '__init__.py'), '');
+    expect(findCompiler(path, installed)).toEqual({ executable, invokedAs: executable, origin });
+    const script = program(join(venv, 'bin/iree-compile'), '');
+    expect(findCompiler(path, installed)).toEqual({ executable, invokedAs: script, origin });
+    expect(findCompiler(env, installed).origin).toBe('IREE_TOOL_PATH');
+  });
   it('goes on with the first of PATH', () => {
     expect(findCompiler({ PATH: `/nowhere:${env.PATH}` }, { root: at.root })).toMatchObject({
       executable: join(at.first, 'iree-compile'),

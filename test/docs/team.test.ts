@@ -5,39 +5,18 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HOST, oddMatmul, Workplace } from '../scenarios/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { blocksOf } from '../support/page.ts';
 import { postgresPrograms, startServer, whyNoPostgres } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
 
 const page = readFileSync(join(root, 'docs', 'team.md'), 'utf8');
 
-/** What a block is marked with that is not run, and why it is not. */
-const NOT_RUN: Readonly<Record<string, string>> = {
+const blocks = blocksOf('docs/team.md', {
   docker:
     'it downloads an image and starts a container, which machines that run tests need not be able to do',
-  marked: 'nothing is, where everything compiles: test/cli/team.test.ts lifts marks',
-};
-
-interface Block {
-  /** Whose it is; null where it is not run. */
-  readonly user: string | null;
-  readonly script: string;
-  /** Line of the page. */
-  readonly line: number;
-}
-
-const blocks: readonly Block[] = [
-  ...page.matchAll(/(?:^<!-- (?<note>run as|not run): (?<who>\w+) -->\n)?^```sh\n(?<script>[^]*?)^```$/gm),
-].map(({ groups, index }) => {
-  const { note, who, script } = groups!;
-  const line = page.slice(0, index).split('\n').length;
-  if (note === undefined) throw new Error(`docs/team.md:${line}: nobody says whether this is to be run`);
-  if (note === 'not run' && NOT_RUN[who!] === undefined)
-    throw new Error(`docs/team.md:${line}: nobody knows why ${who!} is not run`);
-  return { user: note === 'run as' ? who! : null, script: script!, line };
 });
 
 test('every block of shell says whether it is run', () => {
-  expect(page.match(/^```sh$/gm)).toHaveLength(blocks.length);
   expect(blocks.filter(({ user }) => user === null)).toHaveLength(2);
   expect(new Set(blocks.map(({ user }) => user))).toEqual(
     new Set(['everybody', 'ada', 'bob', 'ci', 'grace', null]),

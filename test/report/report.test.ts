@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatDuration, formatSeconds } from '../../src/system/format.ts';
-import { progressLine } from '../../src/report/progress.ts';
+import { progressLine } from '../../src/report/sentences.ts';
 import { table } from '../../src/report/table.ts';
 
 test.each([
@@ -32,8 +32,10 @@ test('progress names the workload, the trials, the best and the time left', () =
     defaultSeconds: 0.002,
     bestSeconds: 0.001,
     secondsLeft: 41.2,
+    workloads: 3,
+    decided: 1,
   });
-  expect(line).toBe('iree-tuned: 8x8x8: 32 trials, 2.00 ms -> 1.00 ms (2.00x), 42 s left');
+  expect(line).toBe('1/3 done, 8x8x8: 32 trials, 2.00 ms -> 1.00 ms (2.00x), 42 s left');
 });
 
 test('tables align text to the left and numbers to the right', () => {

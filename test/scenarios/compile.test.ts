@@ -2,42 +2,47 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { cachedCompiler } from '../stress/cached-compiler.ts';
+import { hasWideVectors } from '../support/processor.ts';
 import { root, runtimeTool } from '../support/real-tools.ts';
 import { HOST, matmulModule, oddMatmul, rowsOf, withoutMatmul, Workplace } from './support.ts';
 
 describe('a miss and then a hit', () => {
-  test('the first compile tunes, the second measures nothing and injects the same', async () => {
-    const place = new Workplace({ IREE_TUNED_BUDGET: '300' });
-    // Real in everything, but for the length of the search.
-    const tools = place.watchedTools(cachedCompiler(place.path('real'), { oneBatch: true }));
-    const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_INJECT: 'spec' };
-    place.write('in.mlir', oddMatmul);
-    const first = await place.explain([...HOST, 'in.mlir', '-o', 'first.vmfb'], { env });
-    expect({ code: first.code, stdout: first.stdout.length, stderr: first.stderr }).toEqual({
-      code: 0,
-      stdout: 0,
-      stderr: '',
-    });
-    expect(first.explanation).toMatchObject({ route: 'spec', applied: true, reason: null });
-    expect(first.explanation.operations).toMatchObject([
-      { location: 'in.mlir:2:13', operation: 'linalg.matmul', outcome: 'tuned' },
-    ]);
-    expect(first.explanation.operations[0]!.speedup!.low).toBeGreaterThan(1);
-    expect(tools.ran().some((line) => line.startsWith('iree-benchmark-module'))).toBe(true);
+  test.runIf(hasWideVectors)(
+    'the first compile tunes, the second measures nothing and injects the same',
+    async () => {
+      const place = new Workplace({ IREE_TUNED_BUDGET: '300' });
+      // Real in everything, but for the length of the search.
+      const tools = place.watchedTools(cachedCompiler(place.path('real'), { oneBatch: true }));
+      const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_INJECT: 'spec' };
+      place.write('in.mlir', oddMatmul);
+      const first = await place.explain([...HOST, 'in.mlir', '-o', 'first.vmfb'], { env });
+      expect({ code: first.code, stdout: first.stdout.length, stderr: first.stderr }).toEqual({
+        code: 0,
+        stdout: 0,
+        stderr: '',
+      });
+      expect(first.explanation).toMatchObject({ route: 'spec', applied: true, reason: null });
+      expect(first.explanation.operations).toMatchObject([
+        { location: 'in.mlir:2:13', operation: 'linalg.matmul', outcome: 'tuned' },
+      ]);
+      expect(first.explanation.operations[0]!.speedup!.low).toBeGreaterThan(1);
+      expect(tools.ran().some((line) => line.startsWith('iree-benchmark-module'))).toBe(true);
 
-    const second = await place.explain([...HOST, 'in.mlir', '-o', 'second.vmfb'], { env });
-    expect(second.code).toBe(0);
-    expect(second.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-    expect(second.explanation.seconds.tuning).toBe(0);
-    const ran = tools.ran();
-    expect(ran).toHaveLength(1);
-    expect(ran[0]).toMatch(/^iree-compile --iree-codegen-tuning-spec-path=\S+ /);
-    expect(place.read('second.vmfb').equals(place.read('first.vmfb'))).toBe(true);
+      const second = await place.explain([...HOST, 'in.mlir', '-o', 'second.vmfb'], { env });
+      expect(second.code).toBe(0);
+      expect(second.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+      expect(second.explanation.seconds.tuning).toBe(0);
+      const ran = tools.ran();
+      expect(ran).toHaveLength(1);
+      expect(ran[0]).toMatch(/^iree-compile --iree-codegen-tuning-spec-path=\S+ /);
+      expect(place.read('second.vmfb').equals(place.read('first.vmfb'))).toBe(true);
 
-    // What was tuned is really something else than the default.
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    expect(place.read('stock.vmfb').equals(place.read('first.vmfb'))).toBe(false);
-  }, 300_000);
+      // What was tuned is really something else than the default.
+      await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+      expect(place.read('stock.vmfb').equals(place.read('first.vmfb'))).toBe(false);
+    },
+    300_000,
+  );
 
   test('two builds of the same miss at the same time tune it once, and both succeed', async () => {
     const place = Workplace.simulated();
@@ -104,34 +109,37 @@ describe('a miss and then a hit', () => {
     },
   );
 
-  test('substitution compiles to what inline edits do, quietly, and makes its files once', async () => {
-    const place = Workplace.simulated();
-    place.write('in.mlir', oddMatmul);
-    await place.tuned(['tune', 'in.mlir']);
-    const tools = place.watchedTools();
-    const env = { IREE_TUNED_COMPILER: tools.compiler };
-    const build = (route: string, output: string) =>
-      place.explain([...HOST, 'in.mlir', '-o', output, `--iree-tuned-inject=${route}`], { env });
-    await build('inline', 'inline.vmfb');
-    const [first, second] = [await build('substitute', 'a.vmfb'), await build('substitute', 'b.vmfb')];
-    for (const { code, stderr, explanation } of [first, second]) {
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(explanation).toMatchObject({ route: 'substitute', applied: true });
-    }
-    tools.ran();
-    await build('substitute', 'b.vmfb');
-    const ran = tools.ran();
-    expect(ran).toHaveLength(1);
-    expect(ran[0]).toMatch(/^iree-compile --iree-hal-substitute-executable-source=main_dispatch_0=/);
-    expect(place.read('b.vmfb').equals(place.read('a.vmfb'))).toBe(true);
-    const outputOf = async (module: string) => {
-      const inputs = ['61x71xf32=1', '71x67xf32=2', '61x67xf32=3'].map((input) => `--input=${input}`);
-      const argv = [`--module=${module}`, '--device=local-sync', '--function=main', ...inputs];
-      return (await place.run(runtimeTool('iree-run-module'), argv)).stdout.toString();
-    };
-    expect(await outputOf('a.vmfb')).toContain('61x67xf32');
-    expect(await outputOf('a.vmfb')).toBe(await outputOf('inline.vmfb'));
-  });
+  test.runIf(hasWideVectors)(
+    'substitution compiles to what inline edits do, quietly, and makes its files once',
+    async () => {
+      const place = Workplace.simulated();
+      place.write('in.mlir', oddMatmul);
+      await place.tuned(['tune', 'in.mlir']);
+      const tools = place.watchedTools();
+      const env = { IREE_TUNED_COMPILER: tools.compiler };
+      const build = (route: string, output: string) =>
+        place.explain([...HOST, 'in.mlir', '-o', output, `--iree-tuned-inject=${route}`], { env });
+      await build('inline', 'inline.vmfb');
+      const [first, second] = [await build('substitute', 'a.vmfb'), await build('substitute', 'b.vmfb')];
+      for (const { code, stderr, explanation } of [first, second]) {
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        expect(explanation).toMatchObject({ route: 'substitute', applied: true });
+      }
+      tools.ran();
+      await build('substitute', 'b.vmfb');
+      const ran = tools.ran();
+      expect(ran).toHaveLength(1);
+      expect(ran[0]).toMatch(/^iree-compile --iree-hal-substitute-executable-source=main_dispatch_0=/);
+      expect(place.read('b.vmfb').equals(place.read('a.vmfb'))).toBe(true);
+      const outputOf = async (module: string) => {
+        const inputs = ['61x71xf32=1', '71x67xf32=2', '61x67xf32=3'].map((input) => `--input=${input}`);
+        const argv = [`--module=${module}`, '--device=local-sync', '--function=main', ...inputs];
+        return (await place.run(runtimeTool('iree-run-module'), argv)).stdout.toString();
+      };
+      expect(await outputOf('a.vmfb')).toContain('61x67xf32');
+      expect(await outputOf('a.vmfb')).toBe(await outputOf('inline.vmfb'));
+    },
+  );
 
   test('with data tiling on, which breaks tuning specs, preprocessing is the route', async () => {
     const place = Workplace.simulated();

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION } from '../store/samples.ts';
+import { windowSpace } from '../../src/backend/llvm-cpu/window-space.ts';
 import { STRIDED_TILES } from '../support/backend.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { HOST, Workplace } from './support.ts';
@@ -117,3 +118,56 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     );
   });
 });
+
+/** A filter of 3x3 over a padded image, and one for each channel by itself. */
+const WINDOWS = `func.func @main(%x: tensor<1x14x14x16xf32>, %w0: tensor<3x3x16x32xf32>, %w1: tensor<3x3x1x32xf32>) -> tensor<1x6x6x32xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<1x14x14x32xf32>
+  %h = stablehlo.convolution(%x, %w0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x14x14x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x14x14x32xf32>
+  %r = stablehlo.maximum %h, %zero : tensor<1x14x14x32xf32>
+  %y = stablehlo.convolution(%r, %w1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [2, 2]} {batch_group_count = 1 : i64, feature_group_count = 32 : i64} : (tensor<1x14x14x32xf32>, tensor<3x3x1x32xf32>) -> tensor<1x6x6x32xf32>
+  return %y : tensor<1x6x6x32xf32>
+}
+`;
+
+test(
+  'a convolution that moves its filter gets its tiles, and computes the same',
+  { timeout: 300_000 },
+  async () => {
+    const place = Workplace.remembering({ IREE_TUNED_ON_MISS: 'record' });
+    const argv = [...HOST, 'windows.mlir', '-o', 'tuned.vmfb'];
+    place.write('windows.mlir', WINDOWS);
+    expect(await place.compile(argv)).toMatchObject({ code: 0 });
+    const store = openSqliteStore(place.database);
+    const misses = store.misses();
+    expect(misses.map(({ workload }) => workload.replace(/ in=.*/, '')).sort()).toEqual([
+      'contraction b=32 m0=1 m1=6 m2=6 k0=3 k1=3 f32,f32->f32 m0(m1+k0)(m2+k1)b,k0k1b->m0m1m2b',
+      'contraction m0=1 m1=14 m2=14 n=32 k0=3 k1=3 k2=16 f32,f32->f32 m0(m1+k0)(m2+k1)k2,k0k1k2n->m0m1m2n',
+    ]);
+    for (const miss of misses) {
+      const subject = store.subject(miss)!;
+      const space = windowSpace(subject.workloadForm, {
+        nativeVectorBytes: 32,
+        threads: 1,
+        wholeProgram: false,
+      });
+      store.putRecord(subject, { ...DECISION, configuration: space.configurationAt(space.starts[0]!)! });
+    }
+    store.close();
+    const { explanation } = await place.explain(argv);
+    expect(explanation.route).toBe('substitute');
+    for (const { reason } of explanation.operations) expect(reason).toBe('1.83x faster than the default');
+    expect(explanation.applied).toBe(true);
+    expect((await place.stock([...HOST, 'windows.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
+    expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+    const results = [];
+    for (const module of ['stock.vmfb', 'tuned.vmfb']) {
+      const { stderr } = await place.run(runtimeTool('iree-run-module'), [
+        ...[`--module=${module}`, '--device=local-sync', '--function=main', '--output=@y.bin'],
+        ...['1x14x14x16xf32=2', '3x3x16x32xf32=3', '3x3x1x32xf32=5'].map((input) => `--input=${input}`),
+      ]);
+      expect(stderr).toBe('');
+      results.push(place.read('y.bin'));
+    }
+    expect(results[1]).toEqual(results[0]);
+  },
+);

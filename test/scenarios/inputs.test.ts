@@ -125,7 +125,7 @@ describe('an input', () => {
     const { code, stdout, stderr } = await place.tuned(['explain', 'torch.mlir']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.toString()).toMatch(
-      /^torch\.mlir:2:8 {2}linalg\.matmul\n {2}\| %r = torch\.aten\.mm .*\n {2}contraction m=61 n=67 k=71 .*\n {2}hit: .*faster.*\n {2}.*\n {2}seen in the executables\n\nInjected by /,
+      /^torch\.mlir:2:8 {2}linalg\.matmul\n {3}2 \| .*%r = torch\.aten\.mm .*\n {5}\| +\^~*\n {2}contraction m=61 n=67 k=71 .*\n {2}hit: .*faster.*\n {2}.*\n {2}seen in the executables\n\nInjected by /,
     );
     const json = JSON.parse(
       (await place.tuned(['explain', 'torch.mlir', '--json'])).stdout.toString(),

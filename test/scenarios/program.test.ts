@@ -23,9 +23,9 @@ const slow: TileConfiguration = {
 /** Less than it takes to run a program: what is tuned with that is as it was measured alone. */
 const ALONE = { IREE_TUNED_BUDGET: '14' };
 
-/** A place whose input has a record, made by a simulated search; programs are run by the real tools. */
-async function recordedPlace(text: string): Promise<Workplace> {
-  const place = Workplace.simulated({}, { programs: 'real' });
+/** A place whose input has a record, made by a simulated search. */
+async function recordedPlace(text: string, programs: 'real' | 'simulated' = 'real'): Promise<Workplace> {
+  const place = Workplace.simulated({}, { programs });
   place.write('in.mlir', text);
   expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'], { env: ALONE })).code).toBe(0);
   return place;
@@ -88,7 +88,8 @@ test('so does who asks for it', async () => {
 });
 
 test('a program that is right and no slower is said to be so', async () => {
-  const place = await recordedPlace(oddMatmul);
+  // On a busy machine nobody can tell whether some microseconds have become fewer.
+  const place = await recordedPlace(oddMatmul, 'simulated');
   const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
   expect(code).toBe(0);
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);

@@ -55,7 +55,7 @@ test('every compile meanwhile finds all of one build', { timeout: 300_000 }, asy
   let compiles = 0;
   let isBuilding = true;
   const builds = (async () => {
-    for (let i = 0; i < 8; i++) await build();
+    for (let i = 0; i < 4; i++) await build();
     isBuilding = false;
   })();
   const user = async () => {

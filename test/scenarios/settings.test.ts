@@ -112,7 +112,7 @@ describe('settings files', () => {
     await place.expectStock();
     expect(place.read('log').toString()).toMatch(message);
     const records = await place.tuned(['records']);
-    expect(records.code).toBe(1);
+    expect(records.code).toBe(2);
     expect(records.stderr).toMatch(message);
   });
 
@@ -213,7 +213,9 @@ describe('iree-tuned config', () => {
     expect(text).toMatch(/^db +postgres:\/\/ada:\*\*\*@host\/db +IREE_TUNED_DB$/m);
     expect(text).toMatch(/^budget +60 +default$/m);
     expect(text).toMatch(/^project +\S+\.iree-tuned\.json +none there or above$/m);
-    expect(text).toMatch(/^ignored:\n {2}IREE_TUNED_BUGDET is no setting$/m);
+    expect(text).toMatch(
+      /^ignored:\n {2}IREE_TUNED_BUGDET is no setting \(did you mean IREE_TUNED_BUDGET\?\)$/m,
+    );
     expect(text).not.toContain('secret');
   });
 });

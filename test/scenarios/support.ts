@@ -1,7 +1,7 @@
 // Driving the real launchers as a user would, with a database and caches of their own.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
 import { giveAnswers } from '../support/answers.ts';
@@ -91,6 +91,11 @@ export class Workplace {
     return place;
   }
 
+  /** What its programs are started with. */
+  get env(): Readonly<Record<string, string | undefined>> {
+    return this.#env;
+  }
+
   path(name: string): string {
     return join(this.folder, name);
   }
@@ -171,16 +176,20 @@ export class Workplace {
 
   /**
    * Tools that note each of their runs.
-   * @param real the compiler behind it
+   * @param real the compiler behind it, with the runtime that is laid out beside it
    * @returns the compiler to set, and what ran since the last call
    */
   watchedTools(real = rememberingCompiler): { compiler: string; ran: () => string[] } {
     const log = this.path('ran.log');
+    const toolBeside = (name: string) => {
+      const path = join(dirname(real), '../../_runtime_libs', name);
+      return existsSync(path) ? path : runtimeTool(name);
+    };
     const script = (name: string, tool: string) => `echo "${name} $*" >>'${log}'\nexec '${tool}' "$@"`;
     const watched = installScripts(this.path('watched'), {
       compile: script('iree-compile', real),
-      benchmark: script('iree-benchmark-module', runtimeTool('iree-benchmark-module')),
-      run: script('iree-run-module', runtimeTool('iree-run-module')),
+      benchmark: script('iree-benchmark-module', toolBeside('iree-benchmark-module')),
+      run: script('iree-run-module', toolBeside('iree-run-module')),
     });
     giveAnswers(this.path('cache'), watched);
     return {

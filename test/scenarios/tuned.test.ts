@@ -19,15 +19,24 @@ test('says its version', async () => {
 test('says what was wrong with what was typed, and what would be right', async () => {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
-  for (const [argv, message] of [
-    [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/],
-    [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes a number of seconds/],
-    [['tune', 'in.mlir', '--strategy', 'luck'], /--strategy luck: it takes descent, random, grid/],
-    [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read/],
-    [['show', 'm=9999'], /no record for "m=9999"; iree-tuned records lists them/],
+  for (const [argv, message, ends] of [
+    [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/, 2],
+    [['tnue', 'in.mlir'], /unknown command 'tnue'\n\(Did you mean tune\?\)/, 2],
+    [['tune'], /missing required argument 'input'/, 2],
+    [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes a number of seconds/, 2],
+    [
+      ['tune', 'in.mlir', '--strategy', 'luck'],
+      /'luck' is invalid. Allowed choices are descent, random, grid/,
+      2,
+    ],
+    [['tune', 'in.mlir', '--trials', '0'], /--trials 0: it takes a whole number from 1 up/, 2],
+    [['tune', 'absent.mlir'], /absent\.mlir: the input cannot be read: there is no such file/, 1],
+    [['explain', '.'], /^iree-tuned: \. is a folder: name a file with MLIR in it$/m, 1],
+    [['install-shim', 'in.mlir'], /in\.mlir is a file: name a folder/, 1],
+    [['show', 'm=9999'], /no record for "m=9999"; iree-tuned records lists them/, 1],
   ] as const) {
     const { code, stdout, stderr } = await say(place, argv);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect({ argv, code, stdout }).toEqual({ argv, code: ends, stdout: '' });
     expect(stderr).toMatch(message);
   }
 });
@@ -50,7 +59,7 @@ describe('what goes wrong outside of it is said in one line', () => {
     [
       'a cache folder that is none',
       'IREE_TUNED_CACHE=/dev/null/cache exec "$0" tune in.mlir',
-      /ENOTDIR: not a directory, .*'\/dev\/null\/cache'/,
+      /\/dev\/null\/cache: a part of this path is no folder/,
     ],
     [
       'a program that does not compile',
@@ -96,7 +105,7 @@ describe('tune', () => {
     expect(untuned.stdout.toString()).toMatch(/the tuning budget is spent$/m);
     const soon = await tune([], { IREE_TUNED_BUDGET: 'soon' });
     expect(soon).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: 'iree-tuned: IREE_TUNED_BUDGET=soon: it takes a number of seconds, 0 for no tuning\n',
     });
     expect(await tune(['--budget', '40'], { IREE_TUNED_BUDGET: '0' })).toMatchObject({ code: 0, stderr: '' });

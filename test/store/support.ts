@@ -8,6 +8,7 @@ import { expect, onTestFinished } from 'vitest';
 import { StoreError, type StoreErrorKind } from '../../src/store/errors.ts';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/sqlite.ts';
 import type { Store } from '../../src/store/store.ts';
+import { NODE_CODE } from '../support/node-code.ts';
 
 export { DECISION, EVIDENCE, MARK, RUN, SUBJECT, TILE, subjectOf } from './samples.ts';
 
@@ -84,6 +85,7 @@ export interface Child {
 export function startChild(deed: string, ...parameters: string[]): Child {
   const script = join(import.meta.dirname, 'child.ts');
   const child = spawn(process.execPath, ['--conditions=source', script, deed, ...parameters], {
+    env: { ...process.env, ...NODE_CODE },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   onTestFinished(() => {

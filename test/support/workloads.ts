@@ -1,6 +1,7 @@
 // Workloads for tests.
+import { parse } from 'mlir-parser-ts';
 import type { Dimension, DimensionKind } from '../../src/workload/contraction/contraction.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import { rootFormOf, type Workload } from '../../src/workload/workload.ts';
 
 type Types = readonly [lhs: string, rhs: string, accumulator: string];
 const F32: Types = ['f32', 'f32', 'f32'];
@@ -25,3 +26,22 @@ export function workload(sizes: Partial<Record<DimensionKind, number>>, types: T
 
 export const matmul = (m: number, n: number, k: number, types: Types = F32): Workload =>
   workload({ m, n, k }, types);
+
+/** A filter of 3x3 that is moved over square images; without a number of inputs each channel is by itself. */
+export function convolution(image: number, outputs: number, inputs: number | null): Workload {
+  const map = (count: number) => Array.from({ length: count }, (_, i) => `d${i}`).join(', ');
+  const [maps, reduced, filter] =
+    inputs === null
+      ? [['d0 + d3, d1 + d4, d2', 'd3, d4, d2', 'd0, d1, d2'], 2, `3x3x${outputs}`]
+      : [['d0 + d3, d1 + d4, d5', 'd3, d4, d5, d2', 'd0, d1, d2'], 3, `3x3x${inputs}x${outputs}`];
+  const loops = map(3 + reduced);
+  const iterators = Array.from({ length: 3 + reduced }, (_, i) => (i < 3 ? '"parallel"' : '"reduction"'));
+  const result = `tensor<${image}x${image}x${outputs}xf32>`;
+  const text = `%2 = linalg.generic {indexing_maps = [${maps.map((one) => `affine_map<(${loops}) -> (${one})>`).join(', ')}], iterator_types = [${iterators.join(', ')}]} ins(%0, %1 : tensor<${image + 2}x${image + 2}x${inputs ?? outputs}xf32>, tensor<${filter}xf32>) outs(%c : ${result}) {
+    ^bb0(%in: f32, %in_0: f32, %out: f32):
+      %7 = arith.mulf %in, %in_0 : f32
+      %8 = arith.addf %out, %7 : f32
+      linalg.yield %8 : f32
+    } -> ${result}`;
+  return rootFormOf(parse(Buffer.from(text)).operations[0]!)!.workload;
+}

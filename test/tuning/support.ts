@@ -3,7 +3,8 @@ import type { Store } from '../../src/store/store.ts';
 import type { Bench } from '../../src/tuning/bench.ts';
 import { realBench } from '../../src/tuning/real-bench.ts';
 import { tuneTogether, type Budget } from '../../src/tuning/tune-together.ts';
-import { WorkloadSearch, type SearchJob, type TuningResult } from '../../src/tuning/workload-search.ts';
+import type { TuningResult } from '../../src/tuning/result.ts';
+import { WorkloadSearch, type SearchJob } from '../../src/tuning/workload-search.ts';
 
 /** One workload, and what there is for it. */
 export interface TuningJob extends SearchJob, Pick<Budget, 'finishEarly'> {}

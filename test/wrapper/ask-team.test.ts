@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { pendingCounts } from '../../src/report/counting.ts';
+import { undated } from '../support/counts.ts';
 import type { Settings } from '../../src/settings/index.ts';
 import type { ClaimLine, Line } from '../../src/store/exchange/lines.ts';
 import type { Subject } from '../../src/store/store.ts';
@@ -49,7 +50,7 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
       );
       return { got: decisions.map(({ outcome }) => outcome), until, settled };
     },
-    counts: () => pendingCounts(surroundings.cacheDirectory),
+    counts: () => undated(pendingCounts(surroundings.cacheDirectory)),
   };
 }
 

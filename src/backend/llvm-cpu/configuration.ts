@@ -45,7 +45,20 @@ export interface PackedTiles extends PackedForm {
   readonly packing?: readonly [rows: number, depth: number];
 }
 
-export type LlvmCpuConfiguration = TileConfiguration | DataTileConfiguration;
+/**
+ * Tile sizes for llvm-cpu's `ConvTileAndDecomposeExpert` pipeline, which moves filters over images: one entry per dimension of
+ * the workload, in that order; 0 means "not tiled at this level".
+ */
+export interface WindowTileConfiguration {
+  readonly version: 1;
+  readonly kind: 'window-tile';
+  /** Tile of one workgroup; reduction dimensions are always 0. */
+  readonly distribution: readonly number[];
+  readonly vectorCommonParallel: readonly number[];
+  readonly vectorReduction: readonly number[];
+}
+
+export type LlvmCpuConfiguration = TileConfiguration | DataTileConfiguration | WindowTileConfiguration;
 
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
@@ -84,6 +97,13 @@ export function keyOf(configuration: LlvmCpuConfiguration): string {
         level('pack', packed?.packing)
       );
     }
+    case 'window-tile':
+      return (
+        'window-tile' +
+        level('dist', configuration.distribution) +
+        level('vcp', configuration.vectorCommonParallel) +
+        level('vr', configuration.vectorReduction)
+      );
     case 'tile':
       return (
         'tile' +

@@ -17,6 +17,7 @@ export function directive(
 ): Directive {
   switch (configuration.kind) {
     case 'tile':
+    case 'window-tile':
       return { attribute: 'compilation_info', value: compilationInfo(configuration, loops, release) };
     case 'data-tile':
       return { attribute: DATA_TILING_HINT, value: 'unit' };

@@ -11,7 +11,11 @@ export const familiesOf = (
   workload: Workload,
   { wholeProgram }: Pick<SpaceOptions, 'wholeProgram'>,
 ): readonly LlvmCpuConfiguration['kind'][] =>
-  wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
+  workload.windows !== undefined
+    ? ['window-tile']
+    : wholeProgram && isDataTilable(workload)
+      ? ['data-tile', 'tile']
+      : ['tile'];
 
 /**
  * Data tiling, for what the compiler packs. Between two packed operations it leaves things packed, and weights are packed when
@@ -29,8 +33,8 @@ export const programWide = (
  * The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. Not inside a dispatch:
  * it has made its choice by then.
  */
-export function isDataTilable({ dimensions, context }: Workload): boolean {
-  if (context !== undefined) return false;
+export function isDataTilable({ dimensions, context, windows }: Workload): boolean {
+  if (context !== undefined || windows !== undefined) return false;
   const kinds = dimensions.map(({ kind }) => kind);
   return new Set(kinds).size === kinds.length && (kinds.includes('m') || kinds.includes('n'));
 }

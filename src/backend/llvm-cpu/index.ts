@@ -11,19 +11,21 @@ import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
 import { packedRules } from './packed-rules.ts';
 import { isLlvmCpuConfiguration } from './schema.ts';
 import { llvmCpuSpace } from './tile-space.ts';
+import { windowSpace } from './window-space.ts';
 
 export const llvmCpu: Backend = {
   name: 'llvm-cpu',
   drivers: ['local-sync', 'local-task'],
   describeDevice,
   deviceFlags,
-  kinds: ['tile', 'data-tile'],
+  kinds: ['tile', 'data-tile', 'window-tile'],
   isConfiguration: isLlvmCpuConfiguration,
   jsonKeys: JSON_KEYS,
   keyOf,
   familiesOf,
   programWide,
-  spaceOf: llvmCpuSpace,
+  spaceOf: (workload, options) =>
+    workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options),
   followUps: packedFollowUps,
   needsOf,
   directive,

@@ -1,17 +1,18 @@
 // Configurations as MLIR attributes, per compiler version: the syntax moves between releases.
 import { isBefore, type Release } from '../../compiler/release.ts';
-import type { PackedTiles, TileConfiguration } from './configuration.ts';
+import type { PackedTiles, TileConfiguration, WindowTileConfiguration } from './configuration.ts';
+
+type Tiles = TileConfiguration | WindowTileConfiguration;
 
 /**
  * The value of a `compilation_info` attribute.
  * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
  */
-export function compilationInfo(c: TileConfiguration, loops: readonly number[], release: Release): string {
+export function compilationInfo(c: Tiles, loops: readonly number[], release: Release): string {
+  const name = c.kind === 'tile' ? 'DoubleTilingExpert' : 'ConvTileAndDecomposeExpert';
   // 3.12 turned the pipeline from an enum case into an attribute; each spelling is a parse error in the other.
-  const pipeline = isBefore(release, 3, 12)
-    ? 'CPUDoubleTilingExpert'
-    : '#iree_cpu.pipeline<DoubleTilingExpert>';
-  const peeling = c.peeling ? ', {enable_loop_peeling}' : '';
+  const pipeline = isBefore(release, 3, 12) ? `CPU${name}` : `#iree_cpu.pipeline<${name}>`;
+  const peeling = c.kind === 'tile' && c.peeling ? ', {enable_loop_peeling}' : '';
   return (
     `#iree_codegen.compilation_info<lowering_config = ${loweringConfig(c, loops)}, ` +
     `translation_info = #iree_codegen.translation_info<pipeline = ${pipeline}${peeling}>>`
@@ -19,13 +20,14 @@ export function compilationInfo(c: TileConfiguration, loops: readonly number[], 
 }
 
 /** The lowering configuration alone, in the spelling that the compiler prints it in again. */
-export function loweringConfig(c: TileConfiguration, loops: readonly number[]): string {
+export function loweringConfig(c: Tiles, loops: readonly number[]): string {
+  const own: Partial<TileConfiguration> = c.kind === 'tile' ? c : {};
   const levels: (readonly [string, readonly number[] | undefined])[] = [
-    ['cache_parallel', c.cacheParallel],
-    ['cache_reduction', c.cacheReduction],
+    ['cache_parallel', own.cacheParallel],
+    ['cache_reduction', own.cacheReduction],
     ['distribution', c.distribution],
     ['vector_common_parallel', c.vectorCommonParallel],
-    ['vector_inner_parallel', c.vectorInnerParallel],
+    ['vector_inner_parallel', own.vectorInnerParallel],
     ['vector_reduction', c.vectorReduction],
   ];
   const rendered = levels.flatMap(([name, tiles]) =>

@@ -14,6 +14,8 @@ export function isLlvmCpuConfiguration(value: object, rank?: number): value is L
         hasKeys(value, ['version', 'kind'], ['packed']) &&
         (!('packed' in value) || arePackedTiles(value['packed'], rank))
       );
+    case 'window-tile':
+      return hasKeys(value, ['version', 'kind', ...REQUIRED_LEVELS]) && areLevels(value, rank);
     case 'tile':
       return (
         hasKeys(value, ['version', 'kind', 'peeling', ...REQUIRED_LEVELS], OPTIONAL_LEVELS) &&

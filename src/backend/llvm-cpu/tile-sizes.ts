@@ -8,7 +8,7 @@ const POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 const ascending = (values: Iterable<number>) => [...new Set(values)].sort((a, b) => a - b);
 
 /** Divisors of `size` from `least` to `most`, which bounds the work: sizes have no bound. */
-function divisors(size: number, least: number, most: number): number[] {
+export function divisors(size: number, least: number, most: number): number[] {
   const found: number[] = [];
   for (let d = Math.max(1, Math.ceil(least)); d <= Math.min(size, most); d++)
     if (size % d === 0) found.push(d);

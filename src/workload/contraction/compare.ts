@@ -1,5 +1,5 @@
 import type { Operation } from 'mlir-parser-ts';
-import type { Contraction, OperandForm } from './contraction.ts';
+import { extentsOf, type Contraction, type OperandForm } from './contraction.ts';
 
 /** Whether one contraction can be what the compiler has made of the other: the same amount of work, summed in the same type. */
 export const isSameWork = (a: Contraction, b: Contraction): boolean =>
@@ -19,16 +19,16 @@ export const haveSameDimensions = (a: Contraction, b: Contraction): boolean =>
  * Whether a contraction can be what the compiler made of an operation: it has as many results and as large a filter.
  * What the filter is moved over may have become smaller, where it takes steps.
  */
-export function isMadeOf(
-  { dimensions, lhs, rhs, accumulator }: Contraction,
-  { operands }: Operation,
-): boolean {
+export function isMadeOf(workload: Contraction, { operands }: Operation): boolean {
+  const { lhs, rhs, accumulator } = workload;
   const [image, filter, results] = (['lhs', 'rhs', 'accumulator'] as const).map((role) => {
     const type = operands.find((operand) => operand.role === role)?.type;
     return type === undefined || type.kind === 'opaque' || type.shape === null ? null : elements(type.shape);
   });
   const made = (operand: OperandForm) =>
-    elements(operand.dimensions.map((d) => (dimensions[d]!.sizes === undefined ? dimensions[d]!.size : -1)));
+    operand.dimensions.some((d) => workload.dimensions[d]!.sizes !== undefined)
+      ? null
+      : product(extentsOf(workload, operand));
   const [one, other] = [made(lhs), made(rhs)];
   const fits = (moved: number | null, still: number | null) =>
     still === filter && (moved ?? 0) <= (image ?? Infinity);

@@ -17,9 +17,15 @@ export interface Dimension {
 export interface OperandForm {
   /** Element type in MLIR's spelling, such as `f32` or `i8`. */
   readonly elementType: string;
-  /** For each dimension of the tensor, the index into `Contraction.dimensions` that it runs along. */
+  /**
+   * For each dimension of the tensor, the index into `Contraction.dimensions` that it runs along; for one that a filter is
+   * moved along, both.
+   */
   readonly dimensions: readonly number[];
 }
+
+/** Indices into `Contraction.dimensions`: along the image, and inside the filter. */
+export type Window = readonly [along: number, inside: number];
 
 /** A contraction: `accumulator += lhs * rhs` over the `k` dimensions. */
 export interface Contraction {
@@ -31,6 +37,8 @@ export interface Contraction {
   readonly accumulator: OperandForm;
   /** The right-hand side is a constant of the program, so packing it costs nothing at run time. */
   readonly constantRhs: boolean;
+  /** How a filter, the rhs, is moved over an image, the lhs; absent where nothing is moved. Steps are the dispatch's. */
+  readonly windows?: readonly Window[];
   /** The dispatch that it is the root of; absent where it is alone there, and may stay in the caches. */
   readonly context?: Context;
 }
@@ -57,7 +65,15 @@ export function contractionKey(workload: Contraction): string {
     .map(({ size, sizes }, i) => `${names[i]!}=${sizes === undefined ? size : `?(${sizes.join(',')})`}`)
     .join(' ');
   const types = `${workload.lhs.elementType},${workload.rhs.elementType}->${workload.accumulator.elementType}`;
-  const form = (operand: OperandForm) => operand.dimensions.map((d) => names[d]!).join('');
+  const moved = new Map(workload.windows);
+  const inside = new Set(moved.values());
+  const form = ({ dimensions }: OperandForm) =>
+    dimensions.some((d) => moved.has(d)) && dimensions.some((d) => inside.has(d))
+      ? dimensions
+          .filter((d) => !inside.has(d))
+          .map((d) => (moved.has(d) ? `(${names[d]!}+${names[moved.get(d)!]!})` : names[d]!))
+          .join('')
+      : dimensions.map((d) => names[d]!).join('');
   const maps = `${form(workload.lhs)},${form(workload.rhs)}->${form(workload.accumulator)}`;
   const place = workload.context === undefined ? '' : ` in=${workload.context.digest}`;
   return `contraction ${sizes} ${types} ${maps}${workload.constantRhs ? ' rhs=constant' : ''}${place}`;
@@ -75,6 +91,20 @@ export function staticForms(workload: Contraction): Contraction[] {
     [[]],
   );
   return combinations.map((dimensions) => ({ ...workload, dimensions }));
+}
+
+/** Elements along each dimension of an operand's tensor; of an image that a filter is moved over in steps of one. */
+export function extentsOf({ dimensions, windows }: Contraction, operand: OperandForm): number[] {
+  const moved = new Map(windows);
+  const inside = new Set(operand.dimensions.flatMap((d) => moved.get(d) ?? []));
+  return operand.dimensions
+    .filter((d) => !inside.has(d))
+    .map((d) => {
+      const within = moved.get(d);
+      const over =
+        within === undefined || !operand.dimensions.includes(within) ? 1 : dimensions[within]!.size;
+      return dimensions[d]!.size + over - 1;
+    });
 }
 
 /** Multiplications and additions of one execution, two per innermost iteration; at the largest sizes of dynamic dimensions. */

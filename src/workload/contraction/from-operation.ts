@@ -4,6 +4,7 @@ import { ownConfiguration } from '../own-configuration.ts';
 import type { Convert, OperationForm, Skipped } from '../kind.ts';
 import type { Contraction, DimensionKind, OperandForm } from './contraction.ts';
 import { isSimpleType } from '../element-type.ts';
+import { windowedForm } from './windows.ts';
 
 type ContractionForm = OperationForm<Contraction>;
 
@@ -31,6 +32,8 @@ export function readContraction(
  */
 export function rootOf(operation: Operation): ContractionForm | null {
   if (operation.body !== 'multiply-add' || ownConfiguration(operation) !== null) return null;
+  const windowed = windowedForm(operation);
+  if (windowed !== null) return windowed;
   const form = contractionOf(operation, (type) => type, loopsOfResults);
   return 'skipped' in form ? null : form;
 }

@@ -10,7 +10,7 @@ import { formOf, mayBecomeContraction, readContraction, rootOf } from './from-op
 import { contractionMatcher } from './matcher.ts';
 import { canCompareFull, fullAllowance } from './rounding.ts';
 import { isContraction } from './schema.ts';
-import { isBoundByMemory, likelyCost } from './traffic.ts';
+import { contractionBytes, isBoundByMemory, likelyCost } from './traffic.ts';
 
 export const contractions: KindOfWork<Contraction> = {
   read: readContraction,
@@ -28,6 +28,7 @@ export const contractions: KindOfWork<Contraction> = {
   atSizes,
   staticForms,
   flops: contractionFlops,
+  bytes: contractionBytes,
   likelyCost,
   isBoundByMemory,
   isSameWork,

@@ -10,16 +10,34 @@ const KIND_ORDER: readonly unknown[] = ['batch', 'm', 'n', 'k'] satisfies Dimens
 /** Element types are single words, since they are written into MLIR. */
 export function isContraction(value: object): value is Contraction {
   if (!isObject(value)) return false;
-  if (!hasKeys(value, ['kind', 'dimensions', 'lhs', 'rhs', 'accumulator', 'constantRhs'], ['context']))
+  if (
+    !hasKeys(
+      value,
+      ['kind', 'dimensions', 'lhs', 'rhs', 'accumulator', 'constantRhs'],
+      ['windows', 'context'],
+    )
+  )
     return false;
-  const { dimensions, lhs, rhs, accumulator, constantRhs, context } = value;
+  const { dimensions, lhs, rhs, accumulator, constantRhs, windows, context } = value;
   return (
     areDimensions(dimensions) &&
     [lhs, rhs, accumulator].every((operand) => isOperand(operand, dimensions.length)) &&
     typeof constantRhs === 'boolean' &&
+    (windows === undefined || (areWindows(windows, dimensions.length) && context !== undefined)) &&
     (context === undefined || isContext(context))
   );
 }
+
+const areWindows = (value: unknown, rank: number): boolean =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every(
+    (window: unknown) =>
+      Array.isArray(window) &&
+      window.length === 2 &&
+      window.every((index) => isIntegerWithin(index, 0, rank - 1)),
+  ) &&
+  new Set(value.flat()).size === 2 * value.length;
 
 /** The dispatch itself is never taken from there: its text would go to a compiler. */
 const isContext = (value: unknown): boolean =>

@@ -2,6 +2,7 @@
 // operation that reads with strides, for which it makes scalar code.
 import type { Operation } from 'mlir-parser-ts';
 import { rootOf } from './from-operation.ts';
+import { withAllLoops } from './windows.ts';
 
 /** A piece of text in place of another, as offsets [start, end). */
 interface Replacement {
@@ -20,6 +21,7 @@ interface Replacement {
 export function rewrittenRoot(text: string, root: Operation, attribute: string): string | null {
   const form = rootOf(root);
   if (form === null) return null;
+  if (form.workload.windows !== undefined) return withAllLoops(text, root, attribute);
   const line = text.lastIndexOf('\n', root.start) + 1;
   const { offset, before, after } = root.insertion;
   const replacements: Replacement[] = [{ start: offset, end: offset, text: before + attribute + after }];

@@ -1,6 +1,6 @@
 // What a contraction reads, against what it does with it.
 import { elementBits } from '../element-type.ts';
-import { contractionFlops, type Contraction, type OperandForm } from './contraction.ts';
+import { contractionFlops, extentsOf, type Contraction, type OperandForm } from './contraction.ts';
 
 /** Operations on numbers for each byte read from which on it does not matter where the bytes come from. */
 export const BOUND_BY_WORK = 40;
@@ -15,8 +15,12 @@ export function isBoundByMemory(workload: Contraction): boolean {
   return streamed > 0 && contractionFlops(workload) / streamed < BOUND_BY_WORK;
 }
 
-const bytesOf = ({ dimensions }: Contraction, { dimensions: own, elementType }: OperandForm): number =>
-  own.reduce((bytes, d) => bytes * dimensions[d]!.size, elementBits(elementType) / 8);
+/** Bytes of both operands and the result, once each; at the largest sizes of dynamic dimensions. */
+export const contractionBytes = (workload: Contraction): number =>
+  bytesOf(workload, workload.lhs) + bytesOf(workload, workload.rhs) + bytesOf(workload, workload.accumulator);
+
+const bytesOf = (workload: Contraction, operand: OperandForm): number =>
+  extentsOf(workload, operand).reduce((bytes, size) => bytes * size, elementBits(operand.elementType) / 8);
 
 /** How many times longer scalar code takes than that with vectors. */
 const SCALAR = 16;

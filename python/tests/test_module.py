@@ -1,0 +1,182 @@
+"""Tests of the installed module, with an iree.compiler beside it.
+
+They take a folder in IREE_TUNED_TEST_PLACE: `in.mlir`, for which IREE_TUNED_DB has records, and `new.mlir`, for which it
+has none. `test/packages/install.test.ts` makes both, and runs this file.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import unittest
+import warnings
+from unittest import mock
+
+import iree_compile_tuned
+from iree_compile_tuned import TuningWarning, tuned_flags
+
+PLACE = os.environ["IREE_TUNED_TEST_PLACE"]
+INPUT = os.path.join(PLACE, "in.mlir")
+NEW = os.path.join(PLACE, "new.mlir")
+HOST = [
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+]
+
+
+def compile_in_process(flags):
+    from iree.compiler import api
+
+    session = api.Session()
+    session.set_flags(*flags)
+    invocation = session.invocation()
+    invocation.parse_source(api.Source.open_file(session, INPUT))
+    if not invocation.execute():
+        raise AssertionError("it does not compile")
+    output = api.Output.open_membuffer()
+    invocation.output_vm_bytecode(output)
+    # Nobody wants to read it where it is not what it should be.
+    return hashlib.sha256(bytes(output.map_memory())).hexdigest()
+
+
+class TestInstall(unittest.TestCase):
+    def setUp(self):
+        patch = mock.patch.dict(os.environ, {"IREE_TUNED_BUDGET": "0"})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def compile(self):
+        import iree.compiler.tools as tools
+
+        explain = os.path.join(PLACE, "python.json")
+        if os.path.exists(explain):
+            os.remove(explain)
+        with mock.patch.dict(os.environ, {"IREE_TUNED_EXPLAIN": explain}):
+            binary = tools.compile_file(INPUT, target_backends=["llvm-cpu"], extra_args=HOST[2:])
+        binary = hashlib.sha256(binary).hexdigest()
+        if not os.path.exists(explain):
+            return binary, None
+        with open(explain, encoding="utf-8") as file:
+            return binary, json.load(file)
+
+    def test_the_binding_compiles_tuned_until_it_is_taken_back(self):
+        before = dict(os.environ)
+        stock, nothing = self.compile()
+        self.assertIsNone(nothing)
+        iree_compile_tuned.install()
+        iree_compile_tuned.install()
+        tuned, explanation = self.compile()
+        self.assertEqual([one["outcome"] for one in explanation["operations"]], ["hit"])
+        self.assertNotEqual(tuned, stock)
+        iree_compile_tuned.uninstall()
+        self.assertEqual(dict(os.environ), before)
+        self.assertEqual(self.compile(), (stock, None))
+
+    def test_what_was_in_the_way_before_stays_the_compiler(self):
+        os.environ["IREE_TOOL_PATH"] = os.pathsep.join(["/no/such", "/nor/this"])
+        iree_compile_tuned.install()
+        path = os.environ["IREE_TOOL_PATH"].split(os.pathsep)
+        self.assertEqual(path[1:3], ["/no/such", "/nor/this"])
+        iree_compile_tuned.uninstall()
+        iree_compile_tuned.uninstall()
+        self.assertEqual(os.environ["IREE_TOOL_PATH"], "/no/such:/nor/this")
+
+    def test_without_a_compiler_it_says_how_to_get_one(self):
+        with mock.patch("importlib.util.find_spec", return_value=None):
+            with self.assertRaisesRegex(ModuleNotFoundError, "pip install"):
+                iree_compile_tuned.install()
+
+
+class TestFlags(unittest.TestCase):
+    def setUp(self):
+        patch = mock.patch("iree_compile_tuned._flags._given", set())
+        patch.start()
+        self.addCleanup(patch.stop)
+        context = warnings.catch_warnings()
+        context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        warnings.simplefilter("error")
+
+    def test_a_compile_in_process_gets_what_was_tuned_and_the_next_one_does_not(self):
+        stock = compile_in_process(HOST)
+        flags = tuned_flags(INPUT, HOST)
+        self.assertEqual(flags[-len(HOST) :], HOST)
+        self.assertGreater(len(flags), len(HOST))
+        tuned = compile_in_process(flags)
+        self.assertNotEqual(tuned, stock)
+        # What the compiler does, and what it takes to have it do otherwise.
+        self.assertEqual(compile_in_process(HOST), tuned)
+        self.assertEqual(compile_in_process(tuned_flags(NEW, HOST)), stock)
+        self.assertEqual(compile_in_process(flags), tuned)
+
+    def test_what_the_user_sets_is_not_taken_back(self):
+        tuned_flags(INPUT, HOST)
+        own = "--iree-codegen-tuning-spec-path=/own.mlir"
+        flags = tuned_flags(NEW, [own, *HOST])
+        self.assertEqual(flags[1:], [own, *HOST])
+        self.assertNotIn("tuning-spec", flags[0])
+
+    def test_text_is_as_good_as_a_path(self):
+        with open(INPUT, "rb") as file:
+            flags = tuned_flags(file.read(), HOST)
+        self.assertEqual(len(flags), len(tuned_flags(INPUT, HOST)))
+        self.assertGreater(len(flags), len(HOST))
+
+    def test_what_is_not_known_is_compiled_as_it_is(self):
+        self.assertEqual(tuned_flags(NEW, HOST), HOST)
+        self.assertEqual(tuned_flags(b"func.func @f() { return }", HOST), HOST)
+
+    def test_it_tunes_what_is_missing_when_it_is_asked_to(self):
+        def answers(*outcomes):
+            operations = [{"outcome": outcome} for outcome in outcomes]
+            return json.dumps({"flags": ["--a"], "reason": None, "operations": operations})
+
+        with mock.patch("iree_compile_tuned._flags._run") as run:
+            run.return_value = answers("hit", "skipped")
+            self.assertEqual(tuned_flags(NEW, HOST, tune=True), ["--a", *HOST])
+            self.assertEqual([call.args[0][2] for call in run.call_args_list], ["spec"])
+            run.reset_mock()
+            run.side_effect = [answers("hit", "default"), "{}", answers("hit", "hit")]
+            self.assertEqual(tuned_flags(NEW, HOST, tune=True, budget=3), ["--a", *HOST])
+            first, second, third = [call.args[0] for call in run.call_args_list]
+        self.assertEqual(second[2:], ["tune", NEW, "--budget", "3", "--json", "--", *HOST])
+        self.assertEqual(first, third)
+
+    def test_without_a_target_it_is_not_guessed(self):
+        with self.assertRaisesRegex(ValueError, "--iree-hal-target-device"):
+            tuned_flags(INPUT, ["--iree-llvmcpu-target-cpu=host"])
+
+    def test_what_goes_wrong_is_a_warning(self):
+        for path, env in [
+            (INPUT, {"IREE_TUNED_INJECT": "somehow"}),
+            (INPUT, {"IREE_TUNED_NODE": "/no/such"}),
+            (os.path.join(PLACE, "missing.mlir"), {}),
+        ]:
+            with self.subTest(path=path, env=env), mock.patch.dict(os.environ, env):
+                with self.assertWarns(TuningWarning) as warned:
+                    self.assertEqual(tuned_flags(path, HOST), HOST)
+                self.assertEqual(warned.filename, __file__)
+
+    def test_its_files_go_with_the_process_that_made_them(self):
+        program = """
+import os, sys, tempfile
+from iree_compile_tuned import tuned_flags
+flags = tuned_flags(sys.argv[1], sys.argv[2:])
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+os.waitpid(child, 0)
+path = flags[0].split("=", 1)[1]
+assert os.path.exists(path), flags
+print(path)
+"""
+        run = subprocess.run([sys.executable, "-c", program, INPUT, *HOST], stdout=subprocess.PIPE, check=True)
+        path = run.stdout.decode().strip()
+        self.assertTrue(os.path.isabs(path))
+        self.assertFalse(os.path.exists(os.path.dirname(path)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,6 @@
+// `npm run build:npm`: writes the package that is published into npm-package/.
+import { join } from 'node:path';
+import { root } from './files.ts';
+import { buildNpmPackage } from './npm-package.ts';
+
+console.log(buildNpmPackage(join(root, 'npm-package')));

@@ -1,0 +1,183 @@
+// The search space of llvm-cpu's ConvTileAndDecomposeExpert pipeline. It makes vectors only of tiles that leave no remainder: that
+// is where the compiler's own choice, the same for all sizes, loses most.
+import { elementBits } from '../../workload/element-type.ts';
+import type { Workload } from '../../workload/workload.ts';
+import type { Knob, Point, SearchSpace } from '../../search/space.ts';
+import type { SpaceOptions } from '../backend.ts';
+import type { Configuration } from '../configuration.ts';
+import { LARGEST_TILE, type WindowTileConfiguration } from './configuration.ts';
+import { vectorTileLimit } from './legality.ts';
+import { divisors } from './tile-sizes.ts';
+
+/** The dimensions that tiles of more than one are for. */
+interface Roles {
+  /** Rows of the image; vectors hold one at a time. */
+  readonly row: number;
+  /** Along a row of the image: the rows of the register tile. */
+  readonly column: number;
+  /** Channels of the result, along which vectors lie. */
+  readonly lane: number;
+  /** Channels that are summed; none where each channel is by itself. */
+  readonly depth: number | null;
+}
+
+function rolesOf({ accumulator, dimensions, windows = [] }: Workload): Roles {
+  const [, row, column, lane] = accumulator.dimensions;
+  const inside = new Set(windows.map(([, filter]) => filter));
+  const depth = dimensions.findIndex(({ kind }, d) => kind === 'k' && !inside.has(d));
+  return { row: row!, column: column!, lane: lane!, depth: depth < 0 ? null : depth };
+}
+
+/** More rows of accumulators than there are registers: for sizes that only they divide. */
+const MOST_ROWS = 32;
+/** Vectors of one register tile, at most. */
+const MOST_LANES = 8;
+const MOST_DEPTH = 16;
+
+/** What a point chooses, in its order. */
+const KNOBS = [
+  'distribution.row',
+  'distribution.column',
+  'distribution.lane',
+  'rows',
+  'lanes',
+  'depth',
+] as const;
+
+type Choice = Readonly<Record<(typeof KNOBS)[number], number>>;
+
+/** Preferences for one start: register tiles in rows and vectors, and summed at once; workgroup tiles in elements. */
+const RECIPES: readonly {
+  rows: number;
+  vectors: number;
+  depth: number;
+  workgroup: readonly [number, number, number];
+}[] = [
+  { rows: 6, vectors: 2, depth: 8, workgroup: [1, 64, 256] },
+  { rows: 6, vectors: 2, depth: 1, workgroup: [1, 64, 256] },
+  { rows: 4, vectors: 4, depth: 4, workgroup: [1, 64, 256] },
+  { rows: 12, vectors: 1, depth: 4, workgroup: [1, 64, 256] },
+  { rows: 6, vectors: 2, depth: 4, workgroup: [4, 64, 64] },
+  { rows: 8, vectors: 2, depth: 4, workgroup: [8, 64, 128] },
+  { rows: 1, vectors: 8, depth: 8, workgroup: [1, 64, 256] },
+  { rows: 16, vectors: 1, depth: 1, workgroup: [2, 64, 32] },
+  { rows: 4, vectors: 2, depth: 1, workgroup: [16, 64, 32] },
+];
+
+/** All configurations worth trying for a workload that moves a filter; everything it yields compiles. */
+export function windowSpace(
+  workload: Workload,
+  { nativeVectorBytes, threads }: Omit<SpaceOptions, 'following'>,
+): SearchSpace<Configuration> {
+  const { dimensions, accumulator } = workload;
+  const roles = rolesOf(workload);
+  const size = (d: number) => dimensions[d]!.size;
+  const perVector = Math.max(1, (nativeVectorBytes * 8) / elementBits(accumulator.elementType));
+  const whole = (d: number) => divisors(size(d), 1, LARGEST_TILE);
+  const narrow = divisors(size(roles.lane), 1, MOST_LANES * perVector);
+  const wide = narrow.filter((tile) => tile % perVector === 0);
+  const values: Readonly<Record<(typeof KNOBS)[number], readonly number[]>> = {
+    'distribution.row': whole(roles.row),
+    'distribution.column': whole(roles.column),
+    'distribution.lane': whole(roles.lane),
+    rows: divisors(size(roles.column), 1, MOST_ROWS),
+    // What fills no vectors is for who has no other.
+    lanes: wide.length > 0 ? wide : narrow,
+    depth: roles.depth === null ? [0] : divisors(size(roles.depth), 1, MOST_DEPTH),
+  };
+  const knobs: Knob[] = KNOBS.map((name) => ({ name, values: values[name] }));
+  const configurationAt = (point: Point): Configuration | null => {
+    const choice = Object.fromEntries(KNOBS.map((name, i) => [name, values[name][point[i]!]!])) as Choice;
+    return isLegal(choice, nativeVectorBytes, elementBits(accumulator.elementType))
+      ? configurationOf(workload, roles, choice)
+      : null;
+  };
+  const workgroups = (point: Point) =>
+    [roles.row, roles.column, roles.lane].reduce(
+      (count, d, i) => count * (size(d) / values[KNOBS[i]!][point[i]!]!),
+      1,
+    );
+  const startOf = ({ rows, vectors, depth, workgroup }: (typeof RECIPES)[number]): Point => {
+    const tile = [rows, vectors * perVector, depth];
+    const wanted = [...workgroup.map((one, i) => (i === 0 ? one : Math.max(one, tile[i - 1]!))), ...tile];
+    const point = KNOBS.map((name, i) => nearest(values[name], wanted[i]!));
+    // A workgroup takes whole register tiles.
+    for (const [outer, inner] of [
+      [1, 3],
+      [2, 4],
+    ] as const) {
+      const least = values[KNOBS[inner]][point[inner]!]!;
+      const all = values[KNOBS[outer]];
+      while (all[point[outer]!]! % least !== 0) point[outer]!++;
+    }
+    while (workgroups(point) < threads && point[0]! > 0) point[0]!--;
+    return point;
+  };
+  const starts = new Map<string, Point>();
+  for (const recipe of RECIPES) {
+    const start = startOf(recipe);
+    if (configurationAt(start) !== null) starts.set(start.join(), start);
+  }
+  return {
+    knobs,
+    starts: [...starts.values()],
+    alternatives: [],
+    configurationAt,
+    pointOf: (configuration) => {
+      if (configuration.kind !== 'window-tile') return null;
+      const choice = choiceOf(configuration, roles);
+      const point = KNOBS.map((name) => values[name].indexOf(choice[name]));
+      return point.includes(-1) ? null : point;
+    },
+  };
+}
+
+/** Tiles leave no remainder, and vectors are none that the compiler refuses. */
+const isLegal = (choice: Choice, nativeVectorBytes: number, bits: number): boolean =>
+  choice['distribution.column'] % choice.rows === 0 &&
+  choice['distribution.lane'] % choice.lanes === 0 &&
+  (choice.rows * choice.lanes * Math.max(1, choice.depth) * bits) / 8 <
+    vectorTileLimit({ nativeVectorBytes });
+
+function configurationOf({ dimensions }: Workload, roles: Roles, choice: Choice): WindowTileConfiguration {
+  const tiles = (own: ReadonlyMap<number, number>, isReduced: boolean, others: number) =>
+    dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? (own.get(d) ?? others) : 0));
+  const { row, column, lane, depth } = roles;
+  const workgroup = new Map([
+    [row, choice['distribution.row']],
+    [column, choice['distribution.column']],
+    [lane, choice['distribution.lane']],
+  ]);
+  const registers = new Map([
+    [column, choice.rows],
+    [lane, choice.lanes],
+  ]);
+  return {
+    version: 1,
+    kind: 'window-tile',
+    distribution: tiles(workgroup, false, 1),
+    vectorCommonParallel: tiles(registers, false, 1),
+    vectorReduction: tiles(new Map(depth === null ? [] : [[depth, choice.depth]]), true, 1),
+  };
+}
+
+/** The inverse of it. */
+const choiceOf = (
+  { distribution, vectorCommonParallel, vectorReduction }: WindowTileConfiguration,
+  { row, column, lane, depth }: Roles,
+): Choice => ({
+  'distribution.row': distribution[row] ?? 0,
+  'distribution.column': distribution[column] ?? 0,
+  'distribution.lane': distribution[lane] ?? 0,
+  rows: vectorCommonParallel[column] ?? 0,
+  lanes: vectorCommonParallel[lane] ?? 0,
+  depth: depth === null ? 0 : (vectorReduction[depth] ?? 0),
+});
+
+/** Index of the value that is nearest to `wanted` by ratio. */
+const nearest = (values: readonly number[], wanted: number): number =>
+  values.reduce(
+    (best, value, i) =>
+      Math.abs(Math.log(value / wanted)) < Math.abs(Math.log(values[best]! / wanted)) ? i : best,
+    0,
+  );

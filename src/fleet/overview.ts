@@ -1,0 +1,120 @@
+// What there is to tell of the queue, and how dead jobs live again.
+import { isObject } from '../system/data.ts';
+import { UserError } from '../system/user-error.ts';
+import { QUEUE_SCHEMA } from '../team/roles.ts';
+import { openBoss } from './boss.ts';
+import type { QueueDatabase } from './database.ts';
+import { DEAD } from './queue.ts';
+
+/** Jobs for one target, compiler and class of devices. */
+export interface QueueState {
+  readonly target: string;
+  readonly compiler: string;
+  readonly device: string;
+  readonly waiting: number;
+  /** Of those that wait, how many have failed before and wait for their next try. */
+  readonly retried: number;
+  readonly active: number;
+  /** In the last hour. */
+  readonly done: number;
+  /** Seconds that these took, in the middle; null where there are none. */
+  readonly secondsEach: number | null;
+}
+
+export interface DeadJob {
+  readonly id: string;
+  readonly workload: string;
+  readonly target: string;
+  readonly compiler: string;
+  readonly device: string;
+  readonly attempts: number;
+  /** Why the last one failed. */
+  readonly reason: string;
+  /** ISO 8601 UTC. */
+  readonly since: string;
+}
+
+const textOf = (value: unknown, name: string): string => {
+  const text = isObject(value) ? value[name] : undefined;
+  return typeof text === 'string' ? text : '?';
+};
+
+/** Rejects with `ServerError`. */
+export async function queueStates(database: QueueDatabase): Promise<QueueState[]> {
+  const rows = await database.rows(`
+    SELECT (array_agg(data ORDER BY created_on DESC))[1] AS data,
+      count(*) FILTER (WHERE state IN ('created', 'retry'))::integer AS waiting,
+      count(*) FILTER (WHERE state = 'retry')::integer AS retried,
+      count(*) FILTER (WHERE state = 'active')::integer AS active,
+      count(*) FILTER (WHERE is_done)::integer AS done,
+      percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM completed_on - started_on))
+        FILTER (WHERE is_done AND started_on IS NOT NULL) AS seconds
+    FROM ${QUEUE_SCHEMA}.job
+    -- What nobody wanted any more was not done.
+    CROSS JOIN LATERAL (
+      SELECT state = 'completed' AND output->'ratio' IS NOT NULL AND completed_on > now() - interval '1 hour'
+    ) AS finished (is_done)
+    WHERE name <> '${DEAD}' GROUP BY name ORDER BY name`);
+  return rows.map(({ data, waiting, retried, active, done, seconds }) => ({
+    target: textOf(data, 'target'),
+    compiler: textOf(data, 'compiler'),
+    device: textOf(data, 'device'),
+    waiting: Number(waiting),
+    retried: Number(retried),
+    active: Number(active),
+    done: Number(done),
+    secondsEach: seconds === null ? null : Number(seconds),
+  }));
+}
+
+/** Rejects with `ServerError`. */
+export async function deadJobs(database: QueueDatabase): Promise<DeadJob[]> {
+  const rows = await database.rows(`
+    SELECT id::text AS id, data, output, source_retry_count AS retries, created_on AS since
+    FROM ${QUEUE_SCHEMA}.job WHERE name = '${DEAD}' AND state < 'active' ORDER BY created_on, id`);
+  return rows.map(({ id, data, output, retries, since }) => ({
+    id: String(id),
+    workload: textOf(data, 'workload'),
+    target: textOf(data, 'target'),
+    compiler: textOf(data, 'compiler'),
+    device: textOf(data, 'device'),
+    attempts: Number(retries) + 1,
+    reason: reasonOf(output),
+    since: (since as Date).toISOString(),
+  }));
+}
+
+/** What a worker has said, or the library of a worker that said nothing any more. */
+function reasonOf(output: unknown): string {
+  const said = isObject(output) ? (output['reason'] ?? output['value'] ?? output) : output;
+  if (typeof said === 'string') return said;
+  return isObject(said) && typeof said['message'] === 'string' ? said['message'] : 'nobody has said why';
+}
+
+/**
+ * Gives dead jobs back to their queues.
+ * @param id the beginning of the id of one of them; all of them without it
+ * @throws UserError when there is no such job, or more than one
+ */
+export async function retryDead(database: QueueDatabase, id?: string): Promise<string[]> {
+  const boss = await openBoss(database);
+  try {
+    const dead = await boss.findJobs<object>(DEAD, { queued: true });
+    const chosen = id === undefined ? dead : dead.filter((job) => job.id.startsWith(id));
+    if (id !== undefined && chosen.length !== 1)
+      throw new UserError(
+        chosen.length === 0
+          ? `no dead job has an id that begins with ${id}: iree-tuned fleet lists them`
+          : `${chosen.length} dead jobs have ids that begin with ${id}: say more of it`,
+      );
+    for (const { id: own, data, priority, singletonKey, sourceName } of chosen) {
+      // First the new one: where there is one in the queue already it is dropped, and none is ever lost.
+      if (sourceName !== null && singletonKey !== null)
+        await boss.send(sourceName, data, { priority, singletonKey });
+      await boss.deleteJob(DEAD, own);
+    }
+    return chosen.map((job) => job.id);
+  } finally {
+    await boss.stop({ graceful: false });
+  }
+}

@@ -1,0 +1,49 @@
+// From what builds want to jobs: the demands of all devices of a class are one job. Pure.
+import { isKindOfWork, isWorkload, type Workload } from '../workload/workload.ts';
+import type { RecordKey } from '../store/store.ts';
+import type { Demand, Demands } from '../team/team.ts';
+import { deviceOf, whyNotAlone, type Job, type Place } from './job.ts';
+
+export interface PlannedJob {
+  readonly job: Job;
+  /** How many builds have asked for it. */
+  readonly builds: number;
+}
+
+export interface Plan {
+  readonly jobs: readonly PlannedJob[];
+  /** Demands that nobody can do, with a reason that the server does not know yet. */
+  readonly refused: readonly { readonly subject: RecordKey; readonly reason: string }[];
+}
+
+/** Demands that workers of this place are to do. */
+export function demandsAt({ lines, demands }: Demands, { device }: Place): readonly Demand[] {
+  const forms = new Map(lines.flatMap((line) => (line.type === 'device' ? [[line.key, line.form]] : [])));
+  return demands.filter((demand) => deviceOf(demand.device, forms.get(demand.device)) === device);
+}
+
+export function planJobs(wanted: Demands, place: Place): Plan {
+  const forms = new Map(
+    wanted.lines.flatMap((line) => (line.type === 'workload' ? [[line.key, line.form] as const] : [])),
+  );
+  const jobs = new Map<string, PlannedJob>();
+  const refused: Plan['refused'][number][] = [];
+  for (const { workload, device, builds, refused: known } of demandsAt(wanted, place)) {
+    const form = forms.get(workload);
+    // A later version may know what this one does not.
+    if (form === undefined && !isKindOfWork(workload.split(' ', 1)[0]!)) continue;
+    const reason = whyNot(form);
+    const { target, compiler } = place;
+    if (reason !== null) {
+      if (reason !== known) refused.push({ subject: { workload, target, compiler, device }, reason });
+      continue;
+    }
+    const before = jobs.get(workload)?.builds ?? 0;
+    const job: Job = { version: 1, ...place, workload, form: form as Workload };
+    jobs.set(workload, { job, builds: before + builds });
+  }
+  return { jobs: [...jobs.values()], refused };
+}
+
+const whyNot = (form: unknown): string | null =>
+  isWorkload(form) ? whyNotAlone(form) : 'nobody who is trusted has said what its key stands for';

@@ -1,0 +1,180 @@
+// What is asked for, and what the database knows of it: shapes by their text, models as the compiler makes code of them, and what
+// builds have missed.
+import { parse } from 'mlir-parser-ts';
+import { lookUp, workloadsOf } from '../decision/look-up.ts';
+import type { Decision } from '../decision/decision.ts';
+import { elementTypeConversion } from '../input/conversion.ts';
+import type { Input } from '../input/input.ts';
+import { classify, isTunable, type InputOperation } from '../input/operation.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Miss, Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
+import type { TuningResult } from '../tuning/result.ts';
+import { isUnfinished, isWorthAnotherTry, whyUndecided } from '../tuning/undecided.ts';
+import { isKindOfWork, workloadRank } from '../workload/workload.ts';
+import type { Asked, LeftOut, Standing } from './plan.ts';
+import { shapeModule } from './shape-module.ts';
+import type { ListedShape } from './shape-list.ts';
+import type { PopulationSite } from './site.ts';
+
+/** What is asked for at one site. */
+export interface Questions {
+  readonly asked: readonly Asked[];
+  readonly skipped: readonly LeftOut[];
+}
+
+/** What questions are answered by. */
+export interface Knowledge {
+  readonly store: Store;
+  readonly surroundings: Surroundings;
+  /** Seconds that each may get: what could not be decided in as many is not tried again. */
+  readonly secondsEach: number;
+  /** What is measured with. */
+  readonly tools: readonly string[];
+}
+
+/** A search that found nothing in as many seconds, and did not end, found nothing: it is what a build gives. */
+const ENOUGH_SECONDS = 60;
+
+/** Of a workload: what it takes to tune it, what is known, and the record where there is one. */
+export interface Known {
+  readonly work: Work;
+  readonly standing: Standing;
+  readonly result: TuningResult | null;
+}
+
+/** What the database knows of all operations, by their keys. */
+export function knownOf(
+  input: Pick<Input, 'reading' | 'operations'>,
+  { site }: Pick<PopulationSite, 'site'>,
+  { store, surroundings: { settings }, secondsEach, tools }: Knowledge,
+): ReadonlyMap<string, Known> {
+  const lookup = lookUp(store, input, site, settings);
+  const open = new Map([...lookup.misses, ...lookup.narrow].map((work) => [work.key, work]));
+  const decisions = new Map<string, Decision>();
+  for (const decision of lookup.decide(new Map(), ''))
+    if (decision.tunable !== null) decisions.set(decision.tunable.key, decision);
+  const undecided = lookup.undecided();
+  return new Map(
+    workloadsOf(input, site, settings).map((one): [string, Known] => {
+      const work = open.get(one.key) ?? one;
+      if (site.whyNotHere !== null)
+        return [one.key, { work, standing: skippedFor(site.whyNotHere), result: null }];
+      if (open.has(one.key)) {
+        const before = undecided.get(one.key);
+        const isVain = before !== undefined && !isWorthAnotherTry(before, secondsEach, tools);
+        const standing: Standing = isVain ? skippedFor(whyUndecided(before)) : { kind: 'new' };
+        return [one.key, { work, standing, result: null }];
+      }
+      const { configuration, evidence } = decisions.get(one.key)!;
+      const result = { configuration: configuration!, evidence: evidence! };
+      const kind = isUnfinished(result, ENOUGH_SECONDS) ? 'unfinished' : 'known';
+      return [one.key, { work, standing: { kind }, result }];
+    }),
+  );
+}
+
+const skippedFor = (reason: string): Standing => ({ kind: 'skipped', reason });
+
+/** The operations of an input. */
+export function askedOfInput(
+  input: Pick<Input, 'reading' | 'operations'>,
+  source: string,
+  index: number,
+  at: PopulationSite,
+  knowledge: Knowledge,
+): Questions {
+  const known = knownOf(input, at, knowledge);
+  return {
+    asked: [...known.values()].map(({ work, standing }) => ({ work, site: index, source, standing })),
+    skipped: input.operations.flatMap((operation) =>
+      isTunable(operation)
+        ? []
+        : [{ what: operation.place.name, site: index, source, reason: operation.skipped }],
+    ),
+  };
+}
+
+/** Shapes by their text: what the compiler makes of it is asked just before they are measured. */
+export function askedOfShapes(
+  shapes: readonly ListedShape[],
+  index: number,
+  at: PopulationSite,
+  knowledge: Knowledge,
+): Questions {
+  const text = new TextEncoder().encode(shapeModule(shapes.map(({ shape }) => shape)));
+  const convert = elementTypeConversion(at.command.arguments);
+  const operations = classify(parse(text).operations, {}, convert);
+  const known = knownOf({ reading: at.reading, operations }, at, knowledge);
+  const asked: Asked[] = [];
+  const skipped: LeftOut[] = [];
+  for (const [i, operation] of operations.entries()) {
+    const { shape, where: source } = shapes[i]!;
+    if (isTunable(operation)) {
+      const { work, standing } = known.get(operation.key)!;
+      asked.push({ work: { ...work, count: shape.count }, site: index, source, standing, shape });
+    } else {
+      const what = `${shape.op} ${shape.batch}x${shape.m}x${shape.n}x${shape.k}`;
+      skipped.push({ what, site: index, source, reason: operation.skipped });
+    }
+  }
+  return { asked, skipped };
+}
+
+/**
+ * What builds at these sites have missed.
+ * @param sites of the run
+ */
+export function askedOfMisses(
+  misses: readonly Miss[],
+  sites: readonly PopulationSite[],
+  knowledge: Knowledge,
+): Questions {
+  const source = 'misses';
+  const asked: Asked[] = [];
+  const skipped: LeftOut[] = [];
+  const left = new Set(misses);
+  for (const [index, at] of sites.entries()) {
+    const { target, device, compiler } = placeOf(at.site);
+    const own = misses.filter(
+      (miss) => miss.target === target && miss.device === device && miss.compiler === compiler,
+    );
+    const counts = new Map<string, number>();
+    const operations: InputOperation[] = [];
+    for (const miss of own) {
+      left.delete(miss);
+      const workload = knowledge.store.subject(miss)?.workloadForm;
+      const reason =
+        workload === undefined || !isKindOfWork(workload.kind)
+          ? 'this version does not know such work'
+          : workload.context === undefined
+            ? null
+            : 'it is measured in its program: populate the model';
+      if (reason !== null) {
+        skipped.push({ what: miss.workload, site: index, source, reason });
+        continue;
+      }
+      const loops = [...Array(workloadRank(workload!)).keys()];
+      const form = { workload: workload!, loops, writtenLoops: loops };
+      counts.set(miss.workload, miss.count);
+      operations.push({
+        ...{ place: { name: miss.workload, operation: null, location: null }, key: miss.workload },
+        ...{ workload: workload!, loops, written: form },
+      });
+    }
+    for (const { work, standing } of knownOf({ reading: at.reading, operations }, at, knowledge).values())
+      asked.push({ work: { ...work, count: counts.get(work.key)! }, site: index, source, standing });
+  }
+  for (const miss of left)
+    skipped.push({ what: miss.workload, site: -1, source, reason: whyElsewhere(miss, sites) });
+  return { asked, skipped };
+}
+
+function whyElsewhere({ target, device, compiler }: Miss, sites: readonly PopulationSite[]): string {
+  const places = sites.map(({ site }) => placeOf(site));
+  if (places.every((place) => place.compiler !== compiler))
+    return `missed with another compiler: ${compiler}`;
+  if (places.every((place) => place.device !== device)) return `missed on another device: ${device}`;
+  return `missed for another target, whose flags --flags takes: ${target}`;
+}

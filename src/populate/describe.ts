@@ -1,0 +1,172 @@
+// A plan, its progress and what came of it, for people and as JSON.
+import { configurationKey } from '../backend/index.ts';
+import { verdictOf } from '../decision/decision.ts';
+import { table } from '../report/table.ts';
+import type { Evidence } from '../store/store.ts';
+import { formatDuration, formatSeconds } from '../system/format.ts';
+import { expectedSeconds, type LeftOut, type Plan, type Planned } from './plan.ts';
+import type { Populated } from './populate.ts';
+import type { PopulationSite } from './site.ts';
+
+type Names = readonly Pick<PopulationSite, 'name'>[];
+
+/** Rows of a table that are shown of a plan: it may have thousands. */
+const MOST_ROWS = 50;
+
+const short = (key: string) => key.replace(/^contraction /, '');
+
+/** Whether a run has several sites, so that it has to be said which. */
+const siteColumn = (sites: Names): readonly string[] => (sites.length > 1 ? ['flags'] : []);
+const siteCell = (sites: Names, site: number): readonly string[] =>
+  sites.length > 1 ? [sites[site]?.name ?? '-'] : [];
+
+/** @param budgetSeconds for everything; undefined where there is no limit */
+export function describePlan(plan: Plan, sites: Names, budgetSeconds: number | undefined): string {
+  const { todo, known, duplicates, skipped } = plan;
+  const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
+  const rows = todo
+    .slice(0, MOST_ROWS)
+    .map(({ work, site, source, likelyGain }, i) => [
+      String(i + 1),
+      short(work.key),
+      ...siteCell(sites, site),
+      String(work.count),
+      `${likelyGain.toFixed(2)}x`,
+      source,
+    ]);
+  return [
+    ...(rows.length === 0
+      ? []
+      : [table(['', 'workload', ...siteColumn(sites), 'count', 'likely gain', 'from'], rows)]),
+    ...(todo.length > MOST_ROWS ? [`... and ${todo.length - MOST_ROWS} more (--json has all)`] : []),
+    ...(rows.length === 0 ? [] : ['']),
+    `new         ${todo.length - unfinished}`,
+    `unfinished  ${unfinished}`,
+    `known       ${known.length}`,
+    `duplicate   ${duplicates}`,
+    `skipped     ${skipped.length}`,
+    ...reasonsOf(skipped.map(({ what, reason }) => [short(what), reason] as const)),
+    `expected    ${expectation(plan, budgetSeconds)}`,
+  ].join('\n');
+}
+
+function expectation(plan: Plan, budgetSeconds: number | undefined): string {
+  const seconds = expectedSeconds(plan);
+  const each = `${formatDuration(plan.secondsEach)} each, ${plan.isMeasured ? 'the median of the searches on this device' : 'a guess: this device has no records yet'}`;
+  const limit =
+    budgetSeconds !== undefined && budgetSeconds < seconds
+      ? `, of which the budget gives ${formatDuration(budgetSeconds)}`
+      : '';
+  return `${formatDuration(seconds)} (${each})${limit}`;
+}
+
+/** Equal reasons once, with how many they are of, and the first of them. */
+function reasonsOf(all: readonly (readonly [what: string, reason: string])[]): string[] {
+  const byReason = new Map<string, string[]>();
+  for (const [what, reason] of all) byReason.set(reason, [...(byReason.get(reason) ?? []), what]);
+  return [...byReason].map(
+    ([reason, [first, ...others]]) =>
+      `  ${first!}${others.length === 0 ? '' : ` and ${others.length} more`}: ${reason}`,
+  );
+}
+
+/** What is about to begin. */
+export function describeStart({ todo, known, secondsEach }: Plan, budgetSeconds = Infinity): string {
+  const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
+  const seconds = Math.min(budgetSeconds, expectedSeconds({ todo, secondsEach }));
+  return `${todo.length} to tune, of which ${unfinished} go on; ${known.length} known; about ${formatDuration(seconds)}`;
+}
+
+/** Of one that is done, and what is left. */
+export function describeDone(
+  { key, result, reason }: Populated,
+  done: number,
+  total: number,
+  secondsLeft: number,
+): string {
+  const what = result === null ? reason : verdictOf(result.configuration, result.evidence);
+  const left = done === total ? '' : `, about ${formatDuration(Math.ceil(secondsLeft))} left`;
+  return `${done} of ${total}${left}: ${short(key)}: ${what}`;
+}
+
+/** What is to be said of a record beside its configuration. */
+const notesOf = ({ complete }: Evidence, wasKnown: boolean): string[] => [
+  ...(complete ? [] : ['not complete']),
+  ...(wasKnown ? ['known'] : []),
+];
+
+/** What was gained, and why nothing was where nothing was. */
+export function describeResults(results: readonly Populated[], plan: Plan, sites: Names): string {
+  const found = results.flatMap(({ planned, key, result, wasKnown }) => {
+    if (result === null) return [];
+    const { configuration, evidence } = result;
+    const { ratio, defaultSeconds, seconds } = evidence;
+    const gain = `${ratio.toFixed(2)}x`;
+    return [
+      [
+        short(key),
+        ...siteCell(sites, planned.site),
+        ...[formatSeconds(defaultSeconds), formatSeconds(seconds), gain],
+        [configurationKey(configuration), ...notesOf(evidence, wasKnown)].join(', '),
+      ],
+    ];
+  });
+  const open = results.filter(({ result }) => result === null);
+  const faster = results.filter(({ result }) => result !== null && result.evidence.ratio > 1).length;
+  return [
+    ...(found.length === 0
+      ? []
+      : [table(['workload', ...siteColumn(sites), 'default', 'tuned', 'gain', 'configuration'], found), '']),
+    `${found.length} of ${results.length} have a record now, ${faster} of them faster than the default; ${plan.known.length} had one before.`,
+    ...(open.length === 0
+      ? []
+      : ['without a record:', ...reasonsOf(open.map(({ key, reason }) => [short(key), reason] as const))]),
+    ...(plan.skipped.length === 0
+      ? []
+      : ['skipped:', ...reasonsOf(plan.skipped.map(({ what, reason }) => [short(what), reason] as const))]),
+  ].join('\n');
+}
+
+const leftOutJson = ({ what, site, source, reason }: LeftOut, sites: Names) => ({
+  what,
+  flags: sites[site]?.name ?? null,
+  source,
+  reason,
+});
+
+const plannedJson = (
+  { work, site, source, isUnfinished, likelyGain, likelySaving }: Planned,
+  sites: Names,
+) => ({
+  workload: work.key,
+  flags: sites[site]!.name,
+  ...{ source, count: work.count, unfinished: isUnfinished, likelyGain, likelySaving },
+});
+
+/** @param results null for a plan that was not carried out */
+export function populationJson(plan: Plan, results: readonly Populated[] | null, sites: Names): unknown {
+  const { todo, known, duplicates, skipped, secondsEach, isMeasured } = plan;
+  return {
+    plan: {
+      todo: todo.map((one) => plannedJson(one, sites)),
+      known: known.map(({ work, site, source }) => ({
+        workload: work.key,
+        flags: sites[site]!.name,
+        source,
+      })),
+      duplicates,
+      skipped: skipped.map((one) => leftOutJson(one, sites)),
+      seconds: { expected: expectedSeconds(plan), each: secondsEach, measured: isMeasured },
+    },
+    results:
+      results?.map(({ planned, key, result, wasKnown, reason }) => ({
+        workload: key,
+        flags: sites[planned.site]!.name,
+        source: planned.source,
+        outcome: result === null ? 'open' : wasKnown ? 'known' : 'tuned',
+        reason: result === null ? reason : verdictOf(result.configuration, result.evidence),
+        configuration: result?.configuration ?? null,
+        evidence: result?.evidence ?? null,
+      })) ?? null,
+  };
+}

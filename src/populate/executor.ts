@@ -1,0 +1,116 @@
+// Planned work on this machine: shapes are surveyed, and everything is tuned as `iree-tuned tune` tunes.
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'mlir-parser-ts';
+import type { MeasuringTools } from '../compiler/find.ts';
+import type { Input } from '../input/input.ts';
+import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
+import { tuneWorkloads } from '../tuning/tune-workloads.ts';
+import { DEFAULT_EFFORT, type TuningProgress } from '../tuning/workload-search.ts';
+import { workloadKey } from '../workload/workload.ts';
+import { knownOf, type Knowledge } from './ask.ts';
+import type { Planned } from './plan.ts';
+import type { Executor, Prepared } from './populate.ts';
+import { shapeModule } from './shape-module.ts';
+import type { Shape } from './shape.ts';
+import { inspectAt, type PopulationSite } from './site.ts';
+
+export interface ExecutorOptions {
+  readonly tools: MeasuringTools | null;
+  /** To write modules into. */
+  readonly folder: string;
+  /** How many are compiled at once. */
+  readonly jobs: number;
+  readonly onProgress?: (progress: TuningProgress) => void;
+}
+
+export function executorHere(
+  sites: readonly PopulationSite[],
+  knowledge: Knowledge,
+  { tools, folder, jobs, onProgress }: ExecutorOptions,
+): Executor {
+  const { store, surroundings } = knowledge;
+  return {
+    async prepare(planned) {
+      const asked = planned.filter(({ shape }) => shape !== undefined);
+      const found =
+        asked.length === 0 ? [] : await surveyed(asked, sites[asked[0]!.site]!, folder, knowledge);
+      const byPlanned = new Map(asked.map((one, i) => [one, found[i]!]));
+      return planned.map(
+        (one): Prepared => byPlanned.get(one) ?? { work: one.work, isUnfinished: one.isUnfinished },
+      );
+    },
+    tune: (works, again, index, { budgetSeconds, finishEarly, signal }) =>
+      tuneWorkloads(works, store, sites[index]!.site, tools, surroundings, {
+        ...{ budgetSeconds, givenSeconds: budgetSeconds, finishEarly, signal, again },
+        ...{ effort: DEFAULT_EFFORT, compilesAtOnce: jobs, isEachAlone: true },
+        ...(onProgress && { onProgress }),
+      }),
+  };
+}
+
+/** What code is generated for shapes, and what is known of that. */
+async function surveyed(
+  planned: readonly Planned[],
+  at: PopulationSite,
+  folder: string,
+  knowledge: Knowledge,
+): Promise<Prepared[]> {
+  const shapes = planned.map(({ shape }) => shape!);
+  const operations = await operationsOfShapes(shapes, at, folder, knowledge);
+  const input: Pick<Input, 'reading' | 'operations'> = {
+    reading: at.reading,
+    operations: operations.filter((one) => typeof one !== 'string'),
+  };
+  const known = knownOf(input, at, knowledge);
+  return operations.map((operation, i): Prepared => {
+    if (typeof operation === 'string') return { skipped: operation };
+    const { work, standing, result } = known.get(operation.key)!;
+    if (standing.kind === 'skipped') return { skipped: standing.reason };
+    if (standing.kind === 'known') return { known: result! };
+    return { work: { ...work, count: planned[i]!.work.count }, isUnfinished: standing.kind === 'unfinished' };
+  });
+}
+
+/** The operation that code is generated for, for each shape, or why there is none. */
+async function operationsOfShapes(
+  shapes: readonly Shape[],
+  at: PopulationSite,
+  folder: string,
+  knowledge: Knowledge,
+): Promise<(TunableOperation | string)[]> {
+  const path = join(folder, 'shapes.mlir');
+  const text = shapeModule(shapes);
+  writeFileSync(path, text);
+  const inspected = await inspectAt(path, at.flags, knowledge.surroundings);
+  rmSync(path, { force: true });
+  const isSurveyed = typeof inspected !== 'string' && inspected.input.surveyed;
+  // One that the compiler does not take is no reason to know nothing of the others.
+  if (!isSurveyed && shapes.length > 1) {
+    const each = [];
+    for (const shape of shapes) each.push(...(await operationsOfShapes([shape], at, folder, knowledge)));
+    return each;
+  }
+  if (typeof inspected === 'string') return shapes.map(() => inspected);
+  if (!isSurveyed) return shapes.map(() => 'the compiler does not get as far as code generation');
+  const byStart = new Map<number, InputOperation>();
+  for (const one of inspected.input.operations)
+    if (one.place.operation !== null) byStart.set(one.place.operation.start, one);
+  const written = parse(new TextEncoder().encode(text)).operations;
+  return shapes.map((shape, i) => {
+    const found = byStart.get(written[i]!.start);
+    if (found === undefined) return 'the compiler makes something else of it';
+    return isTunable(found) ? alone(found, shape) : found.skipped;
+  });
+}
+
+/**
+ * The work of a shape whatever is beside it: in a program its weights may come from memory, because others pass by, which makes
+ * another workload of it. Only a model says so.
+ */
+function alone(operation: TunableOperation, { rhsConstant }: Shape): TunableOperation {
+  const { context, ...workload } = operation.workload;
+  if (context === undefined) return operation;
+  const own = { ...workload, constantRhs: rhsConstant };
+  return { ...operation, workload: own, key: workloadKey(own) };
+}

@@ -1,0 +1,70 @@
+// What tuning is likely to gain for a workload, by what it has gained for those that are near it. Pure.
+import { isDefault } from '../backend/configuration.ts';
+import type { TuningRecord } from '../store/store.ts';
+
+/** How many of the nearest count. */
+const NEIGHBOURS = 3;
+
+/** Farther away than that, as the sum of the binary logarithms of how many times larger dimensions are, nothing is near. */
+const FARTHEST = 5;
+
+/** Where nothing is known at all. */
+const LIKELY_GAIN = 1.5;
+
+/** A workload's key as something that can be near another: what has to be equal, and the logarithms of its sizes. */
+interface Point {
+  readonly family: string;
+  readonly sizes: readonly number[];
+}
+
+const SIZE = /(?<= [bmnk]\d*)=(\d+)(?= )/g;
+
+function pointOf(key: string): Point {
+  const alone = key.replace(/ in=[0-9a-f]+$/, '');
+  const sizes = [...alone.matchAll(SIZE)].map(([, size]) => Math.log2(Number(size)));
+  return { family: alone.replaceAll(SIZE, ''), sizes };
+}
+
+/**
+ * How many times as fast as the default what is found for a workload is likely to be: the mean of the nearest of the same
+ * form and types, else the median of all.
+ * @param records of one target, device and compiler
+ */
+export function likelyGains(
+  records: readonly Pick<TuningRecord, 'workload' | 'configuration' | 'evidence'>[],
+): (key: string) => number {
+  const families = new Map<string, { sizes: readonly number[]; gain: number }[]>();
+  const gains: number[] = [];
+  for (const { workload, configuration, evidence } of records) {
+    const gain = isDefault(configuration) ? 1 : evidence.ratio;
+    const { family, sizes } = pointOf(workload);
+    const others = families.get(family);
+    if (others === undefined) families.set(family, [{ sizes, gain }]);
+    else others.push({ sizes, gain });
+    gains.push(gain);
+  }
+  const otherwise = medianOf(gains) ?? LIKELY_GAIN;
+  return (key) => {
+    const { family, sizes } = pointOf(key);
+    const nearest: { distance: number; gain: number }[] = [];
+    for (const other of families.get(family) ?? []) {
+      let distance = 0;
+      for (let i = 0; i < sizes.length; i++) distance += Math.abs(sizes[i]! - other.sizes[i]!);
+      if (distance > FARTHEST || distance >= (nearest[NEIGHBOURS - 1]?.distance ?? Infinity)) continue;
+      nearest.push({ distance, gain: other.gain });
+      nearest.sort((a, b) => a.distance - b.distance);
+      nearest.length = Math.min(nearest.length, NEIGHBOURS);
+    }
+    if (nearest.length === 0) return otherwise;
+    // Twice as large in one dimension counts a quarter.
+    const weights = nearest.map(({ distance }) => 4 ** -distance);
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    return nearest.reduce((sum, { gain }, i) => sum + gain * weights[i]!, 0) / total;
+  };
+}
+
+/** The middle of some numbers; null of none. */
+export function medianOf(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
+}

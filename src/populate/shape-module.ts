@@ -1,0 +1,36 @@
+// Shapes as a program: what the compiler is asked about has to be what it would find in a model.
+import { isFloat } from '../workload/element-type.ts';
+import type { Contraction } from '../workload/contraction/contraction.ts';
+import { operationText, tensorType } from '../workload/contraction/text.ts';
+import { contractionOf, type Shape } from './shape.ts';
+
+/**
+ * A module with a function for each shape, and in each one operation, in this order. A constant right-hand side is a weight in a
+ * parameter file that nobody reads: a constant of the program without a byte of text.
+ */
+export function shapeModule(shapes: readonly Shape[]): string {
+  const functions = shapes.map((shape, i) => functionOf(contractionOf(shape), i));
+  return `module {\n${functions.join('\n')}\n}\n`;
+}
+
+function functionOf(workload: Contraction, i: number): string {
+  const [lhs, rhs, result] = [workload.lhs, workload.rhs, workload.accumulator].map((operand) =>
+    tensorType(workload, operand),
+  );
+  const { elementType } = workload.accumulator;
+  const { constantRhs } = workload;
+  const weight = `weight_${i}`;
+  return [
+    ...(constantRhs
+      ? [`util.global private @${weight} = #flow.parameter.named<"shapes"::"${weight}"> : ${rhs!}`]
+      : []),
+    `func.func @shape_${i}(%lhs: ${lhs!}${constantRhs ? '' : `, %rhs: ${rhs!}`}) -> ${result!} {`,
+    ...(constantRhs ? [`  %rhs = util.global.load @${weight} : ${rhs!}`] : []),
+    `  %zero = arith.constant ${isFloat(elementType) ? '0.0' : '0'} : ${elementType}`,
+    `  %empty = tensor.empty() : ${result!}`,
+    `  %init = linalg.fill ins(%zero : ${elementType}) outs(%empty : ${result!}) -> ${result!}`,
+    operationText(workload, null),
+    `  return %result : ${result!}`,
+    '}',
+  ].join('\n');
+}

@@ -1,0 +1,120 @@
+// A shape that somebody wants tuned, whatever program it is in: an operation by name, its sizes and its element types.
+import { UserError } from '../system/user-error.ts';
+import type { Contraction, Dimension } from '../workload/contraction/contraction.ts';
+import { elementBits, isFloat, isSimpleType } from '../workload/element-type.ts';
+
+/** For each operation the letters of its operands' dimensions, in the order in which they lie. */
+const OPERANDS = {
+  matmul: ['mk', 'kn'],
+  matmul_transpose_a: ['km', 'kn'],
+  matmul_transpose_b: ['mk', 'nk'],
+  batch_matmul: ['bmk', 'bkn'],
+  batch_matmul_transpose_a: ['bkm', 'bkn'],
+  batch_matmul_transpose_b: ['bmk', 'bnk'],
+} as const;
+
+export type Op = keyof typeof OPERANDS;
+
+/** What `op` may be. */
+export const OPS = Object.keys(OPERANDS) as Op[];
+
+export const isOp = (text: string): text is Op => Object.hasOwn(OPERANDS, text);
+
+export const isBatched = (op: Op): boolean => op.startsWith('batch_');
+
+/** One operation `acc[m, n] += lhs[m, k] * rhs[k, n]`, for each of a batch where it has one. */
+export interface Shape extends ElementTypes {
+  readonly op: Op;
+  /** 1 for operations without one. */
+  readonly batch: number;
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** Whether the right-hand side is a weight of the program. That makes another workload: it may be packed beforehand. */
+  readonly rhsConstant: boolean;
+  /** How many operations of a program it stands for: what comes first depends on it. */
+  readonly count: number;
+}
+
+/** In MLIR's spelling. */
+export interface ElementTypes {
+  readonly lhs: string;
+  readonly rhs: string;
+  readonly acc: string;
+}
+
+/** What products are summed in, where nobody says. */
+const ACCUMULATORS: Readonly<Record<string, string>> = {
+  f64: 'f64',
+  f32: 'f32',
+  f16: 'f32',
+  bf16: 'f32',
+  f8E4M3FN: 'f32',
+  f8E5M2: 'f32',
+  i64: 'i64',
+  i32: 'i32',
+  i16: 'i32',
+  i8: 'i32',
+  i4: 'i32',
+};
+
+/** Element types that the sizes of operands may be given in. */
+export const ELEMENT_TYPES: readonly string[] = Object.keys(ACCUMULATORS);
+
+/** Which sort of number a type holds. */
+const sortOf = (type: string) => (isFloat(type) ? 'floats' : 'integers');
+
+/**
+ * Element types with what is not given: a right-hand side like the left one, and an accumulator that is usual for them.
+ * @throws UserError naming the type
+ */
+export function elementTypesOf(given: {
+  readonly lhs: string;
+  readonly rhs?: string | undefined;
+  readonly acc?: string | undefined;
+}): ElementTypes {
+  const { lhs, rhs = lhs } = given;
+  for (const type of [lhs, rhs, given.acc ?? lhs])
+    if (!isSimpleType(type) || !Object.hasOwn(ACCUMULATORS, type))
+      throw new UserError(`the element type ${type} is none of ${ELEMENT_TYPES.join(', ')}`);
+  const usual = [lhs, rhs].map((type) => ACCUMULATORS[type]!);
+  const acc = given.acc ?? usual.reduce((a, b) => (elementBits(b) > elementBits(a) ? b : a));
+  if (new Set([lhs, rhs, acc].map(sortOf)).size > 1)
+    throw new UserError(`${lhs}, ${rhs} and ${acc} do not go together: floats and integers`);
+  const least = Math.max(elementBits(lhs), elementBits(rhs));
+  if (elementBits(acc) < least) throw new UserError(`sums in ${acc} of products of ${least} bits`);
+  return { lhs, rhs, acc };
+}
+
+/**
+ * Reads an element type of a sweep: `f16` for both operands, or all three as `i8xi8xi32`.
+ * @throws UserError
+ */
+export function parseElementTypes(text: string): ElementTypes {
+  const [lhs = '', rhs, acc, ...more] = text.trim().split('x');
+  if (more.length > 0 || (rhs !== undefined && acc === undefined))
+    throw new UserError(`${text}: an element type is written as f16, or as i8xi8xi32 for lhs, rhs and sums`);
+  return elementTypesOf({ lhs, rhs, acc });
+}
+
+/** What the shape is as a contraction, before the compiler makes anything of it. */
+export function contractionOf({ op, batch, m, n, k, lhs, rhs, acc, rhsConstant }: Shape): Contraction {
+  const [lhsLetters, rhsLetters] = OPERANDS[op];
+  const all: [string, Dimension][] = [
+    ['b', { kind: 'batch', size: batch }],
+    ['m', { kind: 'm', size: m }],
+    ['n', { kind: 'n', size: n }],
+    ['k', { kind: 'k', size: k }],
+  ];
+  const own = isBatched(op) ? all : all.slice(1);
+  const along = (letters: string) =>
+    Array.from(letters, (letter) => own.findIndex(([other]) => other === letter));
+  return {
+    kind: 'contraction',
+    dimensions: own.map(([, dimension]) => dimension),
+    lhs: { elementType: lhs, dimensions: along(lhsLetters) },
+    rhs: { elementType: rhs, dimensions: along(rhsLetters) },
+    accumulator: { elementType: acc, dimensions: along(isBatched(op) ? 'bmn' : 'mn') },
+    constantRhs: rhsConstant,
+  };
+}

@@ -1,0 +1,72 @@
+// One target of a run: the flags that it is compiled with, and what they come to.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findCompiler } from '../compiler/index.ts';
+import { readCommand, type Command } from '../compiler/command.ts';
+import type { Input } from '../input/input.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Site } from '../site/site.ts';
+import { UserError } from '../system/user-error.ts';
+import { inspect, type Inspected } from '../wrapper/inspect.ts';
+import { withSurvey } from '../wrapper/resolve.ts';
+import { shapeModule } from './shape-module.ts';
+import { elementTypesOf, type Shape } from './shape.ts';
+
+export interface PopulationSite {
+  /** The user's flags, for people. */
+  readonly name: string;
+  readonly flags: readonly string[];
+  readonly command: Command;
+  readonly reading: Input['reading'];
+  readonly site: Site;
+}
+
+/** Something that every compiler can compile. */
+const PROBE: Shape = {
+  ...{ op: 'matmul', batch: 1, m: 64, n: 64, k: 64 },
+  ...elementTypesOf({ lhs: 'f32' }),
+  ...{ rhsConstant: false, count: 1 },
+};
+
+/**
+ * What flags come to.
+ * @param flags of the compiler, with a target
+ * @param folder to write into
+ * @throws UserError where nothing could be tuned with them
+ */
+export async function populationSite(
+  flags: readonly string[],
+  name: string,
+  folder: string,
+  surroundings: Surroundings,
+): Promise<PopulationSite> {
+  const path = join(folder, 'probe.mlir');
+  writeFileSync(path, shapeModule([PROBE]));
+  const command = await commandFor(path, flags, surroundings);
+  const inspected = await inspect(command, surroundings);
+  if ('pass' in inspected)
+    throw new UserError(`${name}: nothing is tuned with these flags: ${inspected.pass}`);
+  const { input, site } = inspected;
+  return { name, flags, command, reading: input.reading, site };
+}
+
+/**
+ * An input as the compiler makes code of it.
+ * @param path of a file
+ * @returns the reason as text where builds would pass it on
+ */
+export async function inspectAt(
+  path: string,
+  flags: readonly string[],
+  surroundings: Surroundings,
+): Promise<Inspected | string> {
+  const command = await commandFor(path, flags, surroundings);
+  const inspected = await inspect(command, surroundings);
+  return 'pass' in inspected ? inspected.pass : withSurvey(inspected, command, surroundings);
+}
+
+function commandFor(path: string, flags: readonly string[], surroundings: Surroundings): Promise<Command> {
+  const { env, settings, root, cacheDirectory } = surroundings;
+  const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  return readCommand([path, ...flags], compiler, cacheDirectory);
+}

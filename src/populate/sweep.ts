@@ -1,0 +1,91 @@
+// Sweeps: every combination of sizes and element types that somebody asks for.
+import { UserError } from '../system/user-error.ts';
+import { parseSizeList } from './ranges.ts';
+import { isBatched, isOp, OPS, parseElementTypes, type Shape } from './shape.ts';
+
+/** A sweep as it is written: each of them a list. */
+export interface SweepText {
+  /** `matmul`, `batch_matmul` and the like; several with commas between them. */
+  readonly op?: string | undefined;
+  readonly m?: string | undefined;
+  readonly n?: string | undefined;
+  readonly k?: string | undefined;
+  /** 1 when left out; operations without a batch take no other. */
+  readonly batch?: string | undefined;
+  /** f32 when left out. */
+  readonly dtype?: string | undefined;
+  /** `yes`, `no` or `both`, which is the default: a weight of a model is constant, an activation is not. */
+  readonly rhsConstant?: string | undefined;
+}
+
+/** More than that is no sweep that comes to an end. */
+const MOST_SHAPES = 1_000_000;
+
+const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
+  yes: [true],
+  no: [false],
+  both: [false, true],
+};
+
+/**
+ * The shapes of a sweep, the last named changing first.
+ * @param name how an option is called where it is written, such as `--m`
+ * @throws UserError naming the option
+ */
+export function shapesOfSweep(sweep: SweepText, name: (option: keyof SweepText) => string): Shape[] {
+  const sizes = (option: 'm' | 'n' | 'k') => {
+    const text = sweep[option];
+    if (text === undefined)
+      throw new UserError(
+        `a sweep needs ${(['m', 'n', 'k'] as const).map(name).join(', ')}: ${name(option)} is missing`,
+      );
+    return parseSizeList(text, name(option));
+  };
+  const ops = (sweep.op ?? 'matmul').split(',').map((word) => {
+    const op = word.trim();
+    if (!isOp(op)) throw new UserError(`${name('op')}: "${op}" is none of ${OPS.join(', ')}`);
+    return op;
+  });
+  const types = (sweep.dtype ?? 'f32').split(',').map((text) => {
+    try {
+      return parseElementTypes(text);
+    } catch (error) {
+      throw new UserError(`${name('dtype')}: ${(error as Error).message}`);
+    }
+  });
+  const constant = sweep.rhsConstant ?? 'both';
+  const constants = CONSTANTS[constant];
+  if (constants === undefined)
+    throw new UserError(`${name('rhsConstant')}: "${constant}" is none of yes, no and both`);
+  const batches = parseSizeList(sweep.batch ?? '1', name('batch'));
+  const [m, n, k] = (['m', 'n', 'k'] as const).map(sizes) as [number[], number[], number[]];
+  for (const op of ops)
+    if (!isBatched(op) && batches.some((batch) => batch > 1))
+      throw new UserError(`${name('batch')}: ${op} has no batch: batch_${op} has`);
+  const total = [ops, types, constants, batches, m, n, k].reduce(
+    (product, { length }) => product * length,
+    1,
+  );
+  if (total > MOST_SHAPES)
+    throw new UserError(`a sweep of ${total} shapes: ${MOST_SHAPES} are the most that one takes`);
+  return product(ops, types, batches, m, n, k, constants).map(
+    ([op, type, batch, m, n, k, rhsConstant]): Shape => ({
+      op,
+      batch,
+      m,
+      n,
+      k,
+      ...type,
+      rhsConstant,
+      count: 1,
+    }),
+  );
+}
+
+/** Every combination, the last list changing first. */
+function product<T extends readonly unknown[]>(...lists: { readonly [K in keyof T]: readonly T[K][] }): T[] {
+  return lists.reduce<unknown[][]>(
+    (begun, list) => begun.flatMap((one) => list.map((value) => [...one, value])),
+    [[]],
+  ) as unknown as T[];
+}

@@ -1,0 +1,113 @@
+// The line of an input that something is about, with that underlined, as compilers show it. Pure.
+import type { Page } from './page.ts';
+import { cellsOf, columnsOf, ELLIPSIS, firstOf, lastOf, printable, textOf, type Cell } from './text.ts';
+
+/** Whatever the page: nobody reads further, and inputs have lines of gigabytes. */
+const MOST_COLUMNS = 160;
+
+const TAB = 8;
+
+/** UTF-8 takes no more for a character; what is combined with it may. */
+const BYTES_PER_COLUMN = 8;
+
+/** So much of the room beside the underlined word is for what stands before it, where the line is too long. */
+const CONTEXT_SHARE = 1 / 3;
+
+/** The lines of a text by their numbers, from 1: the range [start, end) of bytes, or null where there are not so many. */
+export function linesOf(text: Uint8Array): (line: number) => readonly [number, number] | null {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  const starts = [0];
+  return (line) => {
+    while (starts.length <= line) {
+      const next = bytes.indexOf(10, starts.at(-1));
+      if (next < 0) break;
+      starts.push(next + 1);
+    }
+    const start = starts[line - 1];
+    if (start === undefined) return null;
+    const after = starts[line];
+    const end = after === undefined ? bytes.length : after - 1;
+    return [start, bytes[end - 1] === 13 && end > start ? end - 1 : end];
+  };
+}
+
+/**
+ * A line of a text with the word at a column underlined: two lines, with the number before the first.
+ * @param range of the line, in bytes
+ * @param column in bytes, from 1
+ */
+export function excerpt(
+  text: Uint8Array,
+  [start, end]: readonly [number, number],
+  { line, column }: { readonly line: number; readonly column: number },
+  page: Page,
+): string {
+  const margin = String(line).padStart(4);
+  const room = Math.min(page.columns, MOST_COLUMNS) - margin.length - 3;
+  const at = Math.min(end, start + column - 1);
+  const reach = room * BYTES_PER_COLUMN;
+  const before = decode(text, Math.max(start, at - reach), at);
+  const after = decode(text, at, Math.min(end, at + reach));
+  const word = (/^"?[\w.$-]+"?/.exec(after)?.[0] ?? /^./u.exec(after)?.[0] ?? '').slice(0, room - 2);
+  // Where the line is cut there, tabs are counted from the cut.
+  const left = shown(before, 0);
+  const marked = shown(word, 0);
+  const right = shown(after.slice(word.length), widthOf(left) + widthOf(marked));
+  const isCutLeft = at - reach > start;
+  const isCutRight = at + reach < end;
+  const { head, tail } = window(left, widthOf(marked), right, room, isCutLeft, isCutRight);
+  const source = head + textOf(marked) + tail;
+  const under = ' '.repeat(columnsOf(head)) + `^${'~'.repeat(Math.max(0, widthOf(marked) - 1))}`;
+  return [
+    `${margin} | ${source.trimEnd()}`,
+    `${' '.repeat(margin.length)} | ${page.paint(['green', 'bold'], under)}`,
+  ].join('\n');
+}
+
+/** What is to be seen of a line before and after so many columns that are underlined. */
+function window(
+  left: readonly Cell[],
+  marked: number,
+  right: readonly Cell[],
+  columns: number,
+  isCutLeft: boolean,
+  isCutRight: boolean,
+): { readonly head: string; readonly tail: string } {
+  const room = Math.max(0, columns - marked);
+  const isWhole = !isCutLeft && !isCutRight && widthOf(left) + widthOf(right) <= room;
+  if (isWhole) return { head: textOf(left), tail: textOf(right) };
+  // What the one side does not need the other may have.
+  const least = Math.floor(room * CONTEXT_SHARE);
+  const leftRoom = Math.max(least, room - widthOf(right) - (isCutRight ? 1 : 0));
+  const head = isCutLeft || widthOf(left) > leftRoom ? ELLIPSIS + lastOf(left, leftRoom - 1) : textOf(left);
+  const rightRoom = room - columnsOf(head);
+  const tail =
+    isCutRight || widthOf(right) > rightRoom ? firstOf(right, rightRoom - 1) + ELLIPSIS : textOf(right);
+  return { head, tail };
+}
+
+const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);
+/** Text as it is shown from a column on: tabs as spaces, what a terminal would obey by its name. */
+function shown(text: string, from: number): Cell[] {
+  const cells: Cell[] = [];
+  let column = from;
+  for (const [i, part] of text.split('\t').entries()) {
+    if (i > 0) {
+      const spaces = TAB - (column % TAB);
+      for (let n = 0; n < spaces; n++) cells.push({ text: ' ', columns: 1 });
+      column += spaces;
+    }
+    for (const cell of cellsOf(printable(part))) {
+      cells.push(cell);
+      column += cell.columns;
+    }
+  }
+  return cells;
+}
+
+/** Bytes as text, without the rest of a character that begins before. */
+function decode(text: Uint8Array, start: number, end: number): string {
+  let from = start;
+  while (from < end && (text[from]! & 0xc0) === 0x80) from++;
+  return new TextDecoder().decode(text.subarray(from, end));
+}

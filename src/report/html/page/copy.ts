@@ -1,0 +1,47 @@
+// Commands that can be copied.
+import { button, element } from './dom.ts';
+
+/** A command with a button beside it. */
+export function copyable(command: string): HTMLElement {
+  return withButton(
+    element('pre', { tabindex: 0, role: 'group', 'aria-label': 'Command' }, element('code', {}, command)),
+  );
+}
+
+/** Gives the commands that came with the page their buttons. */
+export function makeCopyable(root: ParentNode): void {
+  for (const pre of root.querySelectorAll<HTMLElement>('pre[data-copy]')) {
+    const place = document.createComment('');
+    pre.replaceWith(place);
+    pre.setAttribute('role', 'group');
+    pre.setAttribute('aria-label', 'Command');
+    place.replaceWith(withButton(pre));
+  }
+}
+
+function withButton(pre: HTMLElement): HTMLElement {
+  const said = element('span', { class: 'unseen', role: 'status' });
+  const copy = button('Copy', () => {
+    void copyText(pre).then((isCopied) => {
+      copy.textContent = isCopied ? 'Copied' : 'Selected';
+      said.textContent = isCopied
+        ? 'The command is copied.'
+        : 'The command is selected: copy it with the keyboard.';
+      setTimeout(() => {
+        copy.textContent = 'Copy';
+      }, 2000);
+    });
+  });
+  return element('div', { class: 'command' }, pre, copy, said);
+}
+
+/** A page that was opened from a disk may be refused the clipboard: then the text is selected for who copies it. */
+async function copyText(pre: HTMLElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(pre.textContent);
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(pre);
+    return false;
+  }
+}

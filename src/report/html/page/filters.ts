@@ -1,0 +1,78 @@
+// The form that chooses among the records.
+import { counted, countText } from '../numbers.ts';
+import { button, choice, element } from './dom.ts';
+import type { Page } from './page.ts';
+import { deviceText, filtered, NO_FILTERS, OUTCOMES, type Filters, type Row } from './rows.ts';
+
+/** While somebody types, this long is waited for the next letter. */
+const PAUSE_MS = 120;
+
+/** Fills the form, and calls `show` with what it leaves whenever that may have changed. */
+export function drawFilters(
+  form: HTMLElement,
+  { data, rows }: Page,
+  show: (rows: readonly Row[]) => void,
+): void {
+  let filters: Filters = NO_FILTERS;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const search = element('input', {
+    type: 'search',
+    placeholder: '512, f16, tile …',
+    autocomplete: 'off',
+    spellcheck: 'false',
+  });
+  const status = element('p', { class: 'status', role: 'status' });
+
+  function apply(change: Partial<Filters>): void {
+    filters = { ...filters, ...change };
+    const left = filtered(rows, filters);
+    status.textContent =
+      left.length === rows.length
+        ? counted(rows.length, 'record')
+        : `${countText(left.length)} of ${counted(rows.length, 'record')}`;
+    clear.hidden = left.length === rows.length && Object.values(filters).every((value) => value === '');
+    show(left);
+  }
+
+  search.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      apply({ text: search.value });
+    }, PAUSE_MS);
+  });
+  const selects: HTMLSelectElement[] = [];
+  const select = (label: string, part: keyof Filters, options: readonly (readonly [string, string])[]) => {
+    const made = choice(label, [['', 'all'], ...options], (value) => {
+      apply({ [part]: value });
+    });
+    selects.push(made.select);
+    return made.label;
+  };
+  const distinct = (part: 'device' | 'compiler' | 'target') => {
+    const values = new Map(
+      data.places.map((place) => [place[part], part === 'device' ? deviceText(place) : place[part]]),
+    );
+    return values.size < 2
+      ? null
+      : select(part === 'device' ? 'Device' : part === 'compiler' ? 'Compiler' : 'Target', part, [...values]);
+  };
+  const clear = button('Clear', () => {
+    search.value = '';
+    for (const one of selects) one.value = '';
+    apply(NO_FILTERS);
+    search.focus();
+  });
+  const outcomes = [...OUTCOMES, 'incomplete'].map((name) => [name, name] as const);
+  form.append(
+    element('label', { class: 'search' }, element('span', {}, 'Search'), search),
+    ...[distinct('device'), distinct('compiler'), distinct('target')].filter((one) => one !== null),
+    select('Outcome', 'outcome', outcomes),
+    clear,
+    status,
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+  });
+  form.hidden = false;
+  apply({});
+}

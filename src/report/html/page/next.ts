@@ -1,0 +1,71 @@
+// What is left to do, place by place.
+import { counted } from '../numbers.ts';
+import type { Task } from '../data.ts';
+import { copyable } from './copy.ts';
+import { element, isolated } from './dom.ts';
+import type { Drawing } from './page.ts';
+import { deviceText } from './rows.ts';
+import { shapeOf } from '../shape-name.ts';
+
+export const drawNext: Drawing = (host, { data }) => {
+  for (const task of data.tasks) {
+    const { target, compiler } = data.places[task.place]!;
+    const count = task.items.length + task.more;
+    const title =
+      task.kind === 'missing'
+        ? `${counted(count, 'workload')} without a record`
+        : `${counted(count, 'search', 'searches')} that did not end`;
+    const rest =
+      task.more === 0 ? null : element('li', { class: 'more' }, `and ${counted(task.more, 'other')}`);
+    host.append(
+      element(
+        'article',
+        {},
+        element('h3', {}, title),
+        element(
+          'p',
+          { class: 'where' },
+          'on ',
+          isolated(deviceText(data.places[task.place]!)),
+          ', for ',
+          isolated(target),
+          ', with ',
+          isolated(compiler),
+        ),
+        element(
+          'ul',
+          { class: 'items' },
+          ...task.items.map(({ workload, note }) =>
+            element(
+              'li',
+              {},
+              element('bdi', { title: workload }, shapeOf(workload)),
+              element('span', {}, note),
+            ),
+          ),
+          rest,
+        ),
+        ...commandsOf(task, count),
+      ),
+    );
+  }
+  return () => undefined;
+};
+
+function commandsOf({ command, programCommand, covered }: Task, count: number): Node[] {
+  const program = [
+    element('p', {}, 'With the program that they come from, in place of model.mlir:'),
+    copyable(programCommand),
+  ];
+  if (command === null) return program;
+  const these =
+    covered === count ? 'All of them' : `The ${covered} of them that need no more than their sizes`;
+  // Of no use on paper.
+  const own = element(
+    'div',
+    { class: 'pasted' },
+    element('p', {}, `${these}, as a program of their own:`),
+    copyable(command),
+  );
+  return [own, ...program];
+}

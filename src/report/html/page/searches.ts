@@ -1,0 +1,179 @@
+// Each search's best so far, and one of them in front of the others.
+import { axisX, axisY, dot, gridY, line, text, type PlotOptions } from '@observablehq/plot';
+import { formatDuration } from '../../../system/format.ts';
+import type { SearchCurve } from '../data.ts';
+import { counted, gainText } from '../numbers.ts';
+import { button, choice, element } from './dom.ts';
+import { figure } from './figure.ts';
+import type { Drawing } from './page.ts';
+import type { Row } from './rows.ts';
+import { COLOURS, ratioDomain, ratioTick, ratioTicks } from './scales.ts';
+
+interface Search {
+  readonly row: Row;
+  readonly curve: SearchCurve;
+  readonly tried: number;
+  readonly failed: number;
+  /** Trial at which nothing better came any more; 0 where nothing was better than the default. */
+  readonly foundAt: number;
+  readonly best: number;
+}
+
+/** Curves behind the chosen one, from the highest gains to the lowest: more of them are a grey area. */
+const MOST_LINES = 250;
+
+export const drawSearches: Drawing = (host, { data, rows: all }) => {
+  const searches = data.searches.map((curve): Search => {
+    const failed = Object.values(curve.failed).reduce((sum, count) => sum + count, 0);
+    const [foundAt, best] = curve.steps.at(-1) ?? [0, 1];
+    return { row: all[curve.record]!, curve, tried: curve.measured + failed, failed, foundAt, best };
+  });
+  let shown: readonly Search[] = [];
+  let chosen: Search | undefined;
+  const { label, select } = choice('Search', [], (value) => {
+    choose(searches[Number(value)]!);
+  });
+  const chart = figure<Search>({
+    title: 'Best so far',
+    note: 'How many times as fast as the default the best configuration was after so many trials, as screened; the final measurement decides, and may find less.',
+    table: {
+      caption: 'Searches',
+      sortedBy: [4, true],
+      columns: [
+        { title: 'Shape', value: ({ row }) => row.shape, show: (search) => showButton(search) },
+        { title: 'Trials', value: ({ tried }) => tried },
+        { title: 'Failed', value: ({ failed }) => failed, show: failuresText, isMinor: true },
+        {
+          title: 'Best at trial',
+          value: ({ foundAt }) => foundAt,
+          show: ({ foundAt }) => (foundAt === 0 ? '–' : String(foundAt)),
+        },
+        { title: 'Best seen', value: ({ best }) => best, show: ({ best }) => gainText(best) },
+        {
+          title: 'Decided',
+          value: ({ row }) => row.ratio,
+          show: ({ row }) => (row.outcome === 'faster' ? gainText(row.ratio) : row.outcome),
+        },
+        {
+          title: 'Tuning',
+          value: ({ row }) => row.tuningSeconds,
+          show: ({ row }) => formatDuration(row.tuningSeconds),
+          isMinor: true,
+        },
+        { title: 'Device', value: ({ row }) => row.device, isMinor: true, isLong: true },
+      ],
+    },
+  });
+  host.append(element('div', { class: 'controls' }, label), chart.element);
+
+  const showButton = (search: Search) =>
+    button(
+      search.row.shape,
+      () => {
+        choose(search);
+        chart.element.scrollIntoView({ block: 'nearest' });
+        select.focus();
+      },
+      { class: 'link', 'aria-label': `Show the search for ${search.row.shape} in the chart` },
+    );
+
+  function choose(search: Search): void {
+    chosen = search;
+    select.value = String(searches.indexOf(search));
+    update();
+  }
+
+  function update(): void {
+    const one = chosen;
+    const said =
+      one === undefined
+        ? ''
+        : ` In front: ${one.row.shape}, ${gainText(one.best)} at trial ${one.foundAt} of ${one.tried}.`;
+    chart.draw(
+      (width) => (one === undefined ? null : chartOf(shown, one, width)),
+      `Best so far of ${counted(shown.length, 'search', 'searches')}.${said}`,
+      shown,
+    );
+  }
+
+  return (rows) => {
+    const wanted = new Set(rows);
+    shown = searches.filter(({ row }) => wanted.has(row)).sort((a, b) => b.best - a.best);
+    select.replaceChildren(
+      ...shown.map((search) =>
+        element(
+          'option',
+          { value: searches.indexOf(search) },
+          `${search.row.shape}: ${gainText(search.best)} in ${search.tried} trials`,
+        ),
+      ),
+    );
+    if (chosen === undefined || !shown.includes(chosen)) chosen = shown[0];
+    if (chosen !== undefined) select.value = String(searches.indexOf(chosen));
+    select.disabled = shown.length === 0;
+    update();
+  };
+};
+
+const failuresText = ({ curve, failed }: Search): string =>
+  failed === 0
+    ? '0'
+    : Object.entries(curve.failed)
+        .map(([outcome, count]) => `${count} ${outcome}`)
+        .join(', ');
+
+interface Step {
+  readonly trial: number;
+  readonly ratio: number;
+  readonly search: number;
+}
+
+const stepsOf = ({ curve, tried, best }: Search, search: number): Step[] => [
+  { trial: 0, ratio: 1, search },
+  ...curve.steps.map(([trial, ratio]) => ({ trial, ratio, search })),
+  { trial: tried, ratio: best, search },
+];
+
+function chartOf(all: readonly Search[], one: Search, width: number): PlotOptions {
+  const every = Math.ceil(all.length / MOST_LINES);
+  const behind = all.filter((_, i) => i % every === 0);
+  const domain = ratioDomain([...behind, one].map(({ best }) => best));
+  const height = 340;
+  const ticks = ratioTicks(domain, height * 1.8);
+  const trials = Math.max(10, ...[...behind, one].map(({ tried }) => tried));
+  const own = stepsOf(one, 0);
+  const isLate = one.tried > trials * 0.6;
+  return {
+    ...{ height, marginLeft: 46, marginRight: 16, marginTop: 26, marginBottom: 42 },
+    x: { domain: [0, trials], label: null },
+    y: { type: 'log', domain, label: null },
+    marks: [
+      gridY(ticks, { stroke: COLOURS.grid, strokeOpacity: 1 }),
+      axisX({ tickSize: 0, ticks: width / 90, label: 'trials  →', labelArrow: 'none' }),
+      axisY(ticks, {
+        tickSize: 0,
+        text: ratioTick,
+        label: '↑  times as fast as the default',
+        labelArrow: 'none',
+        labelAnchor: 'top',
+      }),
+      line(behind.flatMap(stepsOf), {
+        ...{ x: 'trial', y: 'ratio', z: 'search', curve: 'step-after', stroke: COLOURS.plain },
+        ...{ strokeOpacity: behind.length > 100 ? 0.22 : behind.length > 40 ? 0.45 : 0.7, strokeWidth: 1 },
+      }),
+      line(own, { x: 'trial', y: 'ratio', curve: 'step-after', stroke: COLOURS.paper, strokeWidth: 5 }),
+      line(own, { x: 'trial', y: 'ratio', curve: 'step-after', stroke: COLOURS.tuned, strokeWidth: 2.5 }),
+      dot(own.slice(1, -1), { x: 'trial', y: 'ratio', r: 3, fill: COLOURS.tuned }),
+      text([own.at(-1)!], {
+        ...{
+          x: 'trial',
+          y: 'ratio',
+          text: () => `${one.row.shape}  ${gainText(one.best)}`,
+          dy: -9,
+          fontWeight: 600,
+        },
+        ...{ textAnchor: isLate ? 'end' : 'start', fill: COLOURS.ink, stroke: COLOURS.paper, strokeWidth: 3 },
+      }),
+    ],
+  };
+}

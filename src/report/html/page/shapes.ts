@@ -1,0 +1,128 @@
+// The shapes of a benchmark, or else of the records that save most.
+import { gainText } from '../numbers.ts';
+import { shapeOf } from '../shape-name.ts';
+import { VARIANTS, type KernelsData, type Variant } from '../data.ts';
+import { barsOf, type Bar, type BarGroup } from './bars.ts';
+import { figure } from './figure.ts';
+import type { Drawing } from './page.ts';
+import type { Row } from './rows.ts';
+import { COLOURS, rateOf, rateText } from './scales.ts';
+
+const SHOWN: Readonly<Record<Variant, Pick<Bar, 'name' | 'colour' | 'isOurs'>>> = {
+  stock: { name: 'default', colour: COLOURS.plain, isOurs: false },
+  tuned: { name: 'tuned', colour: COLOURS.tuned, isOurs: true },
+  dataTiling: { name: 'data tiling', colour: COLOURS.packed, isOurs: false },
+  openblas: { name: 'OpenBLAS', colour: COLOURS.openblas, isOurs: false },
+  mkl: { name: 'MKL', colour: COLOURS.mkl, isOurs: false },
+};
+
+export const drawShapes: Drawing = (host, { data }) =>
+  data.kernels === null ? drawRecords(host) : drawKernels(host, data.kernels);
+
+/** `2.10× the default`; a difference below 1% is none. */
+const overDefault = (gain: number): string =>
+  Math.abs(gain - 1) < 0.01 ? 'as the default' : `${gainText(gain)} the default`;
+
+type Shape = KernelsData['shapes'][number];
+
+function drawKernels(host: HTMLElement, { shapes, peak }: KernelsData): (rows: readonly Row[]) => void {
+  const gain = ({ rates }: Shape) =>
+    rates.tuned === null || rates.stock === null ? NaN : rates.tuned / rates.stock;
+  const share = ({ rates, peak: own }: Shape) =>
+    rates.tuned === null || own === null ? NaN : rates.tuned / own;
+  const sorted = shapes.toSorted((a, b) => (gain(b) || 0) - (gain(a) || 0));
+  const chart = figure<Shape>({
+    title: 'Rate of each shape',
+    note: 'GFLOP/s, largest gain over the default first. The dashed line is the most that the arithmetic units were seen to do.',
+    table: {
+      caption: 'Rates of each shape in GFLOP/s',
+      sortedBy: [VARIANTS.length + 2, true],
+      columns: [
+        { title: 'Shape', value: ({ name }) => name },
+        ...VARIANTS.map((variant) => ({
+          title: SHOWN[variant].name,
+          value: ({ rates }: Shape) => rates[variant] ?? NaN,
+          show: ({ rates }: Shape) => (rates[variant] === null ? '–' : rateText(rates[variant])),
+        })),
+        {
+          title: 'Of the peak',
+          value: share,
+          show: (shape) => (Number.isNaN(share(shape)) ? '–' : `${(100 * share(shape)).toFixed(0)}%`),
+        },
+        {
+          title: 'Tuned over default',
+          value: gain,
+          show: (shape) => (Number.isNaN(gain(shape)) ? '–' : gainText(gain(shape))),
+        },
+      ],
+    },
+  });
+  host.append(chart.element);
+  const groups = sorted.map((shape): BarGroup => ({
+    name: shape.name.replaceAll(/(?<=\d)x(?=\d)/g, '×'),
+    note: Number.isNaN(gain(shape)) ? '' : overDefault(gain(shape)),
+    bars: VARIANTS.flatMap((variant) => {
+      const rate = shape.rates[variant];
+      return rate === null ? [] : [{ ...SHOWN[variant], rate }];
+    }),
+  }));
+  chart.draw(
+    (width) => barsOf(groups, peak, width),
+    `Rates of ${shapes.length} shapes: ${sorted.map((shape) => `${shape.name} tuned ${rateText(shape.rates.tuned ?? NaN)} GFLOP/s`).join(', ')}.`,
+    shapes,
+  );
+  return () => undefined;
+}
+
+/** Bars of records in the chart; all of them are in the table of records. */
+const MOST = 12;
+
+function drawRecords(host: HTMLElement): (rows: readonly Row[]) => void {
+  const chart = figure<Row & { readonly flops: number }>({
+    title: 'Rate of each shape',
+    note: `GFLOP/s of the records that save most time in one execution, the most first.`,
+    table: {
+      caption: 'Rates of records in GFLOP/s',
+      sortedBy: [4, true],
+      columns: [
+        { title: 'Shape', value: ({ shape }) => shape },
+        {
+          title: 'default',
+          value: ({ flops, before }) => rateOf(flops, before),
+          show: ({ flops, before }) => rateText(rateOf(flops, before)),
+        },
+        {
+          title: 'tuned',
+          value: ({ flops, after }) => rateOf(flops, after),
+          show: ({ flops, after }) => rateText(rateOf(flops, after)),
+        },
+        { title: 'Gain', value: ({ ratio }) => ratio, show: ({ ratio }) => gainText(ratio) },
+        { title: 'Saved, ms', value: ({ before, after }) => Number(((before - after) * 1e3).toPrecision(3)) },
+        { title: 'Device', value: ({ device }) => device, isMinor: true, isLong: true },
+      ],
+    },
+  });
+  host.append(chart.element);
+  return (rows) => {
+    // Of several compilers the last one that it was tuned with: the newest records come first.
+    const latest = new Map(
+      rows.toReversed().map((row) => [JSON.stringify([row.key, row.place.device]), row]),
+    );
+    const known = [...latest.values()]
+      .filter((row): row is Row & { flops: number } => row.flops !== null && row.outcome === 'faster')
+      .sort((a, b) => b.before - b.after - (a.before - a.after));
+    const groups = known.slice(0, MOST).map((row): BarGroup => ({
+      name: shapeOf(row.key),
+      note: overDefault(row.ratio),
+      bars: [
+        { ...SHOWN.stock, rate: rateOf(row.flops, row.before) },
+        { ...SHOWN.tuned, rate: rateOf(row.flops, row.after) },
+      ],
+    }));
+    chart.draw(
+      (width) => barsOf(groups, null, width),
+      `Rates of ${groups.length} records: ${groups.map(({ name, note }) => `${name} ${note}`).join(', ')}.`,
+      known,
+    );
+  };
+}

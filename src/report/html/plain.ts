@@ -1,0 +1,25 @@
+// Text of databases as a page may show it: what is written by anybody can neither be markup nor reorder what stands beside it.
+
+// Control characters, marks that turn the direction of text around, and characters without any width.
+const UNSEEN = /[\p{Cc}\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+/** A text with what cannot be seen made visible, and no longer than `longest` characters. */
+export function plain(text: string, longest = 2000): string {
+  const shown = text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+  return shown.toWellFormed().replaceAll(UNSEEN, '\ufffd');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A text as HTML, between tags and in attributes in quotes. */
+export const escapeHtml = (text: string): string => text.replaceAll(/[&<>"']/g, (one) => ENTITIES[one]!);
+
+/** A word of a shell's command line, whatever is in it. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

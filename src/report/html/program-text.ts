@@ -1,0 +1,34 @@
+// Workloads as a program that tunes them: one function each. Sizes and types are all that is taken of them.
+import { isFloat } from '../../workload/element-type.ts';
+import { operationText, tensorType } from '../../workload/contraction/text.ts';
+import { isDynamic, type Workload } from '../../workload/workload.ts';
+
+/** Whether a program can be written for it: a dispatch is only known to the program that it comes from. */
+export const isWritable = (workload: Workload): boolean =>
+  workload.context === undefined && !isDynamic(workload);
+
+/** MLIR text whose operations have exactly these workloads; of static sizes and without a context. */
+export const programText = (workloads: readonly Workload[]): string =>
+  workloads.map((workload, i) => functionText(workload, `w${i}`)).join('\n');
+
+function functionText(workload: Workload, name: string): string {
+  const { lhs, rhs, accumulator, constantRhs } = workload;
+  const [lhsType, rhsType, type] = [lhs, rhs, accumulator].map((one) => tensorType(workload, one)) as [
+    string,
+    string,
+    string,
+  ];
+  const one = (elementType: string) => (isFloat(elementType) ? '1.0' : '1');
+  const zero = isFloat(accumulator.elementType) ? '0.0' : '0';
+  const parameters = constantRhs ? `%lhs: ${lhsType}` : `%lhs: ${lhsType}, %rhs: ${rhsType}`;
+  return [
+    `func.func @${name}(${parameters}) -> ${type} {`,
+    ...(constantRhs ? [`  %rhs = arith.constant dense<${one(rhs.elementType)}> : ${rhsType}`] : []),
+    `  %zero = arith.constant ${zero} : ${accumulator.elementType}`,
+    `  %empty = tensor.empty() : ${type}`,
+    `  %init = linalg.fill ins(%zero : ${accumulator.elementType}) outs(%empty : ${type}) -> ${type}`,
+    operationText(workload, null),
+    `  return %result : ${type}`,
+    '}',
+  ].join('\n');
+}

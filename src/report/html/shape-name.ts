@@ -1,0 +1,49 @@
+// Short names of workloads, read off their keys; used by the page's script, too. Pure.
+
+/** Sizes by letter, `?` for a dynamic one: `m=512 n=?(1,16)` gives [['m', '512'], ['n', '?']]. */
+export const sizesOf = (key: string): (readonly [letter: string, size: string])[] =>
+  [...key.matchAll(/(?:^|\s)([bmnk]\d*)=(\?\([\d,]*\)|\d+)/g)].map(
+    ([, letter, size]) => [letter!, size!.startsWith('?') ? '?' : size!] as const,
+  );
+
+/** Element types, such as `f32` or `i8→i32`; empty where the key has none. */
+export function typesOf(key: string): string {
+  const [, lhs, rhs, result] = /\s(\w+),(\w+)->(\w+)(?:\s|$)/.exec(key) ?? [];
+  if (lhs === undefined) return '';
+  if (lhs === rhs && rhs === result) return lhs;
+  return lhs === rhs ? `${lhs}→${result!}` : `${lhs},${rhs!}→${result!}`;
+}
+
+/** `997×997×997`, in the order of the key: batch, rows, columns, sum; `512×512×512 f16→f32`, `8·64×64×64` with a batch. */
+export function shapeOf(key: string): string {
+  const sizes = sizesOf(key);
+  if (sizes.length === 0) return key.length <= 40 ? key : `${key.slice(0, 39)}…`;
+  const batch = sizes.filter(([letter]) => letter.startsWith('b')).map(([, size]) => `${size}·`);
+  const rest = sizes.filter(([letter]) => !letter.startsWith('b')).map(([, size]) => size);
+  const types = typesOf(key);
+  const notes = [...(types === 'f32' || types === '' ? [] : [types])];
+  if (key.includes(' in=')) notes.push('in place');
+  return [`${batch.join('')}${rest.join('×')}`, ...notes].join(' ');
+}
+
+/** Kinds of shapes: what decides, as a rule, how good the compiler's default is. */
+export const CLASSES = [
+  'matrix × vector',
+  'thin: 16 or fewer rows or columns',
+  'all sizes multiples of 16',
+  'other sizes',
+  'dynamic sizes',
+] as const;
+
+export function classOf(key: string): (typeof CLASSES)[number] {
+  const sizes = sizesOf(key);
+  if (sizes.some(([, size]) => size === '?')) return 'dynamic sizes';
+  const product = (kind: string) =>
+    sizes.filter(([letter]) => letter.startsWith(kind)).reduce((all, [, size]) => all * Number(size), 1);
+  const [m, n] = [product('m'), product('n')];
+  if (m === 1 || n === 1) return 'matrix × vector';
+  if (m <= 16 || n <= 16) return 'thin: 16 or fewer rows or columns';
+  return sizes.every(([letter, size]) => letter.startsWith('b') || Number(size) % 16 === 0)
+    ? 'all sizes multiples of 16'
+    : 'other sizes';
+}

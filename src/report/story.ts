@@ -1,0 +1,110 @@
+// What whoever waits at a terminal sees of tuning: sentences that stay, and a last line that rewrites itself. Nobody else sees
+// anything.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parse } from 'node:path';
+import { isatty } from 'node:tty';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import { INTRODUCED, pathIn } from '../system/cache.ts';
+import type { TuneOutcome } from '../tuning/tune-workloads.ts';
+import type { TuningProgress } from '../tuning/workload-search.ts';
+import { columns, lineDisplay, write } from './progress.ts';
+import {
+  beginning,
+  ending,
+  INTRODUCTION,
+  PREPARING,
+  programEnding,
+  progressLine,
+  runningProgram,
+} from './sentences.ts';
+import { wrapped } from './text.ts';
+
+export interface Story {
+  /** So many workloads are to be tuned in so many seconds. */
+  begin(count: number, seconds: number): void;
+  progress(progress: TuningProgress): void;
+  /** What came of so many. */
+  end(count: number, outcome: TuneOutcome): void;
+  runProgram(seconds: number): void;
+  endProgram(verdict: ProgramVerdict): void;
+  /** Takes the last line away. */
+  clear(): void;
+}
+
+const SILENCE: Story = {
+  begin() {},
+  progress() {},
+  end() {},
+  runProgram() {},
+  endProgram() {},
+  clear() {},
+};
+
+/**
+ * Told on stderr where that is a terminal.
+ * @param cacheDirectory where it is kept that somebody was told what tuning is; null where nobody needs to be
+ */
+export function storyOf(cacheDirectory: string | null): Story {
+  if (!isatty(2)) return SILENCE;
+  const { show, say, clear } = terminal();
+  const clock = () => performance.now() / 1000;
+  let begun = clock();
+  return {
+    begin(count, seconds) {
+      begun = clock();
+      say(beginning(count, seconds));
+      if (cacheDirectory !== null && isFirst(cacheDirectory)) say(INTRODUCTION);
+      show(PREPARING);
+    },
+    progress(progress) {
+      show(progressLine(progress));
+    },
+    end(count, { results, whyNot }) {
+      say(ending([...results.values()], count - results.size, whyNot, clock() - begun));
+    },
+    runProgram(seconds) {
+      show(runningProgram(seconds));
+    },
+    endProgram(verdict) {
+      const sentence = programEnding(verdict);
+      if (sentence !== null) say(sentence);
+    },
+    clear,
+  };
+}
+
+/** Whether nobody was told before, with this cache folder; from now on somebody was. */
+function isFirst(cacheDirectory: string): boolean {
+  try {
+    mkdirSync(cacheDirectory, { recursive: true });
+    writeFileSync(pathIn(cacheDirectory, INTRODUCED), '', { flag: 'wx' });
+    return true;
+  } catch {
+    // It is there. Where nothing can be written it would be told again and again.
+    return false;
+  }
+}
+
+interface Terminal {
+  /** The last line: it goes on from the sentence above it. */
+  readonly show: (line: string) => void;
+  /** What stays, above it. */
+  readonly say: (sentence: string) => void;
+  readonly clear: () => void;
+}
+
+/** Each line begins with the name of the program that was started. */
+function terminal(): Terminal {
+  const { name } = parse(process.argv[1] ?? '');
+  const { show, clear } = lineDisplay();
+  return {
+    clear,
+    show(line: string) {
+      show(`  ${line}`);
+    },
+    say(sentence: string) {
+      clear();
+      write(`${wrapped(`${name}: ${sentence}`, columns(), '  ')}\n`);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+// From what was timed to a decision with its evidence.
+import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
+import { geometricMean, largestDeviation } from '../measure/statistics.ts';
+import type { Evidence } from '../store/store.ts';
+import { isOpen, winner, type Race } from './race.ts';
+
+/** A decision and the evidence for it. */
+export interface TuningResult {
+  readonly configuration: Configuration;
+  readonly evidence: Evidence;
+}
+
+/** What evidence says of the search that led to it. */
+export type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
+
+/** What the default is compared with itself. */
+const itself = (defaultSeconds: number) => ({
+  ...{ ratio: 1, low: 1, high: 1, maxError: 0 },
+  ...{ defaultSeconds, seconds: defaultSeconds },
+});
+
+/** The decision of a race. */
+export function decisionOf(raced: Race, searched: Searched): TuningResult {
+  const best = winner(raced);
+  const { defaultSeconds, noiseFloor } = raced;
+  const { processes } = best ?? raced;
+  const repetitions = processes * raced.repetitions;
+  const common = { defaultSeconds, processes, repetitions, noiseFloor, ...searched };
+  if (best === null) {
+    const complete = searched.complete && !isOpen(raced);
+    const evidence = { ...common, ...itself(defaultSeconds), complete };
+    return { configuration: DEFAULT_CONFIGURATION, evidence };
+  }
+  const { configuration, ratio, low, high, seconds, maxError } = best;
+  return { configuration, evidence: { ...common, ratio, low, high, seconds, maxError } };
+}
+
+/**
+ * The decision for the default by the batches of a search.
+ * @param timed seconds of the default in each batch, over sizes their geometric means; how often it was timed in all
+ */
+export function defaultResult(
+  { means, repetitions }: { readonly means: readonly number[]; readonly repetitions: number },
+  searched: Searched,
+): TuningResult {
+  const processes = means.length;
+  const noiseFloor = largestDeviation(means);
+  const evidence = { ...itself(geometricMean(means)), processes, repetitions, noiseFloor, ...searched };
+  return { configuration: DEFAULT_CONFIGURATION, evidence };
+}

@@ -1,0 +1,66 @@
+// The space of filters that are moved over images: tiles leave no remainder, whatever the sizes.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isConfiguration } from '../../../src/backend/index.ts';
+import type { WindowTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
+import { compilationInfo } from '../../../src/backend/llvm-cpu/render.ts';
+import { windowSpace } from '../../../src/backend/llvm-cpu/window-space.ts';
+import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { convolution } from '../../support/workloads.ts';
+
+const options = { nativeVectorBytes: 32, threads: 2, wholeProgram: true };
+const size = fc.integer({ min: 1, max: 300 });
+
+test('every configuration divides what it tiles, and is stored and read again', () => {
+  fc.assert(
+    fc.property(size, size, size, fc.boolean(), fc.integer(), (image, outputs, inputs, isDepthwise, seed) => {
+      const workload = convolution(image, outputs, isDepthwise ? null : inputs);
+      const space = windowSpace(workload, options);
+      const random = seededRandom(seed);
+      expect(space.starts.length).toBeGreaterThan(0);
+      for (const point of [
+        ...space.starts,
+        ...Array.from({ length: 20 }, () => randomPoint(space, random)),
+      ]) {
+        const configuration = space.configurationAt(point) as WindowTileConfiguration | null;
+        if (configuration === null) continue;
+        expect(space.pointOf(configuration)).toEqual(point);
+        expect(isConfiguration(JSON.parse(JSON.stringify(configuration)), workload.dimensions.length)).toBe(
+          true,
+        );
+        const { distribution, vectorCommonParallel, vectorReduction } = configuration;
+        for (const [d, { kind, size }] of workload.dimensions.entries()) {
+          if (kind === 'k') expect([distribution[d], vectorCommonParallel[d]]).toEqual([0, 0]);
+          else expect(vectorReduction[d]).toBe(0);
+          const [outer, inner] =
+            kind === 'k' ? [size, vectorReduction[d]!] : [distribution[d]!, vectorCommonParallel[d]!];
+          expect([size % outer, outer % inner]).toEqual([0, 0]);
+        }
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('work is divided among all threads where it can be', () => {
+  const workload = convolution(35, 96, 96);
+  const space = windowSpace(workload, { ...options, threads: 16 });
+  for (const start of space.starts) {
+    const { distribution } = space.configurationAt(start) as WindowTileConfiguration;
+    const workgroups = workload.dimensions.reduce(
+      (count, { size, kind }, d) => (kind === 'k' ? count : count * (size / distribution[d]!)),
+      1,
+    );
+    expect(workgroups).toBeGreaterThanOrEqual(16);
+  }
+});
+
+test('the compiler is told of its pipeline, with the batch dimension first', () => {
+  const space = windowSpace(convolution(35, 96, 96), options);
+  const configuration = space.configurationAt(space.starts[0]!) as WindowTileConfiguration;
+  expect(compilationInfo(configuration, [0, 1, 2, 3, 4, 5, 6], [3, 13, 0])).toBe(
+    '#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [1, 1, 35, 96, 0, 0, 0], ' +
+      'vector_common_parallel = [1, 1, 7, 16, 0, 0, 0], vector_reduction = [0, 0, 0, 0, 1, 1, 8]>, ' +
+      'translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<ConvTileAndDecomposeExpert>>>',
+  );
+});

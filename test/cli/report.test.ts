@@ -1,0 +1,75 @@
+// `iree-tuned report`, as a user runs it.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { noteCounts } from '../../src/report/counting.ts';
+import { DECISION, subjectOf, temporaryFolder } from '../store/support.ts';
+import { root } from '../support/folders.ts';
+import { NODE_CODE } from '../support/node-code.ts';
+
+const ENTRY = join(root, 'src', 'cli', 'iree-tuned.ts');
+
+function place() {
+  const folder = temporaryFolder();
+  const at = (name: string) => join(folder, name);
+  const run = async (...args: readonly string[]) => {
+    const script = `const { main } = await import(${JSON.stringify(ENTRY)}); await main();`;
+    const all = ['--conditions=source', '--input-type=module', '-e', script, '--', ...args];
+    const env = {
+      ...NODE_CODE,
+      PATH: process.env['PATH'],
+      HOME: folder,
+      IREE_TUNED_DB: at('tuning.db'),
+      IREE_TUNED_CACHE: at('cache'),
+    };
+    const { exitCode, stdout, stderr } = await execa(process.execPath, all, {
+      ...{ cwd: folder, env, extendEnv: false, reject: false, stdin: 'ignore' },
+    });
+    return { code: exitCode, out: stdout, err: stderr };
+  };
+  return { at, run };
+}
+
+// What the page is drawn by is bundled with everything else; the page itself is tested without that.
+test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
+  'report writes what there is of the part that is asked for, and says what',
+  async () => {
+    const { at, run } = place();
+    const store = openSqliteStore(at('tuning.db'));
+    for (const m of [4, 8]) store.putRecord(subjectOf(m), DECISION);
+    store.putRecord(subjectOf(8, { compiler: 'iree 3.12.0' }), DECISION);
+    store.noteMiss(subjectOf(16));
+    store.close();
+    noteCounts(at('cache'), { compiles: 2, 'operations: hit': 3 });
+
+    const all = await run('report', '--json');
+    expect(all).toMatchObject({ code: 0, err: '' });
+    const written = readFileSync(at('report.html'));
+    expect(JSON.parse(all.out)).toMatchObject({
+      ...{ file: 'report.html', bytes: written.length, records: 3, workloads: 2, faster: 3, missing: 1 },
+      ...{ compared: 1, days: 1, searches: 0, shapes: 0, programs: 0 },
+    });
+    expect(written.toString()).toContain('2 compiles found 100%');
+
+    mkdirSync(at('out'));
+    const part = await run('report', '-o', 'out/part.html', '--compiler', '3.12');
+    expect(part.out).toMatch(/^out\/part\.html: 1 records, 0 searches, \d+ KB; open it in a browser$/);
+    expect(readFileSync(at('out/part.html'), 'utf8')).toContain(
+      'Only records with compiler &quot;3.12&quot;.',
+    );
+    expect(readdirSync(at('out'))).toEqual(['part.html']);
+  },
+  120_000,
+);
+
+test('report says what is wrong with the files of benchmarks before it writes anything', async () => {
+  const { at, run } = place();
+  writeFileSync(at('kernels.json'), '{"version":1}');
+  const { code, err } = await run('report', '--bench', 'kernels.json');
+  expect(code).toBe(1);
+  expect(err).toMatch(/^iree-tuned: kernels\.json: \w+: .*npm run bench:kernels -- --json FILE/);
+  expect((await run('report', '--models', 'none.json')).err).toContain('none.json');
+  expect(existsSync(at('report.html'))).toBe(false);
+}, 120_000);

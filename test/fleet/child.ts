@@ -1,0 +1,78 @@
+// A worker on a pretended machine: `node --conditions=source child.ts URL MACHINE FOLDER UNTIL_IDLE DRAIN`. What it measures is made
+// up, takes a moment, and is noted line by line while it has the measuring lock; a file `hold-MACHINE` keeps it in the middle of that.
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deviceKey } from '../../src/backend/device.ts';
+import { endingSignals } from '../../src/cli/worker.ts';
+import { queueDatabase } from '../../src/fleet/database.ts';
+import { machineLock } from '../../src/fleet/machine.ts';
+import { openQueue } from '../../src/fleet/queue.ts';
+import { runWorker } from '../../src/fleet/worker.ts';
+import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
+import { openExchange } from '../../src/store/open-exchange.ts';
+import { openStore } from '../../src/store/open.ts';
+import { readAddress } from '../../src/team/address.ts';
+import { openTeam } from '../../src/team/postgres.ts';
+import { workloadRank } from '../../src/workload/workload.ts';
+import { DECISION, TILE } from '../store/samples.ts';
+import { PLACE, pretendedDevice } from './support.ts';
+
+const [url = '', machine = '', folder = '', untilIdle = '', drain = ''] = process.argv.slice(2);
+/** Several workers are on one machine where their names begin with its letter. */
+const own = join(folder, machine);
+mkdirSync(own, { recursive: true });
+const device = pretendedDevice(machine[0]!);
+const env = { IREE_TUNED_MACHINE: `${folder} ${machine[0]!}` };
+const path = join(own, 'tuning.db');
+const note = (deed: string, workload: string) => {
+  appendFileSync(join(folder, 'notes'), `${Date.now()}\t${machine}\t${deed}\t${workload}\n`);
+};
+const say = (line: string) => {
+  note('says', line);
+};
+
+const { signals, unlisten } = endingSignals(Number(drain), say);
+const address = readAddress(url);
+const database = queueDatabase(address, address.password ?? '');
+const team = openTeam(url, {});
+const store = await openStore(path);
+const local = openExchange(path);
+const queue = await openQueue(database, PLACE);
+// Cache folders of their own: it is the machine's lock that keeps workers apart.
+const lockHere = { cacheDirectory: join(own, 'cache'), env };
+await runWorker({
+  ...{ place: PLACE, device: deviceKey(device), team, queue, store, local, signals, say },
+  machine: machineLock(database, env.IREE_TUNED_MACHINE),
+  isBusy: () => Promise.resolve(false),
+  untilIdle: untilIdle === 'true',
+  async doJob({ workload, form, target, compiler }, { signal, onBatch }) {
+    // Without the worker's own lock two would meet here.
+    const lock = await acquireMeasuringLock(lockHere, 0);
+    if (lock === null) {
+      note('met', workload);
+      return { outcome: 'busy' };
+    }
+    note('begins', workload);
+    const subject = {
+      ...{ workload, target, compiler, device: deviceKey(device), workloadForm: form },
+      ...{ targetForm: { cpu: 'pretended' }, deviceForm: device, compilerForm: { version: 'pretended' } },
+    };
+    const trial = { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 2, message: null } as const;
+    store.addTrials(subject, [{ ...trial, strategy: 'pretended' }]);
+    onBatch();
+    do await sleep(100 + 100 * Math.random());
+    while (existsSync(join(folder, `hold-${machine}`)) && !signal.aborted);
+    note('ends', workload);
+    lock.release();
+    if (signal.aborted) return { outcome: 'stopped' };
+    if (workloadRank(form) !== TILE.distribution.length) throw new Error('no such work here');
+    store.putRecord(subject, { ...DECISION, createdAt: new Date().toISOString() });
+    return { outcome: 'known', evidence: DECISION.evidence, isNew: true };
+  },
+});
+unlisten();
+database.close();
+team.close();
+local.close();
+store.close();

@@ -1,0 +1,274 @@
+// Demands, jobs and who may touch them, against a real server.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { jobKey, queueName } from '../../src/fleet/job.ts';
+import { queueDatabase } from '../../src/fleet/database.ts';
+import { installQueue } from '../../src/fleet/install.ts';
+import { machineLock } from '../../src/fleet/machine.ts';
+import { deadJobs, queueStates, retryDead } from '../../src/fleet/overview.ts';
+import { planJobs } from '../../src/fleet/plan.ts';
+import { DEAD, openQueue } from '../../src/fleet/queue.ts';
+import { readAddress } from '../../src/team/address.ts';
+import { openConnection } from '../../src/team/connection.ts';
+import { migrateTeam } from '../../src/team/migrate.ts';
+import { QUEUE_SCHEMA, ROLES_SQL } from '../../src/team/roles.ts';
+import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
+import { claimOf, client, clientAs, given, LONG, partsOf, refusal } from '../team/support.ts';
+import { databaseOf, fleetDatabase, keysOf, PLACE, want, wantedOn } from './support.ts';
+
+/** A worker's queue, with what so many builds each want. */
+async function queueWith(builds: readonly number[]) {
+  const database = await fleetDatabase();
+  const url = await database.login('worker', { in: 'iree_tuned_worker' });
+  const own = databaseOf(url);
+  const queue = await openQueue(own, PLACE);
+  onTestFinished(() => queue.close());
+  const team = client(url);
+  for (const [m, count] of builds.entries())
+    for (let i = 0; i < count; i++) await want(team, [wantedOn('A', m + 1)]);
+  const planned = async () => {
+    const { target, compiler } = PLACE;
+    return planJobs(await given(team.demands({ target, compiler }, LONG)), PLACE).jobs;
+  };
+  const plan = async () => queue.plan(await planned());
+  return { database, url, own, queue, team, plan, planned };
+}
+
+const sizeOf = (data: unknown) => /m=(\d+)/.exec((data as { workload: string }).workload)![1];
+
+describe.skipIf(whyNoPostgres !== null)('demands', () => {
+  test('500 builds that miss the same 40 at once raise 40 demands by 500', { timeout: 300_000 }, async () => {
+    const { database } = await queueWith([]);
+    const url = await database.login('ci', { in: 'iree_tuned_writer' });
+    const subjects = Array.from({ length: 40 }, (_, m) => wantedOn('A', m + 1));
+    const builds = Array.from({ length: 500 }, (_, i) => i);
+    // As many at a time as the server has connections for.
+    const ask = async () => {
+      const team = client(url);
+      while (builds.pop() !== undefined) await want(team, subjects);
+    };
+    await Promise.all(Array.from({ length: 50 }, ask));
+    expect(
+      await database.query(
+        'SELECT builds::integer, count(*)::integer FROM iree_tuned.demand GROUP BY builds',
+      ),
+    ).toEqual([{ builds: 500, count: 40 }]);
+    // Builds never touch the queue.
+    expect(await database.query(`SELECT count(*)::integer AS jobs FROM ${QUEUE_SCHEMA}.job`)).toEqual([
+      { jobs: 0 },
+    ]);
+  });
+
+  test('end with what somebody has told since, and only then', async () => {
+    const { team } = await queueWith([]);
+    const subject = wantedOn('A', 1);
+    const place = { target: PLACE.target, compiler: PLACE.compiler };
+    const wanted = async () => (await given(team.demands(place, LONG))).demands.map(({ builds }) => builds);
+    await given(team.push([...partsOf(subject), claimOf({ subject })], LONG));
+    await want(team, [subject]);
+    expect(await wanted()).toEqual([1]);
+    await given(team.push([claimOf({ subject, evidence: { repetitions: 61 } })], LONG));
+    expect(await wanted()).toEqual([]);
+  });
+
+  test('are refused with a reason that stays and is told', async () => {
+    const { team } = await queueWith([2]);
+    const subject = wantedOn('A', 1);
+    await given(team.settle([keysOf(subject)], 'nobody can', LONG));
+    await want(team, [subject]);
+    expect(await given(team.fleet(LONG))).toMatchObject({
+      wanted: 0,
+      refused: [{ workload: subject.workload, device: subject.device, builds: 3, reason: 'nobody can' }],
+    });
+    expect(await given(team.settle([keysOf(subject)], null, LONG))).toMatchObject({ settled: 1 });
+    expect(await given(team.fleet(LONG))).toMatchObject({ wanted: 0, refused: [] });
+  });
+});
+
+describe.skipIf(whyNoPostgres !== null)('the queue', () => {
+  test('has one job for each workload, those first that most builds want', async () => {
+    const { queue, plan, planned, team } = await queueWith([1, 3, 2]);
+    const jobs = await planned();
+    const added = await Promise.all([queue.plan(jobs), queue.plan(jobs), queue.plan(jobs)]);
+    expect(added.toSorted()).toEqual([0, 0, 3]);
+    // One more build raises what waits already.
+    for (let i = 0; i < 5; i++) await want(team, [wantedOn('B', 1)]);
+    expect(await plan()).toBe(0);
+    const taken = [await queue.take(), await queue.take(), await queue.take()];
+    expect(taken.map((job) => sizeOf(job!.data))).toEqual(['1', '2', '3']);
+    expect(await queue.take()).toBeNull();
+    // What is being done is not planned again.
+    expect(await plan()).toBe(0);
+  });
+
+  test('two that take at once get two jobs', async () => {
+    const { queue, plan, url } = await queueWith([1, 1, 1, 1]);
+    await plan();
+    const other = await openQueue(databaseOf(url), PLACE);
+    onTestFinished(() => other.close());
+    const taken = await Promise.all([queue.take(), other.take(), queue.take(), other.take()]);
+    expect(new Set(taken.map((job) => job!.id)).size).toBe(4);
+  });
+
+  test('what is handed back can be taken at once, and does not count as a failure', async () => {
+    const { queue, plan, database } = await queueWith([7]);
+    await plan();
+    for (let i = 0; i < 8; i++) {
+      const job = await queue.take();
+      expect(job).toMatchObject({ priority: 7 });
+      await queue.handBack(job!);
+    }
+    expect(
+      await database.query(
+        `SELECT state, retry_count FROM ${QUEUE_SCHEMA}.job WHERE name = '${queueName(PLACE)}'`,
+      ),
+    ).toEqual([{ state: 'created', retry_count: 0 }]);
+  });
+
+  test('who comes late neither fails nor hands back what somebody else has by now, but completes it', async () => {
+    const { queue, plan, database } = await queueWith([1]);
+    await plan();
+    const late = await queue.take();
+    await database.query(
+      `UPDATE ${QUEUE_SCHEMA}.job SET state = 'retry', start_after = now() WHERE state = 'active'`,
+    );
+    expect(await queue.touch(late!)).toBe(false);
+    const now = await queue.take();
+    expect(now).toMatchObject({ id: late!.id });
+    expect(await queue.touch(late!)).toBe(false);
+    await queue.fail(late!, 'no');
+    await queue.handBack(late!);
+    expect(await queue.touch(now!)).toBe(true);
+    await queue.complete(late!, {});
+    expect(await queue.touch(now!)).toBe(false);
+    expect(await queue.take()).toBeNull();
+  });
+
+  test('what fails too often is dead, is not planned again, and lives again when somebody says so', async () => {
+    const { queue, plan, database, own } = await queueWith([2, 1]);
+    await plan();
+    for (let attempt = 0; attempt < 10; attempt++) {
+      // The pause before the next attempt is over.
+      await database.query(`UPDATE ${QUEUE_SCHEMA}.job SET start_after = now() WHERE state = 'retry'`);
+      const job = await queue.take();
+      if (job === null || sizeOf(job.data) !== '1') break;
+      await queue.fail(job, 'it has no default');
+    }
+    const [dead] = await deadJobs(own);
+    expect(dead).toMatchObject({ attempts: 5, reason: 'it has no default', ...PLACE });
+    expect(await deadJobs(own)).toHaveLength(1);
+    expect(await plan()).toBe(0);
+    expect(await queueStates(own)).toMatchObject([{ ...PLACE, waiting: 0, active: 1 }]);
+    await expect(retryDead(own, 'ffff-none')).rejects.toThrow('no dead job has an id that begins with');
+    expect(await retryDead(own, dead!.id.slice(0, 8))).toEqual([dead!.id]);
+    expect(await deadJobs(own)).toEqual([]);
+    expect(await queue.take()).toMatchObject({ key: jobKey(wantedOn('A', 1).workload), priority: 2 });
+  });
+
+  test('what a silent worker holds is free again', async () => {
+    const { queue, plan, database } = await queueWith([1]);
+    await plan();
+    const job = await queue.take();
+    await queue.supervise();
+    expect(await queue.touch(job!)).toBe(true);
+    await database.query(
+      `UPDATE ${QUEUE_SCHEMA}.job SET heartbeat_on = now() - interval '1 minute' WHERE state = 'active'`,
+    );
+    await database.query(`UPDATE ${QUEUE_SCHEMA}.queue SET monitor_claim_on = NULL, monitor_on = NULL`);
+    await queue.supervise();
+    expect(await queue.touch(job!)).toBe(false);
+    await database.query(`UPDATE ${QUEUE_SCHEMA}.job SET start_after = now() WHERE state = 'retry'`);
+    expect(await queue.take()).toMatchObject({ id: job!.id });
+  });
+});
+
+describe.skipIf(whyNoPostgres !== null)('rights', () => {
+  test('a worker may use the queue and create nothing; readers and writers may neither', async () => {
+    const { database, own } = await queueWith([]);
+    await expect(own.rows(`CREATE TABLE ${QUEUE_SCHEMA}.mine ()`)).rejects.toThrow('permission denied');
+    await expect(own.rows('CREATE SCHEMA mine')).rejects.toThrow('permission denied');
+    await expect(own.rows(`DROP TABLE ${QUEUE_SCHEMA}.job`)).rejects.toThrow('must be owner');
+    for (const role of ['reader', 'writer'] as const) {
+      const url = await database.login(role, { in: `iree_tuned_${role}` });
+      for (const table of ['job', 'queue', 'version'])
+        await expect(databaseOf(url).rows(`SELECT FROM ${QUEUE_SCHEMA}.${table}`)).rejects.toThrow(
+          'permission denied',
+        );
+      await expect(openQueue(databaseOf(url), PLACE)).rejects.toThrow('permission denied');
+      const team = client(url);
+      const nothing = { target: PLACE.target, compiler: PLACE.compiler };
+      for (const ask of [
+        () => team.demands(nothing, LONG),
+        () => team.settle([], null, LONG),
+        () => team.fleet(LONG),
+      ])
+        expect(await refusal(ask())).toMatchObject({ kind: 'rejected' });
+    }
+  });
+
+  test("nobody ends or changes another login's worker", async () => {
+    const { team, database } = await queueWith([]);
+    const other = await clientAs(database, 'worker', 'mallory');
+    const worker = {
+      id: '00000000-0000-4000-8000-000000000001',
+      ...{ person: 'ada', machine: 'host-1', tool: '0.2.0', state: 'idle', holds: null, finished: 3 },
+      ...{ target: PLACE.target, compiler: PLACE.compiler, device: PLACE.device },
+    };
+    expect(await given(team.attend(worker, LONG))).toMatchObject({ attended: 1 });
+    expect(await given(other.attend({ ...worker, finished: 9 }, LONG))).toMatchObject({ attended: 0 });
+    expect(await given(other.leave(worker, LONG))).toMatchObject({ left: 0 });
+    expect((await given(team.fleet(LONG))).workers).toMatchObject([{ finished: 3, holds: null }]);
+    expect(await given(team.leave(worker, LONG))).toMatchObject({ left: 1 });
+  });
+
+  test('the queue is made by an administrator, as often as he likes, and handed over with the roles', async () => {
+    const database = await testDatabase();
+    const address = readAddress(database.url);
+    const superuser = openConnection(address, '');
+    onTestFinished(() => {
+      superuser.close();
+    });
+    await migrateTeam(superuser);
+    const ofSuperuser = queueDatabase(address, '', superuser);
+    await installQueue(ofSuperuser);
+    await superuser.query(ROLES_SQL, [], LONG);
+    const url = await database.login('admin', { in: 'iree_tuned_administrator' });
+    await Promise.all([installQueue(databaseOf(url)), installQueue(ofSuperuser)]);
+    const owners = await database.query(
+      `SELECT DISTINCT relowner::regrole::text AS owner FROM pg_class WHERE relnamespace = '${QUEUE_SCHEMA}'::regnamespace`,
+    );
+    expect(owners).toEqual([{ owner: 'iree_tuned_administrator' }]);
+    const worker = databaseOf(await database.login('worker', { in: 'iree_tuned_worker' }));
+    const queue = await openQueue(worker, PLACE);
+    await queue.close();
+    expect(await worker.rows(`SELECT name FROM ${QUEUE_SCHEMA}.queue ORDER BY name`)).toEqual([
+      { name: DEAD },
+      { name: queueName(PLACE) },
+    ]);
+  });
+
+  test('a server without a queue is told so', async () => {
+    const database = await testDatabase();
+    await expect(openQueue(databaseOf(database.url), PLACE)).rejects.toThrow(
+      'its administrator runs iree-tuned team migrate',
+    );
+  });
+});
+
+describe.skipIf(whyNoPostgres !== null)("the machine's lock", () => {
+  test('one worker of a machine has it at a time, and loses it with its connection', async () => {
+    const { url, database } = await queueWith([]);
+    const [first, second, elsewhere] = [databaseOf(url), databaseOf(url), databaseOf(url)];
+    const one = machineLock(first, 'a machine');
+    const two = machineLock(second, 'a machine');
+    expect([await one.hold(), await one.hold(), await two.hold()]).toEqual([true, true, false]);
+    expect(await machineLock(elsewhere, 'another one').hold()).toBe(true);
+    await one.release();
+    expect([await two.hold(), await one.hold()]).toEqual([true, false]);
+    await database.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()',
+    );
+    while (!(await one.hold().catch(() => false))) await sleep(10);
+    expect(await two.hold().catch(() => two.hold())).toBe(false);
+  });
+});

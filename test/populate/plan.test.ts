@@ -1,0 +1,280 @@
+// What is planned, in which order, and that a run which was ended goes on: on a bench that makes its timings up.
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { likelyGains } from '../../src/populate/gains.ts';
+import { planPopulation, type Asked, type Plan, type Standing } from '../../src/populate/plan.ts';
+import { populate, type Executor, type PopulateOptions, type Prepared } from '../../src/populate/populate.ts';
+import { contractionOf } from '../../src/populate/shape.ts';
+import { shapesOfSweep } from '../../src/populate/sweep.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import type { Store, Subject, TuningRecord } from '../../src/store/store.ts';
+import type { Known } from '../../src/tuning/tune-workloads.ts';
+import type { Effort } from '../../src/tuning/workload-search.ts';
+import { workloadFlops, workloadKey } from '../../src/workload/workload.ts';
+import { EVIDENCE, SUBJECT, TILE } from '../store/support.ts';
+import { SPACE } from '../support/backend.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { tuneWorkload } from '../tuning/support.ts';
+import { syntheticBench } from '../tuning/synthetic-bench.ts';
+
+/** Five by five by two. */
+const shapes = shapesOfSweep(
+  { m: '64:321:64', n: '32:161:32', k: '128,256', rhsConstant: 'no' },
+  (option) => option,
+);
+
+const place = { target: SUBJECT.target, device: SUBJECT.device, compiler: SUBJECT.compiler };
+
+const subjectFor = ({ work: { key, workload } }: Pick<Asked, 'work'>): Subject => ({
+  ...SUBJECT,
+  workload: key,
+  workloadForm: workload,
+});
+
+function askedOf(standingOf: (key: string) => Standing, source = 'sweep'): Asked[] {
+  return shapes.map((shape) => {
+    const workload = contractionOf(shape);
+    const key = workloadKey(workload);
+    const work = { key, workload, count: shape.count, options: SPACE };
+    return { work, site: 0, source, standing: standingOf(key), shape };
+  });
+}
+
+const NEW: Standing = { kind: 'new' };
+
+const record = (key: string, ratio: number, configuration: Configuration = TILE): TuningRecord => ({
+  ...{ ...place, workload: key, configuration, failure: null, createdAt: '2026-01-01T00:00:00.000Z' },
+  ...{ createdBy: 'test', machine: 'test', tool: '0', digest: '' },
+  evidence: { ...EVIDENCE, ratio, tuningSeconds: 12 },
+});
+
+const keyOf = (m: number, n: number, k: number) => `contraction m=${m} n=${n} k=${k} f32,f32->f32 mk,kn->mn`;
+
+describe('a plan', () => {
+  test('begins with what saves most: work times how often times what is gained near it', () => {
+    const plan = planPopulation(
+      askedOf(() => NEW),
+      [],
+      () => [],
+    );
+    expect(plan.todo).toHaveLength(50);
+    const work = plan.todo.map(({ work: { workload } }) => workloadFlops(workload));
+    expect(work).toEqual(work.toSorted((a, b) => b - a));
+    expect(plan.isMeasured).toBe(false);
+  });
+
+  test('what is found near a shape moves it forward, and the default that is best moves it back', () => {
+    const records = [record(keyOf(64, 32, 128), 8), record(keyOf(320, 160, 256), 1)];
+    const plan = planPopulation(
+      askedOf(() => NEW),
+      [],
+      () => records,
+    );
+    const position = (key: string) => plan.todo.findIndex(({ work }) => work.key === key);
+    expect(position(keyOf(320, 160, 256))).toBeGreaterThan(position(keyOf(256, 96, 256)));
+    expect(plan.todo.find(({ work }) => work.key === keyOf(64, 32, 128))!.likelyGain).toBeGreaterThan(4);
+    expect(plan).toMatchObject({ secondsEach: 12, isMeasured: true });
+  });
+
+  test('what is asked for twice is tuned once and counts twice', () => {
+    const again = askedOf(() => NEW, 'list').slice(0, 3);
+    const plan = planPopulation([...askedOf(() => NEW), ...again], [], () => []);
+    expect(plan).toMatchObject({ duplicates: 3 });
+    expect(plan.todo).toHaveLength(50);
+    expect(plan.todo.filter(({ work }) => work.count === 2)).toHaveLength(3);
+  });
+
+  test('the same workload on another site is another one', () => {
+    const elsewhere = askedOf(() => NEW).map((one) => ({ ...one, site: 1 }));
+    expect(planPopulation([...askedOf(() => NEW), ...elsewhere], [], () => []).todo).toHaveLength(100);
+  });
+
+  test('what is known is left alone, what is not complete goes on, and what is skipped says why', () => {
+    const standings = new Map<string, Standing>([
+      [keyOf(64, 32, 128), { kind: 'known' }],
+      [keyOf(64, 32, 256), { kind: 'unfinished' }],
+      [keyOf(64, 64, 128), { kind: 'skipped', reason: 'the default does not run' }],
+    ]);
+    const plan = planPopulation(
+      askedOf((key) => standings.get(key) ?? NEW),
+      [],
+      () => [],
+    );
+    expect(plan.known.map(({ work }) => work.key)).toEqual([keyOf(64, 32, 128)]);
+    expect(plan.todo.filter(({ isUnfinished }) => isUnfinished)).toHaveLength(1);
+    expect(plan.todo).toHaveLength(48);
+    expect(plan.skipped).toEqual([
+      { what: keyOf(64, 64, 128), site: 0, source: 'sweep', reason: 'the default does not run' },
+    ]);
+  });
+});
+
+describe('what is likely to be gained', () => {
+  test('is what was gained near it, of the same types and form', () => {
+    const gain = likelyGains([record(keyOf(64, 64, 64), 3), record(keyOf(4096, 4096, 4096), 1.2)]);
+    expect(gain(keyOf(64, 64, 64))).toBe(3);
+    expect(gain(keyOf(128, 64, 64))).toBe(3);
+    expect(gain(keyOf(4096, 4096, 2048))).toBeCloseTo(1.2);
+    // Of nothing that is near: the median.
+    expect(gain(keyOf(64, 64, 64).replaceAll('f32', 'f16'))).toBe(1.2);
+  });
+
+  test('is a guess where nothing is known', () => {
+    expect(likelyGains([])(keyOf(1, 2, 3))).toBeGreaterThan(1);
+  });
+});
+
+function openStore(): Store {
+  const store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
+  onTestFinished(() => {
+    store.close();
+  });
+  return store;
+}
+
+/** Enough to see an end. */
+const LITTLE: Effort = { trialsPerBatch: 2, maxTrials: 4, patience: 1, finalists: 1 };
+
+/** An executor on a made-up bench, with what it has tuned. */
+function madeUp(store: Store, onTune: (key: string) => void = () => undefined) {
+  const tuned: string[] = [];
+  const executor: Executor = {
+    prepare: (planned) =>
+      Promise.resolve(planned.map(({ work, isUnfinished }): Prepared => ({ work, isUnfinished }))),
+    async tune(works, _again, _site, { budgetSeconds }) {
+      const results = new Map<string, Known>();
+      for (const work of works) {
+        onTune(work.key);
+        tuned.push(work.key);
+        const bench = syntheticBench({ gainOf: (one) => (one.kind === 'default' ? 1 : 1.5) });
+        const result = await tuneWorkload(bench, store, {
+          ...{ subject: subjectFor({ work }), backend: llvmCpu, options: SPACE, strategy: coordinateDescent },
+          ...{ effort: LITTLE, budgetSeconds, clock: () => 0, createdBy: 'test' },
+        });
+        results.set(work.key, { ...result!, outcome: 'tuned' });
+      }
+      return { results, undecided: new Map(), whyNot: '' };
+    },
+  };
+  return { executor, tuned };
+}
+
+const planFor = (store: Store): Plan =>
+  planPopulation(
+    askedOf((key) =>
+      store.findRecords([key], place.target, place.compiler).length > 0 ? { kind: 'known' } : NEW,
+    ),
+    [],
+    () => store.allRecords(),
+  );
+
+const options = (change: Partial<PopulateOptions> = {}): PopulateOptions => ({
+  atOnce: 2,
+  finishEarly: new AbortController().signal,
+  signal: new AbortController().signal,
+  clock: () => 0,
+  ...change,
+});
+
+describe('a run', () => {
+  test('tunes everything in the order of the plan, and a second one nothing', async () => {
+    const store = openStore();
+    const plan = planFor(store);
+    const { executor, tuned } = madeUp(store);
+    const results = await populate(plan, executor, options());
+    expect(tuned).toEqual(plan.todo.map(({ work }) => work.key));
+    expect(results.every(({ result }) => result?.configuration.kind !== 'default')).toBe(true);
+    const again = planFor(store);
+    expect(again.todo).toEqual([]);
+    expect(again.known).toHaveLength(50);
+  });
+
+  test('that is killed goes on with what is left, and measures nothing twice', async () => {
+    const store = openStore();
+    const first = madeUp(store, () => {
+      if (first.tuned.length === 21) throw new Error('killed');
+    });
+    await expect(populate(planFor(store), first.executor, options())).rejects.toThrow('killed');
+    expect(store.allRecords()).toHaveLength(21);
+    const second = madeUp(store);
+    const plan = planFor(store);
+    expect(plan.todo).toHaveLength(29);
+    await populate(plan, second.executor, options());
+    expect(second.tuned).toHaveLength(29);
+    expect(new Set([...first.tuned, ...second.tuned]).size).toBe(50);
+    expect(store.allRecords()).toHaveLength(50);
+  });
+
+  test('that is interrupted decides what is under way and says of the rest that it goes on', async () => {
+    const store = openStore();
+    const finishEarly = new AbortController();
+    const { executor, tuned } = madeUp(store, () => {
+      finishEarly.abort();
+    });
+    const told: string[] = [];
+    const results = await populate(
+      planFor(store),
+      executor,
+      options({
+        finishEarly: finishEarly.signal,
+        onDone: ({ key }) => {
+          told.push(key);
+        },
+      }),
+    );
+    expect(tuned).toHaveLength(2);
+    expect(results.filter(({ result }) => result !== null)).toHaveLength(2);
+    expect(results.at(-1)!.reason).toMatch(/the same command goes on/);
+    expect(told).toHaveLength(50);
+  });
+
+  test('has its budget: everybody gets a share of what is left, and what does not fit is said', async () => {
+    const store = openStore();
+    let now = 0;
+    const budgets: number[] = [];
+    const { executor } = madeUp(store);
+    const slow: Executor = {
+      ...executor,
+      tune(works, again, site, group) {
+        budgets.push(group.budgetSeconds);
+        now += 40;
+        return executor.tune(works, again, site, group);
+      },
+    };
+    const results = await populate(planFor(store), slow, options({ budgetSeconds: 100, clock: () => now }));
+    // Ten seconds each, however many there are: a few that are tuned well beat many that are tuned badly.
+    expect(budgets).toEqual([20, 20, 20]);
+    expect(results.filter(({ result }) => result !== null)).toHaveLength(6);
+    expect(results.at(-1)!.reason).toMatch(/budget of the run is spent/);
+  });
+
+  test('a survey that finds two shapes to be the same tunes them once, and what it finds to be known not at all', async () => {
+    const store = openStore();
+    const { executor, tuned } = madeUp(store);
+    const plan = planFor(store);
+    const [a, b, c, d] = plan.todo;
+    const surveying: Executor = {
+      ...executor,
+      prepare: (planned) =>
+        Promise.resolve(
+          planned.map((one): Prepared => {
+            if (one === c) return { known: { configuration: TILE, evidence: EVIDENCE } };
+            if (one === d) return { skipped: 'the compiler makes something else of it' };
+            return { work: a!.work, isUnfinished: false };
+          }),
+        ),
+    };
+    const results = await populate({ todo: [a!, b!, c!, d!] }, surveying, options());
+    expect(tuned).toEqual([a!.work.key]);
+    expect(results.map(({ key, wasKnown }) => [key, wasKnown])).toEqual([
+      [a!.work.key, false],
+      [a!.work.key, false],
+      [c!.work.key, true],
+      [d!.work.key, false],
+    ]);
+    expect(results[3]!.reason).toBe('the compiler makes something else of it');
+  });
+});

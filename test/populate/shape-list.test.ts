@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import { parseShapeList } from '../../src/populate/shape-list.ts';
+
+const csv = (text: string) => parseShapeList(text, 'shapes.csv');
+const json = (text: string) => parseShapeList(text, 'shapes.json');
+const F32 = { op: 'matmul', batch: 1, lhs: 'f32', rhs: 'f32', acc: 'f32', count: 1 };
+
+describe('a list of shapes', () => {
+  test('columns come in any order, and most may be missing', () => {
+    expect(csv('k,m,n\n3,1,2\n').map(({ shape }) => shape)).toEqual([
+      { ...F32, m: 1, n: 2, k: 3, rhsConstant: false },
+      { ...F32, m: 1, n: 2, k: 3, rhsConstant: true },
+    ]);
+    const all =
+      'rhs_constant,count,acc,rhs,lhs,k,n,m,batch,op\nyes,7,i32,i4,i8,64,48,32,8,batch_matmul_transpose_b\n';
+    expect(csv(all)).toEqual([
+      {
+        shape: {
+          ...{ op: 'batch_matmul_transpose_b', batch: 8, m: 32, n: 48, k: 64 },
+          ...{ lhs: 'i8', rhs: 'i4', acc: 'i32', rhsConstant: true, count: 7 },
+        },
+        where: 'shapes.csv:2',
+      },
+    ]);
+  });
+
+  test('accumulators are what is usual, and a batch makes a batched operation', () => {
+    const [one] = csv('m,n,k,lhs,batch,rhs_constant\n1,2,3,f16,4,no\n');
+    expect(one!.shape).toMatchObject({ op: 'batch_matmul', batch: 4, lhs: 'f16', rhs: 'f16', acc: 'f32' });
+  });
+
+  test('what spreadsheets write is read: marks of the encoding, CRLF, quotes, empty lines, comments', () => {
+    const text =
+      '\ufeff"m","n", k ,rhs_constant\r\n\r\n# of the encoder\r\n"64","32","16","no"\r\n,,,\r\n8,8,8,TRUE\r\n';
+    expect(csv(text).map(({ shape: { m, rhsConstant }, where }) => [m, rhsConstant, where])).toEqual([
+      [64, false, 'shapes.csv:4'],
+      [8, true, 'shapes.csv:6'],
+    ]);
+  });
+
+  test.each([
+    ['', 'shapes.csv: it is empty'],
+    ['m,n\n1,2\n', 'shapes.csv:1: column k is missing'],
+    ['m,n,k,m\n', 'shapes.csv:1: column m is there twice'],
+    ['m,n,k,tile\n1,2,3,4\n', 'shapes.csv:1: there is no column "tile"'],
+    ['m,n,k\n1,2,3\n1,x,3\n', 'shapes.csv:3: column n: "x" is no size'],
+    ['m,n,k\n1,2,0\n', 'shapes.csv:2: column k: "0" is no size'],
+    ['m,n,k\n1,2\n', 'shapes.csv:2: column k: it says nothing'],
+    ['m,n,k\n1,2,3,4\n', 'shapes.csv:2: column 4 has no name'],
+    ['op,m,n,k\nconv,1,2,3\n', 'shapes.csv:2: column op: "conv" is none of matmul,'],
+    ['op,batch,m,n,k\nmatmul,2,1,2,3\n', 'shapes.csv:2: column batch: matmul has no batch: batch_matmul has'],
+    ['m,n,k,lhs\n1,2,3,fp32\n', 'shapes.csv:2: column lhs: the element type fp32 is none of'],
+    ['m,n,k,lhs,rhs\n1,2,3,f32,i8\n', 'shapes.csv:2: column rhs: f32, i8 and f32 do not go together'],
+    ['m,n,k,acc\n1,2,3,f16\n', 'shapes.csv:2: column acc: sums in f16 of products of 32 bits'],
+    ['m,n,k,rhs_constant\n1,2,3,maybe\n', 'shapes.csv:2: column rhs_constant: "maybe" is none of'],
+    ['m,n,k\n1,2,3\n"4,5,6\n', 'shapes.csv:3: Quote Not Closed'],
+  ])('%j names file, line and column', (text, message) => {
+    expect(() => csv(text)).toThrow(message);
+  });
+
+  test('JSON says the same with the same names', () => {
+    const text =
+      '[\n  {"m": 1, "n": 2, "k": 3, "rhs_constant": false},\n  {"op": "matmul", "m": "4", "n": 5, "k": 6, "rhs_constant": true}\n]\n';
+    expect(json(text).map(({ shape: { m, rhsConstant }, where }) => [m, rhsConstant, where])).toEqual([
+      [1, false, 'shapes.json:2'],
+      [4, true, 'shapes.json:3'],
+    ]);
+    expect(json('[]')).toEqual([]);
+  });
+
+  test.each([
+    ['{"m": 1}', 'shapes.json:1:1: a list of shapes is an array'],
+    ['', 'shapes.json:1:1: this is no JSON'],
+    ['[\n  {"m": 1 "n": 2}\n]', 'shapes.json:2:11: this is no JSON'],
+    ['[\n  7\n]', 'shapes.json:2:3: a shape is an object'],
+    ['[\n  {"m": 1, "tile": 2}\n]', 'shapes.json:2:12: there is no column "tile"'],
+    ['[\n  {"m": [1], "n": 2, "k": 3}\n]', 'shapes.json:2:9: column m: a number or a word'],
+    ['[\n  {"m": 1, "n": 2}\n]', 'shapes.json:2: column k: it says nothing'],
+    ['[\n  {"m": 1, "n": 2.5, "k": 3}\n]', 'shapes.json:2: column n: "2.5" is no size'],
+  ])('%j as JSON names the place, too', (text, message) => {
+    expect(() => json(text)).toThrow(message);
+  });
+});

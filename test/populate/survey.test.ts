@@ -1,0 +1,85 @@
+// What is planned for shapes and tuned for them is what builds of models look up: asked of the real compiler.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished, test, expect } from 'vitest';
+import { tunables } from '../../src/input/input.ts';
+import { askedOfInput, askedOfShapes, type Knowledge } from '../../src/populate/ask.ts';
+import { executorHere } from '../../src/populate/executor.ts';
+import { planPopulation } from '../../src/populate/plan.ts';
+import { inspectAt, populationSite } from '../../src/populate/site.ts';
+import { shapesOfSweep } from '../../src/populate/sweep.ts';
+import { readSettings } from '../../src/settings/index.ts';
+import type { Surroundings } from '../../src/settings/surroundings.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { packageRoot } from '../../src/system/package-root.ts';
+import { HOST } from '../scenarios/support.ts';
+import { giveAnswers } from '../support/answers.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { compiler } from '../support/real-tools.ts';
+
+/** A layer as a model has it: weights as bytes of the text. */
+function layer(
+  name: string,
+  [m, n, k]: readonly [number, number, number],
+  type: string,
+  isConstant: boolean,
+) {
+  const bytes = Array.from({ length: n * k * (type === 'f32' ? 4 : 2) }, (_, i) => (i * 37) % 59);
+  const [lhs, rhs, result] = [
+    `tensor<${m}x${k}x${type}>`,
+    `tensor<${k}x${n}x${type}>`,
+    `tensor<${m}x${n}xf32>`,
+  ];
+  const weight = `  %w = arith.constant dense<"0x${Buffer.from(bytes).toString('hex')}"> : ${rhs}\n`;
+  return `func.func @${name}(%x: ${lhs}${isConstant ? '' : `, %w: ${rhs}`}) -> ${result} {
+${isConstant ? weight : ''}  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : ${result}
+  %z = linalg.fill ins(%c : f32) outs(%e : ${result}) -> ${result}
+  %y = linalg.matmul ins(%x, %w : ${lhs}, ${rhs}) outs(%z : ${result}) -> ${result}
+  return %y : ${result}
+}\n`;
+}
+
+test('shapes have the keys that the same layers of a model have', { tags: ['compiler'] }, async () => {
+  const folder = temporaryDirectory();
+  const env = { IREE_TUNED_COMPILER: compiler.executable, IREE_TUNED_CACHE: join(folder, 'cache') };
+  giveAnswers(env.IREE_TUNED_CACHE, compiler.executable);
+  const { settings } = readSettings(env, new Map([['device', 'local-sync']]), '--');
+  const surroundings: Surroundings = {
+    env,
+    settings,
+    root: packageRoot,
+    cacheDirectory: env.IREE_TUNED_CACHE,
+  };
+  const store = openSqliteStore(join(folder, 'tuning.db'));
+  onTestFinished(() => {
+    store.close();
+  });
+  const at = await populationSite(HOST, 'here', folder, surroundings);
+  const knowledge: Knowledge = { store, surroundings, secondsEach: 60, tools: [] };
+
+  const sizes = { m: '1,48', n: '1,80', k: '96', dtype: 'f32,f16' };
+  const listed = shapesOfSweep(sizes, (option) => option).map((shape) => ({ shape, where: 'sweep' }));
+  const model = listed.map(({ shape: { m, n, k, lhs, rhsConstant } }, i) =>
+    layer(`layer${i}`, [m, n, k], lhs, rhsConstant),
+  );
+  const path = join(folder, 'model.mlir');
+  writeFileSync(path, model.join(''));
+  const inspected = await inspectAt(path, HOST, surroundings);
+  if (typeof inspected === 'string') throw new Error(inspected);
+  expect(inspected.input.surveyed).toBe(true);
+  const keys = new Set(tunables(inspected.input).map(({ key }) => key));
+
+  const { asked, skipped } = askedOfShapes(listed, 0, at, knowledge);
+  expect(skipped).toEqual([]);
+  // Before the compiler was asked, and after.
+  expect(new Set(asked.map(({ work }) => work.key))).toEqual(keys);
+  const plan = planPopulation(asked, [], () => []);
+  const executor = executorHere([at], knowledge, { tools: null, folder, jobs: 1 });
+  const prepared = await executor.prepare(plan.todo);
+  expect(new Set(prepared.map((one) => ('work' in one ? one.work.key : one)))).toEqual(keys);
+
+  // A plan of both has each once.
+  const both = [...asked, ...askedOfInput(inspected.input, path, 0, at, knowledge).asked];
+  expect(planPopulation(both, [], () => []).todo).toHaveLength(keys.size);
+});

@@ -1,0 +1,180 @@
+// The page in a real browser: what is drawn, filtered and sorted, what leaves it, and who can use it.
+import { existsSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildReportPage } from '../../../scripts/report-page.mjs';
+import type { PageData } from '../../../src/report/html/data.ts';
+import { pageDataOf } from '../../../src/report/html/model.ts';
+import { pageText, type PageAssets } from '../../../src/report/html/page.ts';
+import { temporaryDirectory } from '../../support/folders.ts';
+import { hostile } from './hostile.ts';
+import { dataOf, KERNELS, MODELS } from './made-up.ts';
+
+const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+if (BROWSER === undefined)
+  process.stderr.write(
+    '\n*** The report page is NOT tested in a browser: there is no chromium. Install it (apt-get install chromium). ***\n\n',
+  );
+
+const SECTIONS = [
+  'gains',
+  'shapes',
+  'roofline',
+  'programs',
+  'records',
+  'searches',
+  'builds',
+  'drift',
+  'next',
+];
+
+describe.skipIf(BROWSER === undefined)('the report page in Chromium', () => {
+  let browser: Browser;
+  let assets: PageAssets;
+  beforeAll(async () => {
+    [browser, assets] = await Promise.all([
+      chromium.launch({ executablePath: BROWSER!, args: ['--no-sandbox'] }),
+      buildReportPage(),
+    ]);
+  });
+  afterAll(() => browser.close());
+
+  /** Opens a page of this data, and notes what it complains about and asks for. */
+  async function open(data: PageData, options: Parameters<Browser['newPage']>[0] = {}) {
+    const path = join(temporaryDirectory(), 'report.html');
+    writeFileSync(path, pageText(data, assets));
+    const page = await browser.newPage(options);
+    const complaints: string[] = [];
+    const requests: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('request', (request) => requests.push(request.url()));
+    const address = pathToFileURL(path).href;
+    await page.goto(address);
+    await page.waitForSelector('[data-drawn]');
+    return { page, complaints, requests, address };
+  }
+
+  /** As before printing: every section, wherever it is. */
+  const drawAll = (page: Page) => page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+  const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
+  const serious = async (page: Page) => {
+    await page.addScriptTag({ path: createRequire(import.meta.url).resolve('axe-core/axe.min.js') });
+    const found = await page.evaluate<{ impact: string }[]>(
+      `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
+        ({ id, impact, nodes: nodes.slice(0, 3).map(({ html }) => html.slice(0, 200)) })))`,
+    );
+    return found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  };
+
+  test('draws every section, complains about nothing and asks for nothing', async () => {
+    const { page, complaints, requests, address } = await open(
+      dataOf(60, { kernels: KERNELS, models: MODELS }),
+    );
+    await drawAll(page);
+    for (const id of SECTIONS.filter((one) => !['records', 'next'].includes(one)))
+      expect(await page.locator(`#${id} .chart svg`).count(), id).toBeGreaterThan(0);
+    expect(await page.locator('#next article').count()).toBeGreaterThan(0);
+    expect(await page.locator('#problem').isHidden()).toBe(true);
+    // Charts say in words what they show, and their values are tables.
+    for (const chart of await page.locator('.chart').all())
+      expect(await chart.getAttribute('aria-label')).toMatch(/\w+ .*\.$/s);
+    await page.locator('#shapes summary').click();
+    expect((await texts(page, '#shapes tbody tr')).length).toBe(KERNELS.shapes.length);
+    expect({ complaints, requests }).toEqual({ complaints: [], requests: [address] });
+    await page.close();
+  });
+
+  test('filters and sorts, by mouse and keyboard, and says so', async () => {
+    const data = dataOf(300);
+    const { page, complaints } = await open(data);
+    await page.locator('#records').scrollIntoViewIfNeeded();
+    const status = page.locator('#filters [role=status]');
+    expect(await status.textContent()).toBe('300 records');
+    const gains = async () =>
+      (await texts(page, '#records tbody tr:not(.details) td:nth-child(2)')).map(parseFloat);
+    expect(await gains()).toEqual((await gains()).toSorted((a, b) => b - a));
+    const header = page.locator('#records thead th').nth(1);
+    expect(await header.getAttribute('aria-sort')).toBe('descending');
+    await header.locator('button').focus();
+    await page.keyboard.press('Enter');
+    expect(await header.getAttribute('aria-sort')).toBe('ascending');
+    expect(await page.locator('#records [aria-sort]').count()).toBe(1);
+
+    await page.locator('#filters input').fill('f16');
+    const wanted = data.records.workload.filter((w) => data.workloads.key[w]!.includes('f16')).length;
+    await expect.poll(() => status.textContent()).toBe(`${wanted} of 300 records`);
+    for (const shape of await texts(page, '#records tbody tr:not(.details) th'))
+      expect(shape).toContain('f16');
+    await page.locator('#filters select').last().selectOption('must not be used');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    expect(await status.textContent()).toBe('300 records');
+
+    await page.locator('#records').scrollIntoViewIfNeeded();
+    const toggle = page.getByRole('button', { name: 'Details' }).first();
+    await toggle.click();
+    expect(await toggle.getAttribute('aria-expanded')).toBe('true');
+    expect(await page.locator('#records .details:not([hidden])').textContent()).toMatch(
+      /99% interval.*iree-tuned show/s,
+    );
+    await page.locator('#records .pager button').last().click();
+    expect(await page.locator('#records .pager [role=status]').textContent()).toBe('26 to 50 of 300');
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test('shows hostile names as text', async () => {
+    const { page, complaints, requests, address } = await open(pageDataOf(hostile(20)));
+    await drawAll(page);
+    for (const summary of await page.locator('summary').all()) await summary.click();
+    for (const toggle of (await page.locator('.toggle').all()).slice(0, 9)) await toggle.click();
+    expect(await page.evaluate('globalThis.caught')).toBeUndefined();
+    expect(await page.locator('main img, main script, main style:not(.chart style)').count()).toBe(0);
+    expect(await page.locator('#records').textContent()).toContain('<img src=x onerror=');
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    expect({ complaints, requests }).toEqual({ complaints: [], requests: [address] });
+    await page.close();
+  });
+
+  test.each([
+    ['light', { colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
+    ['dark, on a phone', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+  ] as const)('keeps nobody out: %s', async (_, options) => {
+    // The page's own policy would keep the checker's script out as well.
+    const data = dataOf(12, { kernels: KERNELS, models: MODELS });
+    const { page, complaints } = await open(data, { ...options, bypassCSP: true });
+    await drawAll(page);
+    await page.locator('#searches summary').click();
+    await page.locator('.toggle').first().click();
+    expect(await serious(page)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test('can be printed, and says what is missing where there is nothing', async () => {
+    const { page, complaints } = await open(dataOf(0, { misses: [], counts: {} }), { bypassCSP: true });
+    expect(await page.locator('.missing:visible').count()).toBeGreaterThanOrEqual(SECTIONS.length);
+    expect(await serious(page)).toEqual([]);
+    expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(10_000);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  test('opens with 10,000 records', async () => {
+    const data = dataOf(10_000);
+    expect(pageText(data, assets).length).toBeLessThan(2_000_000);
+    const { page, complaints } = await open(data);
+    expect(await page.locator('#filters [role=status]').textContent()).toBe('10,000 records');
+    expect(await page.locator('#gains .chart svg').count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+});

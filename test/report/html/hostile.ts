@@ -1,0 +1,59 @@
+// What somebody may have written into a database to get out of the text of a page, or to read as something else.
+import type { ReportSource } from '../../../src/report/html/model.ts';
+import type { Subject } from '../../../src/store/store.ts';
+import { madeUp } from './made-up.ts';
+
+export const HOSTILE = [
+  `</script><script>globalThis.caught = 'script'</script>`,
+  `"><img src=x onerror="globalThis.caught = 'image'">`,
+  `'; globalThis.caught = 'string'; //`,
+  `javascript:globalThis.caught='address'`,
+  '</title><style>body { display: none }</style><!-- ',
+  '\u202egnp.exe\u2066 \u200bhidden\u0000\u001b[31m',
+  'سجل \u061c ١٢٣ עברית',
+  '$(touch caught) `touch caught`',
+  'a very long name '.repeat(900),
+] as const;
+
+/** A database in which every free text is hostile, each somewhere. */
+export function hostile(count = 40): ReportSource {
+  const { source } = madeUp(count);
+  const word = (i: number) => HOSTILE[i % HOSTILE.length]!;
+  const subjects = new Map<string, Subject>();
+  const records = source.records.map((record, i) => {
+    const key = {
+      workload: i % 3 === 0 ? `contraction ${word(i)} ${i}` : record.workload,
+      ...{ target: word(i), device: word(i + 1), compiler: word(i + 2) },
+    };
+    const subject = source.subjectOf(record)!;
+    const targetForm = { candidateFlags: [word(i), `--iree-x=${word(i)}`, '--iree-llvmcpu-target-cpu=host'] };
+    subjects.set(JSON.stringify(Object.values(key)), { ...subject, ...key, targetForm });
+    const { evidence } = record;
+    return {
+      ...{
+        ...record,
+        ...key,
+        createdBy: word(i),
+        machine: word(i + 3),
+        failure: i % 5 === 0 ? word(i) : null,
+      },
+      evidence: { ...evidence, complete: i % 2 === 0 },
+    };
+  });
+  return {
+    ...source,
+    records,
+    misses: records.slice(0, 5).map(({ workload, target, device, compiler }) => ({
+      ...{ workload, target, device, compiler, count: 3, lastSeenAt: '2026-05-30T10:00:00.000Z' },
+    })),
+    counts: {
+      ...{ compiles: 9, 'operations: hit': 8, [`skipped: ${word(0)}`]: 3, [`unchanged: ${word(1)}`]: 2 },
+      ...{ '2026-05-30 compiles': 9, [`2026-05-30 skipped: ${word(0)}`]: 3 },
+    },
+    subjectOf: ({ workload, target, device, compiler }) =>
+      subjects.get(JSON.stringify([workload, target, device, compiler])),
+    trialsOf: () => source.trialsOf(source.records[0]!),
+    undecidedOf: () => ({ reason: word(0), budgetSeconds: 60 }),
+    about: { ...source.about, database: word(1), filter: ` with device "${word(0)}"` },
+  };
+}

@@ -1,0 +1,366 @@
+// A database of any size that looks as if a team had filled it, made up: the same whenever it is asked for.
+import { randomBytes } from 'node:crypto';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/configuration.ts';
+import type { Device } from '../../../src/backend/device.ts';
+import type { PageAssets } from '../../../src/report/html/page.ts';
+import { MOST_SEARCHES, pageDataOf, type ReportSource } from '../../../src/report/html/model.ts';
+import type { KernelsData, ModelData, ModelsData, PageData } from '../../../src/report/html/data.ts';
+import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../../../src/store/claim.ts';
+import type { Line } from '../../../src/store/exchange/lines.ts';
+import { readValue } from '../../../src/store/exchange/read.ts';
+import { openSqliteExchange } from '../../../src/store/sqlite/exchange.ts';
+import type { Miss, RecordKey, Subject, Trial, TuningRecord } from '../../../src/store/store.ts';
+import { keysOf } from '../../../src/store/subject.ts';
+import { workloadFlops, workloadKey, type Workload } from '../../../src/workload/workload.ts';
+import { TILE } from '../../store/samples.ts';
+import { matmul, workload } from '../../support/workloads.ts';
+
+/** Numbers from 0 to 1 that are the same each time. */
+export function dice(seed: number): () => number {
+  let state = seed || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+const DEVICES: readonly {
+  readonly key: string;
+  readonly name: string | null;
+  readonly form: Device;
+  readonly peak: number;
+}[] = [
+  device('AMD EPYC 9B14 96-Core Processor (family 25 model 17 stepping 1)', 1, 'prod-zen4', 118),
+  device('Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz (family 6 model 143 stepping 8)', 8, null, 1450),
+  device('Neoverse-V2', 4, 'graviton', 340),
+];
+
+function device(model: string, threads: number, name: string | null, peak: number) {
+  const driver = threads === 1 ? 'local-sync' : 'local-task';
+  const form: Device = { model, driver, threads, cachesKiB: [32, 1024, 32768] };
+  return { key: `${model} ${driver} threads=${threads} caches=32/1024/32768K`, name, form, peak };
+}
+
+const COMPILERS = ['3.11.0@2c4de1f9a0', '3.12.0@77ab01c3de', '3.13.0@9e1f0a4b2c'];
+const SIZES = [
+  16, 17, 24, 32, 48, 64, 96, 100, 127, 128, 192, 255, 256, 320, 384, 500, 511, 512, 640, 768, 997, 1000,
+  1024, 1152, 1536, 2048, 2304, 3072, 4096,
+];
+
+function workloadOf(roll: () => number): Workload {
+  const size = () => SIZES[Math.floor(roll() * SIZES.length)]!;
+  const kind = roll();
+  if (kind < 0.15) return matmul(1, size(), size());
+  if (kind < 0.25) return workload({ m: size(), k: size() });
+  if (kind < 0.35)
+    return workload({
+      batch: [4, 8, 12, 16][Math.floor(roll() * 4)]!,
+      m: Math.min(512, size()),
+      n: 64,
+      k: Math.min(512, size()),
+    });
+  if (kind < 0.45) return matmul(size(), size(), size(), ['f16', 'f16', 'f32']);
+  if (kind < 0.5) return matmul(size(), size(), size(), ['i8', 'i8', 'i32']);
+  return { ...matmul(Math.ceil(roll() * 16) > 12 ? 4 : size(), size(), size()), constantRhs: roll() < 0.5 };
+}
+
+function configurationOf(roll: () => number, rank: number): Configuration {
+  if (roll() < 0.2) return { version: 1, kind: 'data-tile' };
+  const pick = () => [8, 16, 32, 64, 128, 256][Math.floor(roll() * 6)]!;
+  const tile = (last: number) => [...Array.from({ length: rank - 1 }, pick), last];
+  return {
+    ...TILE,
+    distribution: tile(0),
+    vectorCommonParallel: tile(0),
+    vectorReduction: [...Array<number>(rank - 1).fill(0), pick()],
+    peeling: roll() < 0.5,
+  };
+}
+
+interface MadeUp {
+  readonly source: ReportSource;
+  readonly subjects: readonly Subject[];
+}
+
+/** As many records, of fewer workloads: some are of several devices and compilers. */
+export function madeUp(count: number, change: Partial<ReportSource> = {}): MadeUp {
+  const roll = dice(7);
+  const records: TuningRecord[] = [];
+  const subjects = new Map<string, Subject>();
+  const keyOf = (subject: RecordKey) => JSON.stringify(keysOf(subject));
+  const drifts = new Map<string, number>();
+  while (records.length < count) {
+    const form = workloadOf(roll);
+    const { key: deviceKey, form: deviceForm, peak } = DEVICES[Math.floor(roll() ** 2 * DEVICES.length)]!;
+    const compilers = roll() < 0.3 ? COMPILERS.slice(Math.floor(roll() * 2)) : [COMPILERS[2]!];
+    for (const compiler of compilers) {
+      const subject: Subject = {
+        workload: workloadKey(form),
+        target: 'llvm-cpu x86_64-unknown-linux-gnu znver4 features=4f1b2a90cd',
+        device: deviceKey,
+        compiler,
+        workloadForm: form,
+        targetForm: {
+          backend: 'llvm-cpu',
+          candidateFlags: ['--iree-hal-target-device=local', '--iree-llvmcpu-target-cpu=znver4'],
+        },
+        deviceForm,
+        compilerForm: { version: compiler.split('@')[0] },
+      };
+      if (subjects.has(keyOf(subject)) || records.length === count) continue;
+      subjects.set(keyOf(subject), subject);
+      const id = JSON.stringify([subject.workload, deviceKey]);
+      const drift = (drifts.get(id) ?? 1) * (1 + (roll() - 0.5) * 0.05) * (roll() < 0.06 ? 1.3 : 1);
+      drifts.set(id, drift);
+      records.push(
+        recordOf(
+          subject,
+          peak,
+          drift,
+          roll,
+          dice(
+            subject.workload.length * 131 +
+              id.length +
+              form.dimensions.reduce((sum, { size }) => sum * 31 + size, 7),
+          ),
+        ),
+      );
+    }
+  }
+  const misses = Array.from({ length: Math.min(40, Math.ceil(count / 8)) }, (): Miss => {
+    const form = workloadOf(roll);
+    const subject = { ...[...subjects.values()][0]!, workload: workloadKey(form), workloadForm: form };
+    subjects.set(keyOf(subject), subject);
+    return { ...keysOf(subject), count: Math.ceil(roll() * 30), lastSeenAt: '2026-05-30T10:00:00.000Z' };
+  });
+  const byKey = new Map(records.map((record) => [keyOf(record), record]));
+  const source: ReportSource = {
+    records: records.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1)),
+    misses,
+    devices: DEVICES.map(({ key, form, name }) => ({ key, form, name })),
+    counts: countsOf(roll),
+    subjectOf: (key) => subjects.get(keyOf(key)),
+    trialsOf: (key) => trialsOf(byKey.get(keyOf(key))!, dice(key.workload.length * 77 + key.device.length)),
+    undecidedOf: () => null,
+    kernels: null,
+    models: null,
+    about: {
+      database: '/home/a user/.local/share/iree-tuned/tuning.db',
+      written: '2026-06-01T09:30:00.000Z',
+      tool: '0.1.0',
+      filter: '',
+    },
+    ...change,
+  };
+  return { source, subjects: [...subjects.values()] };
+}
+
+function recordOf(
+  subject: Subject,
+  peak: number,
+  drift: number,
+  roll: () => number,
+  own: () => number,
+): TuningRecord {
+  const { workloadForm } = subject;
+  const flops = workloadFlops(workloadForm);
+  const isOdd = /=\d*[13579]\b/.test(subject.workload) && !/m=1 /.test(subject.workload);
+  const isVector = !/ n=/.test(subject.workload) || / m=1 /.test(subject.workload);
+  own();
+  const seconds = ((flops / (peak * 1e9)) * (isVector ? 12 : 1.05 + own()) + 2e-6) * drift;
+  const isDefault = own() < 0.3;
+  const ratio = isDefault ? 1 : 1.05 + own() ** 3 * (isOdd ? 45 : isVector ? 6 : 2.5);
+  const width = 0.004 + roll() * 0.03;
+  const configuration = isDefault
+    ? DEFAULT_CONFIGURATION
+    : configurationOf(roll, workloadForm.dimensions.length);
+  const digits = (value: number) => Number(value.toPrecision(6));
+  return {
+    ...keysOf(subject),
+    configuration,
+    evidence: {
+      ratio: digits(ratio),
+      low: digits(isDefault ? 1 : Math.max(1.01, ratio * (1 - width))),
+      high: digits(isDefault ? 1 : ratio * (1 + width)),
+      defaultSeconds: digits(seconds * ratio),
+      seconds: digits(seconds),
+      ...{ processes: 10, repetitions: 60, noiseFloor: 0.01, maxError: 0 },
+      trials: 40 + Math.floor(roll() * 120),
+      tuningSeconds: digits(8 + roll() * 24),
+      families: ['data-tile', 'tile'],
+      complete: roll() > 0.05,
+    },
+    failure: !isDefault && roll() < 0.01 ? 'compile-error: in.mlir:2:3: error: out of registers' : null,
+    createdAt: new Date(Date.UTC(2026, 3, 1) + Math.floor(roll() * 60 * 24 * 60) * 60_000).toISOString(),
+    ...{ createdBy: ['ada', 'grace', 'kay'][Math.floor(roll() * 3)]!, machine: 'build-7', tool: '0.1.0' },
+    digest: 'f'.repeat(64),
+  };
+}
+
+function trialsOf({ evidence, configuration }: TuningRecord, roll: () => number): Trial[] {
+  const common = { message: null, strategy: 'descent' };
+  const best = Math.max(1, evidence.ratio);
+  const foundAt = Math.ceil(roll() * 0.7 * evidence.trials);
+  const own = configuration.kind === 'default' ? TILE : configuration;
+  return [
+    {
+      ...common,
+      configuration: DEFAULT_CONFIGURATION,
+      outcome: 'measured',
+      seconds: evidence.defaultSeconds,
+      ratio: 1,
+    },
+    ...Array.from({ length: evidence.trials }, (_, i): Trial => {
+      if (roll() < 0.06)
+        return { ...common, configuration: own, outcome: 'compile-error', seconds: null, ratio: null };
+      const reached = i + 1 >= foundAt ? 1 : ((i + 1) / foundAt) ** 0.5 * 0.9;
+      const ratio = 1 + (best - 1) * reached * (i + 1 === foundAt ? 1 : roll());
+      return {
+        ...common,
+        configuration: own,
+        outcome: 'measured',
+        seconds: evidence.defaultSeconds / ratio,
+        ratio,
+      };
+    }),
+  ];
+}
+
+function countsOf(roll: () => number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  const add = (day: string, name: string, by: number) => {
+    for (const full of [name, `${day} ${name}`]) counts[full] = (counts[full] ?? 0) + by;
+  };
+  for (let i = 0; i < 45; i++) {
+    const day = new Date(Date.UTC(2026, 3, 15 + i)).toISOString().slice(0, 10);
+    const isWeekend = (i + 3) % 7 < 2;
+    const compiles = Math.ceil((isWeekend ? 4 : 40) * (0.5 + roll()));
+    add(day, 'compiles', compiles);
+    add(day, 'route: spec', Math.floor(compiles * 0.8));
+    add(day, 'unchanged: no contractions in the input', Math.ceil(compiles * 0.2));
+    const known = Math.min(0.98, 0.35 + i / 60);
+    const operations = compiles * 12;
+    const hit = Math.floor(operations * known);
+    const tuned = Math.floor((operations - hit) * 0.7);
+    add(day, 'operations: hit', hit);
+    add(day, 'operations: tuned', tuned);
+    add(day, 'operations: default', operations - hit - tuned);
+    add(day, 'default: the budget was spent', operations - hit - tuned);
+    add(day, 'operations: skipped', Math.floor(roll() * 20));
+    add(day, 'skipped: dynamic dimensions', Math.floor(roll() * 14));
+    add(day, 'skipped: convolutions are not tuned yet', Math.floor(roll() * 8));
+    add(day, 'seconds tuning', tuned * 14);
+  }
+  return counts;
+}
+
+export const KERNELS: KernelsData = {
+  ...{
+    date: '2026-05-20T08:00:00.000Z',
+    device: DEVICES[0]!.key,
+    compiler: COMPILERS[2]!,
+    threads: 1,
+    peak: 118,
+  },
+  shapes: [
+    shape('512x512x512', 112.8, 113.1, 96, 109, 105),
+    shape('997x997x997', 1.85, 107.8, 88, 104, 99),
+    shape('1x4096x4096', 1.79, 10.4, 9.1, 10.6, null),
+    shape('384x768x768', 113.5, 113.8, 101, 108, 106),
+    shape('127x255x511', 21.2, 94.1, 71, 89, 91),
+    shape('384x768x768xf16', 14.2, 41, null, null, null),
+  ],
+};
+
+function shape(
+  name: string,
+  stock: number,
+  tuned: number,
+  dataTiling: number | null,
+  openblas: number | null,
+  mkl: number | null,
+) {
+  return {
+    name,
+    rates: { stock, tuned, dataTiling, openblas, mkl },
+    peak: name.endsWith('f16') ? null : 118,
+  };
+}
+
+const model = (
+  name: string,
+  ratio: number | null,
+  contractions: number,
+  decided: number,
+  applied: number,
+  change: Partial<ModelData> = {},
+): ModelData => ({
+  ...{ name, state: 'compiled by both', reason: null, sameCode: false, equal: true },
+  timing:
+    ratio === null ? null : { ratio, low: ratio * 0.98, high: ratio * 1.02, seconds: [0.12 * ratio, 0.12] },
+  coverage: {
+    ...{ contractions, decided, applied },
+    left: [{ reason: 'the default is the best', share: decided - applied }],
+  },
+  ...change,
+});
+
+export const MODELS: ModelsData = {
+  ...{ date: '2026-05-20T08:00:00.000Z', device: DEVICES[0]!.key, compiler: COMPILERS[2]! },
+  models: [
+    model('bert-base, 128 tokens', 1.42, 0.93, 0.9, 0.71),
+    model('gpt2, one token', 2.1, 0.88, 0.88, 0.8),
+    model('resnet50', 1.18, 0.95, 0.81, 0.5),
+    model('vit-b16', 1, 0.92, 0.92, 0, { sameCode: true }),
+    model('whisper-tiny', 0.98, 0.7, 0.5, 0.2),
+    model('mixer', null, 0, 0, 0, {
+      state: 'stock does not compile',
+      reason: 'error: no',
+      coverage: null,
+      equal: null,
+    }),
+  ],
+};
+
+export const dataOf = (count: number, change: Partial<ReportSource> = {}): PageData =>
+  pageDataOf(madeUp(count, change).source);
+
+/** Assets for tests of the text alone. */
+export const NO_ASSETS: PageAssets = { script: 'void 0', style: '' };
+
+/** Writes the same as a database, with the trials of as many of the records as a page shows. */
+export function fillDatabase(path: string, count: number): void {
+  const { source, subjects } = madeUp(count);
+  const exchange = openSqliteExchange(path);
+  const parts = new Map<string, Line>();
+  for (const subject of subjects)
+    for (const type of ['workload', 'target', 'device', 'compiler'] as const)
+      parts.set(`${type} ${subject[type]}`, {
+        type,
+        version: 1,
+        key: subject[type],
+        form: subject[`${type}Form`],
+      });
+  const lines = source.records.flatMap((record, i): Line[] => {
+    const { configuration, createdAt, createdBy, machine, tool } = record;
+    const evidence = { version: EVIDENCE_VERSION, confidence: CONFIDENCE, ...record.evidence };
+    const claim = { ...keysOf(record), configuration, evidence, createdAt, createdBy, machine, tool };
+    const trials = i < MOST_SEARCHES ? source.trialsOf(record) : [];
+    return [
+      { type: 'claim', version: 1, ...claim, digest: digestOf(claim) },
+      ...trials.map((trial): Line => ({
+        ...{ type: 'trial', version: 1, ...keysOf(record), id: randomBytes(16).toString('hex'), ...trial },
+        ...{ createdAt, createdBy, machine, tool, runs: [] },
+      })),
+    ];
+  });
+  const all = [...parts.values(), ...lines];
+  for (let i = 0; i < all.length; i += 1000)
+    exchange.receive(
+      all.slice(i, i + 1000).map((line) => readValue(line)),
+      'file',
+    );
+  exchange.close();
+}

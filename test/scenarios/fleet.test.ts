@@ -1,0 +1,132 @@
+// From a build that may not tune to the next one that finds what a worker has measured, by the command lines alone.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { fleetDatabase } from '../fleet/support.ts';
+import { whyNoPostgres } from '../support/postgres.ts';
+import { root } from '../support/real-tools.ts';
+import { argv } from './faults/support.ts';
+import { HOST, oddMatmul, Workplace } from './support.ts';
+
+/** What a build says to a busy machine's server must not depend on the clock. */
+const PATIENT = { IREE_TUNED_TEAM_TIMEOUT: '60000' };
+const HANGS = { timeout: 300_000 };
+
+async function tuned(place: Workplace, ...words: string[]) {
+  const { code, stdout, stderr } = await place.tuned(words);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.toString();
+}
+const asked = async (place: Workplace, ...words: string[]) =>
+  JSON.parse(await tuned(place, ...words, '--json')) as Record<string, unknown>;
+
+describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
+  test('what a build misses a worker tunes, and the next build finds', async () => {
+    const database = await fleetDatabase();
+    const [writer, worker] = [
+      await database.login('ci', { in: 'iree_tuned_writer' }),
+      await database.login('zen4', { in: 'iree_tuned_worker' }),
+    ];
+    const ci = Workplace.remembering({ ...PATIENT, IREE_TUNED_TEAM: writer, IREE_TUNED_BUDGET: '0' });
+    ci.write('in.mlir', oddMatmul);
+    // Measures nothing, and has the database's and the compiler's word for everything else.
+    const build = async () => (await ci.explain(argv)).explanation.operations[0]!;
+    expect(await build()).toMatchObject({ outcome: 'default' });
+
+    const zen4 = Workplace.simulated({ IREE_TUNED_TEAM: worker });
+    expect(await asked(zen4, 'fleet')).toMatchObject({ workers: [], wanted: 1, queues: [], dead: [] });
+    const said = await tuned(zen4, 'worker', '--until-idle', '--', ...HOST);
+    expect(said).toMatch(
+      /planned 1\n.* took contraction m=61 n=67 k=71 [^]*done contraction .*: \d+\.\d\dx\n/,
+    );
+    expect(await asked(zen4, 'fleet')).toMatchObject({
+      workers: [],
+      wanted: 0,
+      queues: [{ waiting: 0, active: 0, done: 1 }],
+      dead: [],
+    });
+    // All that was tried is told, and again there is nothing to do.
+    const [trials] = await database.query('SELECT count(*)::integer AS trials FROM iree_tuned.trial');
+    expect(trials!['trials']).toBeGreaterThan(10);
+    expect(await tuned(zen4, 'worker', '--until-idle', '--', ...HOST)).toMatch(/ends, 0 done\n$/);
+
+    await asked(ci, 'sync');
+    expect(await build()).toMatchObject({ outcome: 'hit' });
+  });
+
+  test('what only a program can be measured in is refused, and said', async () => {
+    const database = await fleetDatabase();
+    const zen4 = Workplace.simulated({
+      ...PATIENT,
+      IREE_TUNED_TEAM: await database.login('zen4', { in: 'iree_tuned_worker' }),
+    });
+    zen4.write('in.mlir', oddMatmul);
+    // Such a demand comes from a program whose operation is read with strides; here it is made of another one.
+    await zen4.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
+    const [row] = await database.query('SELECT key, form FROM iree_tuned.workload');
+    const form = { ...(JSON.parse(String(row!['form'])) as Workload), context: { digest: '0'.repeat(16) } };
+    await database.query('UPDATE iree_tuned.workload SET key = $1, form = $2', [
+      workloadKey(form),
+      JSON.stringify(form),
+    ]);
+    expect(await tuned(zen4, 'worker', '--until-idle', '--', ...HOST)).toMatch(
+      /cannot do contraction .* in=0{16}: /,
+    );
+    expect(await asked(zen4, 'fleet')).toMatchObject({
+      wanted: 0,
+      refused: [{ workload: workloadKey(form), builds: 1 }],
+    });
+    expect(await tuned(zen4, 'fleet')).toMatch(/nobody can do .*\n.* in=0{16} .* tune that program/);
+  });
+
+  test('what cannot be decided is dead after some attempts, and lives again', async () => {
+    const database = await fleetDatabase();
+    const url = await database.login('zen4', { in: 'iree_tuned_worker' });
+    const zen4 = Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }, { isRefusing: true });
+    zen4.write('in.mlir', oddMatmul);
+    await zen4.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
+    let said = '';
+    while (!/"dead": \[\n/.test(await tuned(zen4, 'fleet', '--json'))) {
+      await database.query(`UPDATE iree_tuned_queue.job SET start_after = now() WHERE state = 'retry'`);
+      said += await tuned(zen4, 'worker', '--until-idle', '--', ...HOST);
+    }
+    expect(said.match(/failed contraction .*: cannot be decided/g)).toHaveLength(5);
+    const { dead } = await asked(zen4, 'fleet');
+    const [job] = dead as [{ id: string }];
+    expect(job).toMatchObject({
+      attempts: 5,
+      reason: expect.stringContaining('cannot be decided') as string,
+    });
+    expect(await asked(zen4, 'fleet', '--retry', job.id.slice(0, 8))).toEqual({ retried: [job.id] });
+    expect(await asked(zen4, 'fleet')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
+  });
+
+  test('a worker that could do nothing says why, and ends', async () => {
+    const database = await fleetDatabase();
+    const place = Workplace.remembering({ IREE_TUNED_TEAM: database.url });
+    const refusal = async (env: Record<string, string>, ...words: string[]) => {
+      const isUsage = !words.includes('--');
+      const { code, stderr } = await place.tuned(['worker', ...words], { env });
+      expect(code).toBe(isUsage ? 2 : 1);
+      return stderr;
+    };
+    expect(await refusal({ IREE_TUNED_TEAM: '' })).toMatch(/IREE_TUNED_TEAM|no team is set/);
+    expect(await refusal({ IREE_TUNED_READONLY: '1' })).toContain('unset IREE_TUNED_READONLY');
+    expect(await refusal({}, '--budget', '0')).toContain('needs time to tune');
+    expect(await refusal({}, '--drain', 'long')).toContain('--drain long: it takes a number of seconds');
+    const other = HOST.map((flag) => flag.replace('llvm-cpu', 'vmvx'));
+    expect(await refusal({}, '--', ...other)).toMatch(/nothing can be measured here/);
+    const reader = await database.login('reader', { in: 'iree_tuned_reader' });
+    expect(await refusal({ IREE_TUNED_TEAM: reader }, '--', ...HOST)).toMatch(
+      /does not take this: permission denied for schema iree_tuned_queue/,
+    );
+  });
+});
+
+test('what builds load knows nothing of a queue', () => {
+  const folder = join(root, 'dist', 'current');
+  const bundles = readdirSync(folder).filter((name) => name.endsWith('.cjs'));
+  expect(bundles).toContain('on-demand.cjs');
+  for (const name of bundles) expect(readFileSync(join(folder, name), 'utf8')).not.toMatch(/pg-?boss/i);
+});

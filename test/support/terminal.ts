@@ -1,0 +1,31 @@
+// Running a program on a terminal of so many columns, by util-linux's script(1).
+import { spawn, spawnSync } from 'node:child_process';
+
+/** Whether there is one that takes a command (BSD's is another one). */
+export const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status === 0;
+
+const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** What the program wrote on the terminal, stdout and stderr in one, and how it ended. */
+export function onTerminal(
+  columns: number,
+  argv: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+  /** To the shell, after the command: redirections. */
+  more = '',
+): Promise<{ code: number | null; text: string }> {
+  const command = `stty cols ${columns}; ${argv.map(quote).join(' ')} ${more}`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({ code, text: text.replaceAll('\r\n', '\n') });
+    });
+  });
+}

@@ -1,0 +1,164 @@
+// Filters that are moved over an image: their form, and how their dispatch is written anew.
+import { parse } from 'mlir-parser-ts';
+import { describe, expect, test } from 'vitest';
+import { rewrittenRoot } from '../../../src/workload/contraction/strides.ts';
+import { isWorkload, rootFormOf, workloadFlops, workloadKey } from '../../../src/workload/workload.ts';
+
+interface Text {
+  readonly loops: readonly ('p' | 'r')[];
+  readonly maps: readonly [image: string, filter: string, result: string];
+  readonly types: readonly [image: string, filter: string, result: string];
+  readonly attributes?: string;
+}
+
+const dense: Text = {
+  loops: ['p', 'p', 'p', 'r', 'r', 'r'],
+  maps: ['d0 * 2 + d3, d1 * 2 + d4, d5', 'd3, d4, d5, d2', 'd0, d1, d2'],
+  types: ['37x35x8xf32', '3x3x8x16xf32', '18x17x16xf32'],
+};
+
+const batched: Text = {
+  loops: ['p', 'p', 'p', 'p', 'r', 'r', 'r'],
+  maps: ['d0, d1 + d4, d2 + d5, d6', 'd4, d5, d6, d3', 'd0, d1, d2, d3'],
+  types: ['2x20x19x8xf32', '3x3x8x16xf32', '2x18x17x16xf32'],
+};
+
+const depthwise: Text = {
+  loops: ['p', 'p', 'p', 'r', 'r'],
+  maps: ['d0 + d3, d1 + d4, d2', 'd3, d4, d2', 'd0, d1, d2'],
+  types: ['22x21x16xf32', '5x5x16xf32', '18x17x16xf32'],
+};
+
+/** As the compiler writes it at the end of `flow`. */
+function generic({ loops, maps, types, attributes = '' }: Text): string {
+  const names = loops.map((_, i) => `d${i}`).join(', ');
+  const [image, filter, result] = types;
+  const iterators = loops.map((one) => (one === 'p' ? '"parallel"' : '"reduction"')).join(', ');
+  return `        %5 = linalg.generic {indexing_maps = [${maps.map((map) => `affine_map<(${names}) -> (${map})>`).join(', ')}], iterator_types = [${iterators}]} ins(%0, %1 : tensor<${image}>, tensor<${filter}>) outs(%4 : tensor<${result}>)${attributes} {
+        ^bb0(%in: f32, %in_0: f32, %out: f32):
+          %7 = arith.mulf %in, %in_0 : f32
+          %8 = arith.addf %out, %7 : f32
+          linalg.yield %8 : f32
+        } -> tensor<${result}>
+`;
+}
+
+/** A filter of one row, as the compiler writes it: without what has one element. */
+const row: Text = {
+  loops: ['p', 'p', 'p', 'r', 'r'],
+  maps: ['d0, d1 + d3, d4', 'd3, d4, d2', 'd0, d1, d2'],
+  types: ['18x23x8xf32', '7x8x16xf32', '18x17x16xf32'],
+};
+
+/** And one of one column, each other of which is read, of several images. */
+const column: Text = {
+  loops: ['p', 'p', 'p', 'p', 'r', 'r'],
+  maps: ['d0, d1 + d4, d2 * 2, d5', 'd4, d5, d3', 'd0, d1, d2, d3'],
+  types: ['2x24x33x8xf32', '7x8x16xf32', '2x18x17x16xf32'],
+};
+
+const only = (text: string) => parse(Buffer.from(text)).operations[0]!;
+const keyOf = (text: Text) => {
+  const form = rootFormOf(only(generic(text)));
+  return form && workloadKey(form.workload);
+};
+
+describe('the form of a root that moves a filter', () => {
+  test.each([
+    [
+      'dense, in steps',
+      dense,
+      'contraction m0=1 m1=18 m2=17 n=16 k0=3 k1=3 k2=8 f32,f32->f32 m0(m1+k0)(m2+k1)k2,k0k1k2n->m0m1m2n',
+    ],
+    [
+      'of several images',
+      batched,
+      'contraction m0=2 m1=18 m2=17 n=16 k0=3 k1=3 k2=8 f32,f32->f32 m0(m1+k0)(m2+k1)k2,k0k1k2n->m0m1m2n',
+    ],
+    [
+      'of one row',
+      row,
+      'contraction m0=1 m1=18 m2=17 n=16 k0=1 k1=7 k2=8 f32,f32->f32 m0(m1+k0)(m2+k1)k2,k0k1k2n->m0m1m2n',
+    ],
+    [
+      'of one column, in steps',
+      column,
+      'contraction m0=2 m1=18 m2=17 n=16 k0=7 k1=1 k2=8 f32,f32->f32 m0(m1+k0)(m2+k1)k2,k0k1k2n->m0m1m2n',
+    ],
+    [
+      'each channel by itself',
+      depthwise,
+      'contraction b=16 m0=1 m1=18 m2=17 k0=5 k1=5 f32,f32->f32 m0(m1+k0)(m2+k1)b,k0k1b->m0m1m2b',
+    ],
+  ])('%s', (_, text, key) => {
+    expect(keyOf(text)).toBe(key);
+  });
+
+  test('has a batch dimension, and loops in the order in which the compiler has them then', () => {
+    const { workload, loops } = rootFormOf(only(generic(depthwise)))!;
+    expect(workload.dimensions.map(({ size }) => size)).toEqual([16, 1, 18, 17, 5, 5]);
+    expect(loops).toEqual([1, 2, 3, 0, 4, 5]);
+    expect(workloadFlops(workload)).toBe(2 * 18 * 17 * 16 * 25);
+    const stored = { ...workload, context: { digest: '0123456789abcdef' } };
+    expect(isWorkload(stored)).toBe(true);
+    expect(isWorkload(workload)).toBe(false);
+    expect(isWorkload({ ...stored, windows: [[2, 2]] })).toBe(false);
+    expect(isWorkload({ ...stored, windows: [] })).toBe(false);
+    expect(isWorkload({ ...stored, windows: [[2, 9]] })).toBe(false);
+  });
+
+  test.each<[string, Text]>([
+    ['with channels outermost', { ...dense, maps: ['d5, d0 + d3, d1 + d4', dense.maps[1], dense.maps[2]] }],
+    [
+      'with the filter transposed',
+      { ...dense, maps: [dense.maps[0], 'd3, d4, d2, d5', dense.maps[2]], types: [...dense.types] },
+    ],
+    ['of dynamic size', { ...dense, types: ['?x35x8xf32', dense.types[1], '?x17x16xf32'] }],
+  ])('there is none %s', (_, text) => {
+    expect(keyOf(text)).toBe(null);
+  });
+});
+
+describe('written anew', () => {
+  const rewrite = (text: string) => rewrittenRoot(text, only(text), 'a = 1');
+
+  test('a root gets a batch dimension before it gets the attribute', () => {
+    const inner = generic({
+      loops: ['p', ...dense.loops],
+      maps: ['d0, d1 * 2 + d4, d2 * 2 + d5, d6', 'd4, d5, d6, d3', 'd0, d1, d2, d3'],
+      types: ['1x37x35x8xf32', dense.types[1], '1x18x17x16xf32'],
+      attributes: ' attrs = {a = 1}',
+    })
+      .replace('%5 =', '%windowed =')
+      .replace('ins(%0,', 'ins(%image,')
+      .replace('outs(%4', 'outs(%accumulator');
+    expect(rewrite(`before\n${generic(dense)}after %5\n`)).toBe(
+      `before
+        %image = tensor.expand_shape %0 [[0, 1], [2], [3]] output_shape [1, 37, 35, 8] : tensor<37x35x8xf32> into tensor<1x37x35x8xf32>
+        %accumulator = tensor.expand_shape %4 [[0, 1], [2], [3]] output_shape [1, 18, 17, 16] : tensor<18x17x16xf32> into tensor<1x18x17x16xf32>
+${inner}        %5 = tensor.collapse_shape %windowed [[0, 1], [2], [3]] : tensor<1x18x17x16xf32> into tensor<18x17x16xf32>
+after %5
+`,
+    );
+  });
+
+  test('a filter of one column gets its other dimension', () => {
+    const inner = generic({
+      loops: batched.loops,
+      maps: ['d0, d1 + d4, d2 * 2 + d5, d6', 'd4, d5, d6, d3', 'd0, d1, d2, d3'],
+      types: [column.types[0], '7x1x8x16xf32', column.types[2]],
+      attributes: ' attrs = {a = 1}',
+    }).replace(', %1 :', ', %filter :');
+    expect(rewrite(generic(column))).toBe(
+      `        %filter = tensor.expand_shape %1 [[0, 1], [2], [3]] output_shape [7, 1, 8, 16] : tensor<7x8x16xf32> into tensor<7x1x8x16xf32>\n${inner}`,
+    );
+  });
+
+  test('one that has a batch dimension only gets the attribute', () => {
+    expect(rewrite(generic(batched))).toBe(generic({ ...batched, attributes: ' attrs = {a = 1}' }));
+  });
+
+  test('what is not written as the compiler writes it stays as it is', () => {
+    expect(rewrite(generic(dense).replace('} -> tensor', '}\n -> tensor'))).toBe(null);
+  });
+});
