@@ -89,6 +89,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned revoke --tool 0.1.0 --reason "it timed the wrong thing"', 'all of a version'],
     ['iree-tuned revoke --origin ada@build7 --reason "its fan was broken"', "somebody's work on one machine"],
   ],
+  lift: [
+    ["iree-tuned lift 'm=512 n=512 k=512' --reason 'the compiler was mended'", 'all of a workload'],
+    ["iree-tuned lift m=512 --target znver4 --reason 'its fan was broken'", 'of one target'],
+  ],
   worker: [
     ['iree-tuned worker --budget 120', 'for this CPU, as long as it runs'],
     ['iree-tuned worker --until-idle', 'what there is to do, and no more'],
@@ -111,6 +115,8 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned team status', 'of the server that is set'],
     ['iree-tuned --team postgres://ada@tuning.example.com/tuning team status', 'of another one'],
   ],
+  'team distrust': [['iree-tuned team distrust bob', 'all that it has brought is gone']],
+  'team trust': [['iree-tuned team trust bob', 'it may tell again what it knows']],
   completions: [
     ['source <(iree-tuned completions bash)', 'in ~/.bashrc'],
     ['source <(iree-tuned completions zsh)', 'in ~/.zshrc, after compinit'],

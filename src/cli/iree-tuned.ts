@@ -15,6 +15,7 @@ import { profileInput } from './profile.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
+import { lift } from './lift.ts';
 import { lockInputs } from './lock.ts';
 import { page, warn } from './output.ts';
 import { writeReport } from './report.ts';
@@ -23,7 +24,7 @@ import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
 import { sync } from './sync.ts';
-import { migrate, roles, status } from './team.ts';
+import { distrust, migrate, roles, status, trust } from './team.ts';
 import { STRATEGIES } from '../search/index.ts';
 import { showTrials } from './trials.ts';
 import { tuneInput } from './tune.ts';
@@ -261,6 +262,15 @@ program
   .requiredOption('--reason <text>', 'why, for those who wonder')
   .option('--json', 'print as JSON')
   .action(revoke);
+withFilters(program.command('lift'), ['target', 'compiler', 'device'])
+  .description(
+    'say that what configurations are marked for is mended, here and in the team: they count again',
+  )
+  .argument('<workload>', "a workload's key or a part of it: marks of all that it fits")
+  .option('--configuration <key>', 'of this configuration only, as iree-tuned records shows it')
+  .requiredOption('--reason <text>', 'why, for those who wonder')
+  .option('--json', 'print as JSON')
+  .action(lift);
 program
   .command('worker')
   .description("tune on this machine what the team's builds want, until it is told to end")
@@ -299,6 +309,18 @@ team
   .description('say which server it is, what it holds, and whether builds ask it')
   .option('--json', 'print as JSON')
   .action(status);
+team
+  .command('distrust')
+  .description('forget all that a login has brought to the server, and take nothing from it any more')
+  .argument('<login>', "the server's own name of it")
+  .option('--json', 'print as JSON')
+  .action(distrust);
+team
+  .command('trust')
+  .description('take that back: what it knows is taken again')
+  .argument('<login>', "the server's own name of it")
+  .option('--json', 'print as JSON')
+  .action(trust);
 program
   .command('completions')
   .description('print what a shell needs to complete iree-tuned, and the flags of iree-compile-tuned')

@@ -52,7 +52,13 @@ export async function askTeam(
         ask: (question, limitMs) => team.ask({ ...question, ...processorOf(site.device) }, limitMs),
         take: async (received) => {
           const lines = usable(received, works, site);
-          if (lines.length > 0) await withLocal(settings, (local) => take(local, lines));
+          if (lines.length === 0) return;
+          const own = works.flatMap((work) => partsOf(subjectOf(work, site)));
+          await withLocal(settings, (local) => {
+            // What is looked up is described as it is here: only other devices are known to the server alone.
+            local.receive(own.map(asReading), 'here');
+            take(local, lines);
+          });
         },
         limitMs: settings.teamTimeoutMs,
         now: Date.now,
@@ -91,10 +97,9 @@ async function withLocal<T>({ database }: Settings, action: (local: Exchange) =>
   }
 }
 
-/**
- * Of what came from the server, what was asked. What is looked up is described as it is here: only other devices are known
- * to the server alone.
- */
+const asReading = (line: Line) => ({ outcome: 'line' as const, line });
+
+/** Of what came from the server, what was asked, and the devices that it names. */
 function usable({ lines }: Received, works: readonly Work[], site: Site): Line[] {
   const place = placeOf(site);
   const asked = new Set(works.map(({ key }) => key));
@@ -107,9 +112,7 @@ function usable({ lines }: Received, works: readonly Work[], site: Site): Line[]
   const others = lines.filter(
     ({ type, ...rest }) => type === 'device' && (rest as PartLine).key !== place.device,
   );
-  return wanted.length === 0
-    ? []
-    : [...works.flatMap((work) => partsOf(subjectOf(work, site))), ...others, ...wanted];
+  return wanted.length === 0 ? [] : [...others, ...wanted];
 }
 
 /** Counts it, and says why there was no answer to who keeps a log. */
