@@ -23,6 +23,44 @@ export interface SpaceOptions {
   readonly wholeProgram: boolean;
   /** Whether what the compiler makes of an operation may be configured, too: not where no tuning spec can be brought. */
   readonly following: boolean;
+  /** What a user allows; all that is worth trying when left out. What comes of it is no search of the whole space. */
+  readonly only?: KnobValues;
+}
+
+/** Values that a user allows knobs to have, each once, smallest first, by the names of `Backend.userKnobs`; others are free. */
+export type KnobValues = Readonly<Record<string, readonly number[]>>;
+
+/** A knob by the name that users know it by, whatever a workload's dimensions are. */
+export interface UserKnob {
+  readonly name: string;
+  /** What its values are; 0 and 1 stand for false and true. */
+  readonly type: 'tile' | 'boolean';
+  /** The least tile. */
+  readonly least: number;
+  /** What it decides, for people. */
+  readonly about: string;
+}
+
+/** What a configuration has of each knob. */
+export type KnobColumns = Readonly<Record<string, number | boolean | null>>;
+
+/** What profilers call a configuration: single words. */
+export interface ConfigurationNames {
+  /** Of a workgroup along m and n, and of what is summed at once: `64x32x128`. */
+  readonly tiles: string;
+  /** The same of registers. */
+  readonly vectors: string;
+  /** What computes, and how. */
+  readonly core: string;
+  readonly instruction: string;
+}
+
+/** A value that a user allows and that cannot be tried for a workload. */
+export interface IllegalValue {
+  readonly knob: string;
+  readonly value: number;
+  /** The rule that it breaks. */
+  readonly rule: string;
 }
 
 /** A configuration that was measured, with median seconds of one execution. */
@@ -56,11 +94,22 @@ export interface Backend {
    * What kinds of configurations a search for a workload can choose from, sorted. About those that it could not, its record
    * says nothing.
    */
-  familiesOf(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): readonly string[];
+  familiesOf(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram' | 'only'>): readonly string[];
   /** What is worth trying on all operations of a program together, measured on none of them; null where nothing is. */
   programWide(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): OwnConfiguration | null;
   /** All configurations worth trying; everything it yields compiles. */
   spaceOf(workload: Workload, options: SpaceOptions): SearchSpace<Configuration>;
+  /** The knobs that users may restrict, and the largest tile. */
+  readonly userKnobs: readonly UserKnob[];
+  readonly largestTile: number;
+  /** Whether these are knobs of a workload. */
+  isRestrictable(workload: Workload): boolean;
+  /** What of `options.only` no configuration of a workload can have. */
+  illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[];
+  /** What profilers call a configuration. */
+  namesOf(workload: Workload, configuration: OwnConfiguration): ConfigurationNames;
+  /** A configuration as values of knobs, the same names in the same order for all of a workload; null where it has none. */
+  knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns;
   /** What else is worth trying, given what was measured first. */
   followUps(
     workload: Workload,

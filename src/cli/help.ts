@@ -20,6 +20,12 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned populate models/*.mlir --budget 8h', 'a night for all of them'],
     ['iree-tuned populate --m 64:1024:64 --n 512,768 --k 768 --dry-run', 'what a sweep comes to'],
     ['iree-tuned populate --from-misses', 'what builds had to do without'],
+    ['iree-tuned populate --config auto-scheduler.cfg', "as IREE's auto-scheduler would"],
+  ],
+  profile: [
+    ['iree-tuned profile model.mlir --output profile.csv', 'the default and the best of each operation'],
+    ['iree-tuned profile --m 64:1024:128 --n 512 --k 512 --all', 'all that was tried of a sweep'],
+    ['iree-tuned profile model.mlir --keep candidates', 'every candidate as a file'],
   ],
   explain: [
     ['iree-tuned explain model.mlir', 'for this CPU'],
@@ -33,6 +39,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
   show: [
     ['iree-tuned show "m=512 n=512"', 'the record that has this in its key'],
     ['iree-tuned show m=997 --all', 'with every trial'],
+  ],
+  trials: [
+    ['iree-tuned trials "m=512 n=512"', 'a table, the fastest first'],
+    ['iree-tuned trials m=997 --csv > trials.csv', 'for other programs'],
   ],
   export: [
     ['iree-tuned export tuning.jsonl', 'everything'],
@@ -79,6 +89,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned revoke --tool 0.1.0 --reason "it timed the wrong thing"', 'all of a version'],
     ['iree-tuned revoke --origin ada@build7 --reason "its fan was broken"', "somebody's work on one machine"],
   ],
+  lift: [
+    ["iree-tuned lift 'm=512 n=512 k=512' --reason 'the compiler was mended'", 'all of a workload'],
+    ["iree-tuned lift m=512 --target znver4 --reason 'its fan was broken'", 'of one target'],
+  ],
   worker: [
     ['iree-tuned worker --budget 120', 'for this CPU, as long as it runs'],
     ['iree-tuned worker --until-idle', 'what there is to do, and no more'],
@@ -101,6 +115,8 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned team status', 'of the server that is set'],
     ['iree-tuned --team postgres://ada@tuning.example.com/tuning team status', 'of another one'],
   ],
+  'team distrust': [['iree-tuned team distrust bob', 'all that it has brought is gone']],
+  'team trust': [['iree-tuned team trust bob', 'it may tell again what it knows']],
   completions: [
     ['source <(iree-tuned completions bash)', 'in ~/.bashrc'],
     ['source <(iree-tuned completions zsh)', 'in ~/.zshrc, after compinit'],

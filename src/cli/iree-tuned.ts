@@ -11,9 +11,11 @@ import { withFilters } from './filters.ts';
 import { addHelp } from './help.ts';
 import { importFiles, mergeDatabases } from './import.ts';
 import { populateDatabase } from './populate.ts';
+import { profileInput } from './profile.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
+import { lift } from './lift.ts';
 import { lockInputs } from './lock.ts';
 import { page, warn } from './output.ts';
 import { writeReport } from './report.ts';
@@ -22,8 +24,10 @@ import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
 import { sync } from './sync.ts';
-import { migrate, roles, status } from './team.ts';
-import { STRATEGIES, tuneInput } from './tune.ts';
+import { distrust, migrate, roles, status, trust } from './team.ts';
+import { STRATEGIES } from '../search/index.ts';
+import { showTrials } from './trials.ts';
+import { tuneInput } from './tune.ts';
 
 /** All that can be typed. */
 export const program = new Program('iree-tuned')
@@ -54,6 +58,7 @@ program
     new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
   )
   .option('--trials <count>', 'configurations to try per contraction', '160')
+  .option('--search-space <file>', 'JSON: try only these values of these knobs, such as {"vector_m": [4, 8]}')
   .option('--again', 'tune even where there is a record')
   .option('--verify-program', 'run the whole program too, and leave out what makes it slower or wrong')
   .option('--json', 'print the result as JSON')
@@ -77,6 +82,9 @@ program
   .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
   .option('--rhs-constant <which>', 'whether the right-hand side is a weight of the program: yes, no or both')
   .option('--from-misses', 'what builds with on-miss=record have noted')
+  .option('--config <file>', "a settings file of IREE's auto-scheduler, run and reported as that does")
+  .option('--keep <dir>', 'with --config: leave every candidate there as MLIR, and what came of them as CSV')
+  .option('--search-space <file>', 'JSON: try only these values of these knobs')
   .option(
     '--flags <flags>',
     "more of the compiler's flags, for one more target; may be given several times",
@@ -84,10 +92,43 @@ program
   )
   .option('--budget <time>', 'for everything: seconds, or 15m or 8h (default: until every search is over)')
   .option('--jobs <count>', 'how many are compiled at once; timing is always alone')
+  .option('--fleet', "have the team's workers do it, and follow them: see iree-tuned worker")
   .option('--dry-run', 'print what would be done, in which order, and how long it is likely to take')
   .option('--json', 'print as JSON')
   .usage("[inputs...] [options] [-- the compiler's own flags]")
   .action(populateDatabase);
+program
+  .command('profile')
+  .description(
+    'say how fast the operations of an input, or of a sweep of shapes, are by default and at best, as dispatch profilers do',
+  )
+  .argument('[input...]', 'MLIR file')
+  .option('--op <names>', 'a sweep: matmul, batch_matmul, and these with _transpose_a or _transpose_b')
+  .option(
+    '--m <sizes>',
+    'rows: 512, a list such as 256,512, or FROM:END:STEP without END, such as 64:1024:64',
+  )
+  .option('--n <sizes>', 'columns')
+  .option('--k <sizes>', 'what is summed over')
+  .option('--batch <sizes>', 'batches, for batch_matmul')
+  .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
+  .option('--rhs-constant <which>', 'whether the right-hand side is a weight: yes, no (the default) or both')
+  .option('--dispatches <patterns>', 'only those whose names have these parts: matmul_512*dist_64x, ...')
+  .option('--all', 'everything that was tried, not only the default and the best')
+  .option('--output <file>', 'write a CSV, and beside it run.log')
+  .option('--append', 'append to the CSV')
+  .option('--tags <tags>', 'columns in front of all others: NAME:VALUE, ...')
+  .option('--keep <dir>', 'leave every candidate there as MLIR, and what came of them as CSV')
+  .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
+  .addOption(
+    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
+  )
+  .option('--trials <count>', 'configurations to try per contraction', '160')
+  .option('--search-space <file>', 'JSON: try only these values of these knobs')
+  .option('--again', 'measure even where there is a record')
+  .option('--json', 'print as JSON')
+  .usage("[input] [options] [-- the compiler's own flags]")
+  .action(profileInput);
 program
   .command('explain')
   .description('show what a build of an input gets, operation by operation, and whether it lands')
@@ -106,6 +147,12 @@ withFilters(program.command('show'), ['target', 'compiler', 'device'])
   .option('--all', 'all trials, not only the best')
   .option('--json', 'print as JSON')
   .action(showRecord);
+withFilters(program.command('trials'), ['target', 'compiler', 'device'])
+  .description('show everything that was tried for a workload, each knob a column')
+  .argument('<workload>', "a workload's key or a part of it that only one record has")
+  .option('--csv', 'print as CSV')
+  .option('--json', 'print as JSON')
+  .action(showTrials);
 withFilters(program.command('export'))
   .description('write what the database knows into a file that others import: JSON lines, sorted')
   .argument('<file>', 'where to write it; - for stdout')
@@ -215,6 +262,15 @@ program
   .requiredOption('--reason <text>', 'why, for those who wonder')
   .option('--json', 'print as JSON')
   .action(revoke);
+withFilters(program.command('lift'), ['target', 'compiler', 'device'])
+  .description(
+    'say that what configurations are marked for is mended, here and in the team: they count again',
+  )
+  .argument('<workload>', "a workload's key or a part of it: marks of all that it fits")
+  .option('--configuration <key>', 'of this configuration only, as iree-tuned records shows it')
+  .requiredOption('--reason <text>', 'why, for those who wonder')
+  .option('--json', 'print as JSON')
+  .action(lift);
 program
   .command('worker')
   .description("tune on this machine what the team's builds want, until it is told to end")
@@ -253,6 +309,18 @@ team
   .description('say which server it is, what it holds, and whether builds ask it')
   .option('--json', 'print as JSON')
   .action(status);
+team
+  .command('distrust')
+  .description('forget all that a login has brought to the server, and take nothing from it any more')
+  .argument('<login>', "the server's own name of it")
+  .option('--json', 'print as JSON')
+  .action(distrust);
+team
+  .command('trust')
+  .description('take that back: what it knows is taken again')
+  .argument('<login>', "the server's own name of it")
+  .option('--json', 'print as JSON')
+  .action(trust);
 program
   .command('completions')
   .description('print what a shell needs to complete iree-tuned, and the flags of iree-compile-tuned')

@@ -5,32 +5,27 @@ import type { Command as Program } from 'commander';
 import { findCompiler, findMeasuringTools } from '../compiler/index.ts';
 import { splitArguments } from '../compiler/response.ts';
 import type { Knowledge } from '../populate/ask.ts';
-import {
-  describeDone,
-  describePlan,
-  describeResults,
-  describeStart,
-  populationJson,
-} from '../populate/describe.ts';
+import { describePlan, describeResults, populationJson } from '../populate/describe.ts';
 import { executorHere } from '../populate/executor.ts';
 import { modelFiles } from '../populate/models.ts';
-import type { Plan } from '../populate/plan.ts';
-import { MOST_SECONDS_EACH, populate, type Executor, type Populated } from '../populate/populate.ts';
+import { MOST_SECONDS_EACH } from '../populate/populate.ts';
 import { planRequest, type PopulationRequest } from '../populate/request.ts';
 import { parseShapeList } from '../populate/shape-list.ts';
 import { populationSite, type PopulationSite } from '../populate/site.ts';
 import { shapesOfSweep, type SweepText } from '../populate/sweep.ts';
-import { lineDisplay } from '../report/progress.ts';
 import { searchInWords } from '../report/sentences.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openStore } from '../store/open.ts';
-import { formatDuration } from '../system/format.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { likelyCompilesAtOnce } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/workload-search.ts';
+import { carryOut } from './carry-out.ts';
+import { runAutoScheduler } from './auto-scheduler.ts';
 import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from './context.ts';
+import { atFleet, followFleet } from './follow-fleet.ts';
+import { readSpaceFile, restrictedTo } from './search-space.ts';
 
 interface Options extends SweepText {
   readonly shapes?: readonly string[];
@@ -39,7 +34,11 @@ interface Options extends SweepText {
   readonly dryRun?: boolean;
   readonly budget?: string;
   readonly jobs?: string;
+  readonly fleet?: boolean;
   readonly json?: boolean;
+  readonly config?: string;
+  readonly keep?: string;
+  readonly searchSpace?: string;
 }
 
 const SWEPT = ['op', 'm', 'n', 'k', 'batch', 'dtype', 'rhsConstant'] as const;
@@ -55,33 +54,68 @@ export async function populateDatabase(
   // What follows `--` are flags; the parser makes one list of both.
   const behind = process.argv.indexOf('--');
   const common = behind < 0 ? [] : process.argv.slice(behind + 1);
-  const request = requestOf(given.slice(0, given.length - common.length), options);
+  const inputs = given.slice(0, given.length - common.length);
   const budgetSeconds = options.budget === undefined ? undefined : parseDuration(options.budget);
+  const { config, keep } = options;
+  if (config !== undefined) {
+    checkAlone(inputs, options);
+    await runAutoScheduler({ path: config, flags: common, budgetSeconds, keep }, program);
+    return;
+  }
+  if (keep !== undefined)
+    throw new UsageError('--keep goes with --config; iree-tuned profile --keep is for everything else');
+  const request = requestOf(inputs, options);
   const jobs = options.jobs === undefined ? likelyCompilesAtOnce() : parseJobs(options.jobs);
   const surroundings = surroundingsOf(program);
   const isDry = options.dryRun === true;
-  checkSettings(surroundings, isDry);
+  const isForFleet = options.fleet === true;
+  if (isForFleet && options.jobs !== undefined)
+    throw new UsageError(
+      '--jobs is about this machine, and --fleet has others do the work: leave out one of them',
+    );
+  if (isForFleet && options.searchSpace !== undefined)
+    throw new UsageError('workers search whole spaces: leave out --search-space or --fleet');
+  checkSettings(surroundings, isDry, isForFleet);
   const folder = makeScratchFolder(surroundings.cacheDirectory, 'populate');
   if (folder === null)
     throw new UsageError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
   try {
-    const sites = await sitesOf(common, options.flags ?? [], folder, surroundings);
+    const here = await sitesOf(common, options.flags ?? [], folder, surroundings);
     const store = isDry
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
       : await openDatabase(surroundings);
     try {
+      const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
       const tools = toolsOf(surroundings);
       const secondsEach = Math.min(MOST_SECONDS_EACH, budgetSeconds ?? Infinity);
-      const knowledge: Knowledge = { store, surroundings, secondsEach, tools: Object.values(tools ?? {}) };
+      const written = options.searchSpace === undefined ? null : readSpaceFile(options.searchSpace);
+      // Before anything is done for it.
+      for (const { site } of sites) if (written !== null) restrictedTo([], site, written);
+      const knowledge: Knowledge = {
+        ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
+        isRestricted: written !== null,
+      };
       const plan = await planRequest(request, sites, knowledge);
       if (isDry) {
         if (options.json === true) console.log(JSON.stringify(populationJson(plan, null, sites), null, 2));
         else console.log(describePlan(plan, sites, budgetSeconds));
         return;
       }
-      const results = await carryOut(plan, budgetSeconds, jobs, (onProgress) =>
-        executorHere(sites, knowledge, { tools, folder, jobs, onProgress }),
-      );
+      const results = isForFleet
+        ? await followFleet(plan, budgetSeconds, sites, knowledge, folder)
+        : await carryOut(plan, budgetSeconds, jobs, (show) => {
+            const onProgress = (progress: TuningProgress) => {
+              show(searchInWords(progress));
+            };
+            const executor = executorHere(sites, knowledge, { tools, folder, jobs, onProgress });
+            return written === null
+              ? executor
+              : {
+                  ...executor,
+                  tune: (works, again, site, group) =>
+                    executor.tune(restrictedTo(works, sites[site]!.site, written), again, site, group),
+                };
+          });
       if (options.json === true) console.log(JSON.stringify(populationJson(plan, results, sites), null, 2));
       else console.log(describeResults(results, plan, sites));
       if (results.some(({ result }) => result === null)) process.exitCode = 1;
@@ -91,6 +125,26 @@ export async function populateDatabase(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** What a settings file says it says alone. */
+function checkAlone(inputs: readonly string[], options: Options): void {
+  const more = [
+    ...SWEPT,
+    'shapes',
+    'fromMisses',
+    'flags',
+    'dryRun',
+    'jobs',
+    'fleet',
+    'json',
+    'searchSpace',
+  ] as const;
+  const given = more.filter((name) => options[name] !== undefined);
+  if (inputs.length > 0 || given.length > 0)
+    throw new UsageError(
+      '--config says what is searched, and how: --budget, --keep and flags of the compiler are all that goes with it',
+    );
 }
 
 /** @throws UserError for what is not understood, or when nothing is asked for */
@@ -131,10 +185,10 @@ function parseJobs(text: string): number {
   return jobs;
 }
 
-function checkSettings({ settings }: Surroundings, isDry: boolean): void {
-  if (settings.forDevice !== undefined)
+function checkSettings({ settings }: Surroundings, isDry: boolean, isForFleet: boolean): void {
+  if (settings.forDevice !== undefined && !isForFleet)
     throw new UsageError(
-      `populate measures on this machine, and for-device is ${settings.forDevice}: leave it out here, or run this there`,
+      `populate measures on this machine, and for-device is ${settings.forDevice}: leave it out here, run this there, or say --fleet`,
     );
   if (settings.readonly && !isDry)
     throw new UsageError('the database is set to be read only: populate writes it (--dry-run does not)');
@@ -160,57 +214,4 @@ async function sitesOf(
 function toolsOf({ env, settings, root, cacheDirectory }: Surroundings) {
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   return findMeasuringTools(compiler, env, { root, cacheDirectory });
-}
-
-/** Carries a plan out, tells how far it is, and ends when it is told to. */
-async function carryOut(
-  plan: Plan,
-  budgetSeconds: number | undefined,
-  jobs: number,
-  executorFor: (onProgress: (progress: TuningProgress) => void) => Executor,
-): Promise<Populated[]> {
-  const clock = () => performance.now() / 1000;
-  const begun = clock();
-  const total = plan.todo.length;
-  let done = 0;
-  let measured = 0;
-  const secondsLeft = () => {
-    // As long as little was measured, what was measured before says more.
-    const each = measured < 3 ? plan.secondsEach : (clock() - begun) / measured;
-    const budgetLeft = (budgetSeconds ?? Infinity) - (clock() - begun);
-    return Math.max(0, Math.min(budgetLeft, each * (total - done)));
-  };
-  const display = lineDisplay();
-  const say = (text: string) => {
-    display.clear();
-    process.stderr.write(`iree-tuned: ${text}\n`);
-  };
-  // The first Ctrl-C ends the search and decides with what is known; the second ends everything. Trials are kept.
-  const [finishEarly, abort] = [new AbortController(), new AbortController()];
-  const interrupt = () => {
-    if (!finishEarly.signal.aborted)
-      say('ending: what is measured is decided, nothing more is begun; once more ends at once');
-    (finishEarly.signal.aborted ? abort : finishEarly).abort();
-  };
-  process.on('SIGINT', interrupt);
-  if (total > 0) say(describeStart(plan, budgetSeconds));
-  const executor = executorFor((progress) => {
-    display.show(
-      `iree-tuned: ${done + 1} of ${total}, about ${formatDuration(Math.ceil(secondsLeft()))} left; ${searchInWords(progress)}`,
-    );
-  });
-  try {
-    return await populate(plan, executor, {
-      ...{ budgetSeconds, atOnce: jobs, finishEarly: finishEarly.signal, signal: abort.signal, clock },
-      onDone: (one) => {
-        done++;
-        if (!one.wasKnown) measured++;
-        if (!finishEarly.signal.aborted || one.result !== null)
-          say(describeDone(one, done, total, secondsLeft()));
-      },
-    });
-  } finally {
-    display.clear();
-    process.off('SIGINT', interrupt);
-  }
 }

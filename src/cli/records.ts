@@ -5,8 +5,8 @@ import { formatSeconds } from '../system/format.ts';
 import { table } from '../report/table.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
-import { fits } from '../store/filter.ts';
-import type { TuningRecord } from '../store/store.ts';
+import { fits, type Filter } from '../store/filter.ts';
+import type { Store, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
 import { UserError } from '../system/user-error.ts';
 import { openToLook, surroundingsOf } from './context.ts';
@@ -55,16 +55,8 @@ export async function showRecord(
   const surroundings = surroundingsOf(program);
   const { store } = await openToLook(surroundings);
   const parts = filterOf(program);
-  const records = store.allRecords().filter((record) => fits(record, parts));
-  const exact = records.filter((record) => record.workload === workload);
-  const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));
-  const record = found[0];
-  if (record === undefined) throw new UserError(`no record for "${workload}"; iree-tuned records lists them`);
-  if (new Set(found.map((one) => one.workload)).size > 1)
-    throw new UserError(
-      `"${workload}" fits ${found.length} records; give more of the key:\n` +
-        found.map((one) => `  ${one.workload}`).join('\n'),
-    );
+  const found = recordsOf(store, workload, parts);
+  const [record] = found;
   const trials = store.trials(record);
   const form = store.subject(record)?.workloadForm;
   // Times of dynamic dimensions are geometric means over the sizes, so rates are of the mean work.
@@ -102,6 +94,28 @@ export async function showRecord(
     );
 }
 
+/**
+ * The records of the one workload that a user means, newest first: by its key, or a part of it.
+ * @throws UserError where there is none, or more than one workload
+ */
+export function recordsOf(
+  store: Store,
+  workload: string,
+  parts: Filter,
+): readonly [TuningRecord, ...TuningRecord[]] {
+  const records = store.allRecords().filter((record) => fits(record, parts));
+  const exact = records.filter((record) => record.workload === workload);
+  const found = exact.length > 0 ? exact : records.filter((record) => record.workload.includes(workload));
+  const [first, ...more] = found;
+  if (first === undefined) throw new UserError(`no record for "${workload}"; iree-tuned records lists them`);
+  if (new Set(found.map((one) => one.workload)).size > 1)
+    throw new UserError(
+      `"${workload}" fits ${found.length} records; give more of the key:\n` +
+        found.map((one) => `  ${one.workload}`).join('\n'),
+    );
+  return [first, ...more];
+}
+
 function describeRecord(record: TuningRecord, flops: number | null): string {
   const { evidence } = record;
   const rate = (seconds: number) => (flops === null ? '' : `, ${(flops / seconds / 1e9).toFixed(1)} GFLOP/s`);
@@ -116,7 +130,7 @@ function describeRecord(record: TuningRecord, flops: number | null): string {
     `  gain           ${evidence.ratio.toFixed(3)}x (99%: ${evidence.low.toFixed(3)} to ${evidence.high.toFixed(3)}), ` +
       `noise floor ${(evidence.noiseFloor * 100).toFixed(1)}%`,
     `  measured       ${evidence.repetitions} repetitions in ${evidence.processes} processes, largest error ${evidence.maxError}`,
-    `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s of ${evidence.families.join(' and ')}${evidence.complete ? '' : ', not complete'}`,
+    `  search         ${evidence.trials} trials in ${evidence.tuningSeconds.toFixed(1)} s of ${evidence.families.join(' and ') || 'what a user allowed'}${evidence.complete ? '' : ', not complete'}`,
     `  written        ${record.createdAt} by ${record.createdBy} on ${record.machine}, with ${record.tool}`,
     `  digest         ${record.digest}`,
     ...(record.failure === null ? [] : [`  failed         ${record.failure}`]),

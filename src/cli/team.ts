@@ -1,4 +1,4 @@
-// `iree-tuned team migrate`, `roles` and `status`.
+// `iree-tuned team migrate`, `roles`, `status`, `distrust` and `trust`.
 import type { Command as Program } from 'commander';
 import { table } from '../report/table.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -91,6 +91,57 @@ export async function roles(options: { json?: boolean; apply?: boolean }, progra
   else if (options.apply === true)
     say(`The roles are there: ${names.join(', ')}. To let somebody in: GRANT ${names[0]!} TO somebody;`);
   else process.stdout.write(ROLES_SQL);
+}
+
+/** Claims that are gone, and where a login says that it has brought things from, but for what others say, too. */
+interface Distrusted {
+  readonly removed: number;
+  readonly origins: readonly string[];
+}
+
+export async function distrust(login: string, options: { json?: boolean }, program: Program): Promise<void> {
+  await withConnection(surroundingsOf(program), async (connection, { shown }) => {
+    const ask = async <T>(text: string) =>
+      (await connection.query(text, [login], COMMAND_LIMIT_MS)) as readonly T[];
+    const origins = await ask<{ origin: string }>(
+      `SELECT DISTINCT person || '@' || machine AS origin FROM iree_tuned.origin AS own
+       WHERE login = $1 AND person <> '' AND NOT EXISTS (
+         SELECT FROM iree_tuned.origin AS o WHERE o.login <> $1 AND (o.person, o.machine) = (own.person, own.machine))
+       ORDER BY origin`,
+    );
+    const [row] = await ask<{ removed: string }>('SELECT iree_tuned.distrust($1) AS removed');
+    const result: Distrusted = {
+      removed: Number(row!.removed),
+      origins: origins.map(({ origin }) => origin),
+    };
+    if (options.json === true) console.log(JSON.stringify({ server: shown, login, ...result }, null, 2));
+    else say(inWords(login, result));
+  });
+}
+
+function inWords(login: string, { removed, origins }: Distrusted): string {
+  const lines = [
+    `Nothing is taken from ${login} any more, and nothing served that it has brought: ${removed} claims are gone.`,
+    'Everybody else tells theirs again by the next sync.',
+  ];
+  if (origins.length > 0)
+    lines.push(
+      'Who has pulled what it has brought is rid of that by a revocation:',
+      ...origins.map((origin) => `  iree-tuned revoke --origin ${quoted(origin)} --reason ...`),
+    );
+  return lines.join('\n');
+}
+
+/** A word of a shell's, without what would make a terminal do something: anybody may have written it. */
+const quoted = (text: string) => `'${text.replaceAll(/\p{C}/gu, '?').replaceAll("'", String.raw`'\''`)}'`;
+
+export async function trust(login: string, options: { json?: boolean }, program: Program): Promise<void> {
+  await withConnection(surroundingsOf(program), async (connection, { shown }) => {
+    const [row] = await connection.query('SELECT iree_tuned.trust($1) AS trusted', [login], COMMAND_LIMIT_MS);
+    if (!(row as { trusted: boolean }).trusted) throw new UserError(`${login} is not distrusted by ${shown}`);
+    if (options.json === true) console.log(JSON.stringify({ server: shown, login }, null, 2));
+    else say(`${login} is trusted again; by its next sync it tells anew what it knows.`);
+  });
 }
 
 export async function status(options: { json?: boolean }, program: Program): Promise<void> {

@@ -2,7 +2,6 @@
 import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
-import { findMeasuringTools } from '../compiler/index.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { lastWord, verifyOnDemand } from '../wrapper/last-word.ts';
@@ -11,23 +10,13 @@ import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
-import { storyOf } from '../report/story.ts';
 import { table } from '../report/table.ts';
-import { coordinateDescent } from '../search/descent.ts';
-import { gridSearch } from '../search/grid.ts';
-import { randomSearch } from '../search/random.ts';
-import type { StrategyFactory } from '../search/strategy.ts';
+import { STRATEGIES } from '../search/index.ts';
 import { configurationKey } from '../backend/index.ts';
-import { tuneWorkloads } from '../tuning/tune-workloads.ts';
-import { DEFAULT_EFFORT } from '../tuning/workload-search.ts';
-import { atDevice, inspectInput, openDatabase, surroundingsOf, UsageError } from './context.ts';
+import { atDevice, inspectInput, openDatabase, surroundingsOf } from './context.ts';
 import { page } from './output.ts';
-
-export const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
-  descent: coordinateDescent,
-  random: randomSearch,
-  grid: gridSearch,
-};
+import { search, trialsOf } from './search.ts';
+import { restricted } from './search-space.ts';
 
 export async function tuneInput(
   input: string,
@@ -36,6 +25,7 @@ export async function tuneInput(
     budget?: string;
     strategy: string;
     trials: string;
+    searchSpace?: string;
     again?: boolean;
     json?: boolean;
     verifyProgram?: boolean;
@@ -43,9 +33,7 @@ export async function tuneInput(
   program: Program,
 ): Promise<void> {
   const strategy = STRATEGIES[options.strategy]!;
-  const trials = Number(options.trials);
-  if (!Number.isSafeInteger(trials) || trials < 1)
-    throw new UsageError(`--trials ${options.trials}: it takes a whole number from 1 up`);
+  const trials = trialsOf(options.trials);
   const { budget } = options;
   const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
   const { command, inspected: read } = await inspectInput(input, flags, surroundings);
@@ -55,46 +43,26 @@ export async function tuneInput(
   if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere}`);
   const lookup = lookUp(store, inspected.input, site, surroundings.settings);
   const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
-  const open = [...lookup.misses, ...lookup.narrow];
-  const known = new Set(open.map(({ key }) => key));
-  const wanted = [
-    ...open,
-    ...workloadsOf(inspected.input, site, surroundings.settings).filter(
-      ({ key }) => anew.has(key) && !known.has(key),
-    ),
-  ];
-
-  // The first Ctrl-C ends the search and decides with what is known; the second ends everything. Trials are kept.
-  const [finishEarly, abort] = [new AbortController(), new AbortController()];
-  const interrupt = () => {
-    (finishEarly.signal.aborted ? abort : finishEarly).abort();
-  };
-  process.on('SIGINT', interrupt);
-  // Who types this command knows what it does.
-  const story = storyOf(null);
-  const { env, root, cacheDirectory } = surroundings;
-  const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
-  const seconds = surroundings.settings.budgetSeconds - inspected.input.waitedSeconds;
-  if (wanted.length > 0) story.begin(wanted.length, seconds);
-  const { results, whyNot } = await tuneWorkloads(wanted, store, site, tools, surroundings, {
-    givenSeconds: surroundings.settings.budgetSeconds,
-    budgetSeconds: seconds,
-    signal: abort.signal,
-    finishEarly: finishEarly.signal,
+  const every = workloadsOf(inspected.input, site, surroundings.settings);
+  // Where only some values are allowed, what was found among others is no reason to search.
+  const isRestricted = options.searchSpace !== undefined;
+  const open = new Set([...lookup.misses, ...(isRestricted ? [] : lookup.narrow)].map(({ key }) => key));
+  const wanted = restricted(
+    every.filter(({ key }) => open.has(key) || anew.has(key)),
+    site,
+    options.searchSpace,
+  );
+  const measured = { command, site, waitedSeconds: inspected.input.waitedSeconds };
+  const { results, whyNot } = await search(wanted, store, measured, surroundings, {
     strategy,
-    effort: { ...DEFAULT_EFFORT, maxTrials: trials },
+    effort: { maxTrials: trials },
     again: anew,
-    onProgress: (progress) => {
-      story.progress(progress);
-    },
   });
-  story.clear();
-  process.off('SIGINT', interrupt);
   // Looked up again, so that what is shown is what the next build will get.
   const again = lookUp(store, inspected.input, site, surroundings.settings);
   const found = again.decide(new Map(), whyNot);
   const identity = programIdentity(command, inspected.input.digest, site.deviceKey);
-  const recall = () => programMemory.recall(cacheDirectory, identity);
+  const recall = () => programMemory.recall(surroundings.cacheDirectory, identity);
   const { inject } = surroundings.settings;
   const ours = { command, inspected, identity };
   let verdict: ProgramVerdict | null;

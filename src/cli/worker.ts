@@ -13,12 +13,12 @@ import { readAddress } from '../team/address.ts';
 import { UserError } from '../system/user-error.ts';
 import { passwordFor } from '../team/password-file.ts';
 import {
-  HOST_DEFAULTS,
   openDatabase,
   openWholeDatabase,
   siteOf,
   surroundingsOf,
   UsageError,
+  withTarget,
 } from './context.ts';
 import { teamUrl, withTeam } from './team.ts';
 
@@ -46,7 +46,7 @@ export async function work(flags: readonly string[], options: Options, program: 
   if (settings.budgetSeconds === 0)
     throw new UsageError('a worker needs time to tune: --budget takes the seconds for each workload');
   const address = readAddress(teamUrl(surroundings));
-  const { command, site } = await siteOf(flags.length === 0 ? HOST_DEFAULTS : flags, surroundings);
+  const { command, site } = await siteOf(withTarget(flags), surroundings);
   if (site.whyNotHere !== null) throw new UserError(`nothing can be measured here: ${site.whyNotHere}`);
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
   if (tools === null)

@@ -6,10 +6,11 @@ import type { MeasuringTools } from '../compiler/find.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
+import { chooseRecord } from '../store/choose.ts';
 import type { Evidence, Store } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import { tuneWorkloads, type Work } from '../tuning/tune-workloads.ts';
-import { whyUndecided } from '../tuning/undecided.ts';
+import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import type { Job } from './job.ts';
 
 export type JobResult =
@@ -66,13 +67,17 @@ function workOf(
   site: Site,
   { settings }: Pick<Surroundings, 'settings'>,
 ): Work {
-  const { target, compiler } = placeOf(site);
-  const alike = recordsOfClass(store.findRecords([key], target, compiler), site, store).get(key);
+  const { target, compiler, device } = placeOf(site);
+  const records = store.findRecords([key], target, compiler);
+  const alike = recordsOfClass(records, site, store).get(key);
+  const own = chooseRecord(records, device, true);
   return {
     key,
     workload: form,
     count: 1,
     options: spaceOptionsOf(NO_PROGRAM, site, settings)({ key }),
+    // Who wants it all the same wants more of it.
+    ...(own !== null && isUnfinished(own, settings.budgetSeconds) && { goesOnFrom: own }),
     ...(alike !== undefined && !isDefault(alike.configuration) && { alike }),
   };
 }

@@ -96,9 +96,14 @@ export async function textAfter(
 }
 
 /** The compiler's text of a workload's operands at the end of a phase, made once; null when it does not get there. */
-async function operandsAt(
+export async function operandsAt(
   phase: string,
-  { compiler, flags, workDirectory, signal }: Toolchain,
+  {
+    compiler,
+    flags,
+    workDirectory,
+    signal,
+  }: Pick<Toolchain, 'compiler' | 'flags' | 'workDirectory' | 'signal'>,
   workload: Workload,
   name: string,
 ): Promise<string | null> {

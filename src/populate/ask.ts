@@ -32,6 +32,8 @@ export interface Knowledge {
   readonly secondsEach: number;
   /** What is measured with. */
   readonly tools: readonly string[];
+  /** Only some values of knobs are allowed: that other searches could choose from less than all is no reason to search again. */
+  readonly isRestricted?: boolean;
 }
 
 /** A search that found nothing in as many seconds, and did not end, found nothing: it is what a build gives. */
@@ -48,10 +50,11 @@ export interface Known {
 export function knownOf(
   input: Pick<Input, 'reading' | 'operations'>,
   { site }: Pick<PopulationSite, 'site'>,
-  { store, surroundings: { settings }, secondsEach, tools }: Knowledge,
+  { store, surroundings: { settings }, secondsEach, tools, isRestricted }: Knowledge,
 ): ReadonlyMap<string, Known> {
   const lookup = lookUp(store, input, site, settings);
-  const open = new Map([...lookup.misses, ...lookup.narrow].map((work) => [work.key, work]));
+  const searchable = isRestricted === true ? lookup.misses : [...lookup.misses, ...lookup.narrow];
+  const open = new Map(searchable.map((work) => [work.key, work]));
   const decisions = new Map<string, Decision>();
   for (const decision of lookup.decide(new Map(), ''))
     if (decision.tunable !== null) decisions.set(decision.tunable.key, decision);

@@ -108,7 +108,10 @@ async function operationsOfShapes(
  * The work of a shape whatever is beside it: in a program its weights may come from memory, because others pass by, which makes
  * another workload of it. Only a model says so.
  */
-function alone(operation: TunableOperation, { rhsConstant }: Shape): TunableOperation {
+export function alone(
+  operation: TunableOperation,
+  { rhsConstant }: Pick<Shape, 'rhsConstant'>,
+): TunableOperation {
   const { context, ...workload } = operation.workload;
   if (context === undefined) return operation;
   const own = { ...workload, constantRhs: rhsConstant };

@@ -91,12 +91,12 @@ export async function populate(
   while (open.length > 0 && !isStopped() && clock() < end) {
     const { site } = open[0]!;
     const own = open.filter((one) => one.site === site);
-    if (!prepared.has(own[0]!)) {
+    const group = own.slice(0, atOnce);
+    while (group.some((one) => !prepared.has(one))) {
       const some = own.filter((one) => !prepared.has(one)).slice(0, SURVEYED_AT_ONCE);
       const found = await executor.prepare(some);
       for (const [i, one] of some.entries()) prepared.set(one, found[i]!);
     }
-    const group = own.slice(0, atOnce).filter((one) => prepared.has(one));
     const works = new Map<string, { planned: Planned[]; work: Work; isUnfinished: boolean }>();
     for (const planned of group) {
       const what = prepared.get(planned)!;

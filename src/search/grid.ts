@@ -1,13 +1,19 @@
 import type { Point } from './space.ts';
 import { unseen, type StrategyFactory } from './strategy.ts';
 
-/** Every legal point in order, the last knob fastest: for small spaces, and to check cleverer searches against. */
+/**
+ * Every legal point, the last knob fastest, beginning at the best guess, after whose values come those behind it and then
+ * those before: for small spaces, and to check cleverer searches against.
+ */
 export const gridSearch: StrategyFactory = (space) => {
   const isNew = unseen(space);
-  let next: number[] | null = space.knobs.map(() => 0);
-  const advance = (point: number[]): number[] | null => {
-    for (let i = point.length - 1; i >= 0; i--) {
-      if (point[i]! + 1 < space.knobs[i]!.values.length) return point.with(i, point[i]! + 1).fill(0, i + 1);
+  const first = space.starts[0] ?? space.knobs.map(() => 0);
+  const sizes = space.knobs.map(({ values }) => values.length);
+  /** How far each knob is from where it began. */
+  let next: number[] | null = sizes.includes(0) ? null : sizes.map(() => 0);
+  const advance = (steps: number[]): number[] | null => {
+    for (let i = steps.length - 1; i >= 0; i--) {
+      if (steps[i]! + 1 < sizes[i]!) return steps.with(i, steps[i]! + 1).fill(0, i + 1);
     }
     return null;
   };
@@ -16,7 +22,8 @@ export const gridSearch: StrategyFactory = (space) => {
     propose(limit) {
       const points: Point[] = [];
       while (points.length < limit && next !== null) {
-        if (isNew(next)) points.push(next);
+        const point = next.map((steps, i) => (first[i]! + steps) % sizes[i]!);
+        if (isNew(point)) points.push(point);
         next = advance(next);
       }
       return points;

@@ -44,3 +44,23 @@ export function without<Configuration>(
 export function spaceSize(space: SearchSpace): number {
   return space.knobs.reduce((product, knob) => product * knob.values.length, 1);
 }
+
+/** The same space with some of its knobs, by index, behind all others: a grid varies the last ones first. */
+export function withKnobsLast<Configuration>(
+  space: SearchSpace<Configuration>,
+  isLast: (knob: number) => boolean,
+): SearchSpace<Configuration> {
+  const order = space.knobs.map((_, i) => i).sort((a, b) => Number(isLast(a)) - Number(isLast(b)));
+  const moved = (point: Point): Point => order.map((i) => point[i]!);
+  const back = (point: Point): Point => space.knobs.map((_, i) => point[order.indexOf(i)]!);
+  return {
+    knobs: order.map((i) => space.knobs[i]!),
+    starts: space.starts.map(moved),
+    alternatives: space.alternatives,
+    configurationAt: (point) => space.configurationAt(back(point)),
+    pointOf(configuration) {
+      const point = space.pointOf(configuration);
+      return point && moved(point);
+    },
+  };
+}

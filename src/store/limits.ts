@@ -9,6 +9,12 @@ export const LONGEST_FORM = 2 ** 16;
 export const LONGEST_REASON = 2 ** 12;
 export const LONGEST_NAME = 2 ** 8;
 
+/** Characters of what is revoked: a user and a machine at most. */
+export const LONGEST_REVOKED = 2 * LONGEST_NAME + 1;
+
+/** Of marks: nobody lifts as often. */
+export const HIGHEST_GENERATION = 1_000_000;
+
 // eslint-disable-next-line no-control-regex -- they are what is looked for
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f]/;
 

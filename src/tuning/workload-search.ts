@@ -134,7 +134,9 @@ export class WorkloadSearch {
     this.#isMarked = markedIn(store, subject);
     this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
     this.#before = recordOf(store, subject);
-    this.#goesOn = this.#before !== null && isUnfinished(this.#before, Infinity);
+    // What a user allows is tried as often as he asks for it, whatever was tried before.
+    this.#goesOn =
+      options.only === undefined && this.#before !== null && isUnfinished(this.#before, Infinity);
     this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
     const own = earlierTrials(store, subject);
     const earlier = this.#alike === null ? own : [...own, trialElsewhere(this.#alike)];
@@ -447,7 +449,7 @@ export class WorkloadSearch {
       trials: spent.trials + this.#trials,
       tuningSeconds: spent.tuningSeconds + this.#tuningSeconds,
       families: backend.familiesOf(subject.workloadForm, options),
-      complete,
+      complete: complete && options.only === undefined,
     };
   }
 

@@ -7,8 +7,8 @@ import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import type { Line, PartLine } from '../store/exchange/lines.ts';
+import { partsOf } from '../store/exchange/parts.ts';
 import { openExchange } from '../store/open-exchange.ts';
-import type { Subject } from '../store/store.ts';
 import { keysOf, placeOf, subjectOf } from '../store/subject.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import { askOnce, type Asked } from '../team/ask-once.ts';
@@ -18,7 +18,6 @@ import { openTeam } from '../team/postgres.ts';
 import { teamState } from '../team/state.ts';
 import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { storedForm } from '../workload/workload.ts';
 
 /** What was tuned is pushed for so long at most. */
 const PUSH_LIMIT_MS = 1000;
@@ -53,7 +52,13 @@ export async function askTeam(
         ask: (question, limitMs) => team.ask({ ...question, ...processorOf(site.device) }, limitMs),
         take: async (received) => {
           const lines = usable(received, works, site);
-          if (lines.length > 0) await withLocal(settings, (local) => take(local, lines));
+          if (lines.length === 0) return;
+          const own = works.flatMap((work) => partsOf(subjectOf(work, site)));
+          await withLocal(settings, (local) => {
+            // What is looked up is described as it is here: only other devices are known to the server alone.
+            local.receive(own.map(asReading), 'here');
+            take(local, lines);
+          });
         },
         limitMs: settings.teamTimeoutMs,
         now: Date.now,
@@ -92,10 +97,9 @@ async function withLocal<T>({ database }: Settings, action: (local: Exchange) =>
   }
 }
 
-/**
- * Of what came from the server, what was asked. What is looked up is described as it is here: only other devices are known
- * to the server alone.
- */
+const asReading = (line: Line) => ({ outcome: 'line' as const, line });
+
+/** Of what came from the server, what was asked, and the devices that it names. */
 function usable({ lines }: Received, works: readonly Work[], site: Site): Line[] {
   const place = placeOf(site);
   const asked = new Set(works.map(({ key }) => key));
@@ -108,24 +112,7 @@ function usable({ lines }: Received, works: readonly Work[], site: Site): Line[]
   const others = lines.filter(
     ({ type, ...rest }) => type === 'device' && (rest as PartLine).key !== place.device,
   );
-  return wanted.length === 0
-    ? []
-    : [...works.flatMap((work) => partsOf(subjectOf(work, site))), ...others, ...wanted];
-}
-
-function partsOf(subject: Subject): PartLine[] {
-  const part = (type: PartLine['type'], key: string, form: unknown): PartLine => ({
-    type,
-    version: 1,
-    key,
-    form: JSON.parse(JSON.stringify(form)) as unknown,
-  });
-  return [
-    part('workload', subject.workload, storedForm(subject.workloadForm)),
-    part('target', subject.target, subject.targetForm),
-    part('device', subject.device, subject.deviceForm),
-    part('compiler', subject.compiler, subject.compilerForm),
-  ];
+  return wanted.length === 0 ? [] : [...others, ...wanted];
 }
 
 /** Counts it, and says why there was no answer to who keeps a log. */

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { teamState } from '../../src/team/state.ts';
-import { DECISION, SUBJECT } from '../store/samples.ts';
+import { keysOf } from '../../src/store/subject.ts';
+import { DECISION, MARK, SUBJECT } from '../store/samples.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { subjectOf, teamDatabase } from '../team/support.ts';
@@ -137,6 +138,74 @@ describe.skipIf(whyNoPostgres !== null)('a team', () => {
       output: expect.stringContaining('permission denied') as string,
     });
     expect(bob.files()).not.toContain('spite');
+  });
+
+  test('has its marks lifted, and logins distrusted, by an administrator', async () => {
+    const database = await teamDatabase();
+    const ada = new User(await database.login('ada', { in: 'iree_tuned_writer' }));
+    const grace = new User(await database.login('grace', { in: 'iree_tuned_administrator' }));
+    const store = openSqliteStore(ada.database);
+    store.putRecord(SUBJECT, DECISION);
+    store.addMarks(SUBJECT, [MARK]);
+    store.close();
+    const isUsable = ({ database: path }: User) => {
+      const own = openSqliteStore(path);
+      const [record] = own.allRecords();
+      own.close();
+      return record?.failure === null;
+    };
+    const seen = openSqliteStore(grace.database);
+    seen.noteMiss(SUBJECT);
+    seen.close();
+    const lifting = ['lift', 'm=512', '--reason', 'mended'];
+    const [, refused] = await ada.runAll(['sync'], lifting);
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused!.output).toContain('only an administrator lifts marks');
+    expect(isUsable(ada)).toBe(false);
+
+    const [, nothing, other, lifted, again] = await grace.runAll(
+      ['sync'],
+      ['lift', 'm=513', '--reason', 'mended'],
+      [...lifting, '--configuration', 'data-tile'],
+      [...lifting, '--json'],
+      lifting,
+    );
+    for (const ended of [nothing, other, again])
+      expect(ended).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('nothing is marked for') as string,
+      });
+    expect(answerOf(lifted)).toEqual([{ ...keysOf(SUBJECT), configuration: MARK.configuration, marks: 1 }]);
+    expect(isUsable(grace)).toBe(true);
+    await ada.runAll(['sync']);
+    expect(isUsable(ada)).toBe(true);
+
+    const login = `ada_${database.name}`;
+    const claims = async () =>
+      (await database.query('SELECT count(*)::int AS n FROM iree_tuned.claim'))[0]!['n'];
+    expect(await claims()).toBe(1);
+    const [denied] = await ada.runAll(['team', 'distrust', login]);
+    expect(denied).toMatchObject({ code: 1, output: expect.stringContaining('permission denied') as string });
+    const [early, distrusted] = await grace.runAll(
+      ['team', 'trust', login],
+      ['team', 'distrust', login, '--json'],
+    );
+    expect(early).toMatchObject({ code: 1, output: expect.stringContaining('is not distrusted') as string });
+    expect(answerOf(distrusted)).toMatchObject({
+      removed: 1,
+      origins: [/^a builder@/, /^a tester@/].map((name) => expect.stringMatching(name) as string),
+    });
+    const [synced] = await ada.runAll(['sync', '--json']);
+    expect(answerOf(synced)).toMatchObject({
+      pushed: null,
+      whyNot: expect.stringContaining('distrusts') as string,
+    });
+    expect(await claims()).toBe(0);
+    const [trusted] = await grace.runAll(['team', 'trust', login]);
+    expect(trusted).toMatchObject({ code: 0, output: expect.stringContaining('is trusted again') as string });
+    const [back] = await ada.runAll(['sync', '--json']);
+    expect(answerOf(back)).toMatchObject({ pushed: { changed: { claims: 1 } } });
+    expect(await claims()).toBe(1);
   });
 
   test('is asked again after a sync', async () => {

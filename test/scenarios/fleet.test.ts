@@ -7,7 +7,7 @@ import { fleetDatabase } from '../fleet/support.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
 import { argv } from './faults/support.ts';
-import { HOST, oddMatmul, Workplace } from './support.ts';
+import { HOST, oddMatmul, rowsOf, Workplace } from './support.ts';
 
 /** What a build says to a busy machine's server must not depend on the clock. */
 const PATIENT = { IREE_TUNED_TEAM_TIMEOUT: '60000' };
@@ -100,6 +100,34 @@ describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
     });
     expect(await asked(zen4, 'fleet', '--retry', job.id.slice(0, 8))).toEqual({ retried: [job.id] });
     expect(await asked(zen4, 'fleet')).toMatchObject({ dead: [], queues: [{ waiting: 1 }] });
+  });
+
+  test('populate hands its plan to workers, also for a device that is none of its own', async () => {
+    const database = await fleetDatabase();
+    const url = await database.login('zen4', { in: 'iree_tuned_worker' });
+    const [zen4, laptop] = [
+      Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }),
+      Workplace.remembering({ ...PATIENT, IREE_TUNED_TEAM: url, IREE_TUNED_DEVICE: 'local-task' }),
+    ];
+    // Something is known of the device, so that it can be named.
+    zen4.write('in.mlir', oddMatmul);
+    await zen4.explain(argv);
+    await tuned(laptop, 'sync', '--', ...HOST);
+    const prod = { IREE_TUNED_FOR_DEVICE: 'local-sync' };
+    await tuned(laptop, 'devices', '--name', 'local-sync', 'local-sync');
+    const worker = zen4.start(join(root, 'bin', 'iree-tuned'), ['worker', '--', ...HOST]);
+    const shapes = ['--m', '44,61', '--n', '67', '--k', '71', '--rhs-constant', 'no'];
+    const populate = ['populate', ...shapes, '--fleet', '--json', '--', ...HOST];
+    const { code, stdout, stderr } = await laptop.tuned(populate, { env: prod });
+    worker.child.kill('SIGTERM');
+    expect(await worker.ended).toMatchObject({ code: 0, stderr: '' });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const { plan, results } = JSON.parse(stdout.toString()) as Record<'plan' | 'results', never>;
+    expect(plan).toMatchObject({ known: [{}], todo: [{}] });
+    expect(results).toMatchObject([
+      { workload: expect.stringContaining('m=44 ') as string, outcome: 'tuned' },
+    ]);
+    expect(rowsOf(laptop, 'trial')).toBe(0);
   });
 
   test('a worker that could do nothing says why, and ends', async () => {

@@ -1,6 +1,6 @@
 // A lock file: what was found on one machine is compiled on another one, to the byte, with nothing but that file.
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
@@ -45,6 +45,31 @@ function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}):
   const place = new Workplace({ IREE_TUNED_COMPILER: compiler.executable, ...env });
   for (const name of ['in.mlir', LOCK]) place.write(name, from.read(name));
   return place;
+}
+
+/** The same for a user of whom nothing is known, with nothing to set but the compiler, from another folder of the project. */
+async function expectSameWithoutHome(
+  place: Workplace,
+  env: Readonly<Record<string, string>>,
+  module: Buffer,
+) {
+  const [home, folder] = [place.path('another-home'), place.path('models/small')];
+  for (const made of [home, folder]) mkdirSync(made, { recursive: true });
+  const own = Object.keys(process.env).filter((name) => /^(?:IREE_TUNED_(?!COMPILER)|XDG_)/.test(name));
+  const unset = ['IREE_TUNED_DB', 'IREE_TUNED_CACHE', 'IREE_TUNED_DEVICE', 'IREE_TUNED_BUDGET'];
+  unset.push('XDG_CONFIG_HOME', 'XDG_DATA_HOME', ...own);
+  const build = await place.compile([...HOST, '../../in.mlir', '-o', 'out.vmfb'], {
+    cwd: folder,
+    env: {
+      ...Object.fromEntries(unset.map((name) => [name, undefined])),
+      ...env,
+      HOME: home,
+      IREE_TUNED_FROZEN: '1',
+    },
+  });
+  expect(build).toMatchObject({ code: 0, stderr: '' });
+  expect(readFileSync(join(folder, 'out.vmfb')).equals(module)).toBe(true);
+  expect(readdirSync(home)).toEqual(['.cache']);
 }
 
 const STRIDED = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>) -> tensor<1x4x4x48xf32> {
@@ -106,6 +131,7 @@ describe(
       expect(watched.ran()).toHaveLength(1);
       expect(place.read('out.vmfb').equals(module)).toBe(true);
       expect(readdirSync(place.folder)).not.toContain('data');
+      if (text === oddMatmul) await expectSameWithoutHome(place, { IREE_TUNED_INJECT: inject }, module);
       if (route === 'none') return;
       await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
       expect(place.read('stock.vmfb').equals(module)).toBe(false);

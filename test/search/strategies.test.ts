@@ -3,7 +3,7 @@ import { coordinateDescent } from '../../src/search/descent.ts';
 import { gridSearch } from '../../src/search/grid.ts';
 import { randomSearch } from '../../src/search/random.ts';
 import { seededRandom, type StrategyFactory } from '../../src/search/strategy.ts';
-import type { Point, SearchSpace } from '../../src/search/space.ts';
+import { withKnobsLast, type Point, type SearchSpace } from '../../src/search/space.ts';
 
 const isOdd = (point: Point) => point.reduce((a, b) => a + b, 0) % 2 === 1;
 
@@ -168,4 +168,30 @@ describe('coordinate descent', () => {
     );
     expect(search(coordinateDescent, of, cost, 300).best).toBe(1);
   });
+});
+
+test('a grid begins at the best guess, and comes to every point all the same', () => {
+  const { seen } = search(
+    gridSearch,
+    space([3, 2], [[1, 1]], () => false),
+    () => 1,
+    100,
+  );
+  expect(seen).toEqual([
+    [1, 1],
+    [1, 0],
+    [2, 1],
+    [2, 0],
+    [0, 1],
+    [0, 0],
+  ]);
+});
+
+test('knobs that are moved behind the others lead to the same configurations', () => {
+  const whole = space([3, 2, 2], [[2, 0, 0]]);
+  const moved = withKnobsLast(whole, (knob) => knob === 0);
+  expect(moved.knobs.map(({ name }) => name)).toEqual(['knob1', 'knob2', 'knob0']);
+  expect(moved.starts).toEqual([[0, 0, 2]]);
+  expect(moved.configurationAt([1, 0, 1])).toEqual(whole.configurationAt([1, 1, 0]));
+  expect(moved.configurationAt([1, 0, 2])).toBeNull();
 });

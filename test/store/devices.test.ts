@@ -22,7 +22,7 @@ describe('devices', () => {
   });
   test('whose description is damaged are left out', () => {
     const { path, store } = known();
-    alter(path, `UPDATE device SET form = '{' WHERE key = 'another device'`);
+    alter(path, `UPDATE device SET form = '{', own = '{' WHERE key = 'another device'`);
     expect(names(store)).toEqual([[SUBJECT.device, null]]);
   });
 });

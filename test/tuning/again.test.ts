@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { configurationKey } from '../../src/backend/index.ts';
+import type { SpaceOptions } from '../../src/backend/backend.ts';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
@@ -60,6 +61,40 @@ test('a search that could choose from everything counts, whoever wins', async ()
   const result = await tune({ gainOf: () => 1 });
   expect(result.configuration).toEqual(first);
   expect(lacksFamily(record().evidence, families)).toBe(false);
+});
+
+describe('a search within what a user allows', () => {
+  const only = { vector_m: [4, 8], data_tiling: [0] };
+  const restricted: SpaceOptions = { ...options, only };
+  const within = (machine: Machine) =>
+    tuneWorkload(syntheticBench(machine), store, { ...job, options: restricted });
+
+  test('decides among that, and is no search of the whole space', async () => {
+    const result = (await within({ gainOf: (one) => (one.kind === 'tile' ? 1.5 : 2) }))!;
+    expect(result.evidence).toMatchObject({ families: [], complete: false });
+    const rows = result.configuration.kind === 'tile' ? result.configuration.vectorCommonParallel[0] : 0;
+    expect([4, 8]).toContain(rows);
+    expect(lacksFamily(record().evidence, families)).toBe(true);
+    // The same user asks for the same again.
+    expect(lacksFamily(record().evidence, llvmCpu.familiesOf(shape, restricted))).toBe(false);
+    await tune({ gainOf: (one) => (one.kind === 'tile' ? 1.5 : 2) });
+    expect(lacksFamily(record().evidence, families)).toBe(false);
+    expect(record().configuration.kind).toBe('data-tile');
+  });
+
+  test('that finds nothing is not the end of it for builds', async () => {
+    await within({ gainOf: () => 1 });
+    expect(record()).toMatchObject({ configuration: DEFAULT_CONFIGURATION, evidence: { complete: false } });
+    expect(isUnfinished(record(), 1000)).toBe(true);
+  });
+
+  test('tries all of that once more when it is asked for again', async () => {
+    const count = () => store.trials(subject).length;
+    await within({ gainOf: () => 1 });
+    const before = count();
+    await within({ gainOf: () => 1 });
+    expect(count()).toBeGreaterThan(before + 8);
+  });
 });
 
 test('what comes back is what the next build gets', async () => {

@@ -4,18 +4,17 @@ import type { SpaceOptions } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
 
 /**
- * Families of a workload, sorted. Tiles of packed operations are no family of their own: target and compiler, which every
- * record names, decide whether data tiling comes with them.
+ * Families of a workload, sorted; none where a user allows some values only. Tiles of packed operations are no family of
+ * their own: target and compiler, which every record names, decide whether data tiling comes with them.
  */
-export const familiesOf = (
+export function familiesOf(
   workload: Workload,
-  { wholeProgram }: Pick<SpaceOptions, 'wholeProgram'>,
-): readonly LlvmCpuConfiguration['kind'][] =>
-  workload.windows !== undefined
-    ? ['window-tile']
-    : wholeProgram && isDataTilable(workload)
-      ? ['data-tile', 'tile']
-      : ['tile'];
+  { wholeProgram, only }: Pick<SpaceOptions, 'wholeProgram' | 'only'>,
+): readonly LlvmCpuConfiguration['kind'][] {
+  if (only !== undefined) return [];
+  if (workload.windows !== undefined) return ['window-tile'];
+  return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
+}
 
 /**
  * Data tiling, for what the compiler packs. Between two packed operations it leaves things packed, and weights are packed when

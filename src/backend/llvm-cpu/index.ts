@@ -1,16 +1,18 @@
 // llvm-cpu: direct tiles, data tiling, and tiles of what data tiling makes.
 import type { Backend } from '../backend.ts';
-import { JSON_KEYS, keyOf } from './configuration.ts';
+import { JSON_KEYS, keyOf, LARGEST_TILE } from './configuration.ts';
 import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
 import { describeDevice, deviceFlags } from './cpu.ts';
 import { directive, needsOf } from './directive.ts';
 import { familiesOf, programWide } from './families.ts';
+import { namesOf } from './names.ts';
 import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
 import { hasPackedTiles, PACKED_PHASE, withPackedTiles } from './late-tiles.ts';
 import { packedRules } from './packed-rules.ts';
 import { isLlvmCpuConfiguration } from './schema.ts';
 import { llvmCpuSpace } from './tile-space.ts';
+import { illegalValues, isRestrictable, knobValues, USER_KNOBS } from './user-knobs.ts';
 import { windowSpace } from './window-space.ts';
 
 export const llvmCpu: Backend = {
@@ -26,6 +28,12 @@ export const llvmCpu: Backend = {
   programWide,
   spaceOf: (workload, options) =>
     workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options),
+  userKnobs: USER_KNOBS,
+  largestTile: LARGEST_TILE,
+  illegalValues,
+  knobValues,
+  namesOf,
+  isRestrictable,
   followUps: packedFollowUps,
   needsOf,
   directive,

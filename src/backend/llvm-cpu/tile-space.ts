@@ -1,65 +1,22 @@
 // The search space of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling.
-import { elementBits } from '../../workload/element-type.ts';
-import type { Dimension } from '../../workload/contraction/contraction.ts';
 import type { Workload } from '../../workload/workload.ts';
-import type { Knob, Point, SearchSpace } from '../../search/space.ts';
+import { withKnobsLast, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
 import { isDataTilable } from './families.ts';
 import {
-  batchTiles,
-  cacheTiles,
-  laneTiles,
-  reductionTiles,
-  roundUp,
-  rowTiles,
-  workgroupTiles,
-} from './tile-sizes.ts';
-
-type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
-type TileKnob = Knob & { readonly level: LevelName; readonly dimension: number };
-
-/** Where the vectors lie: the dimension that is contiguous in the result and, when possible, in the rhs. */
-function laneDimension(workload: Workload): number {
-  return workload.accumulator.dimensions.at(-1) ?? workload.dimensions.length - 1;
-}
-
-/**
- * Where the rows of the register tile lie: the innermost of the dimensions that are neither reduced nor in the vectors.
- * With rows along several there would be more accumulators than registers.
- */
-const rowDimension = (workload: Workload): number =>
-  workload.accumulator.dimensions.findLast(
-    (d) => d !== laneDimension(workload) && workload.dimensions[d]!.kind !== 'batch',
-  ) ?? -1;
-
-function tileKnobs(workload: Workload, lanes: number): TileKnob[] {
-  const lane = laneDimension(workload);
-  const isMatvec = workload.rhs.dimensions.every((d) => workload.dimensions[d]!.kind === 'k');
-  const knobs: TileKnob[] = [];
-  const add = (level: LevelName, dimension: number, values: readonly number[]) => {
-    const name = `${level}.${workload.dimensions[dimension]!.kind}${dimension}`;
-    knobs.push({ name, level, dimension, values });
-  };
-  for (const [d, { kind, size }] of workload.dimensions.entries()) {
-    if (kind === 'batch') {
-      add('distribution', d, batchTiles(size));
-      add('vector', d, [1]);
-    } else if (kind === 'k') {
-      // With no n the products are summed along k, so that is where the vectors lie.
-      add('vector', d, isMatvec ? laneTiles(size, lanes) : reductionTiles(size));
-      add('cache', d, cacheTiles(size));
-    } else {
-      add('distribution', d, workgroupTiles(size));
-      add('vector', d, d === lane && !isMatvec ? laneTiles(size, lanes) : rowTiles(size));
-      add('cache', d, cacheTiles(size));
-      if (d === lane && size > lanes) add('inner', d, [0, lanes]);
-    }
-  }
-  return knobs;
-}
+  configurationOf,
+  fitting,
+  knobsOf,
+  laneDimension,
+  lanesOf,
+  pointOf,
+  rowDimension,
+  type TileKnob,
+} from './tile-knobs.ts';
+import { roundUp } from './tile-sizes.ts';
 
 /** Index of the value nearest to `wanted`, the larger of two that are equally near. */
 function nearest(values: readonly number[], wanted: number): number {
@@ -67,55 +24,6 @@ function nearest(values: readonly number[], wanted: number): number {
   for (let i = 1; i < values.length; i++)
     if (Math.abs(values[i]! - wanted) <= Math.abs(values[best]! - wanted)) best = i;
   return best;
-}
-
-function configurationOf(
-  dimensions: readonly Dimension[],
-  knobs: readonly TileKnob[],
-  point: Point,
-): TileConfiguration {
-  const level = (name: LevelName, parallel: boolean) =>
-    dimensions.map(({ kind }, d) => {
-      if ((kind !== 'k') !== parallel) return 0;
-      const i = knobs.findIndex((knob) => knob.level === name && knob.dimension === d);
-      return i < 0 ? 0 : knobs[i]!.values[point[i]!]!;
-    });
-  const used = (tiles: number[]) => (tiles.some((tile) => tile > 0) ? tiles : undefined);
-  const cacheParallel = used(level('cache', true));
-  const cacheReduction = used(level('cache', false));
-  const vectorInnerParallel = used(level('inner', true));
-  return {
-    version: 1,
-    kind: 'tile',
-    distribution: level('distribution', true),
-    ...(cacheParallel && { cacheParallel }),
-    ...(cacheReduction && { cacheReduction }),
-    vectorCommonParallel: level('vector', true),
-    vectorReduction: level('vector', false),
-    ...(vectorInnerParallel && { vectorInnerParallel }),
-    peeling: point.at(-1) === 1,
-  };
-}
-
-/** The inverse of `configurationOf`; null when a tile is not among a knob's values. */
-function pointOf(knobs: readonly TileKnob[], c: Configuration): Point | null {
-  if (c.kind !== 'tile') return null;
-  const point = knobs.map(({ level, dimension, values }) => {
-    const parallel = {
-      distribution: c.distribution,
-      cache: c.cacheParallel,
-      vector: c.vectorCommonParallel,
-      inner: c.vectorInnerParallel,
-    };
-    const reduction = {
-      distribution: undefined,
-      cache: c.cacheReduction,
-      vector: c.vectorReduction,
-      inner: undefined,
-    };
-    return values.indexOf(parallel[level]?.[dimension] || reduction[level]?.[dimension] || 0);
-  });
-  return point.includes(-1) ? null : [...point, c.peeling ? 1 : 0];
 }
 
 /** Preferences for one start: sizes in elements, matched to the nearest value of each knob. */
@@ -157,11 +65,11 @@ function recipes(lanes: number): Recipe[] {
   ];
 }
 
-function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe, peel: 0 | 1): number[] {
+function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe): number[] {
   const lane = laneDimension(workload);
   const row = rowDimension(workload);
   const rowsInside = workload.dimensions[row]?.size ?? 1;
-  const point = knobs.map(({ level, dimension, values }) => {
+  return knobs.map(({ level, dimension, values }) => {
     const { kind, size } = workload.dimensions[dimension]!;
     const column = dimension === lane;
     const isOuter = !column && dimension !== row;
@@ -183,7 +91,6 @@ function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe,
         return 0;
     }
   });
-  return [...point, peel];
 }
 
 /** Whether a tile of a start may leave a remainder, which is then peeled off. */
@@ -202,11 +109,15 @@ export function llvmCpuSpace(
   workload: Workload,
   options: Omit<SpaceOptions, 'following'>,
 ): SearchSpace<Configuration> {
-  const lanes = Math.max(1, (options.nativeVectorBytes * 8) / elementBits(workload.accumulator.elementType));
-  const tiles = tileKnobs(workload, lanes);
-  const knobs: Knob[] = [...tiles, { name: 'peeling', values: [0, 1] }];
+  const { only } = options;
+  const lanes = lanesOf(workload, options);
+  const own = fitting(knobsOf(workload, options));
+  const { tiles, peeling } = own;
+  const knobs: Knob[] = [...tiles, { name: 'peeling', values: peeling }];
+  const [mayTile, mayDataTile] = [0, 1].map((value) => only?.['data_tiling']?.includes(value) ?? true);
   const configurationAt = (point: Point) => {
-    const configuration = configurationOf(workload.dimensions, tiles, point);
+    if (mayTile === false) return null;
+    const configuration = configurationOf(workload.dimensions, own, point);
     return illegality(workload, configuration, options) === null ? configuration : null;
   };
 
@@ -215,7 +126,7 @@ export function llvmCpuSpace(
   /** A start with at least so many workgroups, as far as there can be, is spread along what it splits most coarsely. */
   const spread = (start: Point, least: number): Point => {
     const point = [...start];
-    while (workgroups(configurationOf(workload.dimensions, tiles, point)) < least) {
+    while (workgroups(configurationOf(workload.dimensions, own, point)) < least) {
       const coarsest = tiles
         .map((knob, i) => ({ knob, i }))
         .filter(({ knob, i }) => knob.level === 'distribution' && point[i]! > 0)
@@ -230,21 +141,25 @@ export function llvmCpuSpace(
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
   const starts = new Map<string, Point>();
   for (const recipe of recipes(lanes)) {
-    for (const peel of [0, 1] as const) {
-      const start = startAt(workload, tiles, recipe, peel);
-      const configuration = configurationOf(workload.dimensions, tiles, start);
-      if (leavesRemainder(workload, configuration) !== (peel === 1)) continue;
+    for (const [i, peel] of peeling.entries()) {
+      const start = [...startAt(workload, tiles, recipe), i];
+      const configuration = configurationOf(workload.dimensions, own, start);
+      if (peeling.length > 1 && leavesRemainder(workload, configuration) !== (peel === 1)) continue;
       for (const least of divisions) {
         const point = spread(start, least);
         if (configurationAt(point) !== null) starts.set(point.join(), point);
       }
     }
   }
-  return {
+  const isPackable = mayDataTile !== false && options.wholeProgram && isDataTilable(workload);
+  const space: SearchSpace<Configuration> = {
     knobs,
     starts: [...starts.values()],
-    alternatives: options.wholeProgram && isDataTilable(workload) ? [DATA_TILE_CONFIGURATION] : [],
+    alternatives: isPackable ? [DATA_TILE_CONFIGURATION] : [],
     configurationAt,
-    pointOf: (configuration) => pointOf(tiles, configuration),
+    pointOf: (configuration) => pointOf(own, configuration),
   };
+  // What somebody names is what is to be compared, before anything else changes.
+  const isNamed = (i: number) => Object.hasOwn(only ?? {}, tiles[i]?.userName ?? 'peeling');
+  return only === undefined ? space : withKnobsLast(space, isNamed);
 }

@@ -1,10 +1,14 @@
 // All of a database, in and out, beside what builds do with it.
 import type { Filter } from '../filter.ts';
-import type { Line } from './lines.ts';
+import type { Line, PartType } from './lines.ts';
 import type { Reading } from './read.ts';
 
-/** Where lines come from: what a team's server has told is not told to it again. */
-export type Source = 'file' | 'team';
+/**
+ * Where lines come from.
+ * - `team`: what a server has told is not told to it again.
+ * - `here`: what a machine says of itself is not displaced by what others say of it.
+ */
+export type Source = 'file' | 'team' | 'here';
 
 /** What became of lines. */
 export interface Received {
@@ -42,7 +46,7 @@ export interface Health {
   readonly records: number;
   readonly claims: number;
   /** Rows that are not sound, by table: written by something else, or damaged. */
-  readonly unsound: Readonly<Record<'claim' | 'mark' | 'trial' | 'run' | 'revocation', number>>;
+  readonly unsound: Readonly<Record<'claim' | 'mark' | 'trial' | 'run' | 'revocation' | PartType, number>>;
   readonly revokedClaims: number;
   readonly keptLines: number;
 }

@@ -6,7 +6,15 @@ import { isIntegerWithin } from '../../system/data.ts';
 import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { digestOf } from '../claim.ts';
 import type { Claim, Evidence, KeptMark, KeptTrial, RecordKey, Revocation } from '../store.ts';
-import { isPlain, LONGEST_FORM, LONGEST_KEY, LONGEST_NAME, LONGEST_REASON } from '../limits.ts';
+import {
+  HIGHEST_GENERATION,
+  isPlain,
+  LONGEST_FORM,
+  LONGEST_KEY,
+  LONGEST_NAME,
+  LONGEST_REASON,
+  LONGEST_REVOKED,
+} from '../limits.ts';
 import { areFamilies, areTimes, isInstant, isShortConfiguration, isSoundEvidence } from '../validate.ts';
 
 /** Of every line. One of a later version is kept as it is, and not read. */
@@ -127,7 +135,7 @@ const markLine = v.strictObject({
   ...versioned('mark'),
   ...subject,
   configuration: ownConfiguration,
-  generation: count(0, 1_000_000),
+  generation: count(0, HIGHEST_GENERATION),
   kind: v.picklist(['compile-error', 'wrong-result', 'slower', 'lifted']),
   reason,
   createdAt: instant,
@@ -175,7 +183,7 @@ const trialLine = v.pipe(
 const revocationLine = v.strictObject({
   ...versioned('revocation'),
   scope: v.picklist(['record', 'tool', 'origin']),
-  value: v.pipe(text(2 * LONGEST_NAME + 1), v.minLength(1, 'is empty')),
+  value: v.pipe(text(LONGEST_REVOKED), v.minLength(1, 'is empty')),
   reason,
   createdAt: instant,
   createdBy: name,

@@ -3,7 +3,7 @@ import type { Changes } from '../exchange/exchange.ts';
 import type { Line, PartType } from '../exchange/lines.ts';
 import { readValue } from '../exchange/read.ts';
 import type { RecordKey } from '../store.ts';
-import { RUNS_OF_TRIAL, selectPart, SINCE } from './exchange-statements.ts';
+import { RUNS_OF_TRIAL, SINCE } from './exchange-statements.ts';
 import {
   claimLine,
   markLine,
@@ -12,10 +12,9 @@ import {
   trialLine,
   type ExchangedTrialRow,
   type PartRow,
-  type RevocationRow,
 } from './lines.ts';
-import type { ClaimRow, MarkRow, RunRow } from './rows.ts';
-import { SUBJECT_PARTS } from './statements.ts';
+import type { ClaimRow, MarkRow, RevocationRow, RunRow } from './rows.ts';
+import { selectPart, SUBJECT_PARTS } from './statements.ts';
 import type { Prepare } from './write.ts';
 
 interface Changed {

@@ -1,5 +1,5 @@
 // The SQL of moving data. Names of columns of a trial: see `statements.ts`.
-import { CLAIM_COLUMNS, isClaimRevoked, KEYS, SUBJECT_PARTS, SUBJECT_WITH_KEYS } from './statements.ts';
+import { CLAIM_COLUMNS, KEYS, SUBJECT_PARTS, SUBJECT_WITH_KEYS } from './statements.ts';
 
 type Part = (typeof SUBJECT_PARTS)[number];
 
@@ -20,15 +20,10 @@ export const selectParts = (part: Part): string => `
   WHERE EXISTS (SELECT 1 FROM ${SUBJECT_WITH_KEYS} WHERE s.${part} = p.id AND ${FITS} AND (${IS_USED}))
   ORDER BY p.key`;
 
-export const selectPart = (part: Part): string => `SELECT form FROM ${part} WHERE key = ?`;
-
-export const putPart = (part: Part): string =>
-  `INSERT INTO ${part} (key, form) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET form = excluded.form`;
-
 const BY_KEYS = 'w.key, t.key, d.key, c.key';
 
 const CLAIMS = `
-  SELECT r.subject, ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS}, r.change, ${isClaimRevoked('r')} AS is_revoked
+  SELECT r.subject, ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS}, r.change
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id`;
 const MARKS = `
   SELECT ${KEYS}, r.configuration, r.generation, r.kind, r.reason, r.created_at, r.created_by, r.machine, r.tool, r.change
@@ -68,6 +63,7 @@ export const ALL = {
   mark: MARKS,
   trial: TRIALS,
   run: `SELECT o.*, r.configuration FROM run AS o JOIN trial AS r ON r.number = o.trial`,
+  part: (part: Part) => `SELECT key, form FROM ${part}`,
 };
 
 export const RUNS_OF_TRIAL = `

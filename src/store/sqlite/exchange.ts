@@ -19,12 +19,11 @@ import {
   type ExchangedClaimRow,
   type ExchangedTrialRow,
   type PartRow,
-  type RevocationRow,
 } from './lines.ts';
 import { healthOf } from './health.ts';
 import { preparedOnce } from './prepared.ts';
 import { Receiver } from './receive.ts';
-import type { MarkRow, RunRow } from './rows.ts';
+import type { MarkRow, RevocationRow, RunRow } from './rows.ts';
 import { SUBJECT_PARTS } from './statements.ts';
 
 export interface ExchangeOptions {

@@ -1,6 +1,7 @@
 // What there is in a database, and how much of it nobody can trust.
+import { isRevoked } from '../claim.ts';
 import type { Health } from '../exchange/exchange.ts';
-import { readValue } from '../exchange/read.ts';
+import type { PartType } from '../exchange/lines.ts';
 import type { RecordKey } from '../store.ts';
 import { ALL, COUNT_KEPT_LINES } from './exchange-statements.ts';
 import {
@@ -10,10 +11,11 @@ import {
   trialLine,
   type ExchangedClaimRow,
   type ExchangedTrialRow,
-  type RevocationRow,
+  type PartRow,
 } from './lines.ts';
-import { toRun, type MarkRow, type RunRow } from './rows.ts';
-import type { Prepare } from './write.ts';
+import { isSoundForm } from './parts.ts';
+import { toOrigin, toRun, type MarkRow, type RevocationRow, type RunRow } from './rows.ts';
+import { revocationsIn, type Prepare } from './write.ts';
 
 /** Looks at every row, one after the other. */
 export function healthOf(statement: Prepare): Health {
@@ -23,12 +25,15 @@ export function healthOf(statement: Prepare): Health {
     for (const row of rows) if (!isSound(row)) unsound++;
     return unsound;
   };
+  const unsoundPart = (part: PartType) =>
+    unsoundIn(each<PartRow>(ALL.part(part)), ({ key, form }) => isSoundForm(part, key, form));
+  const revocations = revocationsIn(statement);
   let [claims, records, revokedClaims] = [0, 0, 0];
   let last: number | undefined;
   const claim = unsoundIn(each<ExchangedClaimRow>(ALL.claim), (row) => {
     claims++;
     if (claimLine(row) === undefined) return false;
-    if (row.is_revoked === 1) revokedClaims++;
+    if (isRevoked({ ...toOrigin(row), digest: row.digest }, revocations)) revokedClaims++;
     else if (row.subject !== last) {
       records++;
       last = row.subject;
@@ -43,10 +48,11 @@ export function healthOf(statement: Prepare): Health {
       mark: unsoundIn(each<MarkRow & RecordKey>(ALL.mark), (row) => markLine(row) !== undefined),
       trial: unsoundIn(each<ExchangedTrialRow>(ALL.trial), (row) => trialLine(row, []) !== undefined),
       run: unsoundIn(each<RunRow>(ALL.run), (row) => toRun(row) !== undefined),
-      revocation: unsoundIn(
-        each<RevocationRow>(ALL.revocation),
-        (row) => readValue(revocationLine(row)).outcome === 'line',
-      ),
+      revocation: unsoundIn(each<RevocationRow>(ALL.revocation), (row) => revocationLine(row) !== undefined),
+      workload: unsoundPart('workload'),
+      target: unsoundPart('target'),
+      device: unsoundPart('device'),
+      compiler: unsoundPart('compiler'),
     },
     revokedClaims,
     keptLines: statement(COUNT_KEPT_LINES).pluck().get() as number,

@@ -14,10 +14,12 @@ import {
   toClaim,
   toMark,
   toOrigin,
+  toRevocation,
   toRun,
   toTrial,
   type ClaimRow,
   type MarkRow,
+  type RevocationRow,
   type RunRow,
   type TrialRow,
 } from './rows.ts';
@@ -30,24 +32,12 @@ export interface PartRow {
 
 export interface ExchangedClaimRow extends ClaimRow {
   readonly subject: number;
-  readonly is_revoked: number;
 }
 
 export interface ExchangedTrialRow extends TrialRow, RecordKey {
   readonly number: number;
   readonly id: string;
   readonly created_at: string;
-  readonly created_by: string;
-  readonly machine: string;
-  readonly tool: string;
-}
-
-export interface RevocationRow {
-  readonly scope: RevocationLine['scope'];
-  readonly value: string;
-  readonly reason: string;
-  readonly created_at: string;
-  readonly created_by: string;
 }
 
 export const partLine = (type: PartType, { key, form }: PartRow): PartLine => ({
@@ -78,7 +68,7 @@ export function trialLine(row: ExchangedTrialRow, runRows: readonly RunRow[]): T
   return { type: 'trial', version: 1, ...keysOf(row), id, ...trial, createdAt, ...toOrigin(row), runs };
 }
 
-export const revocationLine = (row: RevocationRow): RevocationLine => {
-  const { scope, value, reason, created_at: createdAt, created_by: createdBy } = row;
-  return { type: 'revocation', version: 1, scope, value, reason, createdAt, createdBy };
-};
+export function revocationLine(row: RevocationRow): RevocationLine | undefined {
+  const revocation = toRevocation(row);
+  return revocation && { type: 'revocation', version: 1, ...revocation };
+}

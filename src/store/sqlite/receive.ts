@@ -1,6 +1,6 @@
 // Merging what somebody has told, line by line. Runs inside the caller's transaction.
 import { configurationText, isConfiguration } from '../../backend/index.ts';
-import { isWorkload, storedForm, workloadKey, workloadRank, type Workload } from '../../workload/workload.ts';
+import { isWorkload, storedForm, workloadRank, type Workload } from '../../workload/workload.ts';
 import { compare } from '../claim.ts';
 import { errorCode } from '../errors.ts';
 import type { Source } from '../exchange/exchange.ts';
@@ -11,6 +11,7 @@ import type { RecordKey, Revocation } from '../store.ts';
 import { parseJson } from '../validate.ts';
 import * as exchange from './exchange-statements.ts';
 import { trialLine, type ExchangedTrialRow, type PartRow } from './lines.ts';
+import { describePart, receivePart } from './parts.ts';
 import type { RunRow } from './rows.ts';
 import * as sql from './statements.ts';
 import { insertKnownSubject, nextChange, putClaim, putMark, revocationsIn, type Prepare } from './write.ts';
@@ -27,7 +28,7 @@ interface KnownSubject {
 /** Takes lines in. One for each transaction; `laterKeys` is of one sender. */
 export class Receiver {
   readonly #statement: Prepare;
-  readonly #isShared: boolean;
+  readonly #source: Source;
   /** Keys of which only a later version knows what they stand for. */
   readonly #laterKeys: Set<string>;
   readonly #subjects = new Map<string, KnownSubject>();
@@ -35,7 +36,7 @@ export class Receiver {
 
   constructor(statement: Prepare, source: Source, laterKeys: Set<string>) {
     this.#statement = statement;
-    this.#isShared = source === 'team';
+    this.#source = source;
     this.#laterKeys = laterKeys;
     this.#revocations = revocationsIn(statement);
   }
@@ -106,13 +107,10 @@ export class Receiver {
     }
   }
 
-  /** Whatever two databases have for a key, both keep the same: what is damaged loses, then the greater text wins. */
   #takePart({ type, key, form }: PartLine): boolean {
     const text = JSON.stringify(type === 'workload' ? storedForm(form as Workload) : form);
-    const row = this.#statement(exchange.selectPart(type)).get(key) as Pick<PartRow, 'form'> | undefined;
-    if (row !== undefined && isSoundForm(type, key, row.form) && compare(row.form, text) >= 0) return false;
-    this.#statement(exchange.putPart(type)).run(key, text);
-    return true;
+    const put = this.#source === 'here' ? describePart : receivePart;
+    return put(this.#statement, type, key, text);
   }
 
   /** A trial is written once; runs may have been added to it since. */
@@ -157,6 +155,10 @@ export class Receiver {
     return 'kept';
   }
 
+  get #isShared(): boolean {
+    return this.#source === 'team';
+  }
+
   #change(): number | null {
     return this.#isShared ? null : nextChange(this.#statement);
   }
@@ -169,7 +171,7 @@ export class Receiver {
   }
 
   #findSubject(key: RecordKey): KnownSubject | undefined {
-    const row = this.#statement(exchange.selectPart('workload')).get(key.workload) as
+    const row = this.#statement(sql.selectPart('workload')).get(key.workload) as
       Pick<PartRow, 'form'> | undefined;
     const id = row && insertKnownSubject(this.#statement, key);
     if (id === undefined) return undefined;
@@ -179,11 +181,6 @@ export class Receiver {
 }
 
 const told = (isNew: boolean): Taken => (isNew ? 'added' : 'known');
-
-function isSoundForm(type: PartLine['type'], key: string, text: string): boolean {
-  const form = parseJson(text);
-  return type === 'workload' ? isWorkload(form) && workloadKey(form) === key : form !== undefined;
-}
 
 /** The one with more runs has the others, too; two that differ otherwise are nobody's, and all keep the same one. */
 const compareTrials = (a: TrialLine, b: TrialLine): number =>

@@ -1,7 +1,15 @@
 // Rows to values. A row that does not validate gives undefined, and its reader goes on without it.
 import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.ts';
 import type { Effort } from '../claim.ts';
-import { LONGEST_CONFIGURATION } from '../limits.ts';
+import {
+  HIGHEST_GENERATION,
+  isPlain,
+  LONGEST_CONFIGURATION,
+  LONGEST_NAME,
+  LONGEST_REASON,
+  LONGEST_REVOKED,
+} from '../limits.ts';
+import { isIntegerWithin } from '../../system/data.ts';
 import type {
   Claim,
   Evidence,
@@ -9,6 +17,7 @@ import type {
   KnownDevice,
   Origin,
   RecordKey,
+  Revocation,
   Run,
   Subject,
   Trial,
@@ -56,6 +65,9 @@ export interface RecordRow extends ClaimRow {
   readonly may_be_revoked: number;
 }
 
+/** One of those that were asked for, in which place of the question. */
+export type FoundRow = Omit<RecordRow, 'workload' | 'target' | 'compiler'> & { readonly place: number };
+
 export interface MarkRow {
   readonly configuration: string;
   readonly generation: number;
@@ -67,7 +79,10 @@ export interface MarkRow {
   readonly tool: string;
 }
 
-export interface TrialRow {
+/** From where a row comes. */
+export type OriginRow = Pick<ClaimRow, 'created_by' | 'machine' | 'tool'>;
+
+export interface TrialRow extends OriginRow {
   readonly configuration: string;
   readonly outcome: TrialOutcome;
   readonly seconds: number | null;
@@ -82,6 +97,14 @@ export interface RunRow extends Pick<Run, 'stage' | 'batch' | 'placement' | 'bui
   readonly default_seconds: string | null;
 }
 
+export interface RevocationRow {
+  readonly scope: Revocation['scope'];
+  readonly value: string;
+  readonly reason: string;
+  readonly created_at: string;
+  readonly created_by: string;
+}
+
 export interface SubjectRow extends RecordKey {
   readonly workload_form: string;
   readonly target_form: string;
@@ -93,6 +116,13 @@ export interface DeviceRow {
   readonly key: string;
   readonly form: string;
   readonly name: string | null;
+}
+
+/** A row that came as a list of its columns, by their names. */
+export function rowOf(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (let i = 0; i < names.length; i++) row[names[i]!] = values[i];
+  return row;
 }
 
 /** What claims and records have in common. */
@@ -155,13 +185,12 @@ const KINDS: readonly MarkKind[] = ['compile-error', 'wrong-result', 'slower', '
 
 export function toMark(row: MarkRow): KeptMark | undefined {
   const configuration = toConfiguration(row.configuration);
-  if (configuration === undefined || !KINDS.includes(row.kind) || !isInstant(row.created_at))
-    return undefined;
   const { generation, kind, reason, created_at: createdAt } = row;
+  if (configuration === undefined || !KINDS.includes(kind) || !isInstant(createdAt)) return undefined;
+  // One beyond all would say that no other counts.
+  if (!isIntegerWithin(generation, 0, HIGHEST_GENERATION)) return undefined;
   return { configuration, generation, kind, reason, createdAt, ...toOrigin(row) };
 }
-
-type OriginRow = Pick<ClaimRow, 'created_by' | 'machine' | 'tool'>;
 
 export const toOrigin = ({ created_by: createdBy, machine, tool }: OriginRow): Origin => ({
   createdBy,
@@ -179,12 +208,25 @@ export function toDevice({ key, form: text, name }: DeviceRow): KnownDevice | un
   return form === undefined ? undefined : { key, form, name: isDeviceName(name) ? name : null };
 }
 
+const OUTCOMES: readonly TrialOutcome[] = [
+  'measured',
+  'compile-error',
+  'run-error',
+  'timeout',
+  'wrong-result',
+];
+
 export function toTrial(row: TrialRow): Trial | undefined {
   const configuration = toConfiguration(row.configuration);
-  if (configuration === undefined) return undefined;
   const { outcome, seconds, ratio, message, strategy } = row;
+  if (configuration === undefined || !OUTCOMES.includes(outcome)) return undefined;
+  if ((outcome === 'measured') !== areTimes([seconds]) || (ratio !== null && !areTimes([ratio])))
+    return undefined;
   return { configuration, outcome, seconds, ratio, message, strategy };
 }
+
+const STAGES: readonly Run['stage'][] = ['search', 'finals'];
+const PLACEMENTS: readonly Run['placement'][] = ['apart', 'packed'];
 
 export function toRun(row: RunRow): Run | undefined {
   const configuration = toConfiguration(row.configuration);
@@ -194,7 +236,24 @@ export function toRun(row: RunRow): Run | undefined {
   if (defaultSeconds !== null && !(areTimes(defaultSeconds) && defaultSeconds.length === seconds.length))
     return undefined;
   const { stage, batch, placement, build } = row;
+  if (!STAGES.includes(stage) || !PLACEMENTS.includes(placement)) return undefined;
+  if (![batch, build].every((count) => isIntegerWithin(count, 0, Number.MAX_SAFE_INTEGER))) return undefined;
   return { configuration, stage, batch, placement, build, seconds, defaultSeconds };
+}
+
+const SCOPES: readonly Revocation['scope'][] = ['record', 'tool', 'origin'];
+
+export function toRevocation(row: RevocationRow): Revocation | undefined {
+  const { scope, value, reason, created_at: createdAt, created_by: createdBy } = row;
+  const isText = (text: string, longest: number) => text.length <= longest && isPlain(text);
+  return SCOPES.includes(scope) &&
+    value !== '' &&
+    isText(value, LONGEST_REVOKED) &&
+    isText(reason, LONGEST_REASON) &&
+    isText(createdBy, LONGEST_NAME) &&
+    isInstant(createdAt)
+    ? { scope, value, reason, createdAt, createdBy }
+    : undefined;
 }
 
 /** Only what is spelled as we spell it: a mark is found by its configuration's text. */

@@ -16,6 +16,7 @@ import { connect } from './connect.ts';
 import { guardedBy } from '../errors.ts';
 import { keysOf } from '../subject.ts';
 import {
+  rowOf,
   toDevice,
   toEffort,
   toOrigin,
@@ -24,6 +25,8 @@ import {
   toRun,
   toTrial,
   type DeviceRow,
+  type FoundRow,
+  type OriginRow,
   type RecordRow,
   type RunRow,
   type SubjectRow,
@@ -32,6 +35,7 @@ import {
   toUndecided,
   type MarkRow,
 } from './rows.ts';
+import { describePart } from './parts.ts';
 import { preparedOnce } from './prepared.ts';
 import * as sql from './statements.ts';
 import { formText, insertSubject, nextChange, putClaim, putMark, revocationsIn } from './write.ts';
@@ -40,6 +44,7 @@ import type {
   Mark,
   Miss,
   Origin,
+  RecordKey,
   Store,
   Subject,
   Trial,
@@ -76,6 +81,12 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   };
   const read = <Row>(text: string, ...parameters: unknown[]) =>
     guard(() => statement(text).all(...parameters) as Row[]);
+  /** Of one subject, without what comes from a revoked origin. */
+  const unrevoked = <Row extends OriginRow>(text: string, key: RecordKey): Row[] => {
+    const rows = read<Row>(text, keysOf(key));
+    const revocations = rows.length === 0 ? [] : guard(() => revocationsIn(statement));
+    return revocations.length === 0 ? rows : rows.filter((row) => !isRevoked(toOrigin(row), revocations));
+  };
   const subjectId = (subject: Subject) => insertSubject(statement, subject);
   let written: Origin | undefined;
   const origin = () => (written ??= options.origin ?? ownOrigin());
@@ -106,10 +117,14 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   return {
     findRecords: (workloads, target, compiler) =>
       guard(() => {
-        const rows = read<RecordRow>(sql.FIND_RECORDS, {
-          workloads: JSON.stringify(workloads),
-          target,
-          compiler,
+        const asked = [...new Set(workloads)];
+        // Lists: to make objects of them takes the driver longer.
+        const found = statement(sql.FIND_RECORDS)
+          .raw()
+          .all({ workloads: JSON.stringify(asked), target, compiler }) as unknown[][];
+        const rows = found.map((values) => {
+          const row = rowOf(sql.FOUND_NAMES, values) as unknown as FoundRow;
+          return { ...row, workload: asked[row.place]!, target, compiler };
         });
         return [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
       }),
@@ -141,12 +156,13 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       write(() => {
         const id = subjectId(subject);
         for (const mark of marks) {
-          const generation = nextGeneration(marksOf(id, configurationText(mark.configuration)), mark.kind);
+          const before = valid(marksOf(id, configurationText(mark.configuration)), toMark);
+          const generation = nextGeneration(before, mark.kind);
           putMark(statement, id, { ...mark, ...plainWords(mark), generation, machine, tool }, false);
         }
       });
     },
-    marks: (key) => counting(valid(read<MarkRow>(sql.SELECT_MARKS, keysOf(key)), toMark), origin),
+    marks: (key) => counting(valid(unrevoked<MarkRow>(sql.SELECT_MARKS, key), toMark), origin),
     ownRevocation: () => {
       const all = guard(() => revocationsIn(statement));
       return all.find((one) => isRevoked(origin(), [one])) ?? null;
@@ -166,7 +182,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
           });
       });
     },
-    trials: (key) => valid(read<TrialRow>(sql.SELECT_TRIALS, keysOf(key)), toTrial),
+    trials: (key) => valid(unrevoked<TrialRow>(sql.SELECT_TRIALS, key), toTrial),
     addRuns: (subject, runs) => {
       if (runs.length === 0) return;
       write(() => {
@@ -189,7 +205,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         for (const trial of changed) statement(sql.CHANGE_TRIAL).run(nextChange(statement), trial);
       });
     },
-    runs: (key) => valid(read<RunRow>(sql.SELECT_RUNS, keysOf(key)), toRun),
+    runs: (key) => valid(unrevoked<RunRow & OriginRow>(sql.SELECT_RUNS, key), toRun),
     noteMiss: (subject) => {
       const seenAt = now().toISOString();
       write(() => statement(sql.NOTE_MISS).run(subjectId(subject), seenAt));
@@ -204,7 +220,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     findUndecided: (workloads, { target, device, compiler }) =>
       valid(
         read<Undecided>(sql.FIND_UNDECIDED, {
-          workloads: JSON.stringify(workloads),
+          workloads: JSON.stringify([...new Set(workloads)]),
           target,
           device,
           compiler,
@@ -215,7 +231,8 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     devices: () => valid(read<DeviceRow>(sql.SELECT_DEVICES), toDevice),
     nameDevice: (name, { key, form }) => {
       write(() => {
-        statement(sql.upsertPart('device')).run(key, formText(form));
+        if (statement(sql.selectPart('device')).get(key) === undefined)
+          describePart(statement, 'device', key, formText(form));
         statement(sql.DELETE_DEVICE_NAME).run({ name, key });
         statement(sql.INSERT_DEVICE_NAME).run({ name, key });
       });

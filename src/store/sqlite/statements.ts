@@ -9,28 +9,38 @@ export const SUBJECT_WITH_KEYS = `
 
 export const KEYS = 'w.key AS workload, t.key AS target, d.key AS device, c.key AS compiler';
 
-export const CLAIM_COLUMNS = `
-  r.configuration, r.version, r.confidence, r.ratio, r.low, r.high, r.default_seconds, r.seconds, r.processes,
-  r.repetitions, r.noise_floor, r.max_error, r.trials, r.tuning_seconds, r.families, r.complete, r.created_at,
-  r.created_by, r.machine, r.tool, r.digest`;
+const CLAIM_NAMES = [
+  ...[
+    'configuration',
+    'version',
+    'confidence',
+    'ratio',
+    'low',
+    'high',
+    'default_seconds',
+    'seconds',
+    'processes',
+  ],
+  ...[
+    'repetitions',
+    'noise_floor',
+    'max_error',
+    'trials',
+    'tuning_seconds',
+    'families',
+    'complete',
+    'created_at',
+  ],
+  ...['created_by', 'machine', 'tool', 'digest'],
+];
 
-/** Whether a row's origin is revoked. */
-export const isOriginRevoked = (row: string): string => `EXISTS (
-  SELECT 1 FROM revocation AS v
-  WHERE (v.scope = 'tool' AND v.value = ${row}.tool)
-     OR (v.scope = 'origin' AND v.value IN (${row}.created_by, ${row}.machine, ${row}.created_by || '@' || ${row}.machine)))`;
+export const CLAIM_COLUMNS = CLAIM_NAMES.map((name) => `r.${name}`).join(', ');
 
-/** Whether a claim is. */
-export const isClaimRevoked = (row: string): string => `(${isOriginRevoked(row)}
-  OR EXISTS (SELECT 1 FROM revocation AS v WHERE v.scope = 'record' AND v.value = ${row}.digest))`;
-
-/** All claims. That some may be marked or revoked is said here, and looked into where it is so: most databases know of none. */
-const RECORDS = `
-  SELECT r.subject, ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS},
-         EXISTS (SELECT 1 FROM mark AS m WHERE m.subject = r.subject AND m.configuration = r.configuration) AS has_marks,
-         EXISTS (SELECT 1 FROM revocation) AS may_be_revoked
-  FROM ${SUBJECT_WITH_KEYS}
-  JOIN claim AS r ON r.subject = s.id`;
+/** Of a claim. That it may be marked or revoked is said here, and looked into where it is so: most databases know of none. */
+const RECORD_COLUMNS = `
+  w.form AS workload_form, ${CLAIM_COLUMNS},
+  EXISTS (SELECT 1 FROM mark AS m WHERE m.subject = r.subject AND m.configuration = r.configuration) AS has_marks,
+  EXISTS (SELECT 1 FROM revocation) AS may_be_revoked`;
 
 /** Parameters of a statement that names one subject by its four keys. */
 const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @device AND c.key = @compiler';
@@ -39,11 +49,18 @@ const SUBJECT_ID = `SELECT s.id FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
 export const SUBJECT_PARTS = ['workload', 'target', 'device', 'compiler'] as const;
 
-/** Writes a form anew when it changed, which also heals one that was damaged. */
-export function upsertPart(table: (typeof SUBJECT_PARTS)[number]): string {
-  return `INSERT INTO ${table} (key, form) VALUES (?, ?)
-          ON CONFLICT (key) DO UPDATE SET form = excluded.form WHERE form <> excluded.form`;
-}
+type Part = (typeof SUBJECT_PARTS)[number];
+
+const hasOwn = (part: Part) => part !== 'workload';
+
+export const selectPart = (part: Part): string =>
+  `SELECT form, ${hasOwn(part) ? 'own' : 'NULL AS own'} FROM ${part} WHERE key = ?`;
+
+export const putPart = (part: Part): string =>
+  `INSERT INTO ${part} (key, form) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET form = excluded.form`;
+
+export const putOwnPart = (part: Exclude<Part, 'workload'>): string =>
+  `UPDATE ${part} SET own = ? WHERE key = ?`;
 
 export const INSERT_SUBJECT = `
   INSERT INTO subject (workload, target, device, compiler)
@@ -53,15 +70,39 @@ export const INSERT_SUBJECT = `
 export const SELECT_SUBJECT_ID = SUBJECT_ID;
 
 export const SELECT_SUBJECT = `
-  SELECT ${KEYS}, w.form AS workload_form, t.form AS target_form, d.form AS device_form, c.form AS compiler_form
+  SELECT ${KEYS}, w.form AS workload_form, coalesce(t.own, t.form) AS target_form,
+         coalesce(d.own, d.form) AS device_form, coalesce(c.own, c.form) AS compiler_form
   FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
-/** Workload keys come as one JSON array, so that any number of them is one statement. */
-export const FIND_RECORDS = `${RECORDS}
-  WHERE w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND c.key = @compiler`;
+/**
+ * Subjects of some workloads, one target and one compiler. The workloads come as one JSON array without repetitions, so that
+ * any number of them is one statement; read row by row, since a list to look into would be a table of its own, which takes
+ * longer to make than everything else. `asked.key` is the place in the array.
+ */
+const ASKED_SUBJECTS = `
+  json_each(@workloads) AS asked
+  CROSS JOIN workload AS w ON w.key = asked.value
+  CROSS JOIN subject AS s ON s.workload = w.id
+    AND s.target = (SELECT id FROM target WHERE key = @target)
+    AND s.compiler = (SELECT id FROM compiler WHERE key = @compiler)`;
 
-/** The same of all subjects, the last one first, all claims of one in a row. */
-export const ALL_RECORDS = `${RECORDS} ORDER BY r.subject DESC`;
+/** Names of the columns of `FIND_RECORDS`, in their order: that of `asked` is `place`. */
+export const FOUND_NAMES = [
+  ...['place', 'subject', 'device', 'workload_form', ...CLAIM_NAMES, 'has_marks', 'may_be_revoked'],
+];
+
+/** Without what the caller knows. */
+export const FIND_RECORDS = `
+  SELECT asked.key AS place, s.id AS subject, d.key AS device, ${RECORD_COLUMNS}
+  FROM ${ASKED_SUBJECTS}
+  CROSS JOIN device AS d ON d.id = s.device
+  CROSS JOIN claim AS r ON r.subject = s.id`;
+
+/** All claims of all subjects, the last subject first, all claims of one in a row. */
+export const ALL_RECORDS = `
+  SELECT r.subject, ${KEYS}, ${RECORD_COLUMNS}
+  FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
+  ORDER BY r.subject DESC`;
 
 export const SELECT_CLAIM = `
   SELECT ${KEYS}, w.form AS workload_form, ${CLAIM_COLUMNS}, r.change
@@ -90,14 +131,15 @@ const MARK_COLUMNS = 'configuration, generation, kind, reason, created_at, creat
 
 export const SELECT_MARKS = `
   SELECT ${MARK_COLUMNS}
-  FROM mark AS m WHERE subject = (${SUBJECT_ID}) AND NOT ${isOriginRevoked('m')}
+  FROM mark WHERE subject = (${SUBJECT_ID})
   ORDER BY created_at, configuration, kind, generation, created_by, machine, tool`;
 
 /** Revoked or not: their generations count on. */
 export const SELECT_MARKS_OF_CONFIGURATION = `
   SELECT ${MARK_COLUMNS} FROM mark WHERE subject = ? AND configuration = ?`;
 
-export const SELECT_REVOCATIONS = 'SELECT scope, value, reason FROM revocation ORDER BY scope, value, reason';
+export const SELECT_REVOCATIONS = `
+  SELECT scope, value, reason, created_at, created_by FROM revocation ORDER BY scope, value, reason`;
 
 export const INSERT_TRIAL = `
   INSERT INTO trial (id, subject, configuration, outcome, seconds, ratio, message, strategy, created_at, created_by,
@@ -106,8 +148,8 @@ export const INSERT_TRIAL = `
     @machine, @tool, @change)`;
 
 export const SELECT_TRIALS = `
-  SELECT configuration, outcome, seconds, ratio, message, strategy
-  FROM trial AS r WHERE subject = (${SUBJECT_ID}) AND NOT ${isOriginRevoked('r')} ORDER BY number`;
+  SELECT configuration, outcome, seconds, ratio, message, strategy, created_by, machine, tool
+  FROM trial WHERE subject = (${SUBJECT_ID}) ORDER BY number`;
 
 /** The last trial of a configuration, of those that were added here. */
 export const SELECT_OWN_TRIAL = `
@@ -121,9 +163,10 @@ export const INSERT_RUN = `
   VALUES (@trial, @stage, @batch, @placement, @build, @seconds, @defaultSeconds)`;
 
 export const SELECT_RUNS = `
-  SELECT r.configuration, o.stage, o.batch, o.placement, o.build, o.seconds, o.default_seconds
+  SELECT r.configuration, o.stage, o.batch, o.placement, o.build, o.seconds, o.default_seconds, r.created_by, r.machine,
+         r.tool
   FROM trial AS r JOIN run AS o ON o.trial = r.number
-  WHERE r.subject = (${SUBJECT_ID}) AND NOT ${isOriginRevoked('r')} ORDER BY o.id`;
+  WHERE r.subject = (${SUBJECT_ID}) ORDER BY o.id`;
 
 export const NOTE_MISS = `
   INSERT INTO miss (subject, count, last_seen_at) VALUES (?, 1, ?)
@@ -148,13 +191,13 @@ export const NOTE_UNDECIDED = `
 
 export const FIND_UNDECIDED = `
   SELECT w.key AS workload, u.reason, u.budget_seconds AS budgetSeconds, u.attempts, u.last_tried_at AS lastTriedAt
-  FROM ${SUBJECT_WITH_KEYS} JOIN undecided AS u ON u.subject = s.id
-  WHERE w.key IN (SELECT value FROM json_each(@workloads)) AND t.key = @target AND d.key = @device AND c.key = @compiler`;
+  FROM ${ASKED_SUBJECTS} AND s.device = (SELECT id FROM device WHERE key = @device)
+  CROSS JOIN undecided AS u ON u.subject = s.id`;
 
 export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
 
 export const SELECT_DEVICES = `
-  SELECT d.key, d.form, n.name
+  SELECT d.key, coalesce(d.own, d.form) AS form, n.name
   FROM device AS d LEFT JOIN device_name AS n ON n.device = d.id ORDER BY d.key`;
 
 /** Whatever had the name, and whatever the device was called. */

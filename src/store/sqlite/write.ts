@@ -5,7 +5,8 @@ import { storedForm } from '../../workload/workload.ts';
 import { joinedUnder } from '../claim.ts';
 import type { Claim, KeptMark, RecordKey, Revocation, Subject } from '../store.ts';
 import { keysOf } from '../subject.ts';
-import { toClaim, type ClaimRow } from './rows.ts';
+import { describePart } from './parts.ts';
+import { toClaim, toRevocation, type ClaimRow, type RevocationRow } from './rows.ts';
 import * as sql from './statements.ts';
 
 export type Prepare = (text: string) => Statement;
@@ -14,7 +15,7 @@ export type Prepare = (text: string) => Statement;
 export function insertSubject(statement: Prepare, subject: Subject): number {
   for (const part of sql.SUBJECT_PARTS) {
     const form = part === 'workload' ? storedForm(subject.workloadForm) : subject[`${part}Form`];
-    statement(sql.upsertPart(part)).run(subject[part], formText(form));
+    describePart(statement, part, subject[part], formText(form));
   }
   return insertKnownSubject(statement, subject)!;
 }
@@ -35,8 +36,11 @@ export function formText(form: unknown): string {
 export const nextChange = (statement: Prepare): number =>
   (statement(sql.NEXT_CHANGE).get() as { last: number }).last;
 
-export const revocationsIn = (statement: Prepare) =>
-  statement(sql.SELECT_REVOCATIONS).all() as Pick<Revocation, 'scope' | 'value' | 'reason'>[];
+/** Those that are sound: the others revoke nothing. */
+export const revocationsIn = (statement: Prepare): Revocation[] =>
+  (statement(sql.SELECT_REVOCATIONS).all() as RevocationRow[])
+    .map(toRevocation)
+    .filter((one) => one !== undefined);
 
 /**
  * Merges a claim with the one that there is for its configuration. A damaged row counts as none.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
-import type { Exchange } from '../../../src/store/exchange/exchange.ts';
+import type { Exchange, Source } from '../../../src/store/exchange/exchange.ts';
 import type { Line } from '../../../src/store/exchange/lines.ts';
 import { readLine, readValue } from '../../../src/store/exchange/read.ts';
 import { lineText } from '../../../src/store/exchange/write.ts';
@@ -52,7 +52,7 @@ const fail = (reason: string): never => {
   throw new Error(reason);
 };
 const linesOf = (exchange: Exchange, filter = {}) => [...exchange.lines(filter, fail)];
-const receive = (exchange: Exchange, lines: readonly unknown[], source: 'file' | 'team' = 'file') =>
+const receive = (exchange: Exchange, lines: readonly unknown[], source: Source = 'file') =>
   exchange.receive(
     lines.map((line) => readValue(line)),
     source,
@@ -293,6 +293,82 @@ describe('what is received', () => {
     alter(path, `UPDATE workload SET form = '{"z":"damaged"}'`);
     receive(exchange, partLinesOf());
     expect(open(path).subject(SUBJECT)).toEqual(SUBJECT);
+  });
+
+  describe('of a device that others describe, too', () => {
+    const others = (text: string) => [{ type: 'device', version: 1, key: SUBJECT.device, form: { text } }];
+    /** One text is greater than ours, and one less. */
+    const TEXTS = ['', 'zzz'];
+
+    it.each(TEXTS)('leaves it as it was found here: %j, before or after', (text) => {
+      for (const isBefore of [true, false]) {
+        const path = temporaryPath();
+        const exchange = exchangeAt(path);
+        const store = open(path);
+        if (isBefore) receive(exchange, others(text), 'team');
+        store.putRecord(SUBJECT, DECISION);
+        if (!isBefore) receive(exchange, others(text), 'team');
+        expect(store.subject(SUBJECT)).toEqual(SUBJECT);
+        expect(store.devices()).toEqual([{ key: SUBJECT.device, form: SUBJECT.deviceForm, name: null }]);
+        // Others are told the same by all who know both, and nobody goes back and forth.
+        const lines = linesOf(exchange);
+        const other = exchangeAt();
+        receive(other, others(text));
+        tell(exchange, other);
+        expect(linesOf(other)).toEqual(lines);
+        expect(receive(exchange, others(text), 'team')).toMatchObject(nothing);
+        store.putRecord(SUBJECT, DECISION);
+        expect(linesOf(exchange)).toEqual(lines);
+      }
+    });
+
+    it('knows what is said here when nothing was written yet', () => {
+      const path = temporaryPath();
+      const exchange = exchangeAt(path);
+      receive(exchange, [...partLinesOf()].slice(2, 3), 'here');
+      receive(exchange, others('zzz'), 'team');
+      expect(open(path).devices()).toMatchObject([{ form: SUBJECT.deviceForm }]);
+    });
+
+    it('goes on taking over what others say of theirs', () => {
+      const path = temporaryPath();
+      const exchange = exchangeAt(path);
+      receive(exchange, [...partLinesOf(), claimLineOf()], 'team');
+      const store = open(path);
+      // As it was read: nothing was found out about that device here.
+      store.addMarks(store.subject(SUBJECT)!, [MARK]);
+      receive(exchange, others('zzz'), 'team');
+      const greater = [JSON.stringify({ text: 'zzz' }), JSON.stringify(SUBJECT.deviceForm)].sort().at(-1)!;
+      expect(JSON.stringify(store.devices()[0]?.form)).toBe(greater);
+    });
+
+    it('comes to the same whatever is found and told in which order', () => {
+      const path = temporaryPath();
+      const exchange = exchangeAt(path);
+      const store = open(path);
+      const cleaner = new Database(path);
+      onTestFinished(() => {
+        cleaner.close();
+      });
+      const event = fc.constantFrom('found', ...TEXTS, 'a', 'z');
+      fc.assert(
+        fc.property(fc.array(event, { maxLength: 6 }), (events) => {
+          cleaner.exec('DELETE FROM claim; DELETE FROM subject; DELETE FROM device');
+          for (const one of events)
+            if (one === 'found') store.putRecord(SUBJECT, DECISION);
+            else receive(exchange, others(one), 'team');
+          const told = events.map((one) =>
+            JSON.stringify(one === 'found' ? SUBJECT.deviceForm : { text: one }),
+          );
+          const joined = told.sort().at(-1);
+          expect(cleaner.prepare('SELECT form FROM device').pluck().get()).toBe(joined);
+          const own = events.includes('found') ? JSON.stringify(SUBJECT.deviceForm) : joined;
+          const [device] = store.devices();
+          expect(device && JSON.stringify(device.form)).toBe(own);
+        }),
+        CASES,
+      );
+    });
   });
 
   it('adds runs to a trial that is known, and takes none away', () => {

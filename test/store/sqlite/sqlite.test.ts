@@ -140,7 +140,7 @@ describe('records', () => {
     expect(
       details.filter((detail) => detail.startsWith('SCAN')).map((detail) => detail.split(' ')[1]),
       // Whether there is anything in it.
-    ).toEqual(['json_each', 'revocation']);
+    ).toEqual(['asked', 'revocation']);
   });
 
   it('are found for no workloads at all', () => {

@@ -1,0 +1,266 @@
+// What a build waits for a team's server that is no good: the first build that finds out, and those after it.
+import { spawn } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { median } from '../src/measure/statistics.ts';
+import { table } from '../src/report/table.ts';
+import { readAddress } from '../src/team/address.ts';
+import { openConnection } from '../src/team/connection.ts';
+import { migrateTeam } from '../src/team/migrate.ts';
+import { ROLES_SQL } from '../src/team/roles.ts';
+import { teamState } from '../src/team/state.ts';
+import { startServer, whyNoPostgres, type TestDatabase, type TestServer } from '../test/support/postgres.ts';
+import {
+  BenchError,
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  UsageError,
+  wholeNumber,
+  writeJson,
+} from './shared/arguments.ts';
+import {
+  describeMachine,
+  HOST_FLAGS,
+  openWorkplace,
+  rotate,
+  wrapperEnvironment,
+  type Workplace,
+} from './shared/workplace.ts';
+
+const USAGE = `usage: npm run bench:outages -- [--rounds N] [--json FILE]
+
+  --rounds  builds of each kind for each server (default 15)
+  --json    also write every value to FILE`;
+
+/** Milliseconds that a build may take longer than without a team: the one that finds out, and those after it. */
+const ALLOWED = { first: 350, again: 5 };
+
+const LIMIT_MS = 60_000;
+
+interface BadServer {
+  readonly what: string;
+  readonly url: string;
+}
+
+/** A server on a free port; open as long as the process. */
+async function listening(deed: (socket: Socket) => void): Promise<number> {
+  const server: Server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    deed(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  server.unref();
+  return (server.address() as AddressInfo).port;
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Whatever is said arrives so much later. */
+const slowly =
+  (port: number, delayMs: number) =>
+  (socket: Socket): void => {
+    const there = connect(port, '127.0.0.1').on('error', () => socket.destroy());
+    const later = (to: Socket) => (bytes: Buffer) =>
+      setTimeout(() => to.writable && to.write(bytes), delayMs);
+    socket.on('data', later(there)).on('close', () => there.destroy());
+    there.on('data', later(socket)).on('close', () => socket.destroy());
+  };
+
+const atPort = (url: string, port: number): string => {
+  const there = new URL(url);
+  there.port = String(port);
+  return there.href;
+};
+
+async function migrated(server: TestServer): Promise<TestDatabase> {
+  const database = await server.database();
+  const owner = openConnection(readAddress(database.url), '');
+  await owner.query(ROLES_SQL, [], LIMIT_MS);
+  await migrateTeam(owner);
+  owner.close();
+  return database;
+}
+
+const reader = { in: 'iree_tuned_reader' };
+
+/** A login at a server whose `ask` does something else. */
+async function asking(server: TestServer, deed: string): Promise<string> {
+  const database = await migrated(server);
+  await database.query(
+    `CREATE OR REPLACE FUNCTION iree_tuned.ask(request jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
+     SET search_path = iree_tuned, pg_temp AS $$ BEGIN ${deed} RETURN identity(); END $$`,
+  );
+  return database.login('bench', reader);
+}
+
+async function badServers(server: TestServer): Promise<BadServer[]> {
+  const nobody = (port: number, host = '127.0.0.1') =>
+    `postgres://ada:secret@${host}:${port}/tuning?sslmode=disable`;
+  const database = await migrated(server);
+  const good = await database.login('bench', reader);
+  const full = await database.login('full', reader);
+  await database.query(`ALTER ROLE full_${database.name} CONNECTION LIMIT 0`);
+  const wrong = new URL(good);
+  wrong.password = 'wrong';
+  return [
+    { what: 'refuses', url: nobody(await closedPort()) },
+    { what: 'accepts and never answers', url: nobody(await listening(() => undefined)) },
+    { what: 'cannot be routed to', url: nobody(5432, '192.0.2.1') },
+    {
+      what: 'answers each message 150 ms late',
+      url: atPort(good, await listening(slowly(server.port, 150))),
+    },
+    { what: 'does not know that password', url: wrong.href },
+    { what: 'has too many connections', url: full },
+    {
+      what: 'has a full disk',
+      url: await asking(server, `RAISE disk_full USING MESSAGE = 'could not extend file';`),
+    },
+    {
+      what: 'goes down in the middle of the question',
+      url: await asking(server, 'PERFORM pg_sleep(0.1); PERFORM pg_terminate_backend(pg_backend_pid());'),
+    },
+    { what: 'is well, and knows nothing', url: good },
+  ];
+}
+
+const INPUT = `func.func @main(%lhs: tensor<61x71xf32>, %rhs: tensor<71x67xf32>, %init: tensor<61x67xf32>) -> tensor<61x67xf32> {
+  %result = linalg.matmul ins(%lhs, %rhs : tensor<61x71xf32>, tensor<71x67xf32>) outs(%init : tensor<61x67xf32>) -> tensor<61x67xf32>
+  return %result : tensor<61x67xf32>
+}
+`;
+const MODULE = 'what the compiler makes of it';
+
+/** Compiles the input in no time, and answers everything else as the real one, so that all that is measured is ours. */
+function writeCompiler({ folder, compiler }: Workplace): string {
+  const path = join(folder, 'iree-compile');
+  const script = `#!/bin/sh
+case "$*" in
+  *in.mlir*) for output; do :; done; printf '%s' '${MODULE}' >"$output" ;;
+  *) exec '${compiler.executable}' "$@" ;;
+esac
+`;
+  writeFileSync(path, script);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+class Builder {
+  readonly #place: Workplace;
+  readonly #compiler: string;
+  #builds = 0;
+
+  constructor(place: Workplace) {
+    this.#place = place;
+    this.#compiler = writeCompiler(place);
+    writeFileSync(join(place.folder, 'in.mlir'), INPUT);
+  }
+
+  /**
+   * Milliseconds of a build that finds no record; each writes another file, so that none is a repetition.
+   * @throws BenchError when it does not end as it does without us
+   */
+  async build(team: string | undefined): Promise<number> {
+    const { wrapper, folder } = this.#place;
+    const env = wrapperEnvironment(this.#place, {
+      ...{ COMPILER: this.#compiler, DB: join(folder, 'tuning.db'), DEVICE: 'local-sync' },
+      ...{ ON_MISS: 'default', TEAM: team },
+    });
+    const output = join(folder, `module-${this.#builds++}.vmfb`);
+    const begun = performance.now();
+    const child = spawn(wrapper, [...HOST_FLAGS, join(folder, 'in.mlir'), '-o', output], { env });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (said += String(bytes)));
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    const took = performance.now() - begun;
+    if (code !== 0 || said !== '' || readFileSync(output, 'utf8') !== MODULE)
+      throw new BenchError(`a build ended with ${String(code)} and said: ${said}`);
+    rmSync(output);
+    return took;
+  }
+
+  forget(team: string): void {
+    teamState(this.#place.cacheDirectory, team).forget();
+  }
+}
+
+async function main(): Promise<void> {
+  const args = readArguments(['rounds', 'json'], USAGE);
+  if (args.positionals.length > 0)
+    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  if (whyNoPostgres !== null) throw new BenchError(whyNoPostgres);
+  const rounds = wholeNumber(args, 'rounds', 15);
+  const json = jsonFile(args);
+
+  const builder = new Builder(await openWorkplace());
+  const machine = describeMachine('local-sync');
+  const server = await startServer();
+  const servers = await badServers(server);
+  // The first of all asks the compiler, and fills caches.
+  for (const { url } of servers) await builder.build(url);
+  await builder.build(undefined);
+  const times = servers.map(() => ({
+    without: [] as number[],
+    first: [] as number[],
+    again: [] as number[],
+  }));
+  for (let round = 0; round < rounds; round++) {
+    say(`Round ${round + 1} of ${rounds} ...`);
+    for (const [i, { url }] of rotate([...servers.entries()], round)) {
+      const own = times[i]!;
+      const kinds = [
+        async () => own.without.push(await builder.build(undefined)),
+        async () => {
+          builder.forget(url);
+          own.first.push(await builder.build(url));
+        },
+        async () => own.again.push(await builder.build(url)),
+      ];
+      // What comes again comes after the first; what is without comes before or after them.
+      for (const kind of round % 2 === 0 ? kinds : [kinds[1]!, kinds[2]!, kinds[0]!]) await kind();
+    }
+  }
+  await server.stop();
+
+  const results = servers.map(({ what }, i) => {
+    const { without, first, again } = times[i]!;
+    const over = (kind: readonly number[]) => median(kind.map((time, round) => time - without[round]!));
+    return {
+      what,
+      withoutMs: median(without),
+      firstMs: over(first),
+      againMs: over(again),
+      milliseconds: times[i],
+    };
+  });
+  const ms = (value: number) => value.toFixed(1);
+  console.log(
+    table(
+      ['a server that', 'without a team, ms', 'first build, ms more', 'builds after it, ms more'],
+      results.map(({ what, withoutMs, firstMs, againMs }) => [what, ms(withoutMs), ms(firstMs), ms(againMs)]),
+    ),
+  );
+  writeJson(json, {
+    version: 1,
+    date: new Date().toISOString(),
+    machine,
+    options: { rounds },
+    results,
+  });
+  const slow = results.filter(({ firstMs, againMs }) => firstMs > ALLOWED.first || againMs > ALLOWED.again);
+  for (const { what } of slow)
+    say(`A server that ${what} costs more than ${ALLOWED.first} ms once, or ${ALLOWED.again} ms after that.`);
+  if (slow.length > 0) process.exitCode = 1;
+  process.exit();
+}
+
+await run('bench:outages', main);

@@ -1,0 +1,33 @@
+// What profilers call a configuration of llvm-cpu.
+import type { Workload } from '../../workload/workload.ts';
+import type { ConfigurationNames } from '../backend.ts';
+import type { OwnConfiguration } from '../configuration.ts';
+import { tileOf, type LevelName } from './tile-knobs.ts';
+
+/** Tiles along m, n and k, multiplied where a workload has several dimensions of a kind; 0 where there is none. */
+export function namesOf(workload: Workload, configuration: OwnConfiguration): ConfigurationNames {
+  if (configuration.kind === 'data-tile') {
+    const { packed } = configuration;
+    const inner = packed?.inner.join('x');
+    return {
+      tiles: packed?.distribution?.join('x') ?? 'packed',
+      vectors: inner ?? 'packed',
+      core: 'simd',
+      instruction: 'mmt4d',
+    };
+  }
+  const along = (kind: 'm' | 'n' | 'k', level: LevelName) =>
+    workload.dimensions.reduce(
+      (product, dimension, d) =>
+        dimension.kind === kind ? product * tileOf(configuration, level, d) : product,
+      1,
+    );
+  const tiles = [along('m', 'distribution'), along('n', 'distribution'), along('k', 'cache')];
+  const vectors = [along('m', 'vector'), along('n', 'vector'), along('k', 'vector')];
+  return {
+    tiles: tiles.join('x'),
+    vectors: vectors.join('x'),
+    core: 'simd',
+    instruction: configuration.kind,
+  };
+}

@@ -1,0 +1,157 @@
+// The knobs of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling, and configurations as points of them.
+import type { Knob, Point } from '../../search/space.ts';
+import type { Dimension } from '../../workload/contraction/contraction.ts';
+import { elementBits } from '../../workload/element-type.ts';
+import type { Workload } from '../../workload/workload.ts';
+import type { SpaceOptions } from '../backend.ts';
+import type { Configuration } from '../configuration.ts';
+import type { TileConfiguration } from './configuration.ts';
+import {
+  batchTiles,
+  cacheTiles,
+  laneTiles,
+  reductionTiles,
+  roundUp,
+  rowTiles,
+  workgroupTiles,
+} from './tile-sizes.ts';
+
+export type LevelName = 'distribution' | 'cache' | 'vector' | 'inner';
+
+export interface TileKnob extends Knob {
+  readonly level: LevelName;
+  readonly dimension: number;
+  /** What users call it, the same for all dimensions of a kind: see `user-knobs.ts`. */
+  readonly userName: string;
+  /** The largest tile that makes sense. */
+  readonly most: number;
+}
+
+/** All knobs of a workload: those of tiles, in their order, and whether to peel, 0 or 1, which comes last. */
+export interface Knobs {
+  readonly tiles: readonly TileKnob[];
+  readonly peeling: readonly number[];
+}
+
+/** Where the vectors lie: the dimension that is contiguous in the result and, when possible, in the rhs. */
+export function laneDimension(workload: Workload): number {
+  return workload.accumulator.dimensions.at(-1) ?? workload.dimensions.length - 1;
+}
+
+/**
+ * Where the rows of the register tile lie: the innermost of the dimensions that are neither reduced nor in the vectors.
+ * With rows along several there would be more accumulators than registers.
+ */
+export const rowDimension = (workload: Workload): number =>
+  workload.accumulator.dimensions.findLast(
+    (d) => d !== laneDimension(workload) && workload.dimensions[d]!.kind !== 'batch',
+  ) ?? -1;
+
+/** Results that one register holds. */
+export const lanesOf = (
+  { accumulator }: Workload,
+  { nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>,
+): number => Math.max(1, (nativeVectorBytes * 8) / elementBits(accumulator.elementType));
+
+/** The knobs of a workload, each with the values that a user allows, or else those that are worth trying. */
+export function knobsOf(
+  workload: Workload,
+  { only, ...options }: Pick<SpaceOptions, 'nativeVectorBytes' | 'only'>,
+): Knobs {
+  const lanes = lanesOf(workload, options);
+  const lane = laneDimension(workload);
+  const isMatvec = workload.rhs.dimensions.every((d) => workload.dimensions[d]!.kind === 'k');
+  const tiles: TileKnob[] = [];
+  const add = (level: LevelName, dimension: number, own: readonly number[], most: number) => {
+    const { kind } = workload.dimensions[dimension]!;
+    const userName = level === 'inner' ? level : `${level}_${kind}`;
+    const values = only?.[userName] ?? own;
+    tiles.push({ name: `${level}.${kind}${dimension}`, userName, level, dimension, values, most });
+  };
+  for (const [d, { kind, size }] of workload.dimensions.entries()) {
+    if (kind === 'batch') {
+      add('distribution', d, batchTiles(size), size);
+      add('vector', d, [1], size);
+    } else if (kind === 'k') {
+      // With no n the products are summed along k, so that is where the vectors lie.
+      add('vector', d, isMatvec ? laneTiles(size, lanes) : reductionTiles(size), roundUp(size, lanes));
+      add('cache', d, cacheTiles(size), size);
+    } else {
+      const isLane = d === lane && !isMatvec;
+      add('distribution', d, workgroupTiles(size), roundUp(size, 16));
+      add(
+        'vector',
+        d,
+        isLane ? laneTiles(size, lanes) : rowTiles(size),
+        isLane ? roundUp(size, lanes) : size,
+      );
+      add('cache', d, cacheTiles(size), size);
+      if (d === lane && size > lanes) add('inner', d, [0, lanes], size);
+    }
+  }
+  return { tiles, peeling: only?.['peeling'] ?? [0, 1] };
+}
+
+/** Without tiles that are larger than makes sense, which only users ask for. */
+export const fitting = ({ tiles, peeling }: Knobs): Knobs => ({
+  tiles: tiles.map((knob) => ({ ...knob, values: knob.values.filter((tile) => tile <= knob.most) })),
+  peeling,
+});
+
+/** The configuration at a point, legal or not. */
+export function configurationOf(
+  dimensions: readonly Dimension[],
+  { tiles: knobs, peeling }: Knobs,
+  point: Point,
+): TileConfiguration {
+  const level = (name: LevelName, parallel: boolean) =>
+    dimensions.map(({ kind }, d) => {
+      if ((kind !== 'k') !== parallel) return 0;
+      const i = knobs.findIndex((knob) => knob.level === name && knob.dimension === d);
+      return i < 0 ? 0 : knobs[i]!.values[point[i]!]!;
+    });
+  const used = (tiles: number[]) => (tiles.some((tile) => tile > 0) ? tiles : undefined);
+  const cacheParallel = used(level('cache', true));
+  const cacheReduction = used(level('cache', false));
+  const vectorInnerParallel = used(level('inner', true));
+  return {
+    version: 1,
+    kind: 'tile',
+    distribution: level('distribution', true),
+    ...(cacheParallel && { cacheParallel }),
+    ...(cacheReduction && { cacheReduction }),
+    vectorCommonParallel: level('vector', true),
+    vectorReduction: level('vector', false),
+    ...(vectorInnerParallel && { vectorInnerParallel }),
+    peeling: peeling[point.at(-1)!] === 1,
+  };
+}
+
+/** The inverse of `configurationOf`; null when a value is not among a knob's. */
+export function pointOf({ tiles, peeling }: Knobs, c: Configuration): Point | null {
+  if (c.kind !== 'tile') return null;
+  const point = tiles.map(({ level, dimension, values }) => values.indexOf(tileOf(c, level, dimension)));
+  point.push(peeling.indexOf(c.peeling ? 1 : 0));
+  return point.includes(-1) ? null : point;
+}
+
+/** All levels of tiles that a pipeline has. */
+type Levels = Pick<TileConfiguration, 'distribution' | 'vectorCommonParallel' | 'vectorReduction'> &
+  Partial<Pick<TileConfiguration, 'cacheParallel' | 'cacheReduction' | 'vectorInnerParallel'>>;
+
+/** The tile of one level along one dimension; 0 where there is none. */
+export function tileOf(c: Levels, level: LevelName, dimension: number): number {
+  const parallel = {
+    distribution: c.distribution,
+    cache: c.cacheParallel,
+    vector: c.vectorCommonParallel,
+    inner: c.vectorInnerParallel,
+  };
+  const reduction = {
+    distribution: undefined,
+    cache: c.cacheReduction,
+    vector: c.vectorReduction,
+    inner: undefined,
+  };
+  return parallel[level]?.[dimension] || reduction[level]?.[dimension] || 0;
+}

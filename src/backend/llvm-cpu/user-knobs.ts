@@ -1,0 +1,138 @@
+// The knobs of llvm-cpu by the names that users restrict them by and read them in tables, and what of a restriction is illegal.
+import type { DimensionKind } from '../../workload/contraction/contraction.ts';
+import type { Workload } from '../../workload/workload.ts';
+import type { IllegalValue, KnobColumns, SpaceOptions, UserKnob } from '../backend.ts';
+import type { OwnConfiguration } from '../configuration.ts';
+import { illegality } from './legality.ts';
+import { configurationOf, knobsOf, tileOf, type Knobs, type LevelName, type TileKnob } from './tile-knobs.ts';
+
+const KIND_NAMES: Readonly<Record<DimensionKind, string>> = {
+  batch: 'batches',
+  m: 'rows of the result (m)',
+  n: 'columns of the result (n)',
+  k: 'what is summed (k)',
+};
+
+const LEVELS: readonly {
+  readonly level: Exclude<LevelName, 'inner'>;
+  readonly kinds: readonly DimensionKind[];
+  readonly least: number;
+  readonly about: string;
+}[] = [
+  { level: 'distribution', kinds: ['batch', 'm', 'n'], least: 1, about: 'tile of one workgroup along' },
+  {
+    level: 'cache',
+    kinds: ['m', 'n', 'k'],
+    least: 0,
+    about: 'block that stays in a cache, 0 for none, along',
+  },
+  { level: 'vector', kinds: ['batch', 'm', 'n', 'k'], least: 1, about: 'register tile along' },
+];
+
+export const USER_KNOBS: readonly UserKnob[] = [
+  ...LEVELS.flatMap(({ level, kinds, least, about }) =>
+    kinds.map((kind): UserKnob => ({
+      name: `${level}_${kind}`,
+      type: 'tile',
+      least,
+      about: `${about} ${KIND_NAMES[kind]}`,
+    })),
+  ),
+  {
+    name: 'inner',
+    type: 'tile',
+    least: 0,
+    about: 'tile inside the register tile, along vectors; 0 for none',
+  },
+  { name: 'peeling', type: 'boolean', least: 0, about: 'remainders of loops are peeled off' },
+  {
+    name: 'data_tiling',
+    type: 'boolean',
+    least: 0,
+    about: 'operands are packed into tiles; false leaves plain tiles',
+  },
+];
+
+/** What moves a filter is tiled by rules of its own. */
+export const isRestrictable = ({ windows }: Workload): boolean => windows === undefined;
+
+/** What of a restriction no configuration of a workload can have, with the rule that it breaks. */
+export function illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[] {
+  const { only } = options;
+  // Without plain tiles nothing is asked of them.
+  if (only === undefined || only['data_tiling']?.includes(0) === false) return [];
+  const knobs = knobsOf(workload, options);
+  const named = knobs.tiles.filter(({ userName }) => Object.hasOwn(only, userName));
+  const found = named.flatMap((knob) =>
+    knob.values.flatMap((value): IllegalValue[] => {
+      const rule = brokenRule(workload, knobs, knob, value, options);
+      return rule === null ? [] : [{ knob: knob.userName, value, rule }];
+    }),
+  );
+  return [...new Map(found.map((one) => [`${one.knob}=${one.value}`, one])).values()];
+}
+
+/** The rule that a value breaks whatever the other knobs are; null when it can be had. */
+function brokenRule(
+  workload: Workload,
+  knobs: Knobs,
+  knob: TileKnob,
+  value: number,
+  options: SpaceOptions,
+): string | null {
+  const { kind, size } = workload.dimensions[knob.dimension]!;
+  if (value > knob.most) return `the tile is larger than the dimension (${kind}=${size})`;
+  let broken: string | null = null;
+  for (const values of combinations(
+    knobs.tiles.map((one) => (one === knob ? [value] : mildest(workload, one))),
+  )) {
+    const point = knobs.tiles.map((one, i) => one.values.indexOf(values[i]!));
+    const rule = illegality(workload, configurationOf(workload.dimensions, knobs, [...point, 0]), options);
+    if (rule === null) return null;
+    broken ??= rule;
+  }
+  return broken;
+}
+
+/** Of a knob, the values that break a rule only where all of its values do: vectors and blocks are limited from above alone. */
+function mildest(workload: Workload, { level, dimension, values }: TileKnob): number[] {
+  const { size } = workload.dimensions[dimension]!;
+  const least = values[0];
+  const some = {
+    vector: [least],
+    inner: [least],
+    // What divides a dimension bounds the block in a cache.
+    distribution: [least, values.find((tile) => size % tile === 0)],
+    cache: [least, values.find((tile) => tile > 0)],
+  }[level];
+  return [...new Set(some.filter((tile) => tile !== undefined))];
+}
+
+const combinations = (choices: readonly (readonly number[])[]): number[][] =>
+  choices.reduce<number[][]>(
+    (begun, values) => begun.flatMap((chosen) => values.map((value) => [...chosen, value])),
+    [[]],
+  );
+
+/** What a configuration has of each knob; of several dimensions of one kind, numbered. */
+export function knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns {
+  const { dimensions } = workload;
+  const tile = configuration.kind === 'data-tile' ? null : configuration;
+  const packed = configuration.kind === 'data-tile' ? configuration.packed : undefined;
+  const columns: Record<string, number | boolean | null> = {};
+  const several = (kind: DimensionKind) => dimensions.filter((one) => one.kind === kind).length > 1;
+  for (const { level, kinds } of LEVELS)
+    for (const kind of kinds) {
+      const own = dimensions.flatMap((one, d) => (one.kind === kind ? [d] : []));
+      for (const [i, d] of own.entries())
+        columns[`${level}_${kind}${several(kind) ? i : ''}`] = tile && tileOf(tile, level, d);
+    }
+  columns['inner'] = tile && Math.max(0, ...dimensions.map((_, d) => tileOf(tile, 'inner', d)));
+  columns['peeling'] = configuration.kind === 'tile' ? configuration.peeling : null;
+  columns['data_tiling'] = tile === null;
+  columns['packed_first'] = packed?.distribution?.[0] ?? null;
+  columns['packed_second'] = packed?.distribution?.[1] ?? null;
+  columns['packing_rows'] = packed?.packing?.[0] ?? null;
+  columns['packing_depth'] = packed?.packing?.[1] ?? null;
+  return columns;
+}

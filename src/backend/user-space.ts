@@ -1,0 +1,60 @@
+// What a user allows of a search space, as it is written, checked against the knobs of a backend. Pure.
+import { UserError } from '../system/user-error.ts';
+import type { IllegalValue, KnobValues, UserKnob } from './backend.ts';
+
+/** One knob with its values, as somebody has written it. */
+export interface WrittenKnob {
+  readonly name: string;
+  readonly values: readonly (string | number | boolean)[];
+  /** `file:line`, for messages. */
+  readonly where: string;
+}
+
+/** No knob has more values than anybody would list. */
+const MOST_VALUES = 1000;
+
+/**
+ * The values that knobs are allowed to have; undefined where nothing is restricted. Of two lists for one knob the last holds.
+ * @throws UserError naming the place and the rule that a value breaks, whatever the workload is
+ */
+export function readUserSpace(
+  written: readonly WrittenKnob[],
+  knobs: readonly UserKnob[],
+  largest: number,
+): KnobValues | undefined {
+  const allowed: Record<string, readonly number[]> = {};
+  for (const { name, values, where } of written) {
+    const knob = knobs.find((one) => one.name === name);
+    if (knob === undefined)
+      throw new UserError(
+        `${where}: there is no knob "${name}"; there are ${knobs.map((one) => one.name).join(', ')}`,
+      );
+    if (values.length === 0 || values.length > MOST_VALUES)
+      throw new UserError(`${where}: ${name}: a list of 1 to ${MOST_VALUES} values is wanted`);
+    const numbers = values.map((value) => valueOf(knob, value, largest, where));
+    allowed[name] = [...new Set(numbers)].sort((a, b) => a - b);
+  }
+  return written.length === 0 ? undefined : allowed;
+}
+
+function valueOf(
+  { name, type, least }: UserKnob,
+  value: string | number | boolean,
+  largest: number,
+  where: string,
+): number {
+  if (type === 'boolean') {
+    if (typeof value !== 'boolean')
+      throw new UserError(`${where}: ${name}: ${value} is neither true nor false`);
+    return Number(value);
+  }
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > largest)
+    throw new UserError(
+      `${where}: ${name}: ${value} is no tile: it is a whole number from ${least} to ${largest}`,
+    );
+  return value;
+}
+
+/** Values that cannot be tried for a workload, one line each. */
+export const describeIllegal = (workload: string, illegal: readonly IllegalValue[]): string[] =>
+  illegal.map(({ knob, value, rule }) => `${knob}=${value} is left out for ${workload}: ${rule}`);

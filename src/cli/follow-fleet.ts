@@ -1,0 +1,55 @@
+// A plan of `iree-tuned populate` handed to the team's workers, and followed.
+import { siteFor } from '../decision/for-device.ts';
+import type { Knowledge } from '../populate/ask.ts';
+import { executorHere } from '../populate/executor.ts';
+import type { Plan } from '../populate/plan.ts';
+import type { Populated } from '../populate/populate.ts';
+import type { PopulationSite } from '../populate/site.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Store } from '../store/store.ts';
+import { readAddress } from '../team/address.ts';
+import { passwordFor } from '../team/password-file.ts';
+import { carryOut } from './carry-out.ts';
+import { openWholeDatabase } from './context.ts';
+import { teamUrl, withTeam } from './team.ts';
+
+/** A site that workers measure at, on the device that builds are for. */
+export const atFleet = (at: PopulationSite, store: Store, { settings }: Surroundings): PopulationSite => {
+  const { forDevice } = settings;
+  const site = forDevice === undefined ? at.site : siteFor(at.site, forDevice, store);
+  return { ...at, site: { ...site, whyNotHere: null } };
+};
+
+/** Has workers carry a plan out, and follows them. */
+export async function followFleet(
+  plan: Plan,
+  budgetSeconds: number | undefined,
+  sites: readonly PopulationSite[],
+  knowledge: Knowledge,
+  folder: string,
+): Promise<Populated[]> {
+  const { executorOfFleet } = await import('../fleet/executor.ts');
+  const { queueDatabase } = await import('../fleet/database.ts');
+  const { store, surroundings } = knowledge;
+  const address = readAddress(teamUrl(surroundings));
+  const database = queueDatabase(address, passwordFor(address, surroundings.env));
+  const local = openWholeDatabase(surroundings);
+  const here = executorHere(sites, knowledge, { tools: null, folder, jobs: 1 });
+  try {
+    // All at once: who does what first is up to the queue.
+    return await withTeam(surroundings, (team) =>
+      carryOut(plan, budgetSeconds, Infinity, (show) =>
+        executorOfFleet({
+          ...{ sites, team, database, store, local },
+          prepare: (planned) => here.prepare(planned),
+          onFound: (known, all) => {
+            show(`${known} of ${all} that were handed to the fleet`);
+          },
+        }),
+      ),
+    );
+  } finally {
+    local.close();
+    database.close();
+  }
+}

@@ -1,0 +1,173 @@
+// What the commands that profile have in common: what is searched, what came of it, and the files that are written.
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isDefault } from '../backend/configuration.ts';
+import { backendNamed, configurationKey } from '../backend/index.ts';
+import { candidatePath, candidateText } from '../profile/candidate-file.ts';
+import { measurementsOf, type Decided, type Measurement, type Measurements } from '../profile/measurement.ts';
+import { operationsOf, type ProfiledOperation } from '../profile/operation.ts';
+import { csvHeader, csvRow, type Tags } from '../profile/report.ts';
+import { runLog, type RunSummary } from '../profile/run-log.ts';
+import { operandsAt } from '../measure/build.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { makeFolder } from '../system/folder.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
+import { candidatePhase } from '../workload/workload.ts';
+import { spaceSize } from '../search/space.ts';
+import type { Site } from '../site/site.ts';
+import { chooseRecord } from '../store/choose.ts';
+import type { Store, Trial } from '../store/store.ts';
+import { placeOf, subjectOf } from '../store/subject.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
+import { UserError } from '../system/user-error.ts';
+import { UsageError } from './context.ts';
+
+/** One workload of a profile, and what the database knows of it. */
+export interface Profiled {
+  readonly key: string;
+  readonly operation: ProfiledOperation;
+  /** What builds get; null where nothing is known. */
+  readonly decided: Decided | null;
+  /** In the order in which they were made. */
+  readonly trials: readonly Trial[];
+  readonly measurements: Measurements;
+}
+
+/**
+ * What the database knows by now.
+ * @param slices into which the compiler was told to split sums; null for none
+ * @param earlier trials that were there before what is told of, of each workload by its key; none when left out
+ */
+export function profiled(
+  works: readonly Work[],
+  store: Store,
+  site: Site,
+  slices: number | null,
+  earlier: ReadonlyMap<string, number> = new Map(),
+): Profiled[] {
+  const place = placeOf(site);
+  const operations = operationsOf(
+    works.map(({ workload }) => workload),
+    slices,
+  );
+  return works.map((work, i) => {
+    const { key, workload } = work;
+    const trials = store.trials(subjectOf(work, site)).slice(earlier.get(key) ?? 0);
+    const known = chooseRecord(store.findRecords([key], place.target, place.compiler), place.device, true);
+    // Of a search within bounds only what it has tried is told.
+    const isOf = ({ configuration }: Trial) =>
+      known !== null && configurationKey(configuration) === configurationKey(known.configuration);
+    const decided = earlier.has(key) && !trials.some(isOf) ? null : known;
+    const operation = operations[i]!;
+    const measurements = measurementsOf({ operation, workload, place }, decided, trials);
+    return { key, operation, decided, trials, measurements };
+  });
+}
+
+/** Points of the search spaces, illegal ones included. */
+export const spaceSizes = (works: readonly Work[], site: Site): number[] =>
+  works.map(({ workload, options }) => {
+    const space = backendNamed(site.target.key)?.spaceOf(workload, options);
+    return space === undefined ? 0 : spaceSize(space);
+  });
+
+/** How many candidates beside the default could be timed. */
+export const timedCandidates = (all: readonly Measurement[]): number =>
+  all.filter(({ configuration, seconds }) => seconds !== null && !isDefault(configuration)).length;
+
+/**
+ * Tags as `name:value` with commas between them.
+ * @throws UsageError
+ */
+export const tagsOf = (text: string | undefined): Tags =>
+  (text ?? '')
+    .split(',')
+    .filter((tag) => tag !== '')
+    .map((tag) => {
+      const [, name, value] = /^([^:]+):(.*)$/s.exec(tag) ?? [];
+      if (name === undefined || value === undefined)
+        throw new UsageError(`--tags ${tag}: a tag is written as NAME:VALUE`);
+      return [name, value];
+    });
+
+/**
+ * Writes the CSV, or appends to it.
+ * @throws UsageError where what is there has other columns
+ */
+export function writeCsv(path: string, all: readonly Measurement[], tags: Tags, append: boolean): void {
+  const header = csvHeader(tags);
+  const rows = all.map((one) => csvRow(one, tags)).join('');
+  if (!append || !existsSync(path) || firstBytes(path, 1) === '') {
+    writeFileSync(path, header + rows);
+    return;
+  }
+  if (firstBytes(path, Buffer.byteLength(header)) !== header)
+    throw new UserError(`${path} has other columns: nothing can be appended to it`);
+  appendFileSync(path, `${readFileSync(path).at(-1) === 0x0a ? '' : '\r\n'}${rows}`);
+}
+
+function firstBytes(path: string, length: number): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(length);
+    return bytes.toString('utf8', 0, readSync(file, bytes, 0, length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Appends to the log that lies beside a CSV. */
+export function writeRunLog(csv: string, summary: RunSummary): void {
+  appendFileSync(join(dirname(csv), 'run.log'), runLog(summary));
+}
+
+/** Writes every candidate as MLIR below a folder, and a CSV that says what came of each. */
+export async function keepCandidates(
+  folder: string,
+  all: readonly Measurement[],
+  site: Site,
+  { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
+): Promise<void> {
+  makeFolder(folder);
+  const workDirectory = makeScratchFolder(cacheDirectory, 'candidates');
+  if (workDirectory === null)
+    throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
+  try {
+    const rows: string[] = [];
+    for (const one of all) {
+      const operands = await candidateOperands(one, site, workDirectory);
+      const text = operands === undefined ? null : candidateText(one, site, operands);
+      const name = candidatePath(one);
+      if (text !== null) {
+        makeFolder(dirname(join(folder, name)));
+        writeFileSync(join(folder, name), text);
+      }
+      rows.push(csvRow(one, [], [text === null ? null : name, one.message]));
+    }
+    writeFileSync(join(folder, 'candidates.csv'), csvHeader([], ['File', 'Message']) + rows.join(''));
+  } finally {
+    rmSync(workDirectory, { recursive: true, force: true });
+  }
+}
+
+/** Of a candidate in a dispatch, the compiler's own text of its operands; undefined where the compiler does not get there. */
+async function candidateOperands(
+  { workload }: Measurement,
+  { executable, flags }: Site,
+  workDirectory: string,
+): Promise<string | null | undefined> {
+  const phase = candidatePhase(workload);
+  if (phase === null) return null;
+  const signal = new AbortController().signal;
+  const toolchain = { compiler: executable, flags, workDirectory, signal };
+  return (await operandsAt(phase, toolchain, workload, 'operands')) ?? undefined;
+}

@@ -1,0 +1,126 @@
+// A plan of `iree-tuned populate` carried out by the fleet: what is to be tuned is wanted, as builds want it, and what workers
+// have found is looked for until all of it is there, or nobody can do it.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordsOfClass } from '../decision/same-class.ts';
+import type { Executor } from '../populate/populate.ts';
+import type { Exchange } from '../store/exchange/exchange.ts';
+import { partsOf } from '../store/exchange/parts.ts';
+import { chooseRecord } from '../store/choose.ts';
+import type { Site } from '../site/site.ts';
+import type { Store, TuningRecord } from '../store/store.ts';
+import { keysOf, placeOf, subjectOf } from '../store/subject.ts';
+import { pull } from '../team/exchange.ts';
+import type { Answer, Team } from '../team/team.ts';
+import type { Known, Work } from '../tuning/tune-workloads.ts';
+import { ServerError, type QueueDatabase } from './database.ts';
+import { placeOfWorker, whyNotAlone } from './job.ts';
+import { deadJobs } from './overview.ts';
+
+/** How often is looked what workers have found, in milliseconds. */
+const LOOK_MS = 3000;
+
+const CALL_MS = 30_000;
+
+/** Subjects that are wanted in one call. */
+const WANTED_AT_ONCE = 500;
+
+export interface FleetParts {
+  /** Surveys on this machine, which is asked for no measurement. */
+  readonly prepare: Executor['prepare'];
+  readonly sites: readonly { readonly site: Site }[];
+  readonly team: Team;
+  readonly database: QueueDatabase;
+  readonly store: Store;
+  readonly local: Exchange;
+  /** Is told how many of a group are known. */
+  readonly onFound: (known: number, all: number) => void;
+}
+
+function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new ServerError(answer.failure);
+}
+
+/** Rejects with `ServerError` where the server cannot be reached to begin with, or does not take it. */
+export function executorOfFleet(parts: FleetParts): Executor {
+  const { prepare, sites, team, database, local, onFound } = parts;
+  return {
+    prepare,
+    async tune(works, again, index, { budgetSeconds, finishEarly, signal }) {
+      const { site } = sites[index]!;
+      const stop = AbortSignal.any([finishEarly, signal]);
+      const end = performance.now() + 1000 * budgetSeconds;
+      const results = new Map<string, Known>();
+      const before = new Map([...again].map((key) => [key, recordFor(key, site, parts.store)]));
+      const undecided = new Map(
+        works.flatMap(({ key, workload }) => {
+          const reason = whyNotAlone(workload);
+          return reason === null ? [] : [[key, vain(key, reason)] as const];
+        }),
+      );
+      const open = () => works.filter(({ key }) => !results.has(key) && !undecided.has(key));
+      const look = async () => {
+        const server = valueOf(await team.identify(CALL_MS));
+        const { target, compiler } = placeOf(site);
+        valueOf(await pull(team, local, { target, compiler }, server, CALL_MS));
+        for (const { key } of open()) {
+          const record = recordFor(key, site, parts.store);
+          const old = before.get(key)?.evidence.tuningSeconds;
+          if (record !== null && record.evidence.tuningSeconds !== old)
+            results.set(key, { ...record, outcome: 'tuned' });
+        }
+        for (const [key, reason] of await failures(team, database, site))
+          if (open().some((work) => work.key === key)) undecided.set(key, vain(key, reason));
+        onFound(results.size, works.length);
+      };
+      await want(team, open(), site);
+      while (open().length > 0 && !stop.aborted && performance.now() < end) {
+        await sleep(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
+        await look().catch((error: unknown) => {
+          // Workers go on while the server is away, and so does who follows them.
+          if (!(error instanceof ServerError) || error.failure.kind !== 'unreachable') throw error;
+        });
+      }
+      return { results, undecided, whyNot: 'workers have not come to it yet; the same command follows them' };
+    },
+  };
+}
+
+const vain = (workload: string, reason: string) => ({
+  ...{ workload, reason, budgetSeconds: 0, attempts: 1 },
+  lastTriedAt: new Date().toISOString(),
+});
+
+/** The record that a build for this device would get, from a device of its class perhaps. */
+function recordFor(key: string, site: Site, store: Store): TuningRecord | null {
+  const { target, compiler, device } = placeOf(site);
+  const records = store.findRecords([key], target, compiler);
+  return chooseRecord(records, device, true) ?? recordsOfClass(records, site, store).get(key) ?? null;
+}
+
+async function want(team: Team, works: readonly Work[], site: Site): Promise<void> {
+  for (let begun = 0; begun < works.length; begun += WANTED_AT_ONCE) {
+    const subjects = works.slice(begun, begun + WANTED_AT_ONCE).map((work) => subjectOf(work, site));
+    valueOf(await team.want(subjects.flatMap(partsOf), subjects.map(keysOf), CALL_MS));
+  }
+}
+
+/** Why nobody does what is wanted at a site: by the keys of workloads. */
+async function failures(team: Team, database: QueueDatabase, site: Site): Promise<[string, string][]> {
+  const place = placeOfWorker(site);
+  const isHere = (one: { target: string; compiler: string }) =>
+    one.target === place.target && one.compiler === place.compiler;
+  const { refused } = valueOf(await team.fleet(CALL_MS));
+  const dead = await deadJobs(database);
+  return [
+    ...refused
+      .filter((one) => isHere(one) && one.device === site.deviceKey)
+      .map(({ workload, reason }): [string, string] => [workload, reason]),
+    ...dead
+      .filter((one) => isHere(one) && one.device === place.device)
+      .map(({ id, workload, reason }): [string, string] => [
+        workload,
+        `${reason} (iree-tuned fleet --retry ${id.slice(0, 8)} tries again)`,
+      ]),
+  ];
+}

@@ -1,0 +1,40 @@
+// One candidate as a program of its own, for a look and for the compiler's tools. Pure.
+import { backendOf, configurationKey } from '../backend/index.ts';
+import { isDefault } from '../backend/configuration.ts';
+import type { Site } from '../site/site.ts';
+import { candidateModule, candidateOf } from '../measure/candidate-module.ts';
+import { candidatePhase, workloadKey } from '../workload/workload.ts';
+import { configurationName, type Measurement } from './measurement.ts';
+
+/** Where it lies below the folder of all candidates. */
+export const candidatePath = ({ operation, configuration }: Measurement): string =>
+  `${operation.name}/${configurationName(configuration)}.mlir`;
+
+/**
+ * MLIR of a function that works on made-up operands with one configuration, and above it how to compile it.
+ * @param operands the compiler's own text of them, where candidates are written for a later phase
+ */
+export function candidateText(
+  { workload, configuration }: Measurement,
+  { flags, compiler }: Pick<Site, 'flags' | 'compiler'>,
+  operands: string | null,
+): string {
+  const phase = candidatePhase(workload);
+  const from = phase === null ? [] : [`--compile-from=${phase}`];
+  const own = isDefault(configuration) ? null : backendOf(configuration);
+  const needs = own !== null && !isDefault(configuration) && own.needsOf(configuration) !== null;
+  const isLate = own?.late.isNeeded(configuration) === true;
+  const comments = [
+    workloadKey(workload),
+    configurationKey(configuration),
+    `iree-compile ${[...from, ...flags, ...(needs ? own.wholeProgram.flags : [])].join(' ')}`,
+    ...(isLate
+      ? [
+          `Its tiles belong to operations that the compiler makes in the phase ${own.late.phase}: they are not in this text.`,
+        ]
+      : []),
+  ];
+  const candidate = candidateOf('main', configuration, workload, compiler.release);
+  const module = candidateModule(workload, [candidate], operands);
+  return `${comments.map((line) => `// ${line}\n`).join('')}${module}`;
+}

@@ -1,0 +1,119 @@
+// One row of a report: an operation with one configuration, and what was measured of it. Pure.
+import { backendOf, configurationKey } from '../backend/index.ts';
+import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../backend/configuration.ts';
+import type { ConfigurationNames } from '../backend/backend.ts';
+import type { Evidence, RecordKey, Trial } from '../store/store.ts';
+import type { Workload } from '../workload/workload.ts';
+import type { ProfiledOperation } from './operation.ts';
+
+export interface Measurement {
+  readonly operation: ProfiledOperation;
+  readonly workload: Workload;
+  readonly configuration: Configuration;
+  /** `Not verified` for what was only timed, and for the default, which everything is compared with. */
+  readonly verification: 'SUCCESS' | 'FAILED' | 'Not verified';
+  /** Median of one execution; null where it did not come to that. */
+  readonly seconds: number | null;
+  /** Default time over this time, and its 99% confidence interval where it was measured that thoroughly. */
+  readonly ratio: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly place: Pick<RecordKey, 'target' | 'device' | 'compiler'>;
+  /** How it failed. */
+  readonly message: string | null;
+}
+
+/** Configuration and evidence of a decision. */
+export interface Decided {
+  readonly configuration: Configuration;
+  readonly evidence: Evidence;
+}
+
+type About = Pick<Measurement, 'operation' | 'workload' | 'place'>;
+
+/** All that is known of one operation. */
+export interface Measurements {
+  readonly stock: Measurement;
+  /** What else was tried, the best first; of a configuration that was tried again the last time. */
+  readonly others: readonly Measurement[];
+  /** What was decided for; null where that is the default, or nothing was decided. */
+  readonly best: Measurement | null;
+}
+
+/** @param trials in the order in which they were made */
+export function measurementsOf(
+  about: About,
+  decided: Decided | null,
+  trials: readonly Trial[],
+): Measurements {
+  const own = decided !== null && !isDefault(decided.configuration) ? decided : null;
+  const latest = new Map(trials.map((trial) => [configurationKey(trial.configuration), trial]));
+  const take = (configuration: Configuration) => {
+    const key = configurationKey(configuration);
+    const trial = latest.get(key);
+    latest.delete(key);
+    return trial;
+  };
+  const timed = take(DEFAULT_CONFIGURATION);
+  if (own !== null) take(own.configuration);
+  const seconds = decided?.evidence.defaultSeconds ?? timed?.seconds ?? null;
+  const ratio = seconds === null ? null : 1;
+  return {
+    stock: {
+      ...{ ...about, configuration: DEFAULT_CONFIGURATION, verification: 'Not verified' },
+      ...{ seconds, ratio, low: null, high: null, message: timed?.message ?? null },
+    },
+    others: [...latest.values()]
+      .sort((a, b) => (b.ratio ?? 0) - (a.ratio ?? 0))
+      .map((trial) => fromTrial(about, trial)),
+    best: own && fromDecision(about, own),
+  };
+}
+
+/** All of them in one list, the best last. */
+export const allOf = ({ stock, others, best }: Measurements): Measurement[] => [
+  stock,
+  ...others.toReversed(),
+  ...(best === null ? [] : [best]),
+];
+
+const fromTrial = (
+  about: About,
+  { configuration, outcome, seconds, ratio, message }: Trial,
+): Measurement => ({
+  ...about,
+  configuration,
+  verification: outcome === 'wrong-result' ? 'FAILED' : 'Not verified',
+  ...{ seconds, ratio, low: null, high: null, message },
+});
+
+const fromDecision = (about: About, { configuration, evidence }: Decided): Measurement => ({
+  ...about,
+  configuration,
+  // Nothing is decided for whose output was not compared with the default's.
+  verification: 'SUCCESS',
+  ...{ seconds: evidence.seconds, ratio: evidence.ratio, low: evidence.low, high: evidence.high },
+  message: null,
+});
+
+/** Operations on numbers in a second, in 10^9; null where nothing was measured. */
+export const gflopsOf = ({
+  operation,
+  seconds,
+}: Pick<Measurement, 'operation' | 'seconds'>): number | null =>
+  seconds === null ? null : operation.flops / seconds / 1e9;
+
+/** Name of a configuration: one word, another one for another configuration. */
+export function configurationName(configuration: Configuration): string {
+  if (isDefault(configuration)) return 'tile_config_default';
+  const key = configurationKey(configuration).replace(/^tile /, '');
+  return `tile_config_${key.replaceAll(/[ =]/g, '_').replaceAll(',', 'x')}`;
+}
+
+/** Name of an operation with a configuration. */
+export const dispatchName = ({ operation, configuration }: Measurement): string =>
+  `${operation.name}_${configurationName(configuration)}`;
+
+/** What profilers call its configuration; null for the default. */
+export const namesOf = ({ workload, configuration }: Measurement): ConfigurationNames | null =>
+  isDefault(configuration) ? null : backendOf(configuration).namesOf(workload, configuration);

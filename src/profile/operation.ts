@@ -1,0 +1,123 @@
+// A workload as the dispatch profiler names it: an operation with its sizes, types and layouts. Pure.
+import { geometricMean } from '../measure/statistics.ts';
+import {
+  extentsOf,
+  type Dimension,
+  type DimensionKind,
+  type OperandForm,
+} from '../workload/contraction/contraction.ts';
+import { elementBits } from '../workload/element-type.ts';
+import { staticForms, workloadFlops, type Workload } from '../workload/workload.ts';
+
+export interface ProfiledOperation {
+  readonly kind: 'matmul' | 'matmul_splitk' | 'batch_matmul' | 'conv2d';
+  /** Such as `matmul_512x256x128_f32t_f32t_f32t`. */
+  readonly name: string;
+  /** Of one execution; over the sizes of dynamic dimensions their geometric mean. */
+  readonly bytes: number;
+  readonly flops: number;
+  readonly batchCount: string;
+  /** In elements; dimensions of one kind are multiplied. A dynamic one is written with all of its sizes, as `1-16-128`. */
+  readonly m: string;
+  readonly n: string;
+  readonly k: string;
+  /** Element type and layout, `t` for rows that are contiguous and `n` for any other: `f32t`. */
+  readonly lhs: string;
+  readonly rhs: string;
+  readonly result: string;
+  /** Into how many parts the sum over k is split; null where it is not. */
+  readonly splitKSlices: number | null;
+}
+
+/**
+ * The operations of a report, each with a name of its own.
+ * @param splitKSlices what the compiler was told to split matmuls into; null for nothing
+ */
+export function operationsOf(
+  workloads: readonly Workload[],
+  splitKSlices: number | null,
+): ProfiledOperation[] {
+  const all = workloads.map((workload) => operationOf(workload, splitKSlices));
+  return all.map((operation, i) =>
+    all.some(({ name }, other) => other !== i && name === operation.name)
+      ? { ...operation, name: [operation.name, ...moreOf(workloads[i]!)].join('_') }
+      : operation,
+  );
+}
+
+/** What makes another workload of the same sizes, types and layouts. */
+const moreOf = ({ constantRhs, context }: Workload): string[] => [
+  ...(constantRhs ? ['rhs_constant'] : []),
+  ...(context === undefined ? [] : [`in_${context.digest.slice(0, 8)}`]),
+];
+
+function operationOf(workload: Workload, splitKSlices: number | null): ProfiledOperation {
+  const kind = kindOf(workload, splitKSlices);
+  const isBatched = kind === 'batch_matmul';
+  const slices = kind === 'matmul_splitk' ? splitKSlices : null;
+  const [batch, m, n, k] = (['batch', 'm', 'n', 'k'] as const).map((one) => sizesAlong(workload, one));
+  const { lhs, rhs, accumulator } = workload;
+  const [lhsName, rhsName, resultName] = [
+    operandName(workload, lhs, ['batch', 'm', 'k']),
+    operandName(workload, rhs, ['batch', 'k', 'n']),
+    operandName(workload, accumulator, ['batch', 'm', 'n']),
+  ];
+  const shape = [...(isBatched ? [batch!] : []), m!, n!, k!].map(({ name }) => name).join('x');
+  const forms = staticForms(workload);
+  return {
+    kind,
+    name: `${kind}_${shape}_${lhsName}_${rhsName}_${resultName}`,
+    bytes: Math.round(geometricMean(forms.map(bytesOf))),
+    flops: Math.round(geometricMean(forms.map(workloadFlops))),
+    ...{ batchCount: batch!.size, m: m!.size, n: n!.size, k: k!.size },
+    ...{ lhs: lhsName, rhs: rhsName, result: resultName, splitKSlices: slices },
+  };
+}
+
+function kindOf({ dimensions, windows }: Workload, splitKSlices: number | null): ProfiledOperation['kind'] {
+  if (windows !== undefined) return 'conv2d';
+  if (dimensions.some(({ kind }) => kind === 'batch')) return 'batch_matmul';
+  return splitKSlices === null ? 'matmul' : 'matmul_splitk';
+}
+
+const sizeText = ({ size, sizes }: Dimension) => sizes?.join('-') ?? String(size);
+
+/** Of all dimensions of a kind: their product where it is one number, and a name that tells them apart. */
+function sizesAlong({ dimensions }: Workload, kind: DimensionKind): { size: string; name: string } {
+  const own = dimensions.filter((dimension) => dimension.kind === kind);
+  const name = own.length === 0 ? '1' : own.map(sizeText).join('.');
+  const isStatic = own.every(({ sizes }) => sizes === undefined);
+  return { size: isStatic ? String(own.reduce((product, { size }) => product * size, 1)) : name, name };
+}
+
+/** Type and layout of an operand. Rows are contiguous where its dimensions lie in this order of kinds. */
+function operandName(
+  { dimensions }: Workload,
+  { elementType, dimensions: own }: OperandForm,
+  rowMajor: readonly DimensionKind[],
+): string {
+  const places = own.map((d) => rowMajor.indexOf(dimensions[d]!.kind));
+  const isRowMajor = places.every((place, i) => i === 0 || places[i - 1]! <= place);
+  return `${typeName(elementType)}${isRowMajor ? 't' : 'n'}`;
+}
+
+/** Profilers say whether an integer has a sign; those without one are taken to have one here. */
+const typeName = (type: string): string => type.replace(/^s?i(?=\d)/, 's').replace(/^ui(?=\d)/, 'u');
+
+function bytesOf(workload: Workload): number {
+  const { lhs, rhs, accumulator } = workload;
+  const bits = [lhs, rhs, accumulator].map((operand) =>
+    extentsOf(workload, operand).reduce((product, size) => product * size, elementBits(operand.elementType)),
+  );
+  return bits.reduce((sum, one) => sum + Math.ceil(one / 8), 0);
+}
+
+/** How the compiler is told to split the sum of every matmul; null where it is not. */
+export function splitKSlices(flags: readonly string[]): number | null {
+  const flag = flags.findLast((one) => SPLIT_FLAG.test(one));
+  const slices = flag === undefined ? 1 : Number(SPLIT_FLAG.exec(flag)![1]);
+  return slices > 1 ? slices : null;
+}
+
+/** The first name is that of earlier versions. */
+const SPLIT_FLAG = /^--?iree-(?:flow|dispatch-creation)-split-matmul-reduction=(\d+)$/;

@@ -1,0 +1,107 @@
+// Measurements as the dispatch profiler reports them: a block of the console, and a line of CSV. Pure.
+import { configurationKey } from '../backend/index.ts';
+import { csvLine } from './csv.ts';
+import { configurationName, dispatchName, gflopsOf, namesOf, type Measurement } from './measurement.ts';
+import type { ProfiledOperation } from './operation.ts';
+
+const PROVIDER = 'IREE Codegen';
+
+const KIND_NAMES: Readonly<Record<ProfiledOperation['kind'], string>> = {
+  matmul: 'OperationKind.Matmul',
+  matmul_splitk: 'OperationKind.SplitkMatmul',
+  batch_matmul: 'OperationKind.BatchMatmul',
+  conv2d: 'OperationKind.Conv2d',
+};
+
+/** Names and values in the order of the CSV. */
+function argumentsOf(operation: ProfiledOperation): [name: string, value: string][] {
+  const { batchCount, m, n, k, lhs, rhs, result, splitKSlices } = operation;
+  return [
+    ['batch_count', batchCount],
+    ...Object.entries({ m, n, k, lhs, rhs, result }),
+    ['split_k_mode', splitKSlices === null ? 'N/A' : 'parallel'],
+    ['split_k_slices', splitKSlices === null ? 'N/A' : String(splitKSlices)],
+  ];
+}
+
+/** Columns of a line of the console. */
+const WIDTH = 80;
+const INDENT = ' '.repeat(16);
+
+/** Words in lines: the first as long as any other, without what stands before it. */
+function wrapped(words: readonly string[]): string {
+  const lines: string[] = [];
+  for (const word of words) {
+    const line = lines.at(-1);
+    const longer = line === undefined ? word : `${line} ${word}`;
+    if (line !== undefined && longer.length <= WIDTH) lines[lines.length - 1] = longer;
+    else lines.push(line === undefined ? word : `${INDENT}${word}`);
+  }
+  return lines.join('\n');
+}
+
+/** A number as Python writes a float. */
+function float(value: number): string {
+  const text = String(value);
+  return text.includes('.') ? text : `${text}.0`;
+}
+
+const gflopsText = (value: number) => float(Number(value.toFixed(2)));
+
+/** With as many digits as mean something. */
+const milliseconds = (seconds: number) => float(Number((1e3 * seconds).toPrecision(5)));
+
+/** The block of one dispatch. */
+export function consoleBlock(measurement: Measurement): string {
+  const { operation, configuration, verification, seconds } = measurement;
+  const gflops = gflopsOf(measurement);
+  const words = argumentsOf(operation).map(([name, value]) => `--${name}=${value}`);
+  return [
+    '---------------------------------------------------------------- ',
+    `Dispatch      : ${dispatchName(measurement)}`,
+    `Provider      : ${PROVIDER}`,
+    `OpKind        : ${KIND_NAMES[operation.kind]}`,
+    `Operation     : ${operation.name}`,
+    `Configuration : ${configurationName(configuration)}`,
+    `Arguments     : ${wrapped(words)}`,
+    `Verification  : ${verification}`,
+    `Runtime(ms)   : ${seconds === null ? 'Not profiled' : milliseconds(seconds)}`,
+    `GFLOPs        : ${gflops === null ? 'Not profiled' : gflopsText(gflops)}`,
+  ].join('\n');
+}
+
+const HEADER = [
+  ...['Provider', 'op_kind', 'Operation', 'bytes', 'flops', 'batch_count', 'm', 'n', 'k', 'lhs', 'rhs'],
+  ...['result', 'split_k_mode', 'split_k_slices', 'Tile config', 'Core class', 'Instruction class'],
+  ...['Verification', 'Runtime(ms)', 'GFLOPs'],
+  // What that profiler does not know.
+  ...['Configuration', 'Target', 'Device', 'Compiler', 'Ratio', 'Low', 'High'],
+];
+
+/** Leading columns, the same in every line: for tables of several reports. */
+export type Tags = readonly (readonly [name: string, value: string])[];
+
+/** The first line. */
+export const csvHeader = (tags: Tags, more: readonly string[] = []): string =>
+  csvLine([...tags.map(([name]) => name), ...HEADER, ...more]);
+
+const rounded = (value: number | null) => value && Number(value.toPrecision(6));
+
+/** The line of one dispatch. */
+export function csvRow(measurement: Measurement, tags: Tags, more: readonly (string | null)[] = []): string {
+  const { operation, configuration, verification, seconds, ratio, low, high, place } = measurement;
+  const gflops = gflopsOf(measurement);
+  const names = namesOf(measurement);
+  return csvLine([
+    ...tags.map(([, value]) => value),
+    ...[PROVIDER, operation.kind, operation.name, operation.bytes, operation.flops],
+    ...argumentsOf(operation).map(([, value]) => value),
+    ...(names === null ? Array<string>(3).fill('Default') : [names.tiles, names.core, names.instruction]),
+    verification,
+    ...(seconds === null || gflops === null ? ['', 'Not run'] : [milliseconds(seconds), gflopsText(gflops)]),
+    configurationKey(configuration),
+    ...[place.target, place.device, place.compiler],
+    ...[rounded(ratio), rounded(low), rounded(high)],
+    ...more,
+  ]);
+}

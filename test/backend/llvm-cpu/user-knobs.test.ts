@@ -1,0 +1,152 @@
+// A search space that somebody has restricted holds what he allows and nothing else, and says of what it cannot hold why.
+import { describe, expect, test } from 'vitest';
+import type { KnobValues, SpaceOptions } from '../../../src/backend/backend.ts';
+import { DATA_TILE_CONFIGURATION } from '../../../src/backend/llvm-cpu/configuration.ts';
+import { illegality } from '../../../src/backend/llvm-cpu/legality.ts';
+import { llvmCpu } from '../../../src/backend/llvm-cpu/index.ts';
+import { coordinateDescent } from '../../../src/search/descent.ts';
+import { gridSearch } from '../../../src/search/grid.ts';
+import { randomSearch } from '../../../src/search/random.ts';
+import { seededRandom, type StrategyFactory } from '../../../src/search/strategy.ts';
+import type { Workload } from '../../../src/workload/workload.ts';
+import { PACKED, TILED } from '../../profile/samples.ts';
+import { matmul, workload } from '../../support/workloads.ts';
+
+const options = (only?: KnobValues): SpaceOptions => ({
+  ...{ nativeVectorBytes: 64, threads: 1, wholeProgram: true, following: true },
+  ...(only && { only }),
+});
+const PUBLISHED: KnobValues = {
+  ...{ distribution_m: [64, 128], distribution_n: [32, 64], cache_k: [32, 64, 128, 256], data_tiling: [0] },
+};
+
+function tried(strategy: StrategyFactory, of: Workload, only: KnobValues, count: number) {
+  const space = llvmCpu.spaceOf(of, options(only));
+  const search = strategy(space, seededRandom(3));
+  const found = [];
+  while (found.length < count) {
+    const points = search.propose(Math.min(16, count - found.length));
+    if (points.length === 0) break;
+    found.push(...points.map((point) => space.configurationAt(point)!));
+    search.observe(points.map((point, i) => ({ point, cost: 1 + i / 100 })));
+  }
+  return found;
+}
+
+describe.each([
+  ['descent', coordinateDescent],
+  ['random', randomSearch],
+  ['grid', gridSearch],
+])('a restricted space searched by %s', (_, strategy) => {
+  test('yields legal configurations that are allowed, and data tiling only where it is', () => {
+    const shape = matmul(512, 512, 512);
+    const found = tried(strategy, shape, PUBLISHED, 64);
+    expect(found).toHaveLength(64);
+    for (const one of found) {
+      if (one.kind !== 'tile') throw new Error(one.kind);
+      expect(illegality(shape, one, { nativeVectorBytes: 64 })).toBeNull();
+      const values = llvmCpu.knobValues(shape, one);
+      for (const [name, allowed] of Object.entries(PUBLISHED))
+        expect(allowed).toContain(Number(values[name]));
+    }
+    expect(llvmCpu.spaceOf(shape, options(PUBLISHED)).alternatives).toEqual([]);
+    expect(llvmCpu.spaceOf(shape, options({ vector_m: [4] })).alternatives).toEqual([
+      DATA_TILE_CONFIGURATION,
+    ]);
+  });
+});
+
+test('a grid begins with what is named, every combination once, before anything else changes', () => {
+  const shape = matmul(512, 512, 512);
+  const only = { ...PUBLISHED, distribution_m: [32, 64], distribution_n: [16, 32] };
+  const combinations = tried(gridSearch, shape, only, 16).map((one) => {
+    const { distribution_m, distribution_n, cache_k, ...rest } = llvmCpu.knobValues(
+      shape,
+      one as typeof TILED,
+    );
+    return { own: [distribution_m, distribution_n, cache_k].join(), rest: JSON.stringify(rest) };
+  });
+  expect(new Set(combinations.map(({ own }) => own)).size).toBe(16);
+  expect(new Set(combinations.map(({ rest }) => rest)).size).toBe(1);
+});
+
+test('values that this backend would not try itself may be asked for', () => {
+  const only = { vector_m: [7], distribution_n: [100], peeling: [1], data_tiling: [0] };
+  const [one] = tried(gridSearch, matmul(300, 300, 300), only, 1);
+  expect(one).toMatchObject({ vectorCommonParallel: [7, expect.any(Number), 0], peeling: true });
+});
+
+test('with data tiling alone there are no tiles', () => {
+  const space = llvmCpu.spaceOf(matmul(64, 64, 64), options({ data_tiling: [1] }));
+  expect(space.alternatives).toEqual([DATA_TILE_CONFIGURATION]);
+  expect(tried(randomSearch, matmul(64, 64, 64), { data_tiling: [1] }, 1)).toEqual([]);
+  expect(llvmCpu.illegalValues(matmul(64, 64, 64), options({ data_tiling: [1], vector_m: [999] }))).toEqual(
+    [],
+  );
+});
+
+test('no family is searched where only some of it is allowed', () => {
+  expect(llvmCpu.familiesOf(matmul(64, 64, 64), options())).toEqual(['data-tile', 'tile']);
+  expect(llvmCpu.familiesOf(matmul(64, 64, 64), options({ peeling: [0] }))).toEqual([]);
+});
+
+describe('a value that cannot be had', () => {
+  const illegal = (of: Workload, only: KnobValues) =>
+    llvmCpu.illegalValues(of, options(only)).map(({ knob, value, rule }) => `${knob}=${value}: ${rule}`);
+
+  test('is named with the rule that it breaks, and the others are left', () => {
+    expect(illegal(matmul(512, 512, 512), PUBLISHED)).toEqual([]);
+    expect(illegal(matmul(48, 512, 512), { distribution_m: [16, 64, 128] })).toEqual([
+      'distribution_m=64: the tile is larger than the dimension (m=48)',
+      'distribution_m=128: the tile is larger than the dimension (m=48)',
+    ]);
+    expect(illegal(matmul(8192, 8192, 64), { vector_m: [8, 8192] })).toEqual([
+      'vector_m=8192: vector tile is too large',
+    ]);
+    const blocks = {
+      distribution_m: [256],
+      distribution_n: [256],
+      cache_m: [0],
+      cache_n: [0],
+      cache_k: [0, 64],
+    };
+    expect(illegal(matmul(512, 512, 512), blocks)).toEqual([
+      'cache_k=64: result tile across cache_reduction is too large',
+    ]);
+    for (const one of tried(gridSearch, matmul(512, 512, 512), blocks, 8))
+      expect(one).not.toHaveProperty('cacheReduction');
+  });
+
+  test('leaves nothing to search where there is no other', () => {
+    expect(
+      tried(coordinateDescent, matmul(16, 16, 16), { distribution_m: [64], data_tiling: [0] }, 8),
+    ).toEqual([]);
+    expect(tried(gridSearch, matmul(16, 16, 16), { distribution_m: [64], data_tiling: [0] }, 8)).toEqual([]);
+  });
+
+  test('of a dimension that a workload has not got is nothing to it', () => {
+    expect(illegal(matmul(64, 64, 64), { vector_batch: [4], distribution_batch: [1] })).toEqual([]);
+    expect(illegal(workload({ batch: 2, m: 8, n: 8, k: 8 }), { distribution_batch: [2, 4] })).toEqual([
+      'distribution_batch=4: the tile is larger than the dimension (batch=2)',
+    ]);
+  });
+});
+
+test('a configuration is the same columns as every other one of its workload', () => {
+  const shape = matmul(64, 64, 256);
+  const [tiled, packed] = [llvmCpu.knobValues(shape, TILED), llvmCpu.knobValues(shape, PACKED)];
+  expect(Object.keys(packed)).toEqual(Object.keys(tiled));
+  expect(tiled).toMatchObject({
+    ...{
+      distribution_m: 64,
+      distribution_n: 32,
+      cache_m: 0,
+      cache_k: 128,
+      vector_m: 8,
+      vector_n: 16,
+      vector_k: 4,
+    },
+    ...{ inner: 0, peeling: true, data_tiling: false, packed_first: null },
+  });
+  expect(packed).toMatchObject({ vector_m: null, data_tiling: true, packed_first: 4, packed_second: 8 });
+});

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { allOf, configurationName, dispatchName, measurementsOf } from '../../src/profile/measurement.ts';
+import type { Trial } from '../../src/store/store.ts';
+import { EVIDENCE } from '../store/samples.ts';
+import { matmul } from '../support/workloads.ts';
+import { measurement, PACKED, TILED } from './samples.ts';
+
+const { operation, workload, place } = measurement(matmul(64, 64, 64));
+const about = { operation, workload, place };
+const trial = (of: Partial<Trial>): Trial => ({
+  ...{ configuration: TILED, outcome: 'measured', seconds: 2, ratio: 2, message: null, strategy: 'grid' },
+  ...of,
+});
+
+test('what was decided is the best, with its own evidence, and comes last', () => {
+  const other = { ...TILED, peeling: false };
+  const all = measurementsOf(about, { configuration: TILED, evidence: EVIDENCE }, [
+    trial({ configuration: DEFAULT_CONFIGURATION, seconds: 4, ratio: 1 }),
+    trial({ seconds: 9 }),
+    trial({ configuration: other, seconds: 5, ratio: 0.5 }),
+    // Tried again.
+    trial({ configuration: other, seconds: 3, ratio: 1.5 }),
+    trial({ configuration: PACKED, outcome: 'compile-error', seconds: null, ratio: null, message: 'no' }),
+  ]);
+  expect(allOf(all).map(({ configuration }) => configuration)).toEqual([
+    DEFAULT_CONFIGURATION,
+    PACKED,
+    other,
+    TILED,
+  ]);
+  const { evidence } = { evidence: EVIDENCE };
+  expect(all.best).toMatchObject({
+    seconds: evidence.seconds,
+    ratio: evidence.ratio,
+    verification: 'SUCCESS',
+  });
+  expect(all.stock).toMatchObject({ seconds: evidence.defaultSeconds, verification: 'Not verified' });
+  expect(all.others[0]).toMatchObject({ seconds: 3, verification: 'Not verified' });
+});
+
+test('where nothing was decided the default is what was timed, and nothing is the best', () => {
+  const timed = trial({ configuration: DEFAULT_CONFIGURATION, seconds: 4, ratio: 1 });
+  expect(measurementsOf(about, null, [timed])).toMatchObject({
+    stock: { seconds: 4 },
+    others: [],
+    best: null,
+  });
+  expect(measurementsOf(about, null, []).stock).toMatchObject({ seconds: null, ratio: null });
+  const wrong = trial({ outcome: 'wrong-result', seconds: null, ratio: null });
+  expect(measurementsOf(about, null, [wrong]).others[0]!.verification).toBe('FAILED');
+});
+
+test('names are words, and others for other configurations', () => {
+  const all = [
+    DEFAULT_CONFIGURATION,
+    TILED,
+    { ...TILED, peeling: false },
+    PACKED,
+    { ...PACKED, packed: undefined },
+  ];
+  const names = all.map((one) => configurationName(one as typeof TILED));
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^tile_config_[\w-]+$/);
+  expect(dispatchName(measurement(matmul(1, 2, 3), { configuration: DEFAULT_CONFIGURATION }))).toBe(
+    'matmul_1x2x3_f32t_f32t_f32t_tile_config_default',
+  );
+});

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { operationsOf, splitKSlices } from '../../src/profile/operation.ts';
+import type { Workload } from '../../src/workload/workload.ts';
+import { matmul, workload } from '../support/workloads.ts';
+
+const one = (of: Workload, slices: number | null = null) => operationsOf([of], slices)[0]!;
+
+test('layouts are t for rows that are contiguous, n for columns', () => {
+  const plain = matmul(8, 16, 4, ['i8', 'i8', 'i32']);
+  expect(one(plain).name).toBe('matmul_8x16x4_s8t_s8t_s32t');
+  const swapped = (operand: 'lhs' | 'rhs' | 'accumulator'): Workload => ({
+    ...plain,
+    [operand]: { ...plain[operand], dimensions: plain[operand].dimensions.toReversed() },
+  });
+  expect(one(swapped('lhs')).lhs).toBe('s8n');
+  expect(one(swapped('rhs')).rhs).toBe('s8n');
+  expect(one(swapped('accumulator')).result).toBe('s32n');
+});
+
+test('what has no rows or no columns has one', () => {
+  expect(one(workload({ n: 64, k: 32 }))).toMatchObject({ m: '1', n: '64', k: '32', batchCount: '1' });
+  expect(one(workload({ n: 64, k: 32 })).name).toBe('matmul_1x64x32_f32t_f32t_f32t');
+});
+
+test('batches are a kind of their own, which is never split', () => {
+  const batched = one(workload({ batch: 16, m: 512, n: 64, k: 512 }, ['f16', 'f16', 'f16']), 4);
+  expect(batched).toMatchObject({
+    ...{ name: 'batch_matmul_16x512x64x512_f16t_f16t_f16t', kind: 'batch_matmul', splitKSlices: null },
+    ...{ flops: 2 * 16 * 512 * 64 * 512, bytes: 2 * 16 * (512 * 512 + 512 * 64 + 512 * 64) },
+  });
+  expect(one(matmul(8, 8, 64), 4)).toMatchObject({ kind: 'matmul_splitk', splitKSlices: 4 });
+});
+
+test('several dimensions of a kind are one size, and dynamic ones all of theirs', () => {
+  const [m, n, k] = matmul(8, 16, 4).dimensions;
+  const rows: Workload = {
+    ...matmul(8, 16, 4),
+    dimensions: [{ ...m!, size: 16, sizes: [1, 4, 16] }, n!, k!],
+  };
+  expect(one(rows)).toMatchObject({ m: '1-4-16', name: 'matmul_1-4-16x16x4_f32t_f32t_f32t' });
+  // Its time is a geometric mean, too.
+  expect(one(rows).flops).toBe(2 * 4 * 16 * 4);
+  const several: Workload = {
+    ...matmul(8, 16, 4),
+    dimensions: [m!, m!, n!, k!],
+    lhs: { elementType: 'f32', dimensions: [0, 1, 3] },
+    rhs: { elementType: 'f32', dimensions: [3, 2] },
+    accumulator: { elementType: 'f32', dimensions: [0, 1, 2] },
+  };
+  expect(one(several)).toMatchObject({ m: '64', name: 'matmul_8.8x16x4_f32t_f32t_f32t' });
+});
+
+test('two of one name are told apart, and only these', () => {
+  const constant: Workload = { ...matmul(8, 16, 4), constantRhs: true };
+  const placed: Workload = { ...matmul(8, 16, 4), context: { digest: '0123456789abcdef' } };
+  const names = operationsOf([matmul(8, 16, 4), constant, placed, matmul(4, 4, 4)], null).map(
+    ({ name }) => name,
+  );
+  expect(names).toEqual([
+    'matmul_8x16x4_f32t_f32t_f32t',
+    'matmul_8x16x4_f32t_f32t_f32t_rhs_constant',
+    'matmul_8x16x4_f32t_f32t_f32t_in_01234567',
+    'matmul_4x4x4_f32t_f32t_f32t',
+  ]);
+  expect(one(constant).name).toBe('matmul_8x16x4_f32t_f32t_f32t');
+});
+
+test('the last flag says how sums are split', () => {
+  expect(splitKSlices(['-o', 'x'])).toBeNull();
+  expect(splitKSlices(['--iree-dispatch-creation-split-matmul-reduction=1'])).toBeNull();
+  expect(
+    splitKSlices([
+      '--iree-flow-split-matmul-reduction=4',
+      '--iree-dispatch-creation-split-matmul-reduction=16',
+    ]),
+  ).toBe(16);
+});

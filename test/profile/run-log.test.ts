@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { bestLines, longDuration, runLog } from '../../src/profile/run-log.ts';
+import { measurement, PACKED } from './samples.ts';
+
+test('a run is logged as the auto-scheduler logs it', () => {
+  const summary = { begun: new Date(2023, 8, 5, 7, 3, 9), preparingSeconds: 1.4, searchSeconds: 3725.6 };
+  expect(runLog({ ...summary, spaceSizes: [16, 8], valid: 21 })).toBe(
+    '[Date]: 05/09/2023 07:03:09\n\n' +
+      '[Transform Time]: 0 hours 0 minutes 1 seconds\n\n' +
+      '[Search Space Size]: 24\n\n' +
+      'search space size is : 16\nsearch space size is : 8\nvalid run: 21\n' +
+      '[Search Time]: 1 hours 2 minutes 6 seconds\n\n' +
+      '=======================================\n\n',
+  );
+  expect(longDuration(59.6)).toBe('0 hours 1 minutes 0 seconds');
+});
+
+test('the best is told by its tiles', () => {
+  expect(bestLines(measurement())).toBe(
+    '[Performance]: The best is tilesizes:(64x32x128)_interchange:(012)_vectorsizes:(8x16x4)    simd tile\n' +
+      'with gflops 2825.64',
+  );
+  expect(bestLines(measurement(undefined, { configuration: PACKED }))).toMatch(
+    /tilesizes:\(4x8\)_.* simd mmt4d\n/,
+  );
+  expect(bestLines(measurement(undefined, { configuration: DEFAULT_CONFIGURATION, seconds: null }))).toBe(
+    '[Performance]: The best is tilesizes:(default)\nwith gflops Not run',
+  );
+});

@@ -1,0 +1,426 @@
+// Ten thousand rows that somebody has made up, straight into the database, as lines to import, and through a server's own
+// functions: builds get what they got before, nothing crashes, and who looks is told what is passed over.
+import { writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { EVIDENCE_VERSION } from '../../src/store/claim.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import type { Subject } from '../../src/store/store.ts';
+import { whyNoPostgres } from '../support/postgres.ts';
+import { claimOf, markOf, partsOf, teamDatabase, TILE, trialOf } from '../team/support.ts';
+import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
+import { rowsOf, type Workplace } from './support.ts';
+
+/** The same in every run. */
+const SEED = 20260131;
+
+/** How many of each kind: ten thousand together. */
+const COUNTS = {
+  'rows of the database': { claim: 2400, mark: 1000, trial: 900, run: 400, revocation: 300 },
+  'lines to import': { claim: 1200, mark: 700, trial: 500, revocation: 300, part: 200, text: 100 },
+  'calls of a server': { claim: 1000, mark: 500, trial: 300, broken: 200 },
+};
+
+test('there are ten thousand of them', () => {
+  const all = Object.values(COUNTS).flatMap((counts) => Object.values(counts));
+  expect(all.reduce((sum, count) => sum + count)).toBe(10_000);
+});
+
+const TEXTS = [
+  '',
+  'null',
+  '{',
+  `'); DROP TABLE claim; --`,
+  `" OR 1=1; ATTACH DATABASE '/etc/passwd' AS x; --`,
+  '#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<distribution = [1]>>',
+  'module { util.func @f() { "x"() : () -> () } }',
+  '--iree-llvmcpu-link-embedded=false',
+  '\u001b[2J\u0007',
+  '$(touch pwned)',
+  'x'.repeat(70_000),
+] as const;
+const text = fc.constantFrom(...TEXTS);
+const hostileNumber = fc.constantFrom(-1, -0, 0, Infinity, -Infinity, 1e308, -1e308, 5e-324);
+
+/** Configurations that no search yields: other knobs, other tiles, other text. None is one that this version knows. */
+const strangeConfiguration = fc
+  .tuple(
+    fc.nat(),
+    fc.oneof<fc.Arbitrary<object>[]>(
+      text.map((mlir) => ({ ...TILE, mlir })),
+      text.map((kind) => ({ version: 1, kind: kind || 'tile' })),
+      fc.integer({ min: -(2 ** 40), max: -1 }).map((size) => ({ ...TILE, distribution: [size, 128, 0] })),
+      fc.integer({ min: 2 ** 30, max: 2 ** 40 }).map((size) => ({ ...TILE, vectorReduction: [0, 0, size] })),
+      fc.array(fc.integer({ min: 1, max: 64 }), { minLength: 4, maxLength: 40 }).map((tiles) => ({
+        ...TILE,
+        distribution: tiles,
+      })),
+      text.map((peeling) => ({ ...TILE, peeling })),
+      fc.integer({ min: 2, max: 2 ** 31 }).map((version) => ({ ...TILE, version })),
+    ),
+  )
+  .map(([salt, strange]) => ({ ...strange, salt }));
+
+/** One that this version knows, of which nobody has said anything yet. */
+const soundConfiguration = fc
+  .record({
+    distribution: fc.tuple(
+      fc.integer({ min: 1, max: 512 }),
+      fc.integer({ min: 1, max: 512 }),
+      fc.constant(0),
+    ),
+  })
+  .map((tiles) => ({ ...TILE, ...tiles }));
+
+const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number, salt: number): T[] =>
+  fc.sample(arbitrary, { numRuns: count, seed: SEED + salt });
+
+/** Better than everything, but for what is wrong with it. */
+const TEMPTING = {
+  ...{
+    version: EVIDENCE_VERSION,
+    confidence: 0.99,
+    ratio: 9e5,
+    low: 8e5,
+    high: 1e6,
+    default_seconds: 1,
+    seconds: 1e-6,
+  },
+  ...{ processes: 90_000, repetitions: 1e6, noise_floor: 0, max_error: 0, trials: 1, tuning_seconds: 1 },
+  ...{ families: '["data-tile","tile"]', complete: 1, created_at: '2026-01-31T08:00:00Z' },
+  ...{ created_by: 'eve', machine: 'eve', tool: '0.1.0' },
+};
+type Row = Readonly<Record<string, unknown>>;
+
+const wrongEvidence: fc.Arbitrary<Row> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom('ratio', 'low', 'high', 'default_seconds', 'seconds'), hostileNumber)
+    .filter(([, value]) => !(value > 0 && value < 1e300))
+    .map(([name, value]) => ({ [name]: value === 5e-324 || value === 1e308 ? -1 : value })),
+  fc.constantFrom('noise_floor', 'max_error', 'tuning_seconds').map((name) => ({ [name]: -Infinity })),
+  fc.constantFrom('processes', 'repetitions').map((name) => ({ [name]: -5n })),
+  fc.constant({ low: 1e6, ratio: 1 }),
+  text
+    .filter((one) => one.length < 9999)
+    .map((families) => ({ families: families === 'null' ? '{}' : families })),
+  text.map((created_at) => ({ created_at })),
+);
+const textsEverywhere = fc.record({ created_by: text, machine: text, tool: text });
+
+/** A row of claims that is not sound, by what it says or by its configuration. */
+const claimRow = fc
+  .oneof(
+    fc.tuple(soundConfiguration, wrongEvidence, textsEverywhere),
+    fc.tuple(strangeConfiguration, fc.constant({}), textsEverywhere),
+  )
+  .map(([configuration, wrong, texts]) => ({
+    ...TEMPTING,
+    ...texts,
+    ...wrong,
+    configuration: JSON.stringify(configuration),
+  }));
+
+/** A mark that is not sound, on the very configuration that the build has, or on nothing. */
+const markRow = fc
+  .record({
+    configuration: fc.oneof(
+      fc.constant(JSON.stringify(TILE)),
+      strangeConfiguration.map((one) => JSON.stringify(one)),
+    ),
+    kind: fc.oneof(text, fc.constantFrom('compile-error', 'lifted')),
+    reason: text,
+    texts: textsEverywhere,
+    generation: fc.integer({ min: 0, max: 9 }),
+    wrong: fc.boolean(),
+  })
+  .map(({ texts, wrong, ...mark }) => ({
+    ...mark,
+    ...texts,
+    created_at: '2026-01-31T08:00:00Z',
+    ...(wrong ? { created_at: 'now' } : { generation: 10n ** 15n + BigInt(mark.generation) }),
+  }));
+
+const trialRow = fc
+  .record({ configuration: strangeConfiguration, message: text, strategy: text, texts: textsEverywhere })
+  .map(({ configuration, texts, ...trial }) => ({
+    ...{ configuration: JSON.stringify(configuration), outcome: 'measured', seconds: 1e-9, ratio: 1e9 },
+    ...trial,
+    ...texts,
+    created_at: '2026-01-31T08:00:00Z',
+  }));
+
+const runRow = fc
+  .record({
+    stage: text,
+    placement: text,
+    seconds: fc.constantFrom('[]', '[-1]', '["x"]', '{', '[1e999]'),
+    batch: fc.nat(99),
+  })
+  .map((run) => ({ ...run, build: 0, default_seconds: '[0]' }));
+
+/** Each says that nothing is to be read, in words that are not sound. */
+const revocationRow = fc.oneof(
+  fc.record({
+    scope: fc.constantFrom('tool', 'origin'),
+    value: fc.constantFrom('0.1.0', 'a tester'),
+    reason: text,
+    created_at: fc.oneof(text, fc.constant('2026-99-99T99:99:99Z')),
+  }),
+  fc.record({ scope: text, value: text, reason: text, created_at: fc.constant('2026-01-31T08:00:00Z') }),
+);
+
+/** Writes rows where constraints would not let them in. */
+function writeRows(place: Workplace): Record<string, number> {
+  const db = new Database(place.database);
+  db.pragma('ignore_check_constraints = ON');
+  db.pragma('foreign_keys = OFF');
+  const [subject] = db.prepare('SELECT subject FROM claim').pluck().all() as [number];
+  const before = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+  const insert = (table: string, rows: readonly Row[]) => {
+    const begun = before(table);
+    for (const row of rows) {
+      const names = Object.keys(row);
+      db.prepare(
+        `INSERT OR IGNORE INTO ${table} (${names.join()}) VALUES (${names.map((name) => `@${name}`).join()})`,
+      ).run(row);
+    }
+    return before(table) - begun;
+  };
+  const counts = COUNTS['rows of the database'];
+  const hex = (n: number, digits: number) => n.toString(16).padStart(digits, '0');
+  const written = db.transaction(() => ({
+    // More than there are of: some are about the same configuration.
+    claim: insert(
+      'claim',
+      sample(claimRow, counts.claim, 1).map((row, i) => ({ ...row, subject, digest: hex(i, 64) })),
+    ),
+    mark: insert(
+      'mark',
+      sample(markRow, counts.mark, 2).map((row, i) => ({ ...row, subject, tool: `${row.tool} ${i}` })),
+    ),
+    trial: insert(
+      'trial',
+      sample(trialRow, counts.trial, 3).map((row, i) => ({ ...row, subject, id: hex(i, 32) })),
+    ),
+    run: insert(
+      'run',
+      sample(runRow, counts.run, 4).map((row, i) => ({ ...row, trial: 1 + i })),
+    ),
+    revocation: insert(
+      'revocation',
+      sample(revocationRow, counts.revocation, 5).map((row, i) => ({ ...row, created_by: `eve ${i}` })),
+    ),
+  }))();
+  db.close();
+  return written;
+}
+
+/** What must not change whatever comes in. */
+async function builtWith(place: Workplace) {
+  const build = await place.explain(argv);
+  expect({ code: build.code, stdout: build.stdout.toString(), stderr: build.stderr }).toEqual({
+    ...{ code: 0, stdout: '', stderr: '' },
+  });
+  const { operations, route } = build.explanation;
+  const decisions = operations.map(({ outcome, configuration }) => ({ outcome, configuration }));
+  return { module: place.read('out.vmfb').toString('base64'), decisions, route };
+}
+
+/** Commands that read all of it end well, or with a word to the user; what they print is the answer. */
+async function ended(place: Workplace, ...words: string[]) {
+  const { code, signal, stdout, stderr } = await place.tuned(words);
+  expect({ signal, stderr: stderr.replace(/^iree-tuned: [^\n]*\n/gm, '') }).toEqual({
+    signal: null,
+    stderr: '',
+  });
+  expect(stdout.includes('\u001b')).toBe(false);
+  return { code, said: stdout.toString() };
+}
+
+const subjectIn = (place: Workplace): Subject => {
+  const store = openSqliteStore(place.database);
+  const [record] = [...store.allRecords(), ...store.misses()];
+  const subject = store.subject(record!)!;
+  store.close();
+  return subject;
+};
+
+describe('a build with a record', { timeout: 300_000 }, () => {
+  test('is the same after rows that somebody has written into its database', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const before = await builtWith(place);
+    expect(before.decisions).toMatchObject([{ outcome: 'hit', configuration: TILE }]);
+    const written = writeRows(place);
+    for (const [table, count] of Object.entries(COUNTS['rows of the database']))
+      expect([table, written[table]! > 0.9 * count]).toEqual([table, true]);
+    expect(await builtWith(place)).toEqual(before);
+    const { code, said } = await ended(place, 'doctor');
+    expect(code).toBe(1);
+    const named = Object.entries(written).map(([table, count]) => `${count} ${table}s`);
+    expect(said).toContain(`not sound, and passed over: ${named.join(', ')}`);
+    for (const words of [['records'], ['records', '--json'], ['stats'], ['export', place.path('all.jsonl')]])
+      expect(await ended(place, ...words)).toMatchObject({ code: 0 });
+    expect(place.has('pwned')).toBe(false);
+    // What is exported is sound, so it makes a new database.
+    const other = workplace({ IREE_TUNED_BUDGET: '0' });
+    expect(await ended(other, 'import', place.path('all.jsonl'))).toMatchObject({ code: 0 });
+    expect((await builtWith(other)).decisions).toEqual(before.decisions);
+  });
+
+  test('is the same after lines that somebody has sent', async () => {
+    const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+    const before = await builtWith(place);
+    const subject = subjectIn(place);
+    const keys = {
+      workload: subject.workload,
+      target: subject.target,
+      device: subject.device,
+      compiler: subject.compiler,
+    };
+    const counts = COUNTS['lines to import'];
+    const configurations = fc.oneof(strangeConfiguration, soundConfiguration);
+    const evidence = {
+      ...{ ...TEMPTING, defaultSeconds: 1, noiseFloor: 0, maxError: 0, tuningSeconds: 1, families: ['tile'] },
+    };
+    const lines: unknown[] = [
+      // None has the digest of what it says.
+      ...sample(fc.tuple(configurations, wrongEvidence, textsEverywhere), counts.claim, 11).map(
+        ([configuration, wrong, { created_by: createdBy, ...texts }]) => ({
+          ...claimOf({ subject }),
+          ...texts,
+          ...{ createdBy, configuration, evidence: { ...evidence, ...wrong }, digest: 'e'.repeat(64) },
+        }),
+      ),
+      ...sample(markRow, counts.mark, 12).map(
+        ({ created_by: createdBy, configuration, kind, reason, machine, tool, generation }) => ({
+          ...{ ...markOf(keys), kind, reason, machine, tool, generation, createdBy, createdAt: 'now' },
+          configuration: JSON.parse(configuration) as unknown,
+        }),
+      ),
+      ...sample(trialRow, counts.trial, 13).map(({ configuration, message }, i) => ({
+        ...{ ...trialOf(i, keys), seconds: -1, message, configuration: JSON.parse(configuration) as unknown },
+      })),
+      ...sample(revocationRow, counts.revocation, 14).map(({ scope, value, reason }) => ({
+        ...{ type: 'revocation', version: 1, scope, value, reason, createdAt: 'now', createdBy: 'eve' },
+      })),
+      // These are taken: anybody may describe a device, and nobody believes it.
+      ...sample(fc.tuple(fc.constantFrom('target', 'device', 'compiler'), text), counts.part, 15).map(
+        ([type, said], i) => ({
+          ...{ type, version: 1, key: keys[type as 'target'], form: { said: said.slice(0, 5000), i } },
+        }),
+      ),
+    ];
+    const texts = sample(fc.oneof(text, fc.json()), counts.text, 16).map((one) => one.replaceAll('\n', ' '));
+    const all = [...lines.map((line) => JSON.stringify(line, bigintAsNumber)), ...texts];
+    writeFileSync(place.path('poison.jsonl'), all.join('\n'));
+    const { said } = await ended(place, 'import', 'poison.jsonl', '--json');
+    const { files } = JSON.parse(said) as {
+      files: readonly [{ refused: number; kept: number; added: Record<string, number> }];
+    };
+    const [report] = files;
+    expect(report.added['claim'] ?? 0).toBe(0);
+    expect(report.added['mark'] ?? 0).toBe(0);
+    const taken = Object.values(report.added).reduce((sum, count) => sum + count, 0);
+    expect(taken).toBeLessThanOrEqual(counts.part);
+    expect(report.refused + report.kept).toBeGreaterThan(0.9 * (all.length - counts.part));
+    expect(await builtWith(place)).toEqual(before);
+    expect(subjectIn(place)).toEqual(subject);
+    const { code, said: doctor } = await ended(place, 'doctor');
+    expect({ code, doctor }).toMatchObject({ code: 0 });
+    expect(doctor).toContain(`${report.kept} lines of a later version, not read`);
+  });
+});
+
+const bigintAsNumber = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
+
+describe.skipIf(whyNoPostgres !== null)('a build with a team', { timeout: 300_000 }, () => {
+  test('is the stock build after what a hostile writer has put there', async () => {
+    const team = await teamDatabase();
+    const eve = new pg.Client({ connectionString: await team.login('eve', { in: 'iree_tuned_writer' }) });
+    await eve.connect();
+    onTestFinished(() => eve.end());
+    // What it is about, as a build describes it.
+    const first = workplace({ IREE_TUNED_ON_MISS: 'record' });
+    await first.compile(argv);
+    const subject = subjectIn(first);
+    const keys = {
+      workload: subject.workload,
+      target: subject.target,
+      device: subject.device,
+      compiler: subject.compiler,
+    };
+    const push = (lines: readonly object[]) =>
+      eve.query('SELECT iree_tuned.push($1) AS answer', [
+        JSON.stringify(
+          {
+            protocol: 1,
+            lines: Object.groupBy(
+              lines.map((line) => ('form' in line ? { ...line, form: JSON.stringify(line.form) } : line)),
+              (line) => (line as { type: string }).type,
+            ),
+          },
+          bigintAsNumber,
+        ),
+      ]);
+    await push(partsOf(subject));
+    const counts = COUNTS['calls of a server'];
+    const short = text.filter((one) => one.length < 200 && !one.includes('\u0007'));
+    const storable = strangeConfiguration.filter((one) => JSON.stringify(one).length < 2000);
+    const claims = sample(
+      fc.tuple(fc.oneof(strangeConfiguration, soundConfiguration), short),
+      counts.claim,
+      21,
+    ).map(([configuration, said], i) => {
+      const claim = claimOf({ subject, evidence: { ratio: 9e5, low: 8e5, high: 1e6, processes: 1000 } });
+      // Sound to the server, which does not know what a configuration is; no digest is right.
+      return {
+        ...claim,
+        configuration,
+        createdBy: said,
+        machine: said,
+        tool: said,
+        digest: i.toString(16).padStart(64, '0'),
+      };
+    });
+    const marks = sample(fc.tuple(storable, short), counts.mark, 22).map(([configuration, reason]) => ({
+      ...markOf(keys),
+      configuration,
+      reason,
+    }));
+    const trials = sample(short, counts.trial, 23).map((message, i) => ({ ...trialOf(i, keys), message }));
+    // A call holds a claim once.
+    const once = new Map(claims.map((claim) => [JSON.stringify(claim.configuration), claim]));
+    for (const lines of [[...once.values()], marks, trials]) await push(lines);
+    // What breaks a constraint ends the whole call, and changes nothing.
+    for (const wrong of sample(wrongEvidence, counts.broken, 24)) {
+      const line = { ...claims[0]!, evidence: { ...claims[0]!.evidence, ...wrong, seconds: -1 } };
+      await expect(push([line])).rejects.toThrow();
+    }
+    const stored = await team.query('SELECT count(*)::int AS n FROM iree_tuned.claim');
+    expect(stored[0]!['n']).toBeGreaterThan(0.9 * counts.claim);
+
+    const place = workplace({
+      IREE_TUNED_ON_MISS: 'default',
+      IREE_TUNED_TEAM: await team.login('ada', { in: 'iree_tuned_reader' }),
+    });
+    await expectStock(place, await place.compile(argv));
+    const stats = JSON.parse((await ended(place, 'stats', '--json')).said) as {
+      team: { asked: object; ignored: number };
+    };
+    expect(stats.team.asked).toEqual({ answered: 1 });
+    // Of each subject it tells of the 32 best, and of all marks.
+    expect(stats.team.ignored).toBeGreaterThan(31);
+    const { code, said } = await ended(place, 'sync', '--json');
+    expect(code).toBe(0);
+    const { pulled } = JSON.parse(said) as { pulled: { ignored: number; received: number }[] };
+    expect(pulled.reduce((sum, { ignored }) => sum + ignored, 0)).toBeGreaterThan(
+      0.9 * (counts.claim + counts.mark),
+    );
+    expect(rowsOf(place, 'claim')).toBe(0);
+    expect(rowsOf(place, 'mark')).toBe(0);
+    await expectStock(place, await place.explain(argv));
+    expect(await ended(place, 'doctor')).toMatchObject({ code: 0 });
+  });
+});
