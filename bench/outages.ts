@@ -96,8 +96,8 @@ const reader = { in: 'iree_tuned_reader' };
 async function asking(server: TestServer, deed: string): Promise<string> {
   const database = await migrated(server);
   await database.query(
-    `CREATE OR REPLACE FUNCTION iree_tuned.ask(request jsonb) RETURNS jsonb LANGUAGE plpgsql SECURITY DEFINER
-     SET search_path = iree_tuned, pg_temp AS $$ BEGIN ${deed} RETURN identity(); END $$`,
+    `CREATE OR REPLACE FUNCTION iree_tuned.ask(request jsonb) RETURNS json LANGUAGE plpgsql SECURITY DEFINER
+     SET search_path = iree_tuned, pg_temp AS $$ BEGIN ${deed} RETURN identity()::json; END $$`,
   );
   return database.login('bench', reader);
 }

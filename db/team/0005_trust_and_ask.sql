@@ -13,7 +13,7 @@ BEGIN
 END
 $$;
 
--- The same question, for a third of the work. The compiler and target of all lines are those of the question, so nobody looks
+-- The same question, for less work. The compiler and target of all lines are those of the question, so nobody looks
 -- them up again; forms are told of devices only, since who asks describes the rest himself; text is put together, and no
 -- tree; and the plan, most of the work for fifty keys, is made once for each connection.
 DROP FUNCTION ask(jsonb);

@@ -33,6 +33,7 @@ export async function importFiles(
   for (const file of files) {
     const exchange = openWholeDatabase(surroundings);
     try {
+      exchange.reread();
       reports.push(await importFile(file, exchange).catch(naming(file)));
     } finally {
       exchange.close();
@@ -93,6 +94,7 @@ export function mergeDatabases(
   const exchange = openWholeDatabase(surroundings);
   const reports: Report[] = [];
   try {
+    exchange.reread();
     for (const path of paths) {
       if (isSameFile(path, settings.database))
         throw new UserError(`${path} is the database that others are merged into: name another one`);

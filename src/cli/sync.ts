@@ -31,6 +31,7 @@ export async function sync(
     const filters = await filtersOf(flags, surroundings);
     const local = openWholeDatabase(surroundings);
     try {
+      local.reread();
       const pulled: (Filter & PullResult)[] = [];
       for (const filter of filters)
         pulled.push({ ...filter, ...valueOf(await pull(team, local, filter, server, COMMAND_LIMIT_MS)) });

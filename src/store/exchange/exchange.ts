@@ -77,6 +77,8 @@ export interface Exchange {
   lines(filter: Filter, skip: (reason: string) => void): Iterable<string>;
   /** Merges lines in one transaction: all or none of those that are not refused. Any order of any lines gives the same. */
   receive(readings: readonly Reading[], source: Source): Received;
+  /** Reads what was kept, and what this version understands of it; how many lines that are. */
+  reread(): number;
   /** The next `most` changes or so after one, 0 at first. */
   changes(after: number, most: number): Changes;
   peer(server: string): Peer | null;

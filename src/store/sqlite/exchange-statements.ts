@@ -79,6 +79,7 @@ export const INSERT_REVOCATION = `
   VALUES (@scope, @value, @reason, @createdAt, @createdBy, @change) ON CONFLICT DO NOTHING`;
 
 export const INSERT_KEPT_LINE = 'INSERT INTO kept_line (line, change) VALUES (?, ?) ON CONFLICT DO NOTHING';
+export const DELETE_KEPT_LINE = 'DELETE FROM kept_line WHERE line = ?';
 export const COUNT_KEPT_LINES = 'SELECT count(*) FROM kept_line';
 
 export const SELECT_PEER = 'SELECT epoch, pulled, pushed FROM peer WHERE server = ?';

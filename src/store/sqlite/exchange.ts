@@ -23,6 +23,7 @@ import {
 import { healthOf } from './health.ts';
 import { preparedOnce } from './prepared.ts';
 import { Receiver } from './receive.ts';
+import { rereadKept } from './reread.ts';
 import type { MarkRow, RevocationRow, RunRow } from './rows.ts';
 import { SUBJECT_PARTS } from './statements.ts';
 
@@ -112,6 +113,7 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
         }
         return { added, ...counts, refused };
       }),
+    reread: () => transaction(() => rereadKept(statement)),
     changes: (after, most) => guard(() => changesIn(statement, after, most)),
     peer: (server) => guard(() => (statement(exchange.SELECT_PEER).get(server) as Peer | undefined) ?? null),
     setPeer: (server, peer) => {

@@ -286,6 +286,34 @@ describe('what is received', () => {
     expect(linesOf(exchange)).toEqual(texts.sort());
   });
 
+  it('of a later version is read when it can be, with what is about it', () => {
+    const path = temporaryPath();
+    const exchange = exchangeAt(path);
+    const parts = [...partLinesOf()];
+    receive(exchange, parts.slice(1));
+    const later = { ...claimLineOf(), version: 2 };
+    receive(exchange, [later]);
+    // As an earlier version would have kept what this one knows.
+    const keep = (line: object, change: string) => {
+      alter(
+        path,
+        `INSERT INTO kept_line VALUES ('${JSON.stringify(line).replaceAll("'", "''")}', ${change})`,
+      );
+    };
+    keep(claimLineOf(), '99');
+    keep(markLineOf(), 'NULL');
+    expect(exchange.reread()).toBe(0);
+    expect(exchange.health()).toMatchObject({ keptLines: 3, claims: 0 });
+    keep(parts[0]!, 'NULL');
+    expect(exchange.reread()).toBe(3);
+    expect(exchange.health()).toMatchObject({ keptLines: 1, claims: 1 });
+    expect(open(path).marks(SUBJECT)).toHaveLength(1);
+    expect(linesOf(exchange)).toContain(JSON.stringify(later));
+    expect(exchange.reread()).toBe(0);
+    // What came from a server is not told to it again.
+    expect(exchange.changes(0, 99).lines.map(({ type }) => type)).not.toContain('mark');
+  });
+
   it('heals a damaged form, and of two that are sound the same one stays everywhere', () => {
     const path = temporaryPath();
     const exchange = exchangeAt(path);

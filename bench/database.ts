@@ -1,0 +1,233 @@
+// How large a database grows, and how long one looks something up in it.
+import { once } from 'node:events';
+import { createReadStream, existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import Database from 'better-sqlite3';
+import { configurationText } from '../src/backend/index.ts';
+import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../src/store/claim.ts';
+import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
+import { preparedOnce } from '../src/store/sqlite/prepared.ts';
+import * as sql from '../src/store/sqlite/statements.ts';
+import { insertSubject } from '../src/store/sqlite/write.ts';
+import { seededRandom } from '../src/search/strategy.ts';
+import { table } from '../src/report/table.ts';
+import { workloadKey } from '../src/workload/workload.ts';
+import { matmul } from '../test/support/workloads.ts';
+import {
+  BenchError,
+  jsonFile,
+  readArguments,
+  run,
+  say,
+  UsageError,
+  wholeNumber,
+  writeJson,
+} from './shared/arguments.ts';
+import { describeMachine, temporaryFolder } from './shared/workplace.ts';
+
+const USAGE = `usage: npm run bench:database -- [--records N] [--trials N] [--rounds N] [--db FILE] [--json FILE]
+
+  --records  in the database, each of a workload of its own (default 1000000)
+  --trials   in the database, 200 of a workload (default 5000000)
+  --rounds   look-ups of each kind (default 2000)
+  --db       a file to keep the database in, or one that an earlier run with the same numbers has kept
+  --json     also write every value to FILE`;
+
+const TRIALS_OF_EACH = 200;
+const KEYS_OF_A_BUILD = 50;
+/** Rows of one transaction. */
+const BATCH = 50_000;
+
+const PLACE = { target: 'llvm-cpu bench', device: 'a bench', compiler: '3.13.0@bench' };
+const FORMS = { targetForm: { bench: true }, deviceForm: { bench: true }, compilerForm: { bench: true } };
+const ORIGIN = { createdBy: 'a bench', machine: 'a bench', tool: '0.0.0' };
+const CREATED_AT = '2026-01-01T00:00:00.000Z';
+
+const workloadOf = (n: number) => matmul(1 + (n % 10_000), 1 + Math.floor(n / 10_000), 512);
+const keyOf = (n: number) => workloadKey(workloadOf(n));
+const configurationOf = (n: number) => ({
+  version: 1 as const,
+  kind: 'tile' as const,
+  distribution: [(n % 512) + 1, 128, 0],
+  vectorCommonParallel: [8, 32, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: n % 2 === 0,
+});
+
+const EVIDENCE = {
+  ...{ version: EVIDENCE_VERSION, confidence: CONFIDENCE, ratio: 1.5, low: 1.4, high: 1.6 },
+  ...{ defaultSeconds: 0.003, seconds: 0.002, processes: 8, repetitions: 80, noiseFloor: 0.01, maxError: 0 },
+  ...{ trials: TRIALS_OF_EACH, tuningSeconds: 30, families: ['data-tile', 'tile'], complete: true },
+};
+
+/** What a store would write; not by a store, which writes one thing in each transaction. Bytes of the file with the records, and with all. */
+function fill(path: string, records: number, trials: number) {
+  openSqliteStore(path).close();
+  const db = new Database(path);
+  db.pragma('synchronous = OFF');
+  const statement = preparedOnce(db);
+  let change = 0;
+  const inBatches = (what: string, count: number, insert: (n: number) => void) => {
+    const begun = performance.now();
+    for (let from = 0; from < count; from += BATCH) {
+      db.transaction(() => {
+        for (let n = from; n < Math.min(count, from + BATCH); n++) insert(n);
+      })();
+      if ((from / BATCH) % 10 === 9) say(`${from + BATCH} ${what} ...`);
+    }
+    db.prepare('UPDATE change SET last = ?').run(change);
+    db.pragma('wal_checkpoint(TRUNCATE)');
+    return { seconds: (performance.now() - begun) / 1000, bytes: statSync(path).size };
+  };
+  const withRecords = inBatches('records', records, (n) => {
+    const claim = {
+      ...{ ...PLACE, workload: keyOf(n), configuration: configurationOf(n), evidence: EVIDENCE },
+      ...{ createdAt: CREATED_AT, ...ORIGIN },
+    };
+    const subject = insertSubject(statement, {
+      ...{ ...PLACE, ...FORMS, workload: claim.workload, workloadForm: workloadOf(n) },
+    });
+    if (subject !== n + 1) throw new BenchError(`the database ${path} is not a new one`);
+    statement(sql.PUT_CLAIM).run({
+      ...{ ...EVIDENCE, families: JSON.stringify(EVIDENCE.families), complete: 1 },
+      ...{ subject, configuration: configurationText(claim.configuration), createdAt: CREATED_AT, ...ORIGIN },
+      ...{ digest: digestOf(claim), change: ++change },
+    });
+  });
+  const random = seededRandom(1);
+  const withAll = inBatches('trials', trials, (n) => {
+    const id = [0, 0, 0, 0]
+      .map(() =>
+        Math.floor(random() * 2 ** 32)
+          .toString(16)
+          .padStart(8, '0'),
+      )
+      .join('');
+    statement(sql.INSERT_TRIAL).run({
+      ...{
+        id,
+        subject: 1 + Math.floor(n / TRIALS_OF_EACH),
+        configuration: configurationText(configurationOf(n)),
+      },
+      ...{
+        outcome: 'measured',
+        seconds: 0.001 + (n % 1000) / 1e6,
+        ratio: 1 + (n % 100) / 100,
+        message: null,
+      },
+      ...{ strategy: 'descent', createdAt: CREATED_AT, ...ORIGIN, change: ++change },
+    });
+  });
+  db.close();
+  return { withRecords, withAll };
+}
+
+function timed(rounds: number, action: (round: number) => void): number[] {
+  // The first ones compile code, and fill caches.
+  for (let round = 0; round < Math.min(rounds, 200); round++) action(rounds + round);
+  return Array.from({ length: rounds }, (_, round) => {
+    const begun = performance.now();
+    action(round);
+    return performance.now() - begun;
+  });
+}
+
+function lookUp(path: string, records: number, trials: number, rounds: number) {
+  const random = seededRandom(2);
+  const below = (count: number) => Math.floor(random() * count);
+  const keys = (count: number) => Array.from({ length: count }, () => keyOf(below(records)));
+  const found = (store: ReturnType<typeof openSqliteStore>, workloads: readonly string[]) => {
+    const { length } = store.findRecords(workloads, PLACE.target, PLACE.compiler);
+    if (length !== new Set(workloads).size)
+      throw new BenchError(`of ${workloads.length} workloads, ${length} were found`);
+  };
+  const store = openSqliteStore(path);
+  const asked = Array.from({ length: 2 * rounds + 200 }, () => keys(1));
+  const builds = Array.from({ length: 2 * rounds + 200 }, () => keys(KEYS_OF_A_BUILD));
+  const one = timed(rounds, (round) => {
+    found(store, asked[round]!);
+  });
+  const fifty = timed(rounds, (round) => {
+    found(store, builds[round]!);
+  });
+  const searches = timed(Math.ceil(rounds / 10), () => {
+    const workload = keyOf(below(Math.ceil(trials / TRIALS_OF_EACH)));
+    if (store.trials({ ...PLACE, workload }).length !== Math.min(trials, TRIALS_OF_EACH))
+      throw new BenchError(`the trials of ${workload} are not all there`);
+  });
+  store.close();
+  const opened = timed(Math.ceil(rounds / 10), (round) => {
+    const own = openSqliteStore(path);
+    found(own, asked[round]!);
+    own.close();
+  });
+  return { one, fifty, searches, opened };
+}
+
+const quantile = (values: readonly number[], q: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(q * values.length))]!;
+
+async function main(): Promise<void> {
+  const args = readArguments(['records', 'trials', 'rounds', 'db', 'json'], USAGE);
+  if (args.positionals.length > 0)
+    throw new UsageError(`${args.positionals[0]!}: it takes options only; --help lists them`);
+  const records = wholeNumber(args, 'records', 1_000_000);
+  const trials = wholeNumber(args, 'trials', 5_000_000);
+  const rounds = wholeNumber(args, 'rounds', 2000);
+  if (trials > records * TRIALS_OF_EACH || trials % TRIALS_OF_EACH !== 0)
+    throw new UsageError(
+      `--trials ${trials}: it takes a multiple of ${TRIALS_OF_EACH}, and at most so many for each of --records`,
+    );
+  const path = args.options['db'] ?? join(temporaryFolder(), 'tuning.db');
+  const json = jsonFile(args);
+
+  const filled = existsSync(path) ? null : fill(path, records, trials);
+  // From the system's memory, as far as that goes: a disk is not what is measured.
+  await once(createReadStream(path, { highWaterMark: 2 ** 22 }).resume(), 'end');
+  say(`${rounds} look-ups of each kind ...`);
+  const times = lookUp(path, records, trials, rounds);
+  const us = (ms: number) => `${(1000 * ms).toFixed(0)} us`;
+  const row = (what: string, values: readonly number[]) => [
+    what,
+    us(quantile(values, 0.5)),
+    us(quantile(values, 0.99)),
+  ];
+  console.log(
+    table(
+      ['what', 'median', '99th percentile'],
+      [
+        row(`the record of one workload, of ${records}`, times.one),
+        row(`those of ${KEYS_OF_A_BUILD} workloads`, times.fifty),
+        row('the first one, with opening and closing', times.opened),
+        row(`all trials of one workload, of ${trials}`, times.searches),
+      ],
+    ),
+  );
+  if (filled !== null) {
+    const { withRecords, withAll } = filled;
+    const size = (bytes: number, count: number) => [
+      `${(bytes / 1e6).toFixed(0)} MB`,
+      (bytes / count).toFixed(0),
+    ];
+    console.log(
+      `\n${table(
+        ['what', 'size', 'bytes of each'],
+        [
+          [`${records} records`, ...size(withRecords.bytes, records)],
+          [`${trials} trials`, ...size(withAll.bytes - withRecords.bytes, trials)],
+        ],
+      )}`,
+    );
+  }
+  writeJson(json, {
+    version: 1,
+    date: new Date().toISOString(),
+    machine: describeMachine('local-sync'),
+    versions: { node: process.version },
+    options: { records, trials, rounds },
+    results: { filled, times },
+  });
+}
+
+await run('bench:database', main);

@@ -1,0 +1,45 @@
+// Lines that were kept because an earlier version of this program could not read them. Runs inside the caller's transaction.
+import type { Source } from '../exchange/exchange.ts';
+import type { Line } from '../exchange/lines.ts';
+import { readLine } from '../exchange/read.ts';
+import * as exchange from './exchange-statements.ts';
+import { Receiver } from './receive.ts';
+import type { Prepare } from './write.ts';
+
+interface KeptRow {
+  readonly line: string;
+  /** Null for what came from a team's server. */
+  readonly change: number | null;
+}
+
+interface Readable {
+  readonly text: string;
+  readonly line: Line;
+  readonly source: Source;
+}
+
+/** Takes those that can be read by now; the others stay, and what is about something that still nobody knows. How many were taken. */
+export function rereadKept(statement: Prepare): number {
+  const readable = (statement(exchange.SORTED.kept).all() as KeptRow[]).flatMap(
+    ({ line: text, change }): Readable[] => {
+      const reading = readLine(text);
+      return reading.outcome === 'line'
+        ? [{ text, line: reading.line, source: change === null ? 'team' : 'file' }]
+        : [];
+    },
+  );
+  // What keys stand for comes before what is about them.
+  const comesFirst = ({ line }: Readable) => 'form' in line || line.type === 'revocation';
+  const phases = [readable.filter(comesFirst), readable.filter((one) => !comesFirst(one))];
+  let taken = 0;
+  for (const phase of phases)
+    for (const [source, lines] of Map.groupBy(phase, (one) => one.source)) {
+      const receiver = new Receiver(statement, source, new Set());
+      for (const { text, line } of lines)
+        if (typeof receiver.take({ outcome: 'line', line }) !== 'object') {
+          statement(exchange.DELETE_KEPT_LINE).run(text);
+          taken++;
+        }
+    }
+  return taken;
+}
