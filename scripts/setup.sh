@@ -41,6 +41,6 @@ if [ -z "${IREE_TUNED_COMPILER:-}" ] && [ ! -x .venv/bin/iree-benchmark-module ]
   has iree-compile && has iree-benchmark-module || provision .venv 3.13.0
 fi
 # Another release beside it, for tests that are asked for.
-if [ -n "${1:-}" ] && [ ! -x ".venv-${1%.*}/bin/iree-benchmark-module" ]; then
-  provision ".venv-${1%.*}" "$1"
+if [ -n "${1:-}" ] && [ ! -x ".venv-$1/bin/iree-benchmark-module" ]; then
+  provision ".venv-$1" "$1"
 fi

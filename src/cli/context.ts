@@ -9,6 +9,7 @@ import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { UserError } from '../system/user-error.ts';
 import { describeSite, type Site } from '../site/site.ts';
+import { isServer } from '../settings/address.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import { openAsFarAsPossible, openStore } from '../store/open.ts';
@@ -72,24 +73,55 @@ export function openDatabase({ settings }: Surroundings): Promise<Store> {
   return openStore(settings.database, { readonly: settings.readonly });
 }
 
-/** The same for commands that need not write it: on a network disk it is only read, which is told. */
-export async function openToLook({ settings }: Surroundings): Promise<{ store: Store; isReadonly: boolean }> {
-  const { database, readonly } = settings;
+/**
+ * The same for commands that need not write it: on a network disk it is only read, which is told.
+ * @throws UserError when there is none
+ */
+export async function openToLook(surroundings: Surroundings): Promise<{ store: Store; isReadonly: boolean }> {
+  requireDatabase(surroundings);
+  const { database, readonly } = surroundings.settings;
   const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
   if (whyReadonly !== null) warn(whyReadonly);
   return { store, isReadonly: readonly || whyReadonly !== null };
+}
+
+/** For commands that have something to say without a database, too; null where there is none. */
+export const openIfThere = async (surroundings: Surroundings): Promise<Store | null> =>
+  isThere(surroundings) ? (await openToLook(surroundings)).store : null;
+
+/**
+ * A name that is mistyped must not become an empty database.
+ * @throws UserError when there is no database
+ */
+export function requireDatabase(surroundings: Surroundings): void {
+  if (!isThere(surroundings))
+    throw new UserError(
+      `there is no tuning database ${surroundings.settings.database}: builds make it, and so does iree-tuned tune; ` +
+        `--db or IREE_TUNED_DB names another one`,
+    );
+}
+
+/** Whether there is something to open; what cannot be looked at is for the opening to say. */
+export function isThere({ settings: { database } }: Surroundings): boolean {
+  try {
+    return isServer(database) || statSync(database, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 /**
  * What a build of this input is for: this machine, or the device that is set.
  * @throws UnknownDeviceError
  */
-export function atDevice(inspected: Inspected, store: Store, { settings }: Surroundings): Inspected {
+export function atDevice(inspected: Inspected, store: Store | null, { settings }: Surroundings): Inspected {
   const { forDevice } = settings;
   return forDevice === undefined
     ? inspected
-    : { ...inspected, site: siteFor(inspected.site, forDevice, store) };
+    : { ...inspected, site: siteFor(inspected.site, forDevice, store ?? NO_DEVICES) };
 }
+
+const NO_DEVICES = { devices: () => [] };
 
 /** All of it, for moving it. */
 export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>

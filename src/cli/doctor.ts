@@ -1,10 +1,11 @@
 // `iree-tuned doctor`: what is there, what is wrong, how to mend it.
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { describeDevice } from '../backend/index.ts';
 import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
+import { makeFolder } from '../system/folder.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets } from '../site/probe.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -177,7 +178,7 @@ function whyNoDevice(asked: string, device: Device, key: string, store: Store): 
 
 function checkCache({ cacheDirectory }: Surroundings): Finding {
   try {
-    mkdirSync(cacheDirectory, { recursive: true });
+    makeFolder(cacheDirectory);
     accessSync(cacheDirectory, constants.W_OK);
   } catch (error) {
     return bad('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');

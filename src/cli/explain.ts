@@ -18,7 +18,7 @@ import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { atDevice, inspectInput, openToLook, surroundingsOf } from './context.ts';
+import { atDevice, inspectInput, openIfThere, surroundingsOf } from './context.ts';
 import { page, say, warn } from './output.ts';
 
 export async function explainInput(
@@ -71,7 +71,7 @@ async function decideByDatabase(
   readonly injection: Injection;
 }> {
   const { settings, cacheDirectory } = surroundings;
-  const { store } = await openToLook(surroundings);
+  const store = await openIfThere(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
@@ -80,7 +80,7 @@ async function decideByDatabase(
     programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
   );
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
-  store.close();
+  store?.close();
   return { inspected, decisions, injection: planCompile(decisions, inspected, command, surroundings) };
 }
 

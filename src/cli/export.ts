@@ -6,7 +6,7 @@ import { readLine } from '../store/exchange/read.ts';
 import { openExchange } from '../store/open-exchange.ts';
 import { temporaryName } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
-import { openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+import { openWholeDatabase, requireDatabase, surroundingsOf, UsageError } from './context.ts';
 import { filterOf } from './filters.ts';
 import { say, warn } from './output.ts';
 import { inWords } from './refusal.ts';
@@ -23,6 +23,7 @@ export async function exportDatabase(
   const isPiped = file === '-';
   if (isPiped && (options.sqlite === true || options.json === true))
     throw new UsageError('export -: a database, or a report, cannot go where the lines go; give a file');
+  requireDatabase(surroundings);
   const exchange = openWholeDatabase(surroundings);
   const skipped: string[] = [];
   const lines = exchange.lines(filterOf(program), (reason) => skipped.push(reason));

@@ -1,5 +1,6 @@
 // `iree-tuned populate`: tuning ahead of any build, for models, sweeps and lists of shapes, and what builds have missed.
 import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command as Program } from 'commander';
 import { findCompiler, findMeasuringTools } from '../compiler/index.ts';
 import { splitArguments } from '../compiler/response.ts';
@@ -14,6 +15,7 @@ import { populationSite, type PopulationSite } from '../populate/site.ts';
 import { shapesOfSweep, type SweepText } from '../populate/sweep.ts';
 import { searchInWords } from '../report/sentences.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { openStore } from '../store/open.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
@@ -21,7 +23,7 @@ import { likelyCompilesAtOnce } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/workload-search.ts';
 import { carryOut } from './carry-out.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
-import { openDatabase, openToLook, surroundingsOf, UsageError, withTarget } from './context.ts';
+import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from './context.ts';
 import { atFleet, catchUp, followFleet } from './follow-fleet.ts';
 import { readSpaceFile, restrictedTo } from './search-space.ts';
 
@@ -80,7 +82,9 @@ export async function populateDatabase(
   try {
     const here = await sitesOf(common, options.flags ?? [], folder, surroundings);
     if (isForFleet && !isDry) await catchUp(here, surroundings);
-    const store = isDry ? (await openToLook(surroundings)).store : await openDatabase(surroundings);
+    const store = isDry
+      ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
+      : await openDatabase(surroundings);
     try {
       const sites = isForFleet ? here.map((site) => atFleet(site, store, surroundings)) : here;
       const tools = toolsOf(surroundings);

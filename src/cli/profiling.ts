@@ -3,7 +3,6 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -20,6 +19,7 @@ import { csvHeader, csvRow, type Tags } from '../profile/report.ts';
 import { runLog, type RunSummary } from '../profile/run-log.ts';
 import { operandsAt } from '../measure/build.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { makeFolder } from '../system/folder.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { candidatePhase } from '../workload/workload.ts';
 import { spaceSize } from '../search/space.ts';
@@ -137,7 +137,7 @@ export async function keepCandidates(
   site: Site,
   { cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>,
 ): Promise<void> {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const workDirectory = makeScratchFolder(cacheDirectory, 'candidates');
   if (workDirectory === null)
     throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
@@ -148,7 +148,7 @@ export async function keepCandidates(
       const text = operands === undefined ? null : candidateText(one, site, operands);
       const name = candidatePath(one);
       if (text !== null) {
-        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        makeFolder(dirname(join(folder, name)));
         writeFileSync(join(folder, name), text);
       }
       rows.push(csvRow(one, [], [text === null ? null : name, one.message]));

@@ -2,7 +2,7 @@
 import type { Command as Program } from 'commander';
 import type { Surplus } from '../store/exchange/exchange.ts';
 import { isNarrow } from '../store/filter.ts';
-import { openWholeDatabase, surroundingsOf, UsageError } from './context.ts';
+import { openWholeDatabase, requireDatabase, surroundingsOf, UsageError } from './context.ts';
 import { filterOf } from './filters.ts';
 import { say } from './output.ts';
 
@@ -24,6 +24,7 @@ export function pruneDatabase(
     throw new UsageError('prune --records: say of what: --compiler, --target, --device or --workload');
   const trialsBefore = trialsOlderThan === undefined ? null : instantBefore(trialsOlderThan);
   const what: Surplus = { trialsBefore, claims: records, filter };
+  requireDatabase(surroundings);
   const exchange = openWholeDatabase(surroundings);
   try {
     const pruned = apply ? exchange.prune(what) : exchange.surplus(what);

@@ -12,7 +12,7 @@ import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import { UserError } from '../system/user-error.ts';
-import { atDevice, inspectInput, openToLook, PassedThroughError, surroundingsOf } from './context.ts';
+import { atDevice, inspectInput, openIfThere, PassedThroughError, surroundingsOf } from './context.ts';
 
 export async function writeSpec(
   input: string,
@@ -80,7 +80,7 @@ async function decide(
 ): Promise<{ decisions: readonly Decision[]; planned: InjectionOptions; bytes: Uint8Array }> {
   const surroundings = surroundingsOf(program, { budget: '0' });
   const { command, inspected: read } = await inspectInput(input, flags, surroundings);
-  const { store } = await openToLook(surroundings);
+  const store = await openIfThere(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const { cacheDirectory } = surroundings;
@@ -89,7 +89,7 @@ async function decide(
     programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
   );
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
-  store.close();
+  store?.close();
   return {
     decisions: inProgram(found, memory, lookup.marked, inject),
     planned: injectionOptions(inspected.input, inspected.site, 'spec'),

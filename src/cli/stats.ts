@@ -2,9 +2,10 @@
 import type { Command as Program } from 'commander';
 import { collectCounts, pendingCounts, sumOf, type Counts } from '../report/counting.ts';
 import { statisticsOf, type Statistics } from '../report/statistics.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
 import { formatDuration, formatSeconds } from '../system/format.ts';
 import { wrapped } from '../report/text.ts';
-import { openToLook, surroundingsOf } from './context.ts';
+import { isThere, openToLook, surroundingsOf } from './context.ts';
 import { page, say } from './output.ts';
 
 export async function showStats(
@@ -12,16 +13,27 @@ export async function showStats(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
+  const hasDatabase = isThere(surroundings);
+  const counts =
+    hasDatabase || options.zero === true
+      ? await collected(surroundings, options.zero === true)
+      : pendingCounts(surroundings.cacheDirectory);
+  const statistics = statisticsOf(counts);
+  const nowhere = hasDatabase ? '' : `, and there is no tuning database ${surroundings.settings.database}`;
+  if (options.json === true) console.log(JSON.stringify(statistics, null, 2));
+  else if (statistics.compiles.all === 0) say(`Nothing has been compiled yet${nowhere}.`);
+  else console.log(describeStatistics(statistics, page.columns));
+}
+
+/** All counts there are, in the database from now on where that may be written. */
+async function collected(surroundings: Surroundings, isZeroed: boolean): Promise<Counts> {
   const { cacheDirectory } = surroundings;
   const { store, isReadonly } = await openToLook(surroundings);
   if (!isReadonly) collectCounts(cacheDirectory, store);
   // Read and zeroed in one step: what another process adds meanwhile is counted before or after, never lost.
-  const stored = options.zero === true ? store.zeroCounters() : store.counters();
+  const stored = isZeroed ? store.zeroCounters() : store.counters();
   store.close();
-  const statistics = statisticsOf(isReadonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored);
-  if (options.json === true) console.log(JSON.stringify(statistics, null, 2));
-  else if (statistics.compiles.all === 0) say('Nothing has been compiled yet.');
-  else console.log(describeStatistics(statistics, page.columns));
+  return isReadonly ? sumOf([stored, pendingCounts(cacheDirectory)]) : stored;
 }
 
 /** A label, a value, and what is to be said about it. */

@@ -3,7 +3,6 @@
 import {
   closeSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../system/folder.ts';
 import { isIntegerWithin } from '../system/data.ts';
 import type { Store } from '../store/store.ts';
 import { COUNTERS, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
@@ -84,7 +84,7 @@ function openToAppend(path: string): number {
   try {
     return openSync(path, 'a');
   } catch {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     return openSync(path, 'a');
   }
 }

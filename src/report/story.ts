@@ -1,9 +1,10 @@
 // What whoever waits at a terminal sees of tuning: sentences that stay, and a last line that rewrites itself. Nobody else sees
 // anything.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { isatty } from 'node:tty';
 import type { ProgramVerdict } from '../program/verdict.ts';
+import { makeFolder } from '../system/folder.ts';
 import { INTRODUCED, pathIn } from '../system/cache.ts';
 import type { TuneOutcome } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/workload-search.ts';
@@ -76,7 +77,7 @@ export function storyOf(cacheDirectory: string | null): Story {
 /** Whether nobody was told before, with this cache folder; from now on somebody was. */
 function isFirst(cacheDirectory: string): boolean {
   try {
-    mkdirSync(cacheDirectory, { recursive: true });
+    makeFolder(cacheDirectory);
     writeFileSync(pathIn(cacheDirectory, INTRODUCED), '', { flag: 'wx' });
     return true;
   } catch {

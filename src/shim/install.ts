@@ -1,17 +1,9 @@
 // Writing a folder that can stand where the folder of an iree-compile stood.
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { FoundCompiler } from '../compiler/find.ts';
 import { isPipScript } from '../compiler/pip.ts';
+import { makeFolder } from '../system/folder.ts';
 import { readHead, realpathOr } from '../system/files.ts';
 import { isLauncher } from '../system/recursion.ts';
 import { UserError } from '../system/user-error.ts';
@@ -66,7 +58,7 @@ export function installShim(
   const changed = [...shims].filter(([name, text]) => !isFileWith(join(directory, name), text));
   const removed = there.filter((name) => !shims.has(name) && isShim(join(directory, name)));
   try {
-    mkdirSync(directory, { recursive: true });
+    makeFolder(directory);
     for (const [name, text] of changed) writeShim(join(directory, name), text);
     for (const name of removed) rmSync(join(directory, name));
   } catch (error) {

@@ -1,7 +1,7 @@
 // One measurement at a time, across processes.
-import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
+import { makeFolder } from '../system/folder.ts';
 import { MEASURING_LOCK, pathIn } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
 import { lockMachine, NO_LOCK } from './machine-lock.ts';
@@ -28,7 +28,7 @@ export async function acquireMeasuringLock(
   timeoutSeconds: number,
   signal?: AbortSignal,
 ): Promise<Lock | null> {
-  mkdirSync(cacheDirectory, { recursive: true });
+  makeFolder(cacheDirectory);
   const end = performance.now() + timeoutSeconds * 1000;
   const isShared = networkOf(cacheDirectory) !== null;
   const cache = isShared

@@ -1,8 +1,9 @@
 // What is remembered between builds: of compilers, inputs and plans, one small JSON file each, so that a hit never starts the
 // compiler only to ask it something. All of it is an optimisation: what is missing, damaged or cannot be written costs time
 // and nothing else.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolder } from './folder.ts';
 import { pathIn, type Place } from './cache.ts';
 import { shortHash } from './hash.ts';
 import { temporaryName } from './scratch.ts';
@@ -62,7 +63,7 @@ function read(path: string): unknown {
 function write(path: string, value: unknown): void {
   const temporary = temporaryName(path);
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     writeFileSync(temporary, JSON.stringify(value));
     renameSync(temporary, path);
   } catch {

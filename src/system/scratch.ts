@@ -1,8 +1,9 @@
 // Folders and files that are wanted for a moment only. Their names say whose they are, so that what a killed process
 // left behind is known as such and removed by the next one.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { makeFolder } from './folder.ts';
 import { pathIn, SCRATCH } from './cache.ts';
 import { shortHash } from './hash.ts';
 import { statFields } from './process-stat.ts';
@@ -22,7 +23,7 @@ const folders = new Set<string>();
 export function makeScratchFolder(cacheDirectory: string, prefix: string): string | null {
   try {
     const path = pathIn(cacheDirectory, SCRATCH, `${prefix}-${owner()}-`);
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     removeAbandoned(cacheDirectory);
     const folder = mkdtempSync(path);
     folders.add(folder);

@@ -1,9 +1,10 @@
 // What is remembered of a server between processes. It lies in the cache folder and not in the database, whose every
 // change makes all that is remembered of compiles stale. A folder that cannot be written remembers nothing.
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
+import { makeFolder } from '../system/folder.ts';
 import { ASKING_LOCKS, BREAKERS, MISSING, pathIn } from '../system/cache.ts';
 import { isObject } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -62,7 +63,7 @@ export function teamState(cacheDirectory: string, url: string): TeamState {
     lock() {
       const path = pathIn(cacheDirectory, ASKING_LOCKS, identity);
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        makeFolder(dirname(path), 0o700);
         return lockFile(path);
       } catch {
         return NO_LOCK;

@@ -1,7 +1,8 @@
 // Running the real compiler with an injection, and without it whenever anything goes wrong with it.
-import { mkdirSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
+import { makeFolder } from '../system/folder.ts';
 import { STALL_SECONDS, whenHung } from '../system/stall.ts';
 import { temporaryName } from '../system/scratch.ts';
 import { exitLike, replaceProcess, runCompiler, type RunResult } from '../system/run.ts';
@@ -321,7 +322,7 @@ function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
 function writeOnce(path: string, text: Uint8Array): string {
   const there = statSync(path, { throwIfNoEntry: false });
   if (there?.size === text.length && isFresh(there.mtimeMs)) return path;
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const temporary = temporaryName(path);
   try {
     writeSlices(temporary, [text]);

@@ -1,8 +1,9 @@
 // What builds leave in the cache folder.
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { PLACES } from '../../src/system/cache.ts';
+import { argv as build, recordedWorkplace } from './faults/support.ts';
 import { HOST, oddMatmul, Workplace } from './support.ts';
 
 /** Files below a folder, with the place of each; undefined for one that no place is known for. */
@@ -48,3 +49,36 @@ test('everything that a build leaves there has its place in the list', async () 
     ]),
   );
 });
+
+test('what another version has left there costs time and nothing else', async () => {
+  const place = await recordedWorkplace();
+  const first = await place.explain(build);
+  expect(first.explanation).toMatchObject({ route: 'spec', applied: true });
+  const output = place.read('out.vmfb');
+  for (const change of [
+    // It knows less, says everything in another way, or calls what it is about something else.
+    ({ identity }: Memory) => ({ identity }),
+    (memory: Memory) => ({ ...otherwise(memory), identity: memory.identity }),
+    (memory: Memory) => ({ ...memory, identity: { of: memory.identity } }),
+  ]) {
+    const memories = [...placesOf(place.path('cache')).keys()].filter((name) => name.endsWith('.json'));
+    expect(memories.length).toBeGreaterThanOrEqual(4);
+    for (const name of memories) {
+      const path = place.path(`cache/${name}`);
+      writeFileSync(path, JSON.stringify(change(JSON.parse(readFileSync(path, 'utf8')) as Memory)));
+    }
+    // What is found to be of no use is remembered anew.
+    const again = await place.explain(build);
+    expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(again.explanation).toMatchObject({ route: 'spec', applied: true });
+    expect(place.read('out.vmfb').equals(output)).toBe(true);
+  }
+});
+
+interface Memory {
+  readonly identity: string;
+}
+
+/** The same keys with values of other types. */
+const otherwise = (memory: Memory): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(memory).map((key) => [key, [{ [key]: 99 }]]));

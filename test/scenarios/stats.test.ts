@@ -18,7 +18,9 @@ test('stats tell what became of every compile and operation, and why', async () 
     expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
   };
   const { stdout } = await place.tuned(['stats']);
-  expect(stdout.toString()).toBe('Nothing has been compiled yet.\n');
+  expect(stdout.toString()).toBe(
+    `Nothing has been compiled yet, and there is no tuning database ${place.database}.\n`,
+  );
 
   await build(withoutMatmul);
   await build(`// iree-tuned: disable\n${oddMatmul}`);

@@ -235,6 +235,7 @@ export function runMatmul(
   m: number,
   n: number,
   k: number,
+  tool = runtimeTool('iree-run-module'),
 ): Promise<Result> {
   // Small whole numbers: the sums are exact in any order.
   const values = (count: number, step: number) =>
@@ -244,7 +245,7 @@ export function runMatmul(
     `${k}x${n}xf32=${values(k * n, 3)}`,
     `${m}x${n}xf32=1`,
   ];
-  return place.run(runtimeTool('iree-run-module'), [
+  return place.run(tool, [
     `--module=${module}`,
     '--device=local-sync',
     '--function=main',

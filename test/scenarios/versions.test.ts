@@ -1,55 +1,100 @@
-// The same build with an older compiler, whose configuration syntax differs. It is provisioned only when asked for:
-// `npm run test:3.11` brings IREE 3.11.0 into .venv-3.11.
-import { existsSync } from 'node:fs';
+// The same build with another release of the compiler, whose configuration syntax differs. One is provisioned only when
+// asked for: `npm run test:version -- 3.11.0` brings that into .venv-3.11.0 and names it here.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compiler as current, root } from '../support/real-tools.ts';
+import { isBefore, type Release } from '../../src/compiler/release.ts';
+import { compilerBelow } from '../support/scripts.ts';
+import { root, runtimeTool } from '../support/real-tools.ts';
+import { recordMisses, workplace } from './faults/support.ts';
 import { HOST, oddMatmul, runMatmul, Workplace } from './support.ts';
 
-const older = join(root, '.venv-3.11', 'bin', 'iree-compile');
-const compilers = [
-  { release: 'the current release', path: current.invokedAs },
-  { release: 'IREE 3.11.0', path: older },
-];
+const other = process.env['IREE_TUNED_TEST_RELEASE'];
+const toolOf = (release: string, name: string) => join(root, `.venv-${release}`, 'bin', name);
+const compilerOf = (release: string) => toolOf(release, 'iree-compile');
 
-for (const { release, path } of compilers) {
-  test.skipIf(!existsSync(path))(
-    `with ${release}, what is tuned lands, by a spec and inline, and gives the same program`,
-    { timeout: 300_000 },
-    async () => {
-      // What the current one does in a real search is in compile.test.ts.
-      const place = path === older ? new Workplace({ IREE_TUNED_COMPILER: path }) : Workplace.simulated();
-      place.write('in.mlir', oddMatmul);
-      const tune = ['tune', 'in.mlir', '--trials', '2', '--budget', '300'];
-      expect((await place.tuned(tune)).code).toBe(0);
-      const first = await place.explain([...HOST, 'in.mlir', '-o', 'spec.vmfb']);
-      expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
-      expect(first.explanation).toMatchObject({ route: 'spec', applied: true });
-      expect(first.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-      const inline = await place.explain([
-        ...HOST,
-        'in.mlir',
-        '-o',
-        'inline.vmfb',
-        '--iree-tuned-inject=inline',
-      ]);
-      expect(inline.explanation).toMatchObject({ route: 'inline', applied: true });
-      expect(inline.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
-      await place.run(path, [...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-      const stock = await runMatmul(place, 'stock.vmfb', 61, 67, 71);
-      expect(stock.code).toBe(0);
-      for (const name of ['spec.vmfb', 'inline.vmfb'])
-        expect(await runMatmul(place, name, 61, 67, 71)).toEqual(stock);
-    },
-  );
-}
+test.each([
+  { name: 'the current release', settings: {}, runModule: runtimeTool('iree-run-module') },
+  ...(other === undefined
+    ? []
+    : [
+        {
+          name: `IREE ${other}`,
+          settings: { IREE_TUNED_COMPILER: compilerOf(other) },
+          // A runtime need not take what another release has compiled.
+          runModule: toolOf(other, 'iree-run-module'),
+        },
+      ]),
+])(
+  'with $name, what is in the database lands, by a spec and inline, and gives the same program',
+  { timeout: 300_000 },
+  async ({ settings, runModule }) => {
+    const place = workplace(settings);
+    const build = (output: string, ...flags: string[]) =>
+      place.explain([...HOST, 'in.mlir', '-o', output, ...flags]);
+    expect((await build('default.vmfb', '--iree-tuned-on-miss=record')).code).toBe(0);
+    recordMisses(place);
+    const first = await build('first.vmfb');
+    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
+    const hasSpecs = !isBefore((first.explanation.compiler as { release: Release }).release, 3, 11);
+    expect(first.explanation).toMatchObject({ route: hasSpecs ? 'spec' : 'inline', applied: true });
+    expect(first.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    const inline = await build('inline.vmfb', '--iree-tuned-inject=inline');
+    expect(inline.explanation).toMatchObject({ route: 'inline', applied: true });
+    expect(inline.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    const stock = await runMatmul(place, 'default.vmfb', 61, 67, 71, runModule);
+    expect(stock.code).toBe(0);
+    for (const name of ['first.vmfb', 'inline.vmfb']) {
+      expect(place.read(name).equals(place.read('default.vmfb'))).toBe(false);
+      expect(await runMatmul(place, name, 61, 67, 71, runModule)).toEqual(stock);
+    }
+  },
+);
 
-test.skipIf(!existsSync(older))('a record of one compiler is not used for another', async () => {
+test.skipIf(other === undefined)('a record of one compiler is not used for another', async () => {
   const place = Workplace.simulated();
   place.write('in.mlir', oddMatmul);
   expect((await place.tuned(['tune', 'in.mlir'])).code).toBe(0);
-  const other = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
-    env: { IREE_TUNED_COMPILER: older, IREE_TUNED_BUDGET: '0' },
+  const build = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
+    env: { IREE_TUNED_COMPILER: compilerOf(other!), IREE_TUNED_BUDGET: '0' },
   });
-  expect(other.explanation.operations).toMatchObject([{ outcome: 'default' }]);
+  expect(build.explanation.operations).toMatchObject([{ outcome: 'default' }]);
+});
+
+/** Has the compiler of a place say that it is of a release that nobody knows, and do something else with some commands. */
+function makeNewer(place: Workplace, pattern = '', deed = ''): void {
+  const path = compilerBelow(place.path('tools'));
+  const version = `IREE compiler version 99.1.0rc20991231 @ ${'9a'.repeat(20)}`;
+  const cases = [
+    `--version) echo '${version}'; exit 0 ;;`,
+    ...(pattern === '' ? [] : [`${pattern}) ${deed} ;;`]),
+  ];
+  const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
+  writeFileSync(path, [first, `case "$*" in ${cases.join(' ')} esac`, ...rest].join('\n'));
+}
+
+test('a release newer than any that is known is tuned as the newest is', { timeout: 120_000 }, async () => {
+  const place = Workplace.simulated();
+  makeNewer(place);
+  place.write('in.mlir', oddMatmul);
+  const build = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+  expect({ code: build.code, stderr: build.stderr }).toEqual({ code: 0, stderr: '' });
+  expect(build.explanation).toMatchObject({
+    compiler: { version: '99.1.0rc20991231', release: [99, 1, 0], key: '99.1.0rc20991231@9a9a9a9a9a' },
+    route: 'spec',
+    applied: true,
+    operations: [{ outcome: 'tuned' }],
+  });
+});
+
+test('one that understands nothing of what is injected builds as without tuning, and it is said why', async () => {
+  const place = Workplace.simulated({}, { isRefusing: true });
+  makeNewer(place, '*-spec*|*/inputs/*', "echo 'error: unknown attribute' >&2; exit 1");
+  place.write('in.mlir', oddMatmul);
+  const build = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+  expect({ code: build.code, stderr: build.stderr }).toEqual({ code: 0, stderr: '' });
+  expect(build.explanation).toMatchObject({ route: 'none', operations: [{ outcome: 'default' }] });
+  expect(build.explanation.operations[0]!.reason).toMatch(/compile/);
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });

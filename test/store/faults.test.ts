@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import {
@@ -229,15 +228,6 @@ describe('opened only to be read', () => {
     const link = join(temporaryFolder(), 'link.db');
     symlinkSync(path, link);
     expect(open(link, { readonly: true }).allRecords()).toHaveLength(1);
-  });
-
-  it('asks for one opening with write access when the schema is older', () => {
-    const path = temporaryPath();
-    const db = new Database(path);
-    db.pragma('application_id = 0x49524574');
-    db.close();
-    const error = failure('unavailable', path, () => open(path, { readonly: true }));
-    expect(error.message).toContain('older schema');
   });
 });
 

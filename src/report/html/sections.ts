@@ -205,15 +205,17 @@ function drift(data: PageData, facts: Facts, hasRecords: boolean): Section {
 
 function next({ missing, incomplete, records }: Facts): Section {
   const isDone = missing + incomplete === 0;
+  const open = [
+    ...(missing === 0 ? [] : [`${counted(missing, 'workload')} that builds asked for in vain`]),
+    ...(incomplete === 0 ? [] : [`${counted(incomplete, 'search', 'searches')} that did not end`]),
+  ];
   const nothing =
     records === 0
       ? 'No build has asked for anything in vain yet. Builds with IREE_TUNED_ON_MISS=record note here what they miss.'
       : 'Nothing is left: every search has ended, and no build has asked for something that is not here. Builds with IREE_TUNED_ON_MISS=record note what they miss.';
   return {
     ...{ id: 'next', short: 'What next', title: 'What to do next', isFiltered: false },
-    lede: isDone
-      ? ''
-      : `${counted(missing, 'workload')} that builds asked for in vain, and ${counted(incomplete, 'search', 'searches')} that did not end. Run the commands on the device that they name.`,
+    lede: isDone ? '' : `${open.join(', and ')}. Run the commands on the device that they name.`,
     missing: isDone ? [{ what: nothing, command: null }] : [],
     isDrawn: !isDone,
   };

@@ -1,4 +1,5 @@
 // What is left to do: what builds asked for in vain, and searches that did not end, with the command for each. Pure.
+import { isDevice } from '../../backend/device.ts';
 import { workloadFlops, type Workload } from '../../workload/workload.ts';
 import type { Subject } from '../../store/store.ts';
 import type { Task } from './data.ts';
@@ -32,26 +33,38 @@ function taskOf(group: readonly Open[]): Task {
   const shown = group.toSorted((a, b) => b.weight - a.weight).slice(0, MOST_ITEMS);
   const { kind, place, subject } = group[0]!;
   const workloads = shown.map((open) => open.subject.workloadForm).filter(isWritable);
-  const flags = flagsOf(subject.targetForm);
+  const way: Way = { driver: driverOf(subject.deviceForm), flags: flagsOf(subject.targetForm) };
   return {
     kind,
     place,
     items: shown.map(({ subject: { workload }, note }) => ({ workload: plain(workload), note: plain(note) })),
     more: group.length - shown.length,
-    command: workloads.length === 0 ? null : commandFor(workloads, flags),
-    programCommand: tuneCommand('model.mlir', group.length, flags),
+    command: workloads.length === 0 ? null : commandFor(workloads, way),
+    programCommand: tuneCommand('model.mlir', group.length, way),
     covered: workloads.length,
   };
 }
 
-const tuneCommand = (file: string, count: number, flags: readonly string[]): string =>
+const tuneCommand = (file: string, count: number, { driver, flags }: Way): string =>
   [
-    `iree-tuned tune ${file} --budget ${count * SECONDS_EACH}`,
+    `iree-tuned${driver === null ? '' : ` --device ${driver}`} tune ${file} --budget ${count * SECONDS_EACH}`,
     ...(flags.length === 0 ? [] : ['--', ...flags]),
   ].join(' ');
 
-const commandFor = (workloads: readonly Workload[], flags: readonly string[]): string =>
-  `cat > open.mlir <<'END'\n${programText(workloads)}\nEND\n${tuneCommand('open.mlir', workloads.length, flags)}`;
+const commandFor = (workloads: readonly Workload[], way: Way): string =>
+  `cat > open.mlir <<'END'\n${programText(workloads)}\nEND\n${tuneCommand('open.mlir', workloads.length, way)}`;
+
+/** How a place is tuned for: what to measure on, null for what is measured on anyway, and the compiler's flags. */
+interface Way {
+  readonly driver: string | null;
+  readonly flags: readonly string[];
+}
+
+/** What a device's description names is for a shell: a plain name, or nothing. */
+function driverOf(deviceForm: unknown): string | null {
+  if (!isDevice(deviceForm) || deviceForm.driver === 'local-task') return null;
+  return /^[a-z][a-z0-9-]{0,31}$/.test(deviceForm.driver) ? deviceForm.driver : null;
+}
 
 /**
  * The compiler's flags that make the target, as words of a shell. Whoever wrote the database wrote them: those that could

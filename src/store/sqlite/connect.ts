@@ -1,15 +1,8 @@
 // Opening the file: which connection to make, and what must hold before the first query.
-import {
-  accessSync,
-  constants,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  type BigIntStats,
-} from 'node:fs';
+import { accessSync, constants, readFileSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolder } from '../../system/folder.ts';
 import { networkOf } from '../../system/file-system.ts';
 import { ELSEWHERE, StoreError, errorCode, type FailureContext } from '../errors.ts';
 import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
@@ -22,7 +15,8 @@ const SNAPSHOT_LIMIT = 64n * 1024n * 1024n;
 /**
  * Opens, checks and, unless read-only, creates or migrates. Throws `StoreError`, or what the driver throws.
  * @param networkAt the network file system that a path lies on, null where it is none
- * @param copyInto a folder to migrate a copy in where the schema is older and the file itself is not to be changed
+ * @param copyInto a folder to migrate a copy in where the schema is older and the file itself is not to be changed; without it
+ * that copy is in memory, and none is made of what is large
  */
 export function connect(
   context: FailureContext,
@@ -37,10 +31,8 @@ export function connect(
   const db = context.readonly ? openReadonly(context, file) : openWritable(context, file);
   try {
     const version = schemaVersion(db, context.path);
-    if (context.readonly && version < SCHEMA_VERSION && copyInto !== undefined)
-      return migratedCopy(db, context, copyInto);
-    if (context.readonly) requireCurrent(version, context.path);
-    else prepareForWriting(db, version, context.path);
+    if (!context.readonly) prepareForWriting(db, version, context.path);
+    else if (version < SCHEMA_VERSION) return migratedCopy(db, version, context, copyInto);
     return db;
   } catch (error) {
     db.close();
@@ -60,7 +52,7 @@ function refuseNetwork(path: string, network: string | null): void {
 }
 
 function openWritable({ path, busyTimeoutMs }: FailureContext, file: BigIntStats | undefined): Connection {
-  if (file === undefined) mkdirSync(dirname(path), { recursive: true });
+  if (file === undefined) makeFolder(dirname(path));
   return new Database(path, { timeout: busyTimeoutMs });
 }
 
@@ -72,18 +64,36 @@ function prepareForWriting(db: Connection, version: number, path: string): void 
   if (useWal(db)) db.pragma('synchronous = NORMAL');
 }
 
-function migratedCopy(db: Connection, { path, busyTimeoutMs }: FailureContext, folder: string): Connection {
-  const copyPath = join(folder, 'migrated.db');
-  db.prepare('VACUUM INTO ?').run(copyPath);
+/** The file itself stays as it is. */
+function migratedCopy(db: Connection, version: number, context: FailureContext, folder?: string): Connection {
+  const copy = folder === undefined ? copyInMemory(db, version, context.path) : copyOnDisk(db, folder);
   db.close();
-  const copy = openWritable({ path: copyPath, busyTimeoutMs, readonly: false }, undefined);
   try {
-    migrate(copy, path);
+    migrate(copy, context.path);
+    copy.pragma('query_only = ON');
     return copy;
   } catch (error) {
     copy.close();
     throw error;
   }
+}
+
+function copyOnDisk(db: Connection, folder: string): Connection {
+  const path = join(folder, 'migrated.db');
+  db.prepare('VACUUM INTO ?').run(path);
+  return new Database(path);
+}
+
+function copyInMemory(db: Connection, version: number, path: string): Connection {
+  const bytes = db.serialize();
+  if (bytes.length > SNAPSHOT_LIMIT)
+    throw new StoreError(
+      'unavailable',
+      `tuning database ${path} has an older schema (${version}, this program needs ${SCHEMA_VERSION}), was opened only to be read, ` +
+        `and is too large to be brought up to date for every build: open it once to write (where it lies on a network disk, a copy ` +
+        `of it on this machine's own), or ${ELSEWHERE}`,
+    );
+  return new Database(withoutWal(bytes));
 }
 
 function useWal(db: Connection): boolean {
@@ -123,24 +133,18 @@ function readSnapshot(path: string, file: BigIntStats): Buffer | undefined {
   const after = statOf(path);
   const unchanged = after?.mtimeNs === file.mtimeNs && after.size === file.size && after.ino === file.ino;
   if (!unchanged || hasPendingChanges(path)) return undefined;
-  // Bytes 18 and 19 say "WAL" when 2; memory has no WAL, and without pending changes the file is whole without it.
-  if (bytes[18] === 2) bytes[18] = 1;
-  if (bytes[19] === 2) bytes[19] = 1;
+  return withoutWal(bytes);
+}
+
+/** Bytes 18 and 19 say "WAL" when 2; memory has no WAL, and without pending changes the file is whole without it. */
+function withoutWal(bytes: Buffer): Buffer {
+  for (const at of [18, 19]) if (bytes[at] === 2) bytes[at] = 1;
   return bytes;
 }
 
 /** Committed or half-written pages that are not, or not rightly, in the main file. */
 function hasPendingChanges(path: string): boolean {
   return [`${path}-wal`, `${path}-journal`].some((name) => (statOf(name)?.size ?? 0n) > 0n);
-}
-
-function requireCurrent(version: number, path: string): void {
-  if (version === SCHEMA_VERSION) return;
-  throw new StoreError(
-    'unavailable',
-    `tuning database ${path} has an older schema (${version}, this program needs ${SCHEMA_VERSION}) and was opened only to be read: ` +
-      `open it once without IREE_TUNED_READONLY, or ${ELSEWHERE}`,
-  );
 }
 
 function isWritable(folder: string): boolean {

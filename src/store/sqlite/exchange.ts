@@ -30,7 +30,7 @@ export interface ExchangeOptions {
   readonly readonly?: boolean;
   /** Milliseconds to wait for another process's lock; 5000 when left out. */
   readonly busyTimeoutMs?: number;
-  /** Of a database with an older schema that is opened only to be read, a copy is made in this folder, and migrated there. */
+  /** Of a database with an older schema that is opened only to be read, a copy is made in this folder, not in memory, and migrated there. */
   readonly copyInto?: string;
 }
 

@@ -141,6 +141,21 @@ describe('commands to copy', () => {
     expect(tasks.find(({ kind }) => kind === 'missing')).toMatchObject({ command: null, covered: 0 });
   });
 
+  test('measure on what the records were measured on', () => {
+    const { tasks, places } = dataOf(60);
+    for (const { place, programCommand } of tasks)
+      expect(programCommand).toMatch(
+        places[place]!.device.includes(' local-sync ')
+          ? /^iree-tuned --device local-sync tune /
+          : /^iree-tuned tune /,
+      );
+    const { source } = madeUp(1);
+    const subject = source.subjectOf(source.records[0]!)!;
+    const deviceForm = { ...(subject.deviceForm as object), driver: 'x; touch caught' };
+    const { tasks: hostileTasks } = pageDataOf({ ...source, subjectOf: () => ({ ...subject, deviceForm }) });
+    expect(hostileTasks[0]!.programCommand).toMatch(/^iree-tuned tune /);
+  });
+
   test('name no file, and nothing that is no flag of the compiler', () => {
     expect(
       flagsOf({

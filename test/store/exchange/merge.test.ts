@@ -527,7 +527,6 @@ describe('a database that is only read', () => {
         '["tile"]', 1, '2026-01-31T08:00:00Z', 'a')`);
     db.close();
     const before = readFileSync(path);
-    failure('unavailable', path, () => openSqliteExchange(path, { readonly: true }));
     const old = openSqliteExchange(path, { readonly: true, copyInto: temporaryFolder() });
     const exchange = exchangeAt();
     expect(tell(old, exchange)).toMatchObject({ added: { claim: 1 }, refused: [] });

@@ -1,6 +1,6 @@
 // Gains of all records on one axis, in groups.
 import { axisX, dot, gridX, rect, ruleX, text, type Markish, type PlotOptions } from '@observablehq/plot';
-import { counted, gainText } from '../numbers.ts';
+import { counted, countText, gainText } from '../numbers.ts';
 import { choice, element } from './dom.ts';
 import { figure } from './figure.ts';
 import type { Drawing } from './page.ts';
@@ -122,7 +122,7 @@ function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
       text(labels, {
         ...{ y: 'y', frameAnchor: 'right', textAnchor: 'end', dx: 18, ...halo },
         text: ({ mean, faster, rows }: Group) =>
-          `${gainText(mean)}${wide ? ` in the mean, ${faster} of ${rows.length} faster` : `, ${faster}/${rows.length}`}`,
+          `${gainText(mean)}${wide ? ' in the mean' : ''}, ${countText(faster)}${wide ? ' of ' : '/'}${countText(rows.length)}${wide ? ' faster' : ''}`,
       }),
     ],
   };

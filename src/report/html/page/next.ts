@@ -45,21 +45,25 @@ export const drawNext: Drawing = (host, { data }) => {
           ),
           rest,
         ),
-        ...commandsOf(task, count),
+        ...commandsOf(task),
       ),
     );
   }
   return () => undefined;
 };
 
-function commandsOf({ command, programCommand, covered }: Task, count: number): Node[] {
+function commandsOf({ command, programCommand, covered, items, more }: Task): Node[] {
   const program = [
     element('p', {}, 'With the program that they come from, in place of model.mlir:'),
     copyable(programCommand),
   ];
   if (command === null) return program;
-  const these =
-    covered === count ? 'All of them' : `The ${covered} of them that need no more than their sizes`;
+  const isAll = covered === items.length;
+  const these = !isAll
+    ? `${covered} of those listed, which need no more than their sizes`
+    : more === 0
+      ? 'All of them'
+      : 'Those listed';
   // Of no use on paper.
   const own = element(
     'div',

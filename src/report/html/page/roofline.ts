@@ -99,6 +99,9 @@ function pointOf(row: Row): Point[] {
 
 const [MEMORY, CACHES] = ['read from memory', 'read from caches'];
 
+/** Operations for each byte below which bytes, as a rule, are what is waited for. */
+const LITTLE_WORK = 10;
+
 /** Whether all that a workload touches stays in the caches; where nobody knows how large they are, 8 MiB. */
 const fits = ({ bytes, place }: Row): boolean => bytes! <= (place.cacheBytes ?? 2 ** 23);
 
@@ -114,21 +117,18 @@ function roofsOf(points: readonly Point[], kernels: KernelsData | null): Roof[] 
     peak !== null && peak >= fastest
       ? { name: `peak, ${rateText(peak)} GFLOP/s`, rate: peak }
       : { name: `fastest seen, ${rateText(fastest)} GFLOP/s`, rate: fastest };
+  // What does much with each byte says nothing of how fast bytes come.
+  const streams = points.filter(({ intensity }) => intensity < LITTLE_WORK);
+  const traffic = (areCached: boolean) =>
+    most(
+      streams.filter(({ row }) => fits(row) === areCached),
+      ({ bytesPerSecond }) => bytesPerSecond,
+    );
+  const [memory, caches] = [traffic(false), traffic(true)];
   const slopes = [
-    {
-      name: MEMORY,
-      rate: most(
-        points.filter(({ row }) => !fits(row)),
-        ({ bytesPerSecond }) => bytesPerSecond,
-      ),
-    },
-    {
-      name: CACHES,
-      rate: most(
-        points.filter(({ row }) => fits(row)),
-        ({ bytesPerSecond }) => bytesPerSecond,
-      ),
-    },
+    { name: MEMORY, rate: memory },
+    // Caches are faster than memory: records that say otherwise did not wait for them.
+    { name: CACHES, rate: caches > memory ? caches : 0 },
   ].filter(({ rate }) => rate > 0);
   return [
     { name: flat.name, at: () => flat.rate, isFlat: true },

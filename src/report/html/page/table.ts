@@ -108,10 +108,11 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
 
   function rowElements(row: T): HTMLTableRowElement[] {
     const cells = columns.map((column, i) => {
-      const { value, show } = column;
-      const shown = show === undefined ? String(value(row)) : show(row);
-      const classes = [classOf(column), typeof value(row) === 'number' ? 'number' : ''].join(' ').trim();
-      const content = typeof shown === 'string' ? element('bdi', {}, shown) : shown;
+      const shown = (column.show ?? column.value)(row);
+      const classes = [classOf(column), typeof column.value(row) === 'number' ? 'number' : '']
+        .join(' ')
+        .trim();
+      const content = shown instanceof Node ? shown : element('bdi', {}, ...breakable(shown));
       return i === 0
         ? element('th', { scope: 'row', class: classes }, content)
         : element('td', { class: classes }, content);
@@ -140,6 +141,12 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
       fill();
     },
   };
+}
+
+/** A compiler's commit may stand below its version, and is not broken itself. */
+function breakable(shown: string | number): (Node | string)[] {
+  const text = typeof shown === 'number' ? countText(shown) : shown;
+  return text.split(/(?<=@)/).flatMap((part, i) => (i === 0 ? [part] : [element('wbr'), part]));
 }
 
 /** What is not known is less than everything. */

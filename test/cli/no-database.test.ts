@@ -1,0 +1,56 @@
+// A database that is not there, most often because its name is mistyped: who reads says so, and none is made.
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { exitCodeOf, messageForUser } from '../../src/cli/failure.ts';
+import { program } from '../../src/cli/iree-tuned.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+let folder: string;
+let missing: string;
+
+beforeEach(() => {
+  folder = temporaryDirectory();
+  missing = join(folder, 'tunning/tuning.db');
+  for (const [name, value] of Object.entries({
+    ...{ HOME: folder, XDG_CONFIG_HOME: join(folder, 'config'), IREE_TUNED_CACHE: join(folder, 'cache') },
+    ...{ IREE_TUNED_DB: undefined, IREE_TUNED_READONLY: undefined, IREE_TUNED_TEAM: undefined },
+  }))
+    vi.stubEnv(name, value);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+const type = (...words: string[]) => program.parseAsync(['--db', missing, ...words], { from: 'user' });
+
+test.each([
+  [['records']],
+  [['records', 'm=512', '--json']],
+  [['show', 'm=512']],
+  [['devices']],
+  [['report', '-o', 'out.html']],
+  [['export', 'out.jsonl']],
+  [['export', '-']],
+  [['prune', '--trials-older-than', '90']],
+  [['stats', '--zero']],
+])('%j says that there is none, and ends with 1', async (words) => {
+  const error = await type(...words.map((word) => word.replace('out.', join(folder, 'out.')))).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(messageForUser(error)).toMatch(`there is no tuning database ${missing}: `);
+  expect(exitCodeOf(error)).toBe(1);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test('stats has its counts elsewhere', async () => {
+  const said = vi.spyOn(console, 'log').mockReturnValue();
+  await type('stats');
+  expect(said.mock.calls.flat().join(' ').replaceAll(/\s+/g, ' ')).toBe(
+    `Nothing has been compiled yet, and there is no tuning database ${missing}.`,
+  );
+  expect(existsSync(join(folder, 'tunning'))).toBe(false);
+});

@@ -1,0 +1,119 @@
+// Every command line that the pages for people show, parsed: nothing in them has another name by now. What can be run in a
+// test is, page by page, in the other files of this folder.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CommanderError } from 'commander';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { NAMES } from '../../src/settings/settings.ts';
+import { splitFlags } from '../../src/settings/own-flags.ts';
+import { callsIn, COMMANDS, parsed, type Call } from '../support/command-lines.ts';
+import { root } from '../support/folders.ts';
+
+const PAGES = ['README.md', ...globSync('{docs,db,bench}/*.md', { cwd: root })].toSorted();
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
+const python = globSync('python/iree_compile_tuned/*.py', { cwd: root }).map(read).join('\n');
+
+// The parser says aloud what it misses.
+beforeEach(() => {
+  for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockReturnValue(true);
+});
+afterEach(() => vi.restoreAllMocks());
+
+interface Snippet {
+  readonly text: string;
+  readonly line: number;
+  /** Part of a sentence: what has to be given is left out there. */
+  readonly isInline: boolean;
+}
+
+const STARTS = new RegExp(
+  `^(?:\\$ )?(?=(?:[A-Z_]+=\\S+ )*(?:\\S*\\bbin/)?(?:${COMMANDS.join('|')})(?![\\w./-]))`,
+);
+
+/** Blocks of shell, the typed lines of blocks that show what is printed, and commands in sentences. */
+function snippetsOf(page: string): Snippet[] {
+  const text = read(page);
+  const lineAt = (index: number) => text.slice(0, index).split('\n').length;
+  const blocks = [...text.matchAll(/^```(?<language>\w*)\n(?<body>[^]*?)^```$/gm)];
+  const prose = blocks.reduce((left, { 0: all }) => left.replace(all, all.replaceAll(/[^\n]/g, ' ')), text);
+  const inline = [...prose.matchAll(/`([^`\n]+)`/g)].filter(([, code]) => STARTS.test(code!));
+  return [
+    ...blocks.flatMap(({ groups, index }): Snippet[] => {
+      const { language, body } = groups!;
+      const typed = body!.split('\n').filter((line) => STARTS.test(line));
+      const whole = language === 'sh' ? body! : language === '' ? typed.join('\n') : '';
+      return [{ text: whole.replaceAll(/^\$ /gm, ''), line: lineAt(index), isInline: false }];
+    }),
+    ...inline.map(({ 1: code, index }) => ({ text: code!, line: lineAt(index), isInline: true })),
+  ].filter((snippet) => snippet.text !== '');
+}
+
+/** Words of npm itself. */
+const OF_NPM = ['ci', 'install', 'publish', 'pack', 'sbom'];
+
+async function check({ command, argv }: Call, isInline: boolean): Promise<void> {
+  switch (command) {
+    case 'iree-tuned':
+      if (argv.length === 0) return;
+      await parsed(argv).catch((error: unknown) => {
+        const isLeftOut =
+          error instanceof CommanderError &&
+          /^commander\.(?:help|version|missingArgument|missingMandatoryOptionValue)/.test(error.code);
+        if (!isLeftOut || (!isInline && error.exitCode !== 0)) throw error;
+      });
+      return;
+    case 'iree-compile-tuned':
+      expect(splitFlags(argv).rest.filter((flag) => flag.startsWith('--iree-tuned'))).toEqual([]);
+      return;
+    case 'npm': {
+      const [verb, ...rest] = argv;
+      if (OF_NPM.includes(verb!)) return;
+      const name = verb === 'run' ? rest[0]! : verb!;
+      expect(Object.keys(scripts)).toContain(name);
+      const [source] = /\b[\w/]+\.ts$/.exec(scripts[name]!) ?? [];
+      const options = rest.flatMap((word) => /^--([a-z][\w-]+)/.exec(word)?.[1] ?? []);
+      for (const option of options) expect(read(source!)).toMatch(new RegExp(`['-]${option}\\b`));
+      return;
+    }
+    default:
+      expect(argv.slice(0, 2)).toEqual(['vitest', 'run']);
+      expect(existsSync(join(root, argv[2]!))).toBe(true);
+  }
+}
+
+describe.each(PAGES)('%s', (page) => {
+  const snippets = snippetsOf(page);
+
+  test('shows command lines that are understood', async () => {
+    const calls = callsIn(snippets.map(({ text }) => text));
+    for (const call of calls) {
+      const { line, isInline } = snippets[call.script]!;
+      const words = [call.command, ...call.argv].join(' ');
+      await check(call, isInline).catch((error: unknown) => {
+        throw new Error(`${page}:${line}: ${words}`, { cause: error });
+      });
+    }
+    // Each snippet was understood as far as its last command.
+    const found = new Set(calls.map(({ script }) => script));
+    const mentions = snippets.filter(({ text }) => text.split('\n').some((line) => STARTS.test(line)));
+    expect(mentions.filter((snippet) => !found.has(snippets.indexOf(snippet)))).toEqual([]);
+  });
+
+  test('names variables, scripts and parts of the Python module that there are', () => {
+    const text = read(page);
+    const settings = [...NAMES, 'node', 'machine'].map((name) => name.toUpperCase().replaceAll('-', '_'));
+    for (const [, name] of text.matchAll(/\bIREE_TUNED_([A-Z_]+)\b/g)) expect(settings).toContain(name);
+    for (const [, name] of text.matchAll(/\bnpm run ([\w:.]+\w)/g)) expect(scripts).toHaveProperty([name!]);
+    for (const [, name] of text.matchAll(/\biree_compile_tuned\.([a-z]\w*)/g))
+      expect(python).toMatch(new RegExp(`^def ${name!}\\(`, 'm'));
+  });
+});
+
+test('the pages have command lines at all', () => {
+  const count = (page: string) => callsIn(snippetsOf(page).map(({ text }) => text)).length;
+  expect(count('README.md')).toBeGreaterThan(30);
+  for (const name of ['settings', 'packages', 'report', 'contributing', 'troubleshooting', 'versions'])
+    expect({ name, count: count(`docs/${name}.md`) > 0 }).toEqual({ name, count: true });
+});
