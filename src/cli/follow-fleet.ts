@@ -7,11 +7,13 @@ import type { Populated } from '../populate/populate.ts';
 import type { PopulationSite } from '../populate/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 import { readAddress } from '../team/address.ts';
+import { pull } from '../team/exchange.ts';
 import { passwordFor } from '../team/password-file.ts';
 import { carryOut } from './carry-out.ts';
 import { openWholeDatabase } from './context.ts';
-import { teamUrl, withTeam } from './team.ts';
+import { COMMAND_LIMIT_MS, teamUrl, valueOf, withTeam } from './team.ts';
 
 /** A site that workers measure at, on the device that builds are for. */
 export const atFleet = (at: PopulationSite, store: Store, { settings }: Surroundings): PopulationSite => {
@@ -19,6 +21,21 @@ export const atFleet = (at: PopulationSite, store: Store, { settings }: Surround
   const site = forDevice === undefined ? at.site : siteFor(at.site, forDevice, store);
   return { ...at, site: { ...site, whyNotHere: null } };
 };
+
+/** What the team knows already is no work for anybody. */
+export const catchUp = (sites: readonly PopulationSite[], surroundings: Surroundings): Promise<void> =>
+  withTeam(surroundings, async (team) => {
+    const server = valueOf(await team.identify(COMMAND_LIMIT_MS));
+    const local = openWholeDatabase(surroundings);
+    try {
+      for (const { site } of sites) {
+        const { target, compiler } = placeOf(site);
+        valueOf(await pull(team, local, { target, compiler }, server, COMMAND_LIMIT_MS));
+      }
+    } finally {
+      local.close();
+    }
+  });
 
 /** Has workers carry a plan out, and follows them. */
 export async function followFleet(
@@ -42,8 +59,8 @@ export async function followFleet(
         executorOfFleet({
           ...{ sites, team, database, store, local },
           prepare: (planned) => here.prepare(planned),
-          onFound: (known, all) => {
-            show(`${known} of ${all} that were handed to the fleet`);
+          onLook: (open) => {
+            show(`${open} handed to workers`);
           },
         }),
       ),

@@ -24,7 +24,7 @@ import type { TuningProgress } from '../tuning/workload-search.ts';
 import { carryOut } from './carry-out.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
 import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from './context.ts';
-import { atFleet, followFleet } from './follow-fleet.ts';
+import { atFleet, catchUp, followFleet } from './follow-fleet.ts';
 import { readSpaceFile, restrictedTo } from './search-space.ts';
 
 interface Options extends SweepText {
@@ -81,6 +81,7 @@ export async function populateDatabase(
     throw new UsageError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
   try {
     const here = await sitesOf(common, options.flags ?? [], folder, surroundings);
+    if (isForFleet && !isDry) await catchUp(here, surroundings);
     const store = isDry
       ? ((await openIfThere(surroundings)) ?? (await openStore(join(folder, 'empty.db'))))
       : await openDatabase(surroundings);

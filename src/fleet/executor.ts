@@ -21,6 +21,9 @@ const LOOK_MS = 3000;
 
 const CALL_MS = 30_000;
 
+/** The server names no more of what is wanted at once. */
+const MOST_DEMANDS = 1000;
+
 /** Subjects that are wanted in one call. */
 const WANTED_AT_ONCE = 500;
 
@@ -32,8 +35,8 @@ export interface FleetParts {
   readonly database: QueueDatabase;
   readonly store: Store;
   readonly local: Exchange;
-  /** Is told how many of a group are known. */
-  readonly onFound: (known: number, all: number) => void;
+  /** Is told how many are still handed to workers. */
+  readonly onLook: (open: number) => void;
 }
 
 function valueOf<T>(answer: Answer<T>): T {
@@ -43,15 +46,15 @@ function valueOf<T>(answer: Answer<T>): T {
 
 /** Rejects with `ServerError` where the server cannot be reached to begin with, or does not take it. */
 export function executorOfFleet(parts: FleetParts): Executor {
-  const { prepare, sites, team, database, local, onFound } = parts;
+  const { prepare, sites, team, database, local, onLook } = parts;
   return {
     prepare,
-    async tune(works, again, index, { budgetSeconds, finishEarly, signal }) {
+    async tune(works, again, index, { budgetSeconds, finishEarly, signal, onResult }) {
       const { site } = sites[index]!;
       const stop = AbortSignal.any([finishEarly, signal]);
       const end = performance.now() + 1000 * budgetSeconds;
       const results = new Map<string, Known>();
-      const before = new Map([...again].map((key) => [key, recordFor(key, site, parts.store)]));
+      const before = recordsFor([...again], site, parts.store);
       const undecided = new Map(
         works.flatMap(({ key, workload }) => {
           const reason = whyNotAlone(workload);
@@ -60,18 +63,26 @@ export function executorOfFleet(parts: FleetParts): Executor {
       );
       const open = () => works.filter(({ key }) => !results.has(key) && !undecided.has(key));
       const look = async () => {
-        const server = valueOf(await team.identify(CALL_MS));
         const { target, compiler } = placeOf(site);
+        // Asked first: what is wanted no more by then was told before.
+        const isWanted = open().some(({ key }) => before.has(key)) ? await demandsOf(team, site) : () => true;
+        const server = valueOf(await team.identify(CALL_MS));
         valueOf(await pull(team, local, { target, compiler }, server, CALL_MS));
-        for (const { key } of open()) {
-          const record = recordFor(key, site, parts.store);
-          const old = before.get(key)?.evidence.tuningSeconds;
-          if (record !== null && record.evidence.tuningSeconds !== old)
-            results.set(key, { ...record, outcome: 'tuned' });
+        const keys = open().map(({ key }) => key);
+        for (const [key, record] of recordsFor(keys, site, parts.store)) {
+          const isNew = record.evidence.tuningSeconds !== before.get(key)?.evidence.tuningSeconds;
+          if (!isNew && isWanted(key)) continue;
+          // A worker that gives each less time takes what there was for all that there is.
+          const known: Known = { ...record, outcome: isNew ? 'tuned' : 'hit' };
+          results.set(key, known);
+          onResult(key, known);
         }
-        for (const [key, reason] of await failures(team, database, site))
-          if (open().some((work) => work.key === key)) undecided.set(key, vain(key, reason));
-        onFound(results.size, works.length);
+        const failed = await failures(team, database, site);
+        for (const { key } of open()) {
+          const reason = failed.get(key);
+          if (reason !== undefined) undecided.set(key, vain(key, reason));
+        }
+        onLook(open().length);
       };
       await want(team, open(), site);
       while (open().length > 0 && !stop.aborted && performance.now() < end) {
@@ -91,11 +102,16 @@ const vain = (workload: string, reason: string) => ({
   lastTriedAt: new Date().toISOString(),
 });
 
-/** The record that a build for this device would get, from a device of its class perhaps. */
-function recordFor(key: string, site: Site, store: Store): TuningRecord | null {
+/** The records that builds for this device would get, from devices of its class perhaps: by the keys of workloads. */
+function recordsFor(keys: readonly string[], site: Site, store: Store): Map<string, TuningRecord> {
   const { target, compiler, device } = placeOf(site);
-  const records = store.findRecords([key], target, compiler);
-  return chooseRecord(records, device, true) ?? recordsOfClass(records, site, store).get(key) ?? null;
+  const records = store.findRecords(keys, target, compiler);
+  const found = new Map(recordsOfClass(records, site, store));
+  for (const [key, some] of Map.groupBy(records, ({ workload }) => workload)) {
+    const own = chooseRecord(some, device, true);
+    if (own !== null) found.set(key, own);
+  }
+  return found;
 }
 
 async function want(team: Team, works: readonly Work[], site: Site): Promise<void> {
@@ -105,14 +121,26 @@ async function want(team: Team, works: readonly Work[], site: Site): Promise<voi
   }
 }
 
+/** Which workloads may still be wanted for a site's device. */
+async function demandsOf(team: Team, site: Site): Promise<(workload: string) => boolean> {
+  const { target, compiler, device } = placeOf(site);
+  const { demands } = valueOf(await team.demands({ target, compiler }, CALL_MS));
+  const wanted = new Set(demands.flatMap((one) => (one.device === device ? [one.workload] : [])));
+  return (workload) => demands.length >= MOST_DEMANDS || wanted.has(workload);
+}
+
 /** Why nobody does what is wanted at a site: by the keys of workloads. */
-async function failures(team: Team, database: QueueDatabase, site: Site): Promise<[string, string][]> {
+async function failures(
+  team: Team,
+  database: QueueDatabase,
+  site: Site,
+): Promise<ReadonlyMap<string, string>> {
   const place = placeOfWorker(site);
   const isHere = (one: { target: string; compiler: string }) =>
     one.target === place.target && one.compiler === place.compiler;
   const { refused } = valueOf(await team.fleet(CALL_MS));
   const dead = await deadJobs(database);
-  return [
+  return new Map([
     ...refused
       .filter((one) => isHere(one) && one.device === site.deviceKey)
       .map(({ workload, reason }): [string, string] => [workload, reason]),
@@ -122,5 +150,5 @@ async function failures(team: Team, database: QueueDatabase, site: Site): Promis
         workload,
         `${reason} (iree-tuned fleet --retry ${id.slice(0, 8)} tries again)`,
       ]),
-  ];
+  ]);
 }

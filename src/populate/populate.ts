@@ -1,6 +1,6 @@
 // A plan carried out: group by group, each of one site, surveyed just before it is measured. Whatever ends the run, what was
 // measured is in the database, and the same plan made anew goes on from there.
-import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
+import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import type { TuningResult } from '../tuning/result.ts';
 import type { Plan, Planned } from './plan.ts';
@@ -33,6 +33,8 @@ export interface GroupOptions {
   readonly finishEarly: AbortSignal;
   /** Ends everything at once. */
   readonly signal: AbortSignal;
+  /** May be told of each as soon as it is known; the outcome has all of them. */
+  readonly onResult: (key: string, known: Known) => void;
 }
 
 /** What became of planned work. */
@@ -117,24 +119,24 @@ export async function populate(
         MOST_SECONDS_EACH * works.size,
         works.size * shareOf(end - clock(), open.length),
       );
+      const onResult = (key: string, known: Known) => {
+        for (const one of works.get(key)!.planned)
+          if (!done.has(one))
+            note(one, { key, result: known, wasKnown: known.outcome === 'hit', reason: '' });
+      };
       const again = new Set(each.flatMap(({ work, isUnfinished }) => (isUnfinished ? [work.key] : [])));
       const outcome = await executor.tune(
         each.map(({ work }) => work),
         again,
         site,
-        { budgetSeconds, finishEarly, signal },
+        { budgetSeconds, finishEarly, signal, onResult },
       );
       for (const { planned, work } of each) {
         const known = outcome.results.get(work.key);
-        const vain = outcome.undecided.get(work.key);
-        const why = isStopped() ? INTERRUPTED : outcome.whyNot;
-        for (const one of planned)
-          note(one, {
-            key: work.key,
-            result: known ?? null,
-            wasKnown: known?.outcome === 'hit',
-            reason: known !== undefined ? '' : (vain?.reason ?? why),
-          });
+        const reason =
+          outcome.undecided.get(work.key)?.reason ?? (isStopped() ? INTERRUPTED : outcome.whyNot);
+        if (known !== undefined) onResult(work.key, known);
+        else for (const one of planned) note(one, { key: work.key, result: null, wasKnown: false, reason });
       }
     }
     const handled = new Set(group);

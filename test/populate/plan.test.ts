@@ -231,6 +231,30 @@ describe('a run', () => {
     expect(told).toHaveLength(50);
   });
 
+  test('tells of each as soon as it is known, and of each once', async () => {
+    const store = openStore();
+    const plan = planFor(store);
+    const { executor } = madeUp(store);
+    const told: string[] = [];
+    let early = 0;
+    await populate(
+      plan,
+      {
+        ...executor,
+        async tune(works, again, site, group) {
+          const outcome = await executor.tune(works, again, site, group);
+          const before = told.length;
+          for (const [key, known] of outcome.results) group.onResult(key, known);
+          early += told.length - before;
+          return outcome;
+        },
+      },
+      options({ atOnce: Infinity, onDone: ({ key }) => told.push(key) }),
+    );
+    expect(early).toBe(50);
+    expect(told).toEqual(plan.todo.map(({ work }) => work.key));
+  });
+
   test('has its budget: everybody gets a share of what is left, and what does not fit is said', async () => {
     const store = openStore();
     let now = 0;

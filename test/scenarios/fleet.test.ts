@@ -128,6 +128,24 @@ describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
       { workload: expect.stringContaining('m=44 ') as string, outcome: 'tuned' },
     ]);
     expect(rowsOf(laptop, 'trial')).toBe(0);
+    // Each is told as soon as a worker has told it.
+    expect(stderr).toMatch(/1 to tune, of which 0 go on; 1 known.*\n.*: 1 of 1: m=44 /);
+
+    // Somebody else's database knows what the team knows before anything is planned, and nobody works any more.
+    const other = Workplace.remembering({
+      ...PATIENT,
+      IREE_TUNED_TEAM: url,
+      IREE_TUNED_DEVICE: 'local-sync',
+    });
+    const again = await other.tuned(populate);
+    expect(JSON.parse(again.stdout.toString())).toMatchObject({
+      plan: { known: [{}, {}], todo: [] },
+      results: [],
+    });
+    const gone = await other.tuned(populate, {
+      env: { IREE_TUNED_TEAM: 'postgres://nobody@127.0.0.1:9/none' },
+    });
+    expect(gone).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1:9') as string });
   });
 
   test('a worker that could do nothing says why, and ends', async () => {
