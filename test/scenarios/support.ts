@@ -27,8 +27,6 @@ export interface Result {
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
-  /** The working directory; the place's folder when left out. */
-  readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Whom to run as; takes root. */
   readonly uid?: number | undefined;
@@ -155,7 +153,7 @@ export class Workplace {
     const [program, all] =
       limits === undefined ? [file, argv] : ['/bin/sh', ['-c', `${limits}; exec "$@"`, 'sh', file, ...argv]];
     const child = spawn(program, all, {
-      cwd: options.cwd ?? this.folder,
+      cwd: this.folder,
       ...(uid !== undefined && { uid }),
       env: { ...this.#env, ...options.env },
       stdio: 'pipe',
