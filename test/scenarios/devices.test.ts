@@ -15,7 +15,7 @@ function moveRecords(place: Workplace, change: Partial<Device> = {}): void {
   const here = JSON.parse(JSON.stringify(describeDevice('local-sync'))) as Device;
   alter(place, (database) =>
     database
-      .prepare('UPDATE device SET key = ?, form = ?')
+      .prepare('UPDATE device SET key = ?, form = ?, own = NULL')
       .run(KEY, JSON.stringify({ ...here, model: 'Another CPU (25/17/2)', ...change })),
   );
 }

@@ -1,8 +1,9 @@
 // `iree-tuned` as it is typed.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { root } from '../support/real-tools.ts';
 import { oddMatmul, Workplace } from './support.ts';
 
@@ -16,9 +17,17 @@ test('says its version', async () => {
   expect(await say(new Workplace(), ['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('says what was wrong with what was typed, and what would be right', async () => {
+/** With an input, and a database that knows nothing. */
+function placeWithDatabase(): Workplace {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
+  mkdirSync(dirname(place.database));
+  openSqliteStore(place.database).close();
+  return place;
+}
+
+test('says what was wrong with what was typed, and what would be right', async () => {
+  const place = placeWithDatabase();
   for (const [argv, message, ends] of [
     [['tune', 'in.mlir', '--budgett', '3'], /unknown option '--budgett'\n\(Did you mean --budget\?\)/, 2],
     [['tnue', 'in.mlir'], /unknown command 'tnue'\n\(Did you mean tune\?\)/, 2],
@@ -42,8 +51,7 @@ test('says what was wrong with what was typed, and what would be right', async (
 });
 
 describe('what goes wrong outside of it is said in one line', () => {
-  const place = new Workplace();
-  place.write('in.mlir', oddMatmul);
+  const place = placeWithDatabase();
   test.each([
     ['a full disk', 'exec "$0" records >/dev/full', /the output cannot be written: ENOSPC: .*/],
     [
