@@ -102,6 +102,8 @@ describe.skipIf(BROWSER === undefined)('the report page in Chromium', () => {
     expect(await status.textContent()).toBe('120 records');
     const gains = async () =>
       (await texts(page, '#records tbody tr:not(.details) td:nth-child(2)')).map(parseFloat);
+    // The table is drawn once it is scrolled to.
+    await expect.poll(async () => (await gains()).length).toBeGreaterThan(1);
     expect(await gains()).toEqual((await gains()).toSorted((a, b) => b - a));
     const header = page.locator('#records thead th').nth(1);
     expect(await header.getAttribute('aria-sort')).toBe('descending');
