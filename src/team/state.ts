@@ -1,28 +1,15 @@
 // What is remembered of a server between processes. It lies in the cache folder and not in the database, whose every
 // change makes all that is remembered of compiles stale. A folder that cannot be written remembers nothing.
-import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
 import { makeFolder } from '../system/folder.ts';
-import { ASKING_LOCKS, BREAKERS, MISSING, pathIn } from '../system/cache.ts';
-import { isObject } from '../system/data.ts';
+import { ASKING_LOCKS, MISSING, pathIn } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
-import { sha256 } from '../system/sha256.ts';
-import { isBreaker, type Breaker } from './breaker.ts';
+import type { Breaker } from './breaker.ts';
+import { isKept, recallBreaker, rememberBreaker, removeQuietly, serverIdentity } from './breaker-memory.ts';
 import { isMissing, type Missing } from './missing.ts';
 
-interface Kept<T> {
-  readonly identity: string;
-  readonly value: T;
-}
-
-const isKept =
-  <T>(isValue: (value: unknown) => value is T) =>
-  (value: unknown): value is Kept<T> =>
-    isObject(value) && typeof value['identity'] === 'string' && isValue(value['value']);
-
-const breakers = memoryOf(BREAKERS, isKept(isBreaker), { outlivesBuild: true });
 const missing = memoryOf(MISSING, isKept(isMissing), { outlivesBuild: true });
 
 export interface TeamState {
@@ -37,24 +24,13 @@ export interface TeamState {
   forget(): void;
 }
 
-/** @param url of the server, password included: a right one is another one's successor, and no URL is in a file */
+/** @param url of the server, password included */
 export function teamState(cacheDirectory: string, url: string): TeamState {
-  const identity = sha256(url).slice(0, 32);
-  const remove = (path: string) => {
-    try {
-      rmSync(path, { force: true });
-    } catch {
-      // It is somebody else's folder: then nothing was written there either.
-    }
-  };
-  const removeBreaker = () => {
-    remove(breakers.pathOf(cacheDirectory, identity));
-  };
+  const identity = serverIdentity(url);
   return {
-    breaker: () => breakers.recall(cacheDirectory, identity)?.value ?? null,
+    breaker: () => recallBreaker(cacheDirectory, identity),
     setBreaker(breaker) {
-      if (breaker === null) removeBreaker();
-      else breakers.remember(cacheDirectory, { identity, value: breaker });
+      rememberBreaker(cacheDirectory, identity, breaker);
     },
     missing: () => missing.recall(cacheDirectory, identity)?.value ?? {},
     setMissing(value) {
@@ -70,8 +46,8 @@ export function teamState(cacheDirectory: string, url: string): TeamState {
       }
     },
     forget() {
-      removeBreaker();
-      remove(missing.pathOf(cacheDirectory, identity));
+      rememberBreaker(cacheDirectory, identity, null);
+      removeQuietly(missing.pathOf(cacheDirectory, identity));
     },
   };
 }

@@ -18,6 +18,7 @@ import { openTeam } from '../team/postgres.ts';
 import { teamState } from '../team/state.ts';
 import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
+import { noteUnreachable } from './team-away.ts';
 
 /** What was tuned is pushed for so long at most. */
 const PUSH_LIMIT_MS = 1000;
@@ -115,15 +116,18 @@ function usable({ lines }: Received, works: readonly Work[], site: Site): Line[]
   return wanted.length === 0 ? [] : [...others, ...wanted];
 }
 
-/** Counts it, and says why there was no answer to who keeps a log. */
-function report(asked: Asked, found: number, { cacheDirectory, settings }: Surroundings): void {
+/** Counts it. */
+function report(asked: Asked, found: number, surroundings: Surroundings): void {
+  if (asked.outcome === 'unreachable') {
+    noteUnreachable(asked.reason, surroundings);
+    return;
+  }
   const ignored = asked.outcome === 'answered' ? asked.ignored : 0;
-  noteCounts(cacheDirectory, {
+  noteCounts(surroundings.cacheDirectory, {
     [`team: ${asked.outcome}`]: 1,
     ...(found > 0 && { 'team records': found }),
     ...(ignored > 0 && { 'team lines ignored': ignored }),
   });
-  if (asked.outcome === 'unreachable' && settings.log !== undefined) writeLog(asked.reason, settings.log);
 }
 
 /** Pushes what is new here, for a second at most. Never throws: what is not pushed now is pushed next time, or by `iree-tuned sync`. */

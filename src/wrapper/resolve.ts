@@ -11,6 +11,7 @@ import { surveyText } from '../input/operations.ts';
 import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
+import { isTeamAway } from './team-away.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
@@ -56,6 +57,7 @@ export async function resolve(
   const askOthers = async ({ input, site }: Inspected) => {
     const { team: url } = settings;
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
+    if (isTeamAway(url, surroundings)) return;
     const { askTeam } = await import('./ask-team.ts');
     const missing = () => (lookup = lookUp(store, input, site, settings, made)).misses;
     await askTeam(missing, whyNot === null, { url, site, surroundings });

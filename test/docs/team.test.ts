@@ -14,6 +14,7 @@ const page = readFileSync(join(root, 'docs', 'team.md'), 'utf8');
 const blocks = blocksOf('docs/team.md', {
   docker:
     'it downloads an image and starts a container, which machines that run tests need not be able to do',
+  marked: 'nothing that the page does makes a build fail, and lift has a test of its own',
 });
 
 test('every block of shell says whether it is run', () => {
