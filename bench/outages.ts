@@ -154,6 +154,12 @@ esac
   return path;
 }
 
+/** Milliseconds of two builds, one with a team and one without. */
+interface Pair {
+  readonly with: number;
+  readonly without: number;
+}
+
 class Builder {
   readonly #place: Workplace;
   readonly #compiler: string;
@@ -208,35 +214,31 @@ async function main(): Promise<void> {
   // The first of all asks the compiler, and fills caches.
   for (const { url } of servers) await builder.build(url);
   await builder.build(undefined);
-  const times = servers.map(() => ({
-    without: [] as number[],
-    first: [] as number[],
-    again: [] as number[],
-  }));
+  const times = servers.map(() => ({ first: [] as Pair[], again: [] as Pair[] }));
   for (let round = 0; round < rounds; round++) {
     say(`Round ${round + 1} of ${rounds} ...`);
     for (const [i, { url }] of rotate([...servers.entries()], round)) {
-      const own = times[i]!;
-      const kinds = [
-        async () => own.without.push(await builder.build(undefined)),
-        async () => {
-          builder.forget(url);
-          own.first.push(await builder.build(url));
-        },
-        async () => own.again.push(await builder.build(url)),
-      ];
-      // What comes again comes after the first; what is without comes before or after them.
-      for (const kind of round % 2 === 0 ? kinds : [kinds[1]!, kinds[2]!, kinds[0]!]) await kind();
+      /** One after the other, and the other way round in the next round. */
+      const pair = async (): Promise<Pair> => {
+        if (round % 2 > 0) return { with: await builder.build(url), without: await builder.build(undefined) };
+        const without = await builder.build(undefined);
+        return { with: await builder.build(url), without };
+      };
+      builder.forget(url);
+      times[i]!.first.push(await pair());
+      // A machine that has just waited for nobody is slower for a moment.
+      await builder.build(undefined);
+      times[i]!.again.push(await pair());
     }
   }
   await server.stop();
 
   const results = servers.map(({ what }, i) => {
-    const { without, first, again } = times[i]!;
-    const over = (kind: readonly number[]) => median(kind.map((time, round) => time - without[round]!));
+    const { first, again } = times[i]!;
+    const over = (pairs: readonly Pair[]) => median(pairs.map((pair) => pair.with - pair.without));
     return {
       what,
-      withoutMs: median(without),
+      withoutMs: median([...first, ...again].map(({ without }) => without)),
       firstMs: over(first),
       againMs: over(again),
       milliseconds: times[i],

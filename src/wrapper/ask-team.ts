@@ -18,7 +18,7 @@ import { openTeam } from '../team/postgres.ts';
 import { teamState } from '../team/state.ts';
 import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { noteUnreachable } from './team-away.ts';
+import { noteUnreachable } from './worth-asking.ts';
 
 /** What was tuned is pushed for so long at most. */
 const PUSH_LIMIT_MS = 1000;
@@ -34,14 +34,19 @@ interface Asker {
  * Asks the team for what is missing, and writes what it knows into the database. Never throws.
  * @param missing looks up what is missing now
  * @param isTuned whether this build tunes what is still missing then; else the team is told that it is wanted
+ * @param begun by `performance.now()`: since when the build waits for this
  */
 export async function askTeam(
   missing: () => readonly Work[],
   isTuned: boolean,
+  begun: number,
   { url, site, surroundings }: Asker,
 ): Promise<void> {
   const { settings, cacheDirectory, env } = surroundings;
-  const end = performance.now() + settings.teamTimeoutMs;
+  const { teamTimeoutMs } = settings;
+  // Loading what asks is a part of the wait. On a machine so busy that this takes most of it, half is left for the question.
+  const limitMs = Math.max(teamTimeoutMs / 2, begun + teamTimeoutMs - performance.now());
+  const end = performance.now() + limitMs;
   try {
     const team = openTeam(url, env);
     const works = missing();
@@ -61,7 +66,7 @@ export async function askTeam(
             take(local, lines);
           });
         },
-        limitMs: settings.teamTimeoutMs,
+        limitMs,
         now: Date.now,
         random: Math.random,
       });

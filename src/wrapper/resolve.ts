@@ -8,10 +8,11 @@ import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
 import { surveyText } from '../input/operations.ts';
+import { placeOf } from '../store/subject.ts';
 import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
-import { isTeamAway } from './team-away.ts';
+import { isWorthAsking } from './worth-asking.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
@@ -57,10 +58,12 @@ export async function resolve(
   const askOthers = async ({ input, site }: Inspected) => {
     const { team: url } = settings;
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
-    if (isTeamAway(url, surroundings)) return;
+    const begun = performance.now();
+    const workloads = lookup.misses.map(({ key }) => key);
+    if (!isWorthAsking(url, { ...placeOf(site), workloads }, surroundings)) return;
     const { askTeam } = await import('./ask-team.ts');
     const missing = () => (lookup = lookUp(store, input, site, settings, made)).misses;
-    await askTeam(missing, whyNot === null, { url, site, surroundings });
+    await askTeam(missing, whyNot === null, begun, { url, site, surroundings });
   };
   const until = () =>
     settings.team === undefined || lookup.misses.length === 0 ? null : Date.now() + MISSING_MS;
