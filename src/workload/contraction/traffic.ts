@@ -28,9 +28,18 @@ const SCALAR = 16;
 /** Operations on numbers in the time in which the default reads a byte that nothing else is done with. */
 const OPERATIONS_PER_BYTE = 2;
 
-/** What one execution by the default takes, in operations on numbers in vectors: strides keep the compiler from making any. */
+/**
+ * Whether the compiler makes no vectors of it, as far as one can tell: it does not of what is read with strides, nor where it
+ * finds no tile that divides the image that a filter is moved over.
+ */
+function isLikelyScalar({ dimensions, windows, context }: Contraction): boolean {
+  if (windows === undefined) return context?.dispatch?.isStrided === true;
+  return windows.some(([along]) => dimensions[along]!.size > 1 && dimensions[along]!.size % 2 === 1);
+}
+
+/** What one execution by the default takes, in operations on numbers in vectors. */
 export function likelyCost(workload: Contraction): number {
-  const { lhs, rhs, context } = workload;
-  const work = contractionFlops(workload) * (context?.dispatch?.isStrided === true ? SCALAR : 1);
+  const { lhs, rhs } = workload;
+  const work = contractionFlops(workload) * (isLikelyScalar(workload) ? SCALAR : 1);
   return work + OPERATIONS_PER_BYTE * (bytesOf(workload, lhs) + bytesOf(workload, rhs));
 }

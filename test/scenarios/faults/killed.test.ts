@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { cachedCompiler } from '../../stress/cached-compiler.ts';
 import { coldBuilds } from '../../stress/cold-builds.ts';
 import { killStorm } from '../../stress/kill-storm.ts';
 import { commandLinesWith, leftovers } from '../../stress/leftovers.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { root } from '../../support/real-tools.ts';
+import { simulatedTools } from '../../support/simulated-tools.ts';
 import { oddMatmul, rowsOf, Workplace } from '../support.ts';
 import { argv } from './support.ts';
 
@@ -42,11 +42,12 @@ describe('a wrapper that is killed while it tunes', () => {
   );
 });
 
+// With real candidates, and many more of them: `npm run test:kills`.
 test('a few kills at random moments leave nothing behind', { timeout: 300_000 }, async () => {
-  const compiler = cachedCompiler(temporaryDirectory(), { oneBatch: true });
-  const { killed, problems } = await killStorm(2, 3, () => undefined, compiler);
+  const compiler = simulatedTools(temporaryDirectory());
+  const { killed, problems } = await killStorm(3, 3, () => undefined, compiler);
   expect(problems).toEqual([]);
-  expect(killed).toBe(2);
+  expect(killed).toBe(3);
 });
 
 test(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contractionFlops } from '../../../src/workload/contraction/contraction.ts';
 import { likelyCost } from '../../../src/workload/contraction/traffic.ts';
-import { matmul, workload } from '../../support/workloads.ts';
+import { convolution, matmul, workload } from '../../support/workloads.ts';
 
 test('what waits for its operands costs more than what it does with them', () => {
   const vector = workload({ n: 1000, k: 1024 });
@@ -15,3 +15,13 @@ test('where much is done with every operand, the work is what counts', () => {
   const square = matmul(1024, 1024, 1024);
   expect(likelyCost(square) / contractionFlops(square)).toBeCloseTo(1, 1);
 });
+
+test.each([64, null])(
+  'a filter over an image that no tile divides is scalar code, for %s channels',
+  (inputs) => {
+    const [even, odd] = [convolution(16, 64, inputs), convolution(17, 64, inputs)];
+    expect(likelyCost(odd) / contractionFlops(odd)).toBeGreaterThan(
+      10 * (likelyCost(even) / contractionFlops(even)),
+    );
+  },
+);
