@@ -29,12 +29,15 @@ const SCALAR = 16;
 const OPERATIONS_PER_BYTE = 2;
 
 /**
- * Whether the compiler makes no vectors of it, as far as one can tell: it does not of what is read with strides, nor where it
- * finds no tile that divides the image that a filter is moved over.
+ * Whether the compiler makes no vectors of it, or hardly any, as far as one can tell: it does not of what is read with strides,
+ * nor where it finds no tile that divides the image that a filter is moved over.
  */
 function isLikelyScalar({ dimensions, windows, context }: Contraction): boolean {
   if (windows === undefined) return context?.dispatch?.isStrided === true;
-  return windows.some(([along]) => dimensions[along]!.size > 1 && dimensions[along]!.size % 2 === 1);
+  const inside = new Set(windows.map(([, within]) => within));
+  const isDepthwise = dimensions.every(({ kind }, d) => kind !== 'k' || inside.has(d));
+  const least = isDepthwise ? 2 : 4;
+  return windows.some(([along]) => dimensions[along]!.size > 1 && dimensions[along]!.size % least > 0);
 }
 
 /** What one execution by the default takes, in operations on numbers in vectors. */
