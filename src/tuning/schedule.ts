@@ -41,6 +41,9 @@ const IDLE = 0.5;
 /** A batch that is likely to save less than this share of what all of them take is not worth its time. */
 const LEAST_SHARE = 0.0005;
 
+/** Finals that are about less than this share of it wait until nothing else is tried: by then there may be no time for them. */
+const LEAST_FOUND_SHARE = 0.005;
+
 /** Whether finals may find something. */
 const isHopeful = ({ batches, ratio }: Standing) => batches > 0 && ratio > LEAST_RATIO;
 
@@ -53,11 +56,20 @@ function likelySaving({ programSeconds, ratio, batches, idle }: Standing): numbe
 /** Seconds of a run of the program that finals are about. */
 const foundSaving = ({ programSeconds, ratio }: Standing) => programSeconds * (1 - 1 / Math.max(1, ratio));
 
-/** Seconds that the finals of all but one take. */
+const secondsOfAll = (standings: readonly Standing[]) =>
+  sumOf(standings.map(({ programSeconds }) => programSeconds));
+
+/** Those whose finals time is kept for. */
+function promising<S extends Standing>(some: readonly S[], standings: readonly Standing[]): S[] {
+  const least = LEAST_FOUND_SHARE * secondsOfAll(standings);
+  return some.filter((one) => isHopeful(one) && foundSaving(one) >= least);
+}
+
+/** Seconds that time is kept for the finals of all but one. */
 export const reserveBeside = (standings: readonly Standing[], one: Standing): number =>
   sumOf(
-    standings
-      .filter((other) => other !== one && !other.isClosed && isHopeful(other))
+    promising(standings, standings)
+      .filter((other) => other !== one && !other.isClosed)
       .map(({ finalsSeconds }) => finalsSeconds),
   );
 
@@ -80,17 +92,18 @@ export function nextStep(
   const began = open.filter(({ batches }) => batches > 0);
   // One that is alone has the time to see whether it is not so after all.
   const hopeful = isAlone ? began : began.filter(isHopeful);
+  const kept = isAlone ? began : promising(began, standings);
   const ended = best(
-    hopeful.filter(({ isOver }) => isOver),
+    kept.filter(({ isOver }) => isOver),
     foundSaving,
   );
   if (ended !== null) return { kind: 'finals', index: ended.index };
-  const total = sumOf(standings.map(({ programSeconds }) => programSeconds));
+  const total = secondsOfAll(standings);
   const isFirst = standings.every(({ batches }) => batches === 0);
-  const reserve = sumOf(hopeful.map(({ finalsSeconds }) => finalsSeconds));
+  const reserve = sumOf(kept.map(({ finalsSeconds }) => finalsSeconds));
   /** With the finals that become necessary by it. */
   const costOf = (one: (typeof open)[number]) =>
-    one.batchSeconds + (hopeful.includes(one) ? 0 : one.finalsSeconds);
+    one.batchSeconds + (kept.includes(one) ? 0 : one.finalsSeconds);
   const worth = open.filter(
     (one) =>
       !one.isOver &&

@@ -41,6 +41,10 @@ const FINALS_SECONDS = 4;
 const LARGE_SHARE = 0.15;
 const SMALL_BATCH = 8;
 
+/** And less than this share a look that is short: a program of many such parts gains most by a look at each of them. */
+const SMALL_SHARE = 0.05;
+const TINY_BATCH = 4;
+
 /** What a batch gets for being timed in any case. */
 const LEAST_TIMING_SECONDS = 5;
 
@@ -86,7 +90,11 @@ export async function tuneTogether<P extends Part>(
     const part = parts[step.index]!;
     const standing = standings[step.index]!;
     const { search } = part;
-    const isLarge = (one: Standing) => isAlone || isLargeIn(standings, one.programSeconds);
+    const isLarge = (one: Standing) => isAlone || isShareOf(standings, one.programSeconds, LARGE_SHARE);
+    const sizeFor = (one: Standing) => {
+      if (isLarge(one)) return effort.trialsPerBatch;
+      return isShareOf(standings, one.programSeconds, SMALL_SHARE) ? SMALL_BATCH : TINY_BATCH;
+    };
     const chosen =
       step.kind === 'batch'
         ? batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce, isAlone)
@@ -100,8 +108,7 @@ export async function tuneTogether<P extends Part>(
         own.batches === 0 ? firstSeconds : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
       const searches = chosen.map((index) => {
         const own = standings[index]!;
-        const size = isLarge(own) ? effort.trialsPerBatch : SMALL_BATCH;
-        return { search: parts[index]!.search, size, room: () => room(own) };
+        return { search: parts[index]!.search, size: sizeFor(own), room: () => room(own) };
       });
       await tryTogether(searches, clock);
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
@@ -129,9 +136,12 @@ async function tryTogether(
     await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);
 }
 
-/** Whether what takes so much of the program's time is a large part of it. */
-const isLargeIn = (all: readonly Pick<Standing, 'programSeconds'>[], programSeconds: number): boolean =>
-  programSeconds >= LARGE_SHARE * sumOf(all.map((one) => one.programSeconds));
+/** Whether what takes so much of the program's time is such a share of it at least. */
+const isShareOf = (
+  all: readonly Pick<Standing, 'programSeconds'>[],
+  programSeconds: number,
+  share: number,
+): boolean => programSeconds >= share * sumOf(all.map((one) => one.programSeconds));
 
 /** What is known of each part; what was not timed yet is compared with what was. */
 function standingsOf<P extends Part>(
@@ -159,7 +169,7 @@ function standingsOf<P extends Part>(
       ...{ programSeconds, ratio, batches, idle, isOver },
       batchSeconds: isTimed ? search.batchSeconds : batchSeconds,
       finalsSeconds: isTimed
-        ? search.finalsSeconds(!isAlone && !isLargeIn(times, programSeconds))
+        ? search.finalsSeconds(!isAlone && !isShareOf(times, programSeconds, LARGE_SHARE))
         : FINALS_SECONDS,
     };
   });

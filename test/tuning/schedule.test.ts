@@ -50,6 +50,15 @@ describe('what is done next', () => {
     expect(nextStep(standings, 9)).toEqual({ kind: 'finals', index: 1 });
   });
 
+  test('is a first look before the decision about what hardly matters, for which no time is kept', () => {
+    const hardly = standing({ batches: 2, ratio: 1.04, programSeconds: 0.1, isOver: true });
+    const standings = [hardly, standing(found), standing()];
+    expect(nextStep(standings, 60)).toEqual({ kind: 'batch', index: 2 });
+    // A decision, and a look and a decision more.
+    expect(nextStep(standings, 10)).toEqual({ kind: 'batch', index: 2 });
+    expect(nextStep([hardly, closed], 60)).toEqual({ kind: 'finals', index: 0 });
+  });
+
   test('is no look at what can hardly save anything', () => {
     const standings = [closed, standing({ ...found, isOver: true }), standing({ programSeconds: 0.0001 })];
     expect(nextStep(standings, 60)).toEqual({ kind: 'finals', index: 1 });

@@ -128,6 +128,15 @@ test('what most of the time is spent in is searched for longest, and all of it i
   expect(seconds).toBeLessThanOrEqual(60);
 });
 
+test('of a program of many parts each gets a short look', async () => {
+  const operations = Array.from({ length: 25 }, (_, i) => ({ m: 16 * (i + 40), seconds: 0.1, gain: 0.9 }));
+  const { parts } = await program(operations, 60).tune();
+  const first = parts.flatMap(({ bench }) => sizes(bench).slice(0, 1));
+  expect(first.length).toBeGreaterThan(20);
+  // With data tiling.
+  expect(Math.max(...first)).toBeLessThanOrEqual(5);
+});
+
 test('nobody waits for a decision that nothing depends on', async () => {
   const { tune, store } = program(
     [
