@@ -1,20 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { coordinateDescent } from '../../../src/search/descent.ts';
 import { llvmCpu } from '../../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import { DEFAULT_EFFORT } from '../../../src/tuning/workload-search.ts';
 import { subjectOf } from '../../store/samples.ts';
-import { cachedCompiler } from '../../stress/cached-compiler.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { toolchain } from '../../support/real-tools.ts';
+import { simulatedTools } from '../../support/simulated-tools.ts';
 import { SPACE } from '../../support/backend.ts';
 import { matmul } from '../../support/workloads.ts';
 import { tuneWith } from '../../tuning/support.ts';
-
-// All of them search the same space: its candidates are compiled once.
-const compiler = cachedCompiler(temporaryDirectory(), { oneBatch: true });
 
 // Wrong numbers are in test/tuner, memory is in test/measure: both end like these.
 test.each([
@@ -27,21 +24,27 @@ test.each([
     const folder = temporaryDirectory();
     const workDirectory = join(folder, 'work', 'tuning-test');
     mkdirSync(workDirectory, { recursive: true });
-    const real = { ...(await toolchain(workDirectory)), compiler };
+    // What candidates make of the time that they are given is made up, but for the one that fails.
+    const compiler = simulatedTools(join(folder, 'tools'));
+    const tool = (name: string) => join(dirname(compiler), '..', '..', '_runtime_libs', name);
+    const tools = {
+      ...(await toolchain(workDirectory)),
+      ...{ compiler, benchmarkModule: tool('iree-benchmark-module'), runModule: tool('iree-run-module') },
+    };
     // Whatever runs the second candidate: a process for all of them, or one for it alone.
     const benchmarkModule = join(folder, 'benchmark');
     writeFileSync(
       benchmarkModule,
       `#!/bin/sh
 case "$*" in *--benchmark_filter=BM_\\(c1\\)*) ${deed} ;; *--benchmark_filter=*) ;; *) ${deed} ;; esac
-exec '${real.benchmarkModule}' "$@"
+exec '${tools.benchmarkModule}' "$@"
 `,
       { mode: 0o755 },
     );
     const form = matmul(61, 67, 71);
     const subject = subjectOf(61, { workloadForm: form });
     const store = openSqliteStore(join(folder, 'tuning.db'));
-    const result = await tuneWith({ ...real, benchmarkModule }, store, {
+    const result = await tuneWith({ ...tools, benchmarkModule }, store, {
       subject,
       backend: llvmCpu,
       options: SPACE,
