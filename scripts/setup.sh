@@ -24,7 +24,7 @@ node scripts/build.mjs
 provision() {
   echo "Installing IREE $2 from PyPI into $1 ..." >&2
   if ! python3 -m venv "$1" ||
-    ! "$1/bin/pip" install --quiet --no-compile --disable-pip-version-check "iree-base-compiler==$2" "iree-base-runtime==$2" >&2; then
+    ! "$1/bin/pip" install --quiet --disable-pip-version-check "iree-base-compiler==$2" "iree-base-runtime==$2" >&2; then
     rm -rf "$1"
     echo "setup: the IREE compiler could not be installed." >&2
     echo "setup: it takes Python 3.9 or newer with venv, and access to PyPI; or set IREE_TUNED_COMPILER to an iree-compile." >&2
