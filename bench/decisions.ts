@@ -142,7 +142,15 @@ async function prepare(name: string, place: Workplace, surroundings: Surrounding
   mkdirSync(workDirectory);
   const { signal } = new AbortController();
   const { executable, compiler, flags, device } = site;
-  const own = { compiler: executable, release: compiler.release, flags, device, workDirectory, signal };
+  const own = {
+    compiler: executable,
+    release: compiler.release,
+    flags,
+    device,
+    workDirectory,
+    commonDirectory: workDirectory,
+    signal,
+  };
   return { name, work, site, toolchain: { ...own, ...tools } };
 }
 

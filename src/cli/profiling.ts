@@ -17,7 +17,8 @@ import { measurementsOf, type Decided, type Measurement, type Measurements } fro
 import { operationsOf, type ProfiledOperation } from '../profile/operation.ts';
 import { csvHeader, csvRow, type Tags } from '../profile/report.ts';
 import { runLog, type RunSummary } from '../profile/run-log.ts';
-import { operandsAt } from '../measure/build.ts';
+import { moduleWithFillers } from '../measure/candidate-module.ts';
+import { moduleAt } from '../measure/common-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { makeFolder } from '../system/folder.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -144,8 +145,8 @@ export async function keepCandidates(
   try {
     const rows: string[] = [];
     for (const one of all) {
-      const operands = await candidateOperands(one, site, workDirectory);
-      const text = operands === undefined ? null : candidateText(one, site, operands);
+      const around = await textAround(one, site, workDirectory);
+      const text = around === undefined ? null : candidateText(one, site, around);
       const name = candidatePath(one);
       if (text !== null) {
         makeFolder(dirname(join(folder, name)));
@@ -159,15 +160,15 @@ export async function keepCandidates(
   }
 }
 
-/** Of a candidate in a dispatch, the compiler's own text of its operands; undefined where the compiler does not get there. */
-async function candidateOperands(
+/** Of a candidate in a dispatch, the compiler's own text of what it is added to; undefined where the compiler does not get there. */
+async function textAround(
   { workload }: Measurement,
   { executable, flags }: Site,
   workDirectory: string,
-): Promise<string | null | undefined> {
+): Promise<string | undefined> {
   const phase = candidatePhase(workload);
-  if (phase === null) return null;
+  if (phase === null) return moduleWithFillers(workload);
   const signal = new AbortController().signal;
-  const toolchain = { compiler: executable, flags, workDirectory, signal };
-  return (await operandsAt(phase, toolchain, workload, 'operands')) ?? undefined;
+  const toolchain = { compiler: executable, flags, commonDirectory: workDirectory, signal };
+  return (await moduleAt(phase, toolchain, moduleWithFillers(workload))) ?? undefined;
 }

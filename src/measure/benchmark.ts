@@ -26,23 +26,23 @@ export interface Timings {
 }
 
 /**
- * Times `names` of `module`, repetitions interleaved at random. When the process dies or takes too long, nobody knows
+ * Times `names` of the last one of `modules`, which are loaded in their order, repetitions interleaved at random. When the process dies or takes too long, nobody knows
  * whose fault it was: each function is then timed in a process of its own.
  */
 export async function benchmark(
   toolchain: Toolchain,
-  module: string,
+  modules: readonly string[],
   names: readonly string[],
   options: BenchmarkOptions,
 ): Promise<Timings> {
-  const all = await runOnce(toolchain, module, options);
+  const all = await runOnce(toolchain, modules, options);
   const seconds = readTimings(all.stdout);
   if (all.ok && names.every((name) => seconds.has(name))) return { seconds, failed: new Map() };
   if (names.length === 1) return { seconds: new Map(), failed: new Map([[names[0]!, endingOf(all)]]) };
   const failed = new Map<string, string>();
   const alone = new Map<string, readonly number[]>();
   for (const name of names) {
-    const result = await runOnce(toolchain, module, {
+    const result = await runOnce(toolchain, modules, {
       ...options,
       only: [name],
       // Loading a module takes its time on a busy machine.
@@ -57,7 +57,11 @@ export async function benchmark(
 
 const endingOf = (result: ToolResult) => (result.ok ? 'no timing was reported' : result.ending);
 
-function runOnce(toolchain: Toolchain, module: string, options: BenchmarkOptions): Promise<ToolResult> {
+function runOnce(
+  toolchain: Toolchain,
+  modules: readonly string[],
+  options: BenchmarkOptions,
+): Promise<ToolResult> {
   // Understood by glibc, and without effect elsewhere.
   const env =
     options.placement === 'packed' ? { GLIBC_TUNABLES: 'glibc.malloc.mmap_threshold=1073741824' } : {};
@@ -65,7 +69,7 @@ function runOnce(toolchain: Toolchain, module: string, options: BenchmarkOptions
   return runTool(
     toolchain.benchmarkModule,
     [
-      `--module=${module}`,
+      ...modules.map((module) => `--module=${module}`),
       ...deviceFlags(toolchain.device),
       `--benchmark_repetitions=${options.repetitions}`,
       `--benchmark_min_time=${options.minSeconds}s`,

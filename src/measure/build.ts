@@ -1,11 +1,18 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
-import { createHash } from 'node:crypto';
-import { candidatePhase, hasConstants, operandsText, type Workload } from '../workload/workload.ts';
+import { candidatePhase, hasConstants, type Workload } from '../workload/workload.ts';
 import { availableParallelism } from 'node:os';
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
-import { candidateAtLine, candidateModule, candidateOf, type Candidate } from './candidate-module.ts';
+import {
+  candidateAtLine,
+  candidateModule,
+  candidateOf,
+  declaringFillers,
+  EMPTY_MODULE,
+  type Candidate,
+} from './candidate-module.ts';
+import { compiledFillers, moduleAt, NO_CONVERSION } from './common-modules.ts';
 import { annotated, lateAnnotations, wholeProgramFlags } from './whole-program.ts';
 import { runTool, type ToolResult, type Toolchain } from './toolchain.ts';
 
@@ -19,6 +26,9 @@ export interface Build {
 
 /** A candidate takes 0.1 s to compile; one that takes a hundred times as long is not worth having. */
 const SECONDS_PER_CANDIDATE = 10;
+
+/** What the compiler makes of legal text is the same without its own checks, which take up to a fifth of the time. */
+const NO_CHECKS = '--verify=false';
 
 /**
  * Linked, all candidates are one unit of code, made by one thread; each by itself takes 0.15 s of work more. So many threads
@@ -95,33 +105,6 @@ export async function textAfter(
   return ok ? readFile(made!) : null;
 }
 
-/** The compiler's text of a workload's operands at the end of a phase, made once; null when it does not get there. */
-export async function operandsAt(
-  phase: string,
-  {
-    compiler,
-    flags,
-    workDirectory,
-    signal,
-  }: Pick<Toolchain, 'compiler' | 'flags' | 'workDirectory' | 'signal'>,
-  workload: Workload,
-  name: string,
-): Promise<string | null> {
-  const text = operandsText(workload);
-  const operands = join(workDirectory, `operands-${createHash('sha1').update(text).digest('hex')}`);
-  const [source, made] = [`${operands}.mlir`, `${operands}.${phase}.mlir`];
-  const known = await readFile(made, 'utf8').catch(() => null);
-  if (known !== null) return known;
-  await writeFile(source, text);
-  // In one step: another module of the same workload may be made at the same time.
-  const temporary = `${made}.${name}`;
-  const argv = [...flags, `--compile-to=${phase}`, source, '-o', temporary];
-  const { ok } = await runTool(compiler, argv, SECONDS_TO_A_PHASE, signal);
-  if (!ok) return null;
-  await rename(temporary, made);
-  return readFile(made, 'utf8');
-}
-
 async function compileOnce(
   toolchain: Toolchain,
   workload: Workload,
@@ -129,20 +112,29 @@ async function compileOnce(
   name: string,
 ): Promise<{ module: string | null; blamed: Map<string, string> }> {
   const phase = candidatePhase(workload);
-  const operands = phase === null ? null : await operandsAt(phase, toolchain, workload, name);
-  if (phase !== null && operands === null) return { module: null, blamed: new Map() };
-  let text = candidateModule(workload, candidates, operands);
+  const [fillers, empty] = await Promise.all([
+    compiledFillers(toolchain, workload, 'exact'),
+    phase === null ? EMPTY_MODULE : moduleAt(phase, toolchain, EMPTY_MODULE),
+  ]);
+  if (fillers === null || empty === null) return { module: null, blamed: new Map() };
+  let text = candidateModule(workload, candidates, declaringFillers(empty, workload));
   const source = join(toolchain.workDirectory, `${name}.mlir`);
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
   await writeFile(source, text);
-  // A workload has the types that code is generated for: nothing is left to convert.
-  const conversion = '--iree-input-demote-f64-to-f32=false';
   const linking = `--iree-hal-link-executables=${availableParallelism() <= FEW_THREADS}`;
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
   const wholeProgram = await wholeProgramFlags(toolchain, candidates, name);
   const from = phase === null ? [] : [`--compile-from=${phase}`];
-  const flags = [...toolchain.flags, conversion, linking, ...evaluation, ...wholeProgram, ...from];
+  const flags = [
+    ...toolchain.flags,
+    NO_CONVERSION,
+    NO_CHECKS,
+    linking,
+    ...evaluation,
+    ...wholeProgram,
+    ...from,
+  ];
   const compile = (...argv: string[]) =>
     runTool(
       toolchain.compiler,

@@ -4,9 +4,11 @@ import { functions, locate } from 'mlir-parser-ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Release } from '../compiler/release.ts';
+import { fillerDeclarations, fillerDefinitions } from '../workload/fillers.ts';
 import {
   candidateLoops,
   exactTypeOf,
+  fillersOf,
   functionText,
   isDynamic,
   operandsText,
@@ -52,14 +54,27 @@ export function candidateOf(
 export const functionNames = (workload: Workload, candidate: string): string[] =>
   isDynamic(workload) ? staticForms(workload).map((_, i) => `${candidate}_at${i}`) : [candidate];
 
+export const EMPTY_MODULE = 'module {\n}\n';
+
+/** Text of a module that says, too, by what functions of another one a workload's operands are filled. */
+export function declaringFillers(text: string, workload: Workload): string {
+  const end = text.lastIndexOf('}');
+  return `${text.slice(0, end)}${fillerDeclarations(fillersOf(workload))}${text.slice(end)}`;
+}
+
+/** Text of a module for candidates of a workload, without anything but what fills their operands. */
+export const moduleWithFillers = (workload: Workload): string =>
+  `module {\n${fillerDefinitions(fillersOf(workload))}}\n`;
+
 /**
  * Text of the whole module. Line numbers of errors lead back to candidates through `candidateAtLine`.
- * @param operands the compiler's own text of the operands, where candidates are written for a later phase
+ * @param around text of the module that candidates are added to, as it is in their phase: what fills their operands is
+ * declared there, or defined, as it is when left out
  */
 export function candidateModule(
   workload: Workload,
   candidates: readonly Candidate[],
-  operands: string | null = null,
+  around: string = moduleWithFillers(workload),
 ): string {
   const functions = candidates.flatMap(({ name, attribute, sumsIn }) =>
     functionNames(workload, name).map((functionName, form) =>
@@ -71,9 +86,8 @@ export function candidateModule(
       }),
     ),
   );
-  if (operands === null) return `${operandsText(workload)}\n${functions.join('\n')}\n`;
-  const end = operands.lastIndexOf('}');
-  return `${operands.slice(0, end)}${functions.join('\n')}\n${operands.slice(end)}`;
+  const end = around.lastIndexOf('}');
+  return `${around.slice(0, end)}${operandsText(workload)}\n${functions.join('\n')}\n${around.slice(end)}`;
 }
 
 /** The candidate that a function of the module belongs to, as it is written or as the compiler prints it. */

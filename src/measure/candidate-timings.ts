@@ -2,6 +2,7 @@
 import type { Workload } from '../workload/workload.ts';
 import { benchmark, type BenchmarkOptions } from './benchmark.ts';
 import { functionNames } from './candidate-module.ts';
+import { loadedWith } from './common-modules.ts';
 import { median } from './statistics.ts';
 import type { Toolchain } from './toolchain.ts';
 
@@ -24,7 +25,13 @@ export async function timeCandidates(
   options: BenchmarkOptions,
 ): Promise<CandidateTimings> {
   const functionsOf = (names: readonly string[]) => names.flatMap((name) => functionNames(workload, name));
-  const timings = await benchmark(toolchain, module, functionsOf(candidates), {
+  const modules = await loadedWith(toolchain, workload, module);
+  if (modules === null)
+    return {
+      seconds: new Map(),
+      failed: new Map(candidates.map((name) => [name, 'nothing fills the operands'])),
+    };
+  const timings = await benchmark(toolchain, modules, functionsOf(candidates), {
     ...options,
     ...(options.only && { only: functionsOf(options.only) }),
   });

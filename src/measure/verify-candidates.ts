@@ -1,13 +1,11 @@
 // Whether candidates compute what the default does: the very functions that are timed, on exact and on full values.
 import { candidatePhase, resultTypeOf, staticForms, type Workload } from '../workload/workload.ts';
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Build } from './build.ts';
 import { functionNames } from './candidate-module.ts';
-import { FULL_VALUES, type Values } from '../workload/contraction/values.ts';
+import { loadedWith } from './common-modules.ts';
+import type { Values } from '../workload/fillers.ts';
 import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
-import { runTool, type Toolchain } from './toolchain.ts';
+import type { Toolchain } from './toolchain.ts';
 import { compareOutputs, dispatchAllowance, runFunction } from './verify.ts';
 
 /** What is known of a candidate's output. */
@@ -42,13 +40,13 @@ export async function verifyCandidates(
   );
   const sets: readonly Values[] = canCompareFull(workload) ? ['exact', 'full'] : ['exact'];
   for (const values of sets) {
-    const before = values === 'full' ? await compileFullValues(toolchain) : null;
-    if (values === 'full' && before === null) return null;
+    const modules = await loadedWith(toolchain, workload, module, values);
+    if (modules === null) return null;
     /** At each size; null when one of them cannot be had. */
     const outputsOf = async (name: string): Promise<Uint8Array[] | null> => {
       const outputs: Uint8Array[] = [];
       for (const functionName of functionNames(workload, name)) {
-        const output = await runFunction(toolchain, module, functionName, timeoutSeconds, before);
+        const output = await runFunction(toolchain, modules, functionName, timeoutSeconds);
         if (output === null) return null;
         outputs.push(output);
       }
@@ -86,16 +84,4 @@ export async function verifyCandidates(
     }
   }
   return verified;
-}
-
-/** Seconds to compile a module of one constant. */
-const SECONDS_TO_CHOOSE = 30;
-
-/** Path of the module that chooses full values, made once; null when it cannot be compiled. */
-async function compileFullValues({ compiler, workDirectory, signal }: Toolchain): Promise<string | null> {
-  const [source, module] = [join(workDirectory, 'full.mlir'), join(workDirectory, 'full.vmfb')];
-  if (existsSync(module)) return module;
-  await writeFile(source, FULL_VALUES);
-  const { ok } = await runTool(compiler, [source, '-o', module], SECONDS_TO_CHOOSE, signal);
-  return ok ? module : null;
 }

@@ -82,21 +82,19 @@ function largestOf(bytes: Uint8Array, elementType: string): { finite: number; is
 
 /**
  * Output of one function without arguments, as raw bytes; null when it could not be run.
- * @param before a module that is loaded before the function's
+ * @param modules are loaded in their order; the last one has the function
  */
 export async function runFunction(
   toolchain: Toolchain,
-  module: string,
+  modules: readonly string[],
   name: string,
   timeoutSeconds: number,
-  before: string | null = null,
 ): Promise<Uint8Array | null> {
   const file = join(toolchain.workDirectory, `${name}.bin`);
   const result = await runTool(
     toolchain.runModule,
     [
-      ...(before === null ? [] : [`--module=${before}`]),
-      `--module=${module}`,
+      ...modules.map((module) => `--module=${module}`),
       ...deviceFlags(toolchain.device),
       `--function=${name}`,
       `--output=@${file}`,

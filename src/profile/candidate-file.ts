@@ -12,12 +12,12 @@ export const candidatePath = ({ operation, configuration }: Measurement): string
 
 /**
  * MLIR of a function that works on made-up operands with one configuration, and above it how to compile it.
- * @param operands the compiler's own text of them, where candidates are written for a later phase
+ * @param around text of the module that the function is added to, as it is in its phase
  */
 export function candidateText(
   { workload, configuration }: Measurement,
   { flags, compiler }: Pick<Site, 'flags' | 'compiler'>,
-  operands: string | null,
+  around: string,
 ): string {
   const phase = candidatePhase(workload);
   const from = phase === null ? [] : [`--compile-from=${phase}`];
@@ -35,6 +35,6 @@ export function candidateText(
       : []),
   ];
   const candidate = candidateOf('main', configuration, workload, compiler.release);
-  const module = candidateModule(workload, [candidate], operands);
+  const module = candidateModule(workload, [candidate], around);
   return `${comments.map((line) => `// ${line}\n`).join('')}${module}`;
 }

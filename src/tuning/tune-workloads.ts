@@ -173,6 +173,7 @@ export async function tuneWorkloads(
       ...tools,
       device: site.device,
       workDirectory,
+      commonDirectory: workDirectory,
       signal: AbortSignal.any([options.signal, overdue]),
     };
     const share = shareOf(end - clock(), works.length);

@@ -1,5 +1,6 @@
 // What a kind of work is to the rest of the program: one object for each folder beside this file.
 import type { Operation } from 'mlir-parser-ts';
+import type { Filler } from './fillers.ts';
 import type { TunedSizes } from './sizes.ts';
 
 /** All operations that do the same work in the same order of loops; what a matcher finds. */
@@ -99,7 +100,9 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   candidatePhase(workload: W): string | null;
   /** What a database keeps of it. */
   stored(workload: W): W;
-  /** Text of the operands of all static forms, made when a module is loaded: small integers, or full values (values.ts). */
+  /** What fills the operands. */
+  fillers(workload: W): readonly Filler[];
+  /** Text of the operands of all static forms, filled when a module is loaded. */
   operandsText(workload: W): string;
   /** Text of a function without arguments that does the work on the operands of one static form. */
   functionText(workload: W, candidate: CandidateFunction): string;

@@ -11,6 +11,7 @@ import type {
   OperationForm,
   Skipped,
 } from './kind.ts';
+import { distinctFillers, type Filler } from './fillers.ts';
 import type { TunedSizes } from './sizes.ts';
 
 /** A workload in canonical form; `kind` says which. */
@@ -129,7 +130,11 @@ export const candidatePhase = (workload: Workload): string | null =>
 /** What a database keeps of a workload: no text that a compiler is given. */
 export const storedForm = (workload: Workload): Workload => KINDS[workload.kind].stored(workload);
 
-/** Text of the operands of all static forms, made when a module is loaded. */
+/** What fills the operands of its candidates, each once. */
+export const fillersOf = (workload: Workload): Filler[] =>
+  distinctFillers(KINDS[workload.kind].fillers(workload));
+
+/** Text of the operands of all static forms, filled when a module is loaded: by functions that it does not have. */
 export const operandsText = (workload: Workload): string => KINDS[workload.kind].operandsText(workload);
 
 /** Text of a function without arguments that does the work on the operands of one static form. */

@@ -9,12 +9,12 @@ import { buildCandidates } from '../../src/measure/build.ts';
 import { timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { compareOutputs, dispatchAllowance, runFunction } from '../../src/measure/verify.ts';
+import { compareOutputs, dispatchAllowance } from '../../src/measure/verify.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import type { Workload } from '../../src/workload/workload.ts';
 import { STRIDED_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { toolchain } from '../support/real-tools.ts';
+import { outputOf, toolchain } from '../support/real-tools.ts';
 
 /** Four vectors times matrices, one after the other, each with a bias; then a convolution with strides, padded. */
 const PROGRAM = `func.func @main(%x: tensor<256xf32>, %bias: tensor<256xf32>, ${[0, 1, 2, 3].map((i) => `%w${i}: tensor<256x256xf32>`).join(', ')}, %image: tensor<8x8x32xf32>, %filter: tensor<32x48xf32>) -> (tensor<256xf32>, tensor<6x6x48xf32>) {
@@ -99,7 +99,7 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     expect(build.refused).toEqual(new Map());
     const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);
     expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
-    const output = (await runFunction(tools, build.module!, 'own', 60))!;
+    const output = (await outputOf(tools, workload, build.module!, 'own'))!;
     const values = new Float32Array(output.buffer, output.byteOffset, 6 * 6 * 48);
     expect(values.subarray(0, 7 * 48).every((value) => value === 0)).toBe(true);
     expect(values.subarray(7 * 48, 11 * 48).some((value) => value !== 0)).toBe(true);
@@ -127,8 +127,8 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     expect(faulty.context.dispatch.text).not.toBe(dispatch.text);
     const stock = await buildCandidates(tools, workload, [stockCandidate('stock')], 'right');
     const other = await buildCandidates(tools, faulty, [stockCandidate('stock')], 'wrong');
-    const right = (await runFunction(tools, stock.module!, 'stock', 60))!;
-    const wrong = (await runFunction(tools, other.module!, 'stock', 60))!;
+    const right = (await outputOf(tools, workload, stock.module!, 'stock'))!;
+    const wrong = (await outputOf(tools, workload, other.module!, 'stock'))!;
     const allowance = dispatchAllowance(right, 'f32');
     expect(compareOutputs(right, right, 'f32', null, allowance).equal).toBe(true);
     expect(compareOutputs(right, wrong, 'f32', null, allowance).equal).toBe(false);

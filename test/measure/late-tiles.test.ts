@@ -10,7 +10,7 @@ import { tuningSpec, tuningSpecFlags } from '../../src/spec/tuning.ts';
 import { buildCandidates, textAfter } from '../../src/measure/build.ts';
 import { candidateModule, candidateOf } from '../../src/measure/candidate-module.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
+import { compareOutputs } from '../../src/measure/verify.ts';
 import {
   DATA_TILE_CONFIGURATION,
   type DataTileConfiguration,
@@ -19,7 +19,7 @@ import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { packedLowering } from '../../src/backend/llvm-cpu/render.ts';
 import type { Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { toolchain } from '../support/real-tools.ts';
+import { outputOf, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
 const transposed = (base: Workload): Workload => ({ ...base, rhs: { ...base.rhs, dimensions: [1, 2] } });
@@ -49,7 +49,7 @@ test.each<[string, Workload]>([
   const { module, refused } = await buildCandidates(tools, shape, candidates, 'm');
   expect([...refused]).toEqual([]);
   const outputs = await Promise.all(
-    candidates.map(({ name }) => runFunction({ ...tools }, module!, name, 60)),
+    candidates.map(({ name }) => outputOf({ ...tools }, shape, module!, name)),
   );
   for (const output of outputs)
     expect(compareOutputs(outputs[0]!, output!, shape.accumulator.elementType)).toMatchObject({
@@ -113,7 +113,7 @@ test.each([[[]], [['--iree-opt-level=O2']]])(
 
     const text = candidateModule(shape, [{ name: 'main', attribute: null }]);
     const program = `func.func @main(%lhs: tensor<127x61xf32>, %rhs: tensor<61x255xf32>) -> tensor<127x255xf32> {
-${text.slice(text.indexOf('  %zero = arith.constant 0.0'))}`;
+${text.slice(text.indexOf('  %zero = arith.constant 0.0'), text.lastIndexOf('}'))}`;
     await compileInjected(tools, program, shape, own, [dump]);
     expect(measured).toHaveLength(4);
     expect(measured).toEqual(dispatches());

@@ -2,16 +2,23 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { buildCandidates, type Build } from '../../src/measure/build.ts';
-import { candidateModule, candidateOf, truthOf, type Candidate } from '../../src/measure/candidate-module.ts';
+import {
+  candidateModule,
+  candidateOf,
+  declaringFillers,
+  EMPTY_MODULE,
+  truthOf,
+  type Candidate,
+} from '../../src/measure/candidate-module.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
-import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
+import { compareOutputs } from '../../src/measure/verify.ts';
 import { randomSearch } from '../../src/search/random.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { toolchain } from '../support/real-tools.ts';
+import { outputOf, toolchain } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
@@ -30,7 +37,8 @@ interface Fault {
 async function planted(tools: Toolchain, shape: Workload, { sumsIn, edit }: Fault): Promise<Build> {
   const own: Candidate = { name: 'own', attribute: null };
   const others = [stock, ...truthOf(shape)];
-  const text = candidateModule(shape, [...others, { ...own, ...(sumsIn && { sumsIn }) }]);
+  const candidates = [...others, { ...own, ...(sumsIn && { sumsIn }) }];
+  const text = candidateModule(shape, candidates, declaringFillers(EMPTY_MODULE, shape));
   const start = text.indexOf('func.func @own(');
   const [source, module] = ['mlir', 'vmfb'].map((ending) => join(tools.workDirectory, `planted.${ending}`));
   writeFileSync(source!, text.slice(0, start) + edit(text.slice(start)));
@@ -113,8 +121,8 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
       });
       // Small integers do not tell.
       const [expected, actual] = [
-        await runFunction(tools, build.module!, 'stock', TIMEOUT),
-        await runFunction(tools, build.module!, 'own', TIMEOUT),
+        await outputOf(tools, shape, build.module!, 'stock'),
+        await outputOf(tools, shape, build.module!, 'own'),
       ];
       expect(compareOutputs(expected!, actual!, shape.accumulator.elementType).maxError).toBe(0);
     },

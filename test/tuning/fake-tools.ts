@@ -52,6 +52,7 @@ ${deeds.afterRun ?? ''}`,
     flags: [],
     device: describeDevice('local-sync'),
     workDirectory,
+    commonDirectory: workDirectory,
     signal: new AbortController().signal,
   };
 }

@@ -2,11 +2,20 @@
 import { isFloat } from '../element-type.ts';
 import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
-import { declaration, emptyResult, initializer, load, operandsOf } from './operands.ts';
+import {
+  declaration,
+  emptyResult,
+  fillersOf,
+  initializer,
+  load,
+  operandsOf,
+  type Operand,
+} from './operands.ts';
+import type { Filler } from '../fillers.ts';
 import { operationText, tensorType } from './text.ts';
 
-/** Declarations of all operands, and what fills them when the module is loaded. */
-export function operandsText(workload: Contraction): string {
+/** All of the workload's, each once. */
+function distinctOperands(workload: Contraction): Operand[] {
   const combinations = operandsOf(workload);
   // All left-hand sides first: a constant, which has no buffer, comes last.
   const byName = new Map(
@@ -14,7 +23,15 @@ export function operandsText(workload: Contraction): string {
       combinations.map((combination) => [combination[name].global, combination[name]] as const),
     ),
   );
-  const operands = [...byName.values()];
+  return [...byName.values()];
+}
+
+/** What fills them. */
+export const operandFillers = (workload: Contraction): Filler[] => fillersOf(distinctOperands(workload));
+
+/** Declarations of all operands, and what fills them when the module is loaded. */
+export function operandsText(workload: Contraction): string {
+  const operands = distinctOperands(workload);
   return `${operands.map(declaration).join('\n')}\n${initializer(operands)}`;
 }
 

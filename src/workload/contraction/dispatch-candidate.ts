@@ -4,76 +4,58 @@ import { parse } from 'mlir-parser-ts';
 import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
 import { isFloat } from '../element-type.ts';
+import { elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
 import { argumentType, writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
 import { rootOf } from './from-operation.ts';
-import { hashedValues } from './operands.ts';
+import { exactBits } from './operands.ts';
 import { rewrittenRoot } from './strides.ts';
-import { CHOICE, CHOICE_DECLARATION, FACTORS } from './values.ts';
 
 const inputsOf = ({ arguments: all }: Dispatch): readonly DispatchArgument[] => all.slice(0, -1);
 
+/** What fills its operands. */
+export const dispatchFillers = (dispatch: Dispatch): Filler[] =>
+  inputsOf(dispatch).map(({ elementType, shape }) => fillerOf(elementType, elementsOf(shape)));
+
 /**
- * What is compiled as far as `flow` before candidates are added: buffers for all operands, filled when the module is
- * loaded. Those of one operand are filled one after the other, so that each has an allocation of its own, as weights have.
+ * Buffers for all operands, filled when the module is loaded. Those of one operand are filled one after the other, so that
+ * each has an allocation of its own, as weights have.
  */
 export function dispatchOperandsText(workload: Contraction, dispatch: Dispatch): string {
   const inputs = inputsOf(dispatch);
   const declarations = inputs.map(
     (input, i) => `util.global private mutable @operand${i} : ${globalType(input)}`,
   );
-  const fills = inputs.map((input, i) => {
-    const seed = `  %first${i} = arith.constant ${1 + 64 * i} : index`;
-    const value = (name: string) =>
-      hashedValues(
-        name,
-        `%${name}_seed`,
-        input.shape,
-        input.elementType,
-        workload,
-        i % 2 === 0 ? FACTORS.lhs : FACTORS.rhs,
-      );
-    const type = argumentType(input);
-    if (input.buffers === 1)
-      return `${seed}
-  %value${i}_seed = util.optimization_barrier %first${i} : index
-${value(`value${i}`)}
-  %view${i} = hal.tensor.export %value${i} : ${type} -> !hal.buffer_view
-  util.global.store %view${i}, @operand${i} : !hal.buffer_view`;
-    return `${seed}
-  %count${i} = arith.constant ${input.buffers} : index
+  const fills = inputs.map(({ shape, elementType, buffers }, i) => {
+    const first = 1 + 64 * i;
+    const filled = fillLines({
+      name: `value${i}`,
+      shape,
+      elementType,
+      seed: buffers === 1 ? first : `%seed${i}`,
+      exactBits: exactBits(workload, elementType),
+      factor: i % 2 === 0 ? FACTORS.lhs : FACTORS.rhs,
+    });
+    if (buffers === 1)
+      return `${filled}
+  util.global.store %value${i}_view, @operand${i} : !hal.buffer_view`;
+    return `  %first${i} = arith.constant ${first} : index
+  %count${i} = arith.constant ${buffers} : index
   %list${i} = util.list.create %count${i} : !util.list<?>
   util.list.resize %list${i}, %count${i} : !util.list<?>
   scf.for %n${i} = %zero to %count${i} step %one {
-    %value${i}_seed = arith.addi %first${i}, %n${i} : index
-${value(`value${i}`)}
-    %view${i} = hal.tensor.export %value${i} : ${type} -> !hal.buffer_view
-    util.list.set %list${i}[%n${i}], %view${i} : !hal.buffer_view -> !util.list<?>
+    %seed${i} = arith.addi %first${i}, %n${i} : index
+${filled}
+    util.list.set %list${i}[%n${i}], %value${i}_view : !hal.buffer_view -> !util.list<?>
   }
   util.global.store %list${i}, @operand${i} : !util.list<?>`;
   });
-  // What nobody reads would not be filled; nobody times a function with an argument.
-  const loads = inputs.map(
-    (input, i) => `  %operand${i} = util.global.load @operand${i} : ${globalType(input)}`,
-  );
-  const names = inputs.map((_, i) => `%operand${i}`).join(', ');
-  const types = inputs.map(globalType).join(', ');
   return `util.global private mutable @next = 0 : index
 ${declarations.join('\n')}
-${CHOICE_DECLARATION}
 util.initializer {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
-${CHOICE}
 ${fills.join('\n')}
   util.return
-}
-util.func public @operands(%unused: i32) -> (${types}, index) {
-${loads.join('\n')}
-  %next = util.global.load @next : index
-  %one = arith.constant 1 : index
-  %after = arith.addi %next, %one : index
-  util.global.store %after, @next : index
-  util.return ${names}, %next : ${types}, index
 }`;
 }
 

@@ -2,8 +2,8 @@
 import type { KindOfWork } from '../kind.ts';
 import { isNarrowFloat } from '../element-type.ts';
 import { atSizes } from './at-sizes.ts';
-import { functionText, operandsText } from './candidate.ts';
-import { dispatchFunctionText, dispatchOperandsText } from './dispatch-candidate.ts';
+import { functionText, operandFillers, operandsText } from './candidate.ts';
+import { dispatchFillers, dispatchFunctionText, dispatchOperandsText } from './dispatch-candidate.ts';
 import { haveSameDimensions, isMadeOf, isSameWork } from './compare.ts';
 import { contractionFlops, contractionKey, isDynamic, staticForms, type Contraction } from './contraction.ts';
 import { formOf, mayBecomeContraction, readContraction, rootOf } from './from-operation.ts';
@@ -45,6 +45,10 @@ export const contractions: KindOfWork<Contraction> = {
   candidatePhase: ({ context }) => (context === undefined ? null : 'flow'),
   stored: ({ context, ...workload }) =>
     context === undefined ? workload : { ...workload, context: { digest: context.digest } },
+  fillers: (workload) =>
+    workload.context?.dispatch === undefined
+      ? operandFillers(workload)
+      : dispatchFillers(workload.context.dispatch),
   operandsText: (workload) =>
     workload.context?.dispatch === undefined
       ? operandsText(workload)

@@ -1,10 +1,11 @@
 // The operands of candidates: made once when their module is loaded, at random, and passed to every function.
 import { staticForms, type Contraction, type OperandForm } from './contraction.ts';
 import { tensorType } from './text.ts';
-import { CHOICE, CHOICE_DECLARATION, FACTORS, valueLines } from './values.ts';
+import { elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
+import { elementBits, isNarrowFloat } from '../element-type.ts';
 
 /** An operand of one or more functions. */
-interface Operand {
+export interface Operand {
   readonly name: 'lhs' | 'rhs';
   readonly form: OperandForm;
   /** Name of the global that holds it. */
@@ -29,60 +30,35 @@ export function declaration({ global, filled, form, constant }: Operand): string
     : `util.global private mutable @${global} : !hal.buffer_view`;
 }
 
-/** Text that fills the operand. */
-function fill({ name, form, global, filled }: Operand): string {
-  const shape = form.dimensions.map((d) => filled.dimensions[d]!.size);
-  return hashedValues(global, `%${global}_seed`, shape, form.elementType, filled, FACTORS[name]);
-}
+/** The size that it is filled in. */
+const shapeOf = ({ form, filled }: Operand): number[] =>
+  form.dimensions.map((d) => filled.dimensions[d]!.size);
 
-/**
- * Text that makes `%name`, a tensor of values from a hash of each element's position and of `seed`, an index.
- * @param workload whose results are to be exact
- * @param factor one of `FACTORS`
- */
-export function hashedValues(
-  name: string,
-  seed: string,
-  shape: readonly number[],
-  elementType: string,
-  workload: Contraction,
-  factor: number,
-): string {
-  const type = `tensor<${shape.map((size) => `${size}x`).join('')}${elementType}>`;
-  const loops = shape.map((_, i) => `d${i}`).join(', ');
-  const identity = `affine_map<(${loops}) -> (${loops})>`;
-  const iterators = shape.map(() => '"parallel"').join(', ');
-  const position = shape.flatMap((size, i) => [
-    `    %i${i} = linalg.index ${i} : index`,
-    `    %s${i} = arith.constant ${size} : index`,
-    `    %t${i} = arith.muli ${i === 0 ? seed : `%p${i}`}, %s${i} : index`,
-    `    %p${i + 1} = arith.addi %t${i}, %i${i} : index`,
-  ]);
-  return `  %${name}_empty = tensor.empty() : ${type}
-  %${name} = linalg.generic {indexing_maps = [${identity}], iterator_types = [${iterators}]} outs(%${name}_empty : ${type}) {
-  ^bb0(%o: ${elementType}):
-${position.join('\n')}
-    %h0 = arith.index_cast ${shape.length === 0 ? seed : `%p${shape.length}`} : index to i32
-    %m0 = arith.constant -1640531535 : i32
-    %m1 = arith.constant -2048144777 : i32
-    %r0 = arith.constant 15 : i32
-    %r1 = arith.constant 13 : i32
-    %h1 = arith.muli %h0, %m0 : i32
-    %h2 = arith.shrui %h1, %r0 : i32
-    %h3 = arith.xori %h1, %h2 : i32
-    %h4 = arith.muli %h3, %m1 : i32
-    %h5 = arith.shrui %h4, %r1 : i32
-    %hash = arith.xori %h4, %h5 : i32
-${valueLines(workload, elementType, factor)}
-  } -> ${type}`;
-}
+/** What fills the operands. */
+export const fillersOf = (operands: readonly Operand[]): Filler[] =>
+  operands.map((operand) => fillerOf(operand.form.elementType, elementsOf(shapeOf(operand))));
+
+/** Bits of exact values. Narrow accumulators take fewer, and over a long k they round all the same. */
+export const exactBits = (workload: Contraction, elementType: string): number =>
+  isNarrowFloat(workload.accumulator.elementType) ? 2 : Math.min(4, elementBits(elementType));
+
+/** Text that fills the operand. */
+const fill = (operand: Operand, index: number): string =>
+  fillLines({
+    name: operand.global,
+    shape: shapeOf(operand),
+    elementType: operand.form.elementType,
+    seed: 1 + 64 * index,
+    exactBits: exactBits(operand.filled, operand.form.elementType),
+    factor: FACTORS[operand.name],
+  });
 
 function store({ global, filled, form, constant }: Operand): string {
   const type = tensorType(filled, form);
   return constant
-    ? `  util.global.store %${global}, @${global} : ${type}`
-    : `  %${global}_view = hal.tensor.export %${global} : ${type} -> !hal.buffer_view
-  util.global.store %${global}_view, @${global} : !hal.buffer_view`;
+    ? `  %${global} = hal.tensor.import %${global}_view : !hal.buffer_view -> ${type}
+  util.global.store %${global}, @${global} : ${type}`
+    : `  util.global.store %${global}_view, @${global} : !hal.buffer_view`;
 }
 
 /** Indices of an operand's dimensions whose sizes are only known at run time. */
@@ -125,26 +101,8 @@ export function operandsOf(workload: Contraction): Operands[] {
   });
 }
 
-/**
- * Fills operands one by one. Each asks the finished one before it for its size, only so that both cannot be made in the
- * same step: they would share an allocation, whereas a program's operands are allocated one by one. Where operands of
- * megabytes lie relative to each other changes their speed by half on some processors.
- */
-export function initializer(operands: readonly Operand[]): string {
-  const steps = operands.map((operand, i) => {
-    const before = operands[i - 1];
-    const seed =
-      before === undefined
-        ? `arith.constant 1 : index`
-        : `hal.buffer_view.dim<%${before.global}_view : !hal.buffer_view>[0] : index`;
-    return `  %${operand.global}_seed = ${seed}
-${fill(operand)}
-${store(operand)}`;
-  });
-  return `${CHOICE_DECLARATION}
-util.initializer {
-${CHOICE}
-${steps.join('\n')}
-  util.return
+/** Fills operands one by one, each in an allocation of its own, as a program's are. */
+export const initializer = (operands: readonly Operand[]): string =>
+  `util.initializer {
+${operands.map((operand, i) => `${fill(operand, i)}\n${store(operand)}\n`).join('')}  util.return
 }`;
-}

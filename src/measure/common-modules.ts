@@ -1,0 +1,77 @@
+// What modules of candidates have in common. It is made once for all workloads that share a folder.
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fillersModule, type Values } from '../workload/fillers.ts';
+import { fillersOf, type Workload } from '../workload/workload.ts';
+import { runTool, type Toolchain } from './toolchain.ts';
+
+/** What it takes to compile something. */
+type Compiling = Pick<Toolchain, 'compiler' | 'flags' | 'commonDirectory' | 'signal'>;
+
+/** Seconds to compile a module of next to nothing. */
+const SECONDS_FOR_LITTLE = 30;
+
+/** A workload has the types that code is generated for: nothing is left to convert. */
+export const NO_CONVERSION = '--iree-input-demote-f64-to-f32=false';
+
+/** Files that are made or under way. */
+const made = new Map<string, Promise<string | null>>();
+
+/**
+ * What a module of candidates is loaded with, itself last: what fills its operands stands before it.
+ * @returns null when that cannot be compiled
+ */
+export async function loadedWith(
+  toolchain: Compiling,
+  workload: Workload,
+  module: string,
+  values: Values = 'exact',
+): Promise<string[] | null> {
+  const fillers = await compiledFillers(toolchain, workload, values);
+  return fillers === null ? null : [fillers, module];
+}
+
+/** Path of the module that fills a workload's operands; null when it cannot be compiled. */
+export const compiledFillers = (
+  toolchain: Compiling,
+  workload: Workload,
+  values: Values,
+): Promise<string | null> =>
+  compiled(toolchain, fillersModule(fillersOf(workload), values), [NO_CONVERSION], 'vmfb');
+
+/** The compiler's text of a module at the end of a phase, with its devices; null when it does not get there. */
+export async function moduleAt(phase: string, toolchain: Compiling, text: string): Promise<string | null> {
+  const path = await compiled(toolchain, text, [NO_CONVERSION, `--compile-to=${phase}`], 'mlir');
+  return path === null ? null : readFile(path, 'utf8');
+}
+
+/** Path of what the compiler makes of a text. */
+function compiled(
+  toolchain: Compiling,
+  text: string,
+  own: readonly string[],
+  ending: string,
+): Promise<string | null> {
+  const { compiler, flags, commonDirectory, signal } = toolchain;
+  const digest = createHash('sha1')
+    .update([...own, text].join('\n'))
+    .digest('hex');
+  const [source, path] = [`${digest}.in.mlir`, `${digest}.${ending}`].map((name) =>
+    join(commonDirectory, name),
+  );
+  const known = made.get(path!);
+  if (known !== undefined) return known;
+  const compile = async () => {
+    await writeFile(source!, text);
+    const argv = [...flags, ...own, source!, '-o', path!];
+    const { ok } = await runTool(compiler, argv, SECONDS_FOR_LITTLE, signal);
+    return ok ? path! : null;
+  };
+  const making = compile();
+  made.set(path!, making);
+  // What was stopped or has failed may be asked for again.
+  const forget = () => made.delete(path!);
+  making.then((result) => result === null && forget(), forget);
+  return making;
+}

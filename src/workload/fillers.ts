@@ -1,0 +1,175 @@
+// What fills the operands of candidates: functions in a module of their own, which is compiled once for all candidates. There
+// is one for each set of values, so that the very code that is timed on one set is verified on both.
+import { elementBits, isFloat } from './element-type.ts';
+
+/**
+ * - `exact`: small integers. They and their sums are exact in every element type, so that no order of summation makes a
+ *   difference; but neither does a kernel that computes in fewer bits than it should.
+ * - `full`: values that take all bits of their type. Floats are between -1 and 1, integers anywhere in their range.
+ */
+export type Values = 'exact' | 'full';
+
+/** Fills operands of one element type: of any size, or of one where the compiler cannot cut vectors of the type off. */
+export interface Filler {
+  readonly elementType: string;
+  /** Elements. */
+  readonly size: number | null;
+}
+
+/** Of which two operands can run over the same hashes: factors make values of them that have nothing to do with each other. */
+export const FACTORS = { lhs: -1028477387, rhs: 668265263 } as const;
+
+/** What fills an operand of so many elements. */
+export function fillerOf(elementType: string, size: number): Filler {
+  // Elements that share a byte are written together.
+  return { elementType, size: elementBits(elementType) < 8 ? size : null };
+}
+
+const MODULE = 'fillers';
+
+/** Name of its function in its module, and for all others. */
+const ownNameOf = ({ elementType, size }: Filler): string =>
+  `${elementType}${size === null ? '' : `_${size}`}`;
+const nameOf = (filler: Filler): string => `${MODULE}.${ownNameOf(filler)}`;
+
+const PARAMETERS = '(index, i32, i32, index) -> !hal.buffer_view';
+
+/** Each once, in the same order whatever order they come in. */
+export function distinctFillers(fillers: readonly Filler[]): Filler[] {
+  const byName = new Map(fillers.map((filler) => [nameOf(filler), filler]));
+  return [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, filler]) => filler);
+}
+
+/** What a module says that calls them in theirs. */
+export const fillerDeclarations = (fillers: readonly Filler[]): string =>
+  fillers.map((filler) => `util.func private @${nameOf(filler)}${PARAMETERS}\n`).join('');
+
+/** The module that they are called in. */
+export const fillersModule = (fillers: readonly Filler[], values: Values): string =>
+  `module @${MODULE} {\n${definitions(fillers, values, ownNameOf)}}\n`;
+
+/** Their functions, for a module that is to be whole by itself. */
+export const fillerDefinitions = (fillers: readonly Filler[]): string =>
+  definitions(fillers, 'exact', nameOf);
+
+const definitions = (
+  fillers: readonly Filler[],
+  values: Values,
+  nameIn: (filler: Filler) => string,
+): string => fillers.map((filler) => definition(filler, values, nameIn(filler))).join('');
+
+/** A function that gives a new buffer of hashes of each element's position and a seed. */
+function definition({ elementType, size }: Filler, values: Values, name: string): string {
+  const type = `tensor<${size ?? '?'}x${elementType}>`;
+  const dynamic = size === null;
+  return `util.func public @${name}(%seed: index, %unused: i32, %factor: i32, %size: index) -> !hal.buffer_view {
+  %empty = tensor.empty(${dynamic ? '%size' : ''}) : ${type}
+  %filled = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%empty : ${type}) {
+  ^bb0(%old: ${elementType}):
+    %i = linalg.index 0 : index
+    %first = arith.muli %seed, %size : index
+    %position = arith.addi %first, %i : index
+    %h0 = arith.index_cast %position : index to i32
+    %m0 = arith.constant -1640531535 : i32
+    %m1 = arith.constant -2048144777 : i32
+    %r0 = arith.constant 15 : i32
+    %r1 = arith.constant 13 : i32
+    %h1 = arith.muli %h0, %m0 : i32
+    %h2 = arith.shrui %h1, %r0 : i32
+    %h3 = arith.xori %h1, %h2 : i32
+    %h4 = arith.muli %h3, %m1 : i32
+    %h5 = arith.shrui %h4, %r1 : i32
+    %hash = arith.xori %h4, %h5 : i32
+${values === 'exact' ? exactValue(elementType) : fullValue(elementType)}
+    linalg.yield %value : ${elementType}
+  } -> ${type}
+  %view = hal.tensor.export %filled : ${type}${dynamic ? '{%size}' : ''} -> !hal.buffer_view
+  util.return %view : !hal.buffer_view
+}
+`;
+}
+
+/** What is to be filled. */
+export interface Filled {
+  /** Of values in the text: `name_view` is made. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly elementType: string;
+  /** Others give other values: a number, or the name of an index. */
+  readonly seed: number | string;
+  /** Bits of exact values. */
+  readonly exactBits: number;
+  /** One of `FACTORS`. */
+  readonly factor: number;
+}
+
+/** Elements of a shape. */
+export const elementsOf = (shape: readonly number[]): number => shape.reduce((all, size) => all * size, 1);
+
+/** Lines that make `%name_view`, a buffer view of an allocation of its own. */
+export function fillLines({ name, shape, elementType, seed, exactBits, factor }: Filled): string {
+  const size = elementsOf(shape);
+  const constants = shape.map((one, i) => `  %${name}_d${i} = arith.constant ${one} : index\n`).join('');
+  const sizes = shape.map((_, i) => `%${name}_d${i}`).join(', ');
+  const isNamed = typeof seed === 'string';
+  return `${isNamed ? '' : `  %${name}_seed = arith.constant ${seed} : index\n`}  %${name}_unused = arith.constant ${32 - exactBits} : i32
+  %${name}_factor = arith.constant ${factor} : i32
+  %${name}_size = arith.constant ${size} : index
+  %${name}_filled = util.call @${nameOf(fillerOf(elementType, size))}(${isNamed ? seed : `%${name}_seed`}, %${name}_unused, %${name}_factor, %${name}_size) : ${PARAMETERS}
+  %${name}_buffer = hal.buffer_view.buffer<%${name}_filled : !hal.buffer_view> : !hal.buffer
+  %${name}_offset = arith.constant 0 : index
+  %${name}_length = hal.buffer.length<%${name}_buffer : !hal.buffer> : index
+${constants}  %${name}_type = hal.element_type<${elementType}> : i32
+  %${name}_encoding = hal.encoding_type<dense_row_major> : i32
+  %${name}_view = hal.buffer_view.create buffer(%${name}_buffer : !hal.buffer)[%${name}_offset, %${name}_length] shape([${sizes}]) type(%${name}_type) encoding(%${name}_encoding) : !hal.buffer_view`;
+}
+
+/** Lines that make `%value` of the first bits of `%hash`, an i32. */
+function exactValue(elementType: string): string {
+  const few = '    %few = arith.shrsi %hash, %unused : i32';
+  if (!isFloat(elementType)) return `${few}\n${resized('few', 'i32', 'value', elementType)}`;
+  return elementType === 'bf16'
+    ? `${few}\n    %whole = arith.sitofp %few : i32 to f32\n${cutOff('whole', 'value')}`
+    : `${few}\n    %value = arith.sitofp %few : i32 to ${elementType}`;
+}
+
+/** Lines that make `%to`, a bf16, of the first half of `%from`, an f32: the compiler cannot round to it on every processor. */
+const cutOff = (from: string, to: string): string => `    %half = arith.constant 16 : i32
+    %bits = arith.bitcast %${from} : f32 to i32
+    %upper = arith.shrui %bits, %half : i32
+    %short = arith.trunci %upper : i32 to i16
+    %${to} = arith.bitcast %short : i16 to bf16`;
+
+/** Lines that make `%value` of all bits of `%hash`, an i32. */
+function fullValue(elementType: string): string {
+  const bits = elementBits(elementType);
+  const [integer, float] = bits > 32 ? (['i64', 'f64'] as const) : (['i32', 'f32'] as const);
+  const wide =
+    bits > 32
+      ? `    %extended = arith.extsi %all : i32 to i64
+    %wide_factor = arith.constant -7046029254386353131 : i64
+    %wide = arith.muli %extended, %wide_factor : i64`
+      : resized('all', 'i32', 'wide', 'i32');
+  const all = `    %all = arith.muli %hash, %factor : i32\n${wide}`;
+  if (!isFloat(elementType)) return `${all}\n${resized('wide', integer, 'value', elementType)}`;
+  // What is rounded up comes to 1 at most.
+  return `${all}
+    %whole = arith.sitofp %wide : ${integer} to ${float}
+    %scale = arith.constant ${(bits > 32 ? 2 ** -63 : 2 ** -31).toExponential()} : ${float}
+    %fraction = arith.mulf %whole, %scale : ${float}
+${fromFraction(elementType, float)}`;
+}
+
+/** Lines that make `%value` of `%fraction`, a float. */
+function fromFraction(elementType: string, float: string): string {
+  if (elementType === 'bf16') return cutOff('fraction', 'value');
+  const bits = elementBits(elementType);
+  return `    %value = arith.${elementType === float ? 'bitcast' : bits > 64 ? 'extf' : 'truncf'} %fraction : ${float} to ${elementType}`;
+}
+
+/** A line that makes `%to` of `%from`, integers of any width. */
+function resized(from: string, fromType: string, to: string, toType: string): string {
+  const [before, after] = [elementBits(fromType), elementBits(toType)];
+  const operation = before === after ? 'bitcast' : before > after ? 'trunci' : 'extsi';
+  return `    %${to} = arith.${operation} %${from} : ${fromType} to ${toType}`;
+}
