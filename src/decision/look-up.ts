@@ -144,6 +144,7 @@ export function workloadsOf(
     byKey.set(operation.key, [...(byKey.get(operation.key) ?? []), operation]);
   return [...byKey.values()].map((operations) => {
     const { key, workload } = operations[0]!;
-    return { key, workload, count: operations.length, options: optionsOf({ key }) };
+    const executables = [...new Set(operations.flatMap((one) => one.executables ?? []))];
+    return { key, workload, count: operations.length, options: optionsOf({ key }), executables };
   });
 }

@@ -61,6 +61,14 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
   });
 }
 
+/** Names of the executables that a text's operations are in, by an offset within: null outside of all. */
+export function executableAt(flow: Uint8Array): (offset: number) => string | null {
+  const executables = executablesOf(
+    Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1'),
+  );
+  return (offset) => executables.find(({ start, end }) => start <= offset && offset < end)?.name ?? null;
+}
+
 interface Executable {
   readonly name: string;
   readonly start: number;

@@ -32,6 +32,8 @@ export interface TunableOperation {
    * it. Its dimensions are those of `workload`, dynamic ones without sizes.
    */
   readonly written: OperationWorkload | null;
+  /** Names of the program's executables that are it; absent where nobody has looked. */
+  readonly executables?: readonly string[];
 }
 
 /** What an operation is found by. */
@@ -74,14 +76,17 @@ export function classify(
 /**
  * An operation with what code is generated for, as far as that can be tuned.
  * @param sizes for dynamic dimensions
+ * @param executables names of those that are it
  */
 export function tunable(
   place: Place,
   generated: Pick<OperationWorkload, 'workload' | 'loops'>,
   written: OperationWorkload | null,
   sizes: TunedSizes,
+  executables?: readonly string[],
 ): InputOperation {
   const workload = atSizes(generated.workload, sizes);
   if ('skipped' in workload) return { place, skipped: workload.skipped, alike: null };
-  return { place, key: workloadKey(workload), workload, loops: generated.loops, written };
+  const { loops } = generated;
+  return { place, key: workloadKey(workload), workload, loops, written, ...(executables && { executables }) };
 }

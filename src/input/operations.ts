@@ -180,14 +180,14 @@ function fromSurvey(
   found: readonly Operation[],
   { sizes, inject }: Pick<Settings, 'sizes' | 'inject'>,
 ): InputOperation {
-  const { name, index, location, skipped, generated, written } = surveyed;
+  const { name, index, location, skipped, generated, written, executables } = surveyed;
   const place = { name, operation: index === null ? null : (found[index] ?? null), location };
   if (skipped !== null) return { place, skipped, alike: generated && { ...generated, written } };
   const { context, ...alone } = generated!.workload;
   // Only the very executable that a dispatch becomes can be given what was measured for it.
   if (context === undefined || inject === 'auto' || inject === 'substitute')
-    return tunable(place, generated!, written, sizes);
+    return tunable(place, generated!, written, sizes, executables);
   return context.dispatch!.isStrided
     ? { place, skipped: `operands with strides are out of reach (inject=${inject})`, alike: null }
-    : tunable(place, { ...generated!, workload: alone }, written, sizes);
+    : tunable(place, { ...generated!, workload: alone }, written, sizes, executables);
 }

@@ -24,6 +24,8 @@ export interface SurveyedOperation {
   readonly generated: WorkloadForm | null;
   /** The operation before it is optimised; null when it cannot be told, or has other dimensions by then. */
   readonly written: OperationWorkload | null;
+  /** Names of the executables that have such an operation; absent in what earlier versions remember. */
+  readonly executables?: readonly string[];
 }
 
 export interface Survey {
@@ -46,14 +48,22 @@ function isSurvey(value: unknown): value is Survey {
 }
 
 function isSurveyedOperation(value: unknown): value is SurveyedOperation {
-  const { name, index, location, skipped, generated, written } = (value ?? {}) as Partial<
-    Record<keyof SurveyedOperation, unknown>
-  >;
+  const {
+    name,
+    index,
+    location,
+    skipped,
+    generated,
+    written,
+    executables = [],
+  } = (value ?? {}) as Partial<Record<keyof SurveyedOperation, unknown>>;
   return (
     typeof name === 'string' &&
     (index === null || Number.isSafeInteger(index)) &&
     [location, skipped].every((text) => text === null || typeof text === 'string') &&
     (generated !== null || skipped !== null) &&
+    Array.isArray(executables) &&
+    executables.every((one) => typeof one === 'string') &&
     [generated, written].every((form) => form === null || isForm(form))
   );
 }

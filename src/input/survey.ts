@@ -25,7 +25,7 @@ import { makeScratchFolder } from '../system/scratch.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { dispatchesOf, type ProgramDispatch } from './dispatches.ts';
+import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
 
 /** Carries the number of an operation's form through the compiler's optimisations. */
@@ -56,6 +56,8 @@ interface Generated extends WorkloadForm {
   readonly mark: number | null;
   /** Why it is not tuned although matchers find it; null when it is. */
   readonly skipped: string | null;
+  /** Names of those that it is in. */
+  readonly executables: Set<string>;
 }
 
 export interface SurveyOptions {
@@ -156,6 +158,7 @@ function generatedFrom(text: Uint8Array, dispatches: readonly ProgramDispatch[])
   const found = new Map<string, Generated>();
   const { operations } = parse(text);
   const locations = locationsOf(text, operations);
+  const executableOf = executableAt(text);
   for (const [i, operation] of operations.entries()) {
     const dispatch = dispatches.find(({ start, end }) => start <= operation.start && operation.start < end);
     const read = dispatch?.form ?? workloadOf(operation);
@@ -167,8 +170,11 @@ function generatedFrom(text: Uint8Array, dispatches: readonly ProgramDispatch[])
     const key = `${mark ?? ''} ${skipped ?? ''} ${matchKey({ workload, loops })} ${workloadKey(workload)}`;
     const one = found.get(key) ?? {
       ...{ name: operation.name, locations: new Set<string>(), mark, skipped, workload, loops },
+      executables: new Set<string>(),
     };
     for (const location of locations[i]!) one.locations.add(spellLocation(location));
+    const executable = executableOf(operation.start);
+    if (executable !== null) one.executables.add(executable);
     found.set(key, one);
   }
   return [...found.values()];
@@ -189,9 +195,10 @@ function match(
   const tuned = generated.filter((one) => one.skipped === null);
   const unmarked = tuned.filter((one) => one.mark === null);
   const used = new Set<Generated>();
-  const take = (one: Generated): WorkloadForm => {
+  const take = (one: Generated) => {
     used.add(one);
-    return { workload: one.workload, loops: one.loops };
+    const { workload, loops } = one;
+    return { generated: { workload, loops }, executables: [...one.executables] };
   };
   const surveyed = written.flatMap(({ operation, index, location, form }): SurveyedOperation[] => {
     const site = { name: operation.name, index, location };
@@ -202,13 +209,13 @@ function match(
         : [];
       // Of equal dispatches the compiler keeps one, with its place.
       const made = possible.find(({ locations }) => locations.has(location ?? '')) ?? possible[0];
-      if (made !== undefined) return [{ ...site, skipped: null, generated: take(made), written: null }];
+      if (made !== undefined) return [{ ...site, skipped: null, ...take(made), written: null }];
       const same = generated.filter(
         (one) => one.skipped !== null && alike !== null && isSameWork(one.workload, alike.workload),
       );
       return same.length === 0
         ? [{ ...site, skipped, generated: null, written: null }]
-        : same.map((one) => ({ ...site, skipped, generated: take(one), written: alike }));
+        : same.map((one) => ({ ...site, skipped, ...take(one), written: alike }));
     }
     const mark = keys.indexOf(matchKey(writtenForm(form)));
     let own = tuned.filter((one) => one.mark === mark);
@@ -218,7 +225,10 @@ function match(
         { ...site, skipped: 'the compiler makes something else of it', generated: null, written: null },
       ];
     return own.map((one): SurveyedOperation => {
-      const { loops } = take(one);
+      const {
+        generated: { loops },
+        executables,
+      } = take(one);
       const workload = withInput(one.workload, form.workload);
       const isInDispatch = one.workload.context !== undefined;
       const isReachable = one.mark !== null && areTiledAlike(workload, form.workload);
@@ -226,6 +236,7 @@ function match(
         ...site,
         skipped: null,
         generated: { workload, loops },
+        executables,
         // Tiles stay on the loops while the compiler interchanges them: they have to be in its order from the start. What is
         // tuned in its dispatch gets none of them there.
         written: isInDispatch ? form : isReachable ? { ...form, loops } : null,
@@ -234,13 +245,14 @@ function match(
   });
   const made = generated
     .filter((one) => !used.has(one))
-    .map(({ name, locations, skipped, workload, loops }): SurveyedOperation => ({
+    .map(({ name, locations, skipped, workload, loops, executables }): SurveyedOperation => ({
       name,
       index: null,
       location: [...locations][0] ?? null,
       skipped,
       generated: { workload, loops },
       written: null,
+      executables: [...executables],
     }));
   return [...surveyed, ...made];
 }

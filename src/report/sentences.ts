@@ -18,8 +18,8 @@ export const INTRODUCTION =
   'later builds find the result. IREE_TUNED_BUDGET=0 builds without tuning, IREE_TUNED_DISABLE=1 is plain ' +
   'iree-compile (said once)';
 
-/** Others may measure, and the first batch takes a while to compile. */
-export const PREPARING = 'waiting until nobody else measures here, and compiling the first candidates';
+/** Others may measure, and what is compiled first takes a while. */
+export const PREPARING = 'waiting until nobody else measures here, and compiling what is timed first';
 
 /** Where a search is. Short enough for 80 columns with the sizes of most matmuls. */
 export function progressLine(progress: TuningProgress): string {

@@ -12,6 +12,8 @@ export interface Part {
   readonly count: number;
   /** What one execution takes by default, for comparing parts: see `likelyCost`. */
   readonly likelyCost: number;
+  /** Seconds of one run of the program that its operations take by default, as the program was seen to; null where it was not. */
+  readonly programSeconds: number | null;
 }
 
 export interface Budget {
@@ -51,8 +53,6 @@ const LEAST_TIMING_SECONDS = 5;
 /** Of the time, for what is known of other devices, where there are workloads of which nothing is known. */
 const VERIFYING_SHARE = 0.5;
 
-const costOf = ({ count, likelyCost }: Part) => count * likelyCost;
-
 /**
  * Searches and decides for all parts, as far as the budget reaches.
  * @param note is told what was decided, as soon as it is; null where nothing could be
@@ -73,7 +73,9 @@ export async function tuneTogether<P extends Part>(
   // What nobody knows anything about is not to wait until all the time is spent.
   const share = verifiable.length === parts.length ? 1 : VERIFYING_SHARE;
   const verified = clock() + share * (end - clock());
-  for (const part of verifiable.toSorted((a, b) => costOf(b) - costOf(a))) {
+  const likely = likelySeconds(parts);
+  const secondsOf = (part: P) => likely[parts.indexOf(part)]!;
+  for (const part of verifiable.toSorted((a, b) => secondsOf(b) - secondsOf(a))) {
     if (isFinished() || verified - clock() < leastSeconds) break;
     const result = await part.search.verify(() => clock() < verified);
     if (result !== null) conclude(part, result);
@@ -143,22 +145,32 @@ const isShareOf = (
   share: number,
 ): boolean => programSeconds >= share * sumOf(all.map((one) => one.programSeconds));
 
-/** What is known of each part; what was not timed yet is compared with what was. */
+/**
+ * Seconds of one run of the program that each part takes by default: as the program was seen to, as it was timed by itself, or
+ * as it compares with those of which that is known.
+ */
+function likelySeconds(parts: readonly Part[]): number[] {
+  const known = parts.map(({ search, count, programSeconds }) =>
+    programSeconds === null && search.batches > 0 ? count * search.defaultSeconds : programSeconds,
+  );
+  const costs = parts.map(({ count, likelyCost }) => count * likelyCost);
+  const seconds = sumOf(known.map((one) => one ?? 0));
+  const rate = seconds === 0 ? LIKELY_RATE : sumOf(costs.filter((_, i) => known[i] !== null)) / seconds;
+  return known.map((one, i) => one ?? costs[i]! / rate);
+}
+
+/** What is known of each part. */
 function standingsOf<P extends Part>(
   parts: readonly P[],
   isClosed: (part: P) => boolean,
   isAlone: boolean,
 ): Standing[] {
   const timed = parts.filter(({ search }) => search.batches > 0);
-  const seconds = sumOf(timed.map(({ search }) => search.defaultSeconds));
-  const rate = timed.length === 0 ? LIKELY_RATE : sumOf(timed.map(({ likelyCost }) => likelyCost)) / seconds;
   const batchSeconds =
     timed.length === 0
       ? FIRST_BATCH_SECONDS
       : sumOf(timed.map(({ search }) => search.batchSeconds)) / timed.length;
-  const times = parts.map(({ search, count, likelyCost }) => ({
-    programSeconds: count * (search.batches > 0 ? search.defaultSeconds : likelyCost / rate),
-  }));
+  const times = likelySeconds(parts).map((programSeconds) => ({ programSeconds }));
   return parts.map((part, i): Standing => {
     const { search } = part;
     const { batches, ratio, idle, isOver } = search;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { SpaceOptions } from '../backend/backend.ts';
 import { backendNamed } from '../backend/index.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
+import { sumOf } from '../measure/statistics.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import { defaultStrategy } from '../search/index.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
@@ -32,6 +33,8 @@ export interface Work {
   readonly workload: Workload;
   /** How many operations of the program it is. */
   readonly count: number;
+  /** Names of the program's executables that are it; absent where there is no program. */
+  readonly executables?: readonly string[];
   /** Of its search space. */
   readonly options: SpaceOptions;
   /** The record that this goes on from; where somebody has searched since, that is taken over instead. */
@@ -52,6 +55,11 @@ export interface TuneOptions {
   readonly effort?: Effort;
   /** How many batches are compiled at once; as many as the machine carries when left out. */
   readonly compilesAtOnce?: number;
+  /**
+   * Seconds that the dispatches of one run of the program take by default, by name; empty where nobody knows. It is asked for
+   * in turn, and its time is no part of the budget.
+   */
+  readonly dispatchSeconds?: () => Promise<ReadonlyMap<string, number>>;
   /** Whether each is searched to its end as though it were alone: see `Budget`. */
   readonly isEachAlone?: boolean;
   /** Keys to tune even where there is a record. */
@@ -80,6 +88,9 @@ export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE
 
 const INTERRUPTED = 'tuning was interrupted';
 
+/** So many get their share of the time, whatever each is of the program's. */
+const FEW = 4;
+
 /** A workload whose tuning cannot have a meaningful budget any more is left for the next build. */
 const LEAST_SECONDS = 4;
 
@@ -88,6 +99,18 @@ const LEAST_SECONDS = 4;
  * as long on a machine that is busy with other things.
  */
 const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
+
+/** Seconds of one run of the program that a workload takes; null when none of its dispatches was seen. */
+export function programSeconds(
+  { executables = [] }: Pick<Work, 'executables'>,
+  dispatchSeconds: ReadonlyMap<string, number>,
+): number | null {
+  // A dispatch is called after its executable, and by what it does: main_dispatch_7_matmul_like_49x192x1152_f32.
+  const own = [...dispatchSeconds].filter(([name]) =>
+    executables.some((executable) => name === executable || name.startsWith(`${executable}_`)),
+  );
+  return own.length === 0 ? null : sumOf(own.map(([, seconds]) => seconds));
+}
 
 /** A search that finds nothing better than what there is leaves the seconds that it took. */
 const isSameSearch = (a: TuningRecord, b: Work['goesOnFrom']): boolean =>
@@ -110,7 +133,7 @@ export async function tuneWorkloads(
   const undecided = new Map<string, Undecided>();
   const backend = backendNamed(site.target.key);
   const clock = () => performance.now() / 1000;
-  const end = clock() + options.budgetSeconds;
+  let end = clock() + options.budgetSeconds;
   const { cacheDirectory } = surroundings;
   if (backend === undefined)
     return { results, undecided, whyNot: site.whyNotHere ?? 'nothing is tuned for this target' };
@@ -163,9 +186,15 @@ export async function tuneWorkloads(
     return { results, undecided, whyNot: `nothing can be written to the cache folder ${cacheDirectory}` };
   }
   let whyNot = 'the tuning budget is spent';
-  const overdueMs = 1000 * (end - clock() + graceSeconds(options.budgetSeconds));
-  const overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
+  let overdue: AbortSignal | null = null;
   try {
+    const share = shareOf(end - clock(), works.length);
+    const left = works.filter((work) => !takeOver(work, share));
+    const asked = clock();
+    const dispatchSeconds = left.length > FEW ? await options.dispatchSeconds?.() : undefined;
+    end += clock() - asked;
+    const overdueMs = 1000 * (end - clock() + graceSeconds(options.budgetSeconds));
+    overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
     const toolchain: Toolchain = {
       compiler: site.executable,
       release: site.compiler.release,
@@ -176,8 +205,6 @@ export async function tuneWorkloads(
       commonDirectory: workDirectory,
       signal: AbortSignal.any([options.signal, overdue]),
     };
-    const share = shareOf(end - clock(), works.length);
-    const left = works.filter((work) => !takeOver(work, share));
     const effort = options.effort ?? DEFAULT_EFFORT;
     const { onProgress, finishEarly } = options;
     // Several are compiled at once.
@@ -205,6 +232,7 @@ export async function tuneWorkloads(
       }),
       count: work.count,
       likelyCost: likelyCost(work.workload),
+      programSeconds: programSeconds(work, dispatchSeconds ?? new Map()),
     }));
     await tuneTogether(
       parts,
@@ -230,7 +258,10 @@ export async function tuneWorkloads(
     );
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
-    whyNot = overdue.aborted ? 'tuning took much longer than its budget: the machine is busy' : INTERRUPTED;
+    whyNot =
+      overdue?.aborted === true
+        ? 'tuning took much longer than its budget: the machine is busy'
+        : INTERRUPTED;
   } finally {
     rmSync(workDirectory, { recursive: true, force: true });
     lock.release();

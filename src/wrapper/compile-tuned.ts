@@ -8,6 +8,7 @@ import { compileInjected, injectedCommand, runOriginal, type Ending, attempt } f
 import { takenStdin } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
+import { KeptStock } from './kept-stock.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity, programIdentity } from '../compiler/command-identity.ts';
 import { lastWord } from './last-word.ts';
@@ -160,21 +161,23 @@ async function decideByStore(
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
-  let resolved = await resolve(found, store, problem, memory, command, surroundings, made);
+  const kept = new KeptStock();
+  let resolved = await resolve(found, store, problem, memory, command, surroundings, kept, made);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
   if (!matchesGenerated(injection.route)) {
     // What an operation is written as is not always what was measured.
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
     if (surveyed !== resolved.inspected) {
-      resolved = await resolve(surveyed, store, problem, memory, command, surroundings, made);
+      resolved = await resolve(surveyed, store, problem, memory, command, surroundings, kept, made);
       injection = planCompile(resolved.decisions, surveyed, command, surroundings);
       tuning += resolved.seconds;
     }
   }
   const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
-  const word = await lastWord(program, injection, whyNot, store, surroundings);
+  const word = await lastWord(program, injection, whyNot, store, surroundings, kept);
+  kept.discard();
   const { decisions, verdict } = word;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;

@@ -14,6 +14,7 @@ import { configurationText } from '../backend/index.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
+import { KeptStock } from './kept-stock.ts';
 import { planCompile } from './plan.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
@@ -32,6 +33,16 @@ const LARGEST_INPUTS = 2 ** 30;
 
 /** So many builds try to find out what could not be; then only one that has more time. */
 const MOST_ATTEMPTS = 3;
+
+/** What may be spent on a program beside a budget for tuning, in seconds. */
+export const limitsWithin = (budgetSeconds: number): Limits => ({
+  compileSeconds: budgetSeconds,
+  runSeconds: SHARE * budgetSeconds,
+  inputBytes: LARGEST_INPUTS,
+});
+
+/** Whether a budget leaves enough for a program to be run. */
+export const mayRun = (budgetSeconds: number): boolean => SHARE * budgetSeconds >= LEAST_SECONDS;
 
 export interface LastWord {
   /** What is to be injected. */
@@ -58,6 +69,7 @@ export interface KnownProgram {
  * What the program says to its decisions, asking it where nobody has, and there is a budget for it. Never rejects: what cannot
  * be found out is injected.
  * @param whyNot why nothing is to be measured; null when something may be
+ * @param kept the program as it is, where this build has it
  */
 export async function lastWord(
   program: KnownProgram,
@@ -65,6 +77,7 @@ export async function lastWord(
   whyNot: string | null,
   store: Store | null,
   surroundings: Surroundings,
+  kept: KeptStock,
 ): Promise<LastWord> {
   const { decisions, memory } = program;
   const { settings, cacheDirectory } = surroundings;
@@ -86,12 +99,12 @@ export async function lastWord(
       ? { ...silent, ...withoutUnproven(decisions, verdict) }
       : { ...silent, verdict };
   }
-  if (SHARE * settings.budgetSeconds < LEAST_SECONDS)
+  if (!mayRun(settings.budgetSeconds))
     return { ...silent, verdict: unverified('the budget leaves too little time to run it') };
 
   const begun = performance.now();
   try {
-    const word = await askInTurn(program, store, surroundings);
+    const word = await askInTurn(program, store, surroundings, kept);
     return { ...word, seconds: (performance.now() - begun) / 1000 };
   } catch (error) {
     // A full disk, say, or the caller has gone.
@@ -109,6 +122,7 @@ async function askInTurn(
   program: KnownProgram,
   store: Store,
   surroundings: Surroundings,
+  kept: KeptStock,
 ): Promise<Omit<LastWord, 'seconds'>> {
   const { budgetSeconds } = surroundings.settings;
   /** What others have found out meanwhile. */
@@ -131,11 +145,7 @@ async function askInTurn(
         verdict: now.route === 'none' ? null : notVerified('another process measured on this machine'),
         settled: false,
       };
-    return await ask(now, store, surroundings, {
-      compileSeconds: budgetSeconds,
-      runSeconds: SHARE * budgetSeconds,
-      inputBytes: LARGEST_INPUTS,
-    });
+    return await ask(now, store, surroundings, kept, limitsWithin(budgetSeconds));
   } finally {
     turn?.release();
   }
@@ -146,12 +156,14 @@ async function ask(
   program: KnownProgram,
   store: Store,
   surroundings: Surroundings,
+  kept: KeptStock,
   limits: Limits,
 ): Promise<Omit<LastWord, 'seconds'>> {
   // Nothing of this is loaded on a hit.
-  const [{ verifyTuned, NotVerifiedError, NOTHING_CHOSEN }, { storyOf }, { interruptible }] =
+  const [{ verifyTuned, NOTHING_CHOSEN }, { NotVerifiedError }, { storyOf }, { interruptible }] =
     await Promise.all([
       import('./verify-program.ts'),
+      import('./callable.ts'),
       import('../report/story.ts'),
       import('./interruptible.ts'),
     ]);
@@ -161,7 +173,7 @@ async function ask(
   story.runProgram(limits.runSeconds);
   try {
     const verification = await interruptible(
-      (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, limits, signal),
+      (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, kept, limits, signal),
       () => {
         story.clear();
         store.close();
@@ -196,9 +208,13 @@ export async function verifyOnDemand(
   store: Store,
   surroundings: Surroundings,
 ): Promise<ProgramVerdict> {
-  const { verifyTuned, NotVerifiedError } = await import('./verify-program.ts');
+  const [{ verifyTuned }, { NotVerifiedError }] = await Promise.all([
+    import('./verify-program.ts'),
+    import('./callable.ts'),
+  ]);
   const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
   if (turn === null) throw new NotVerifiedError(`the program was not verified: ${BUSY}`);
+  const kept = new KeptStock();
   try {
     const { command, inspected, decisions } = program;
     const limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
@@ -211,12 +227,14 @@ export async function verifyOnDemand(
       decisions,
       offer,
       surroundings,
+      kept,
       limits,
       signal,
     );
     conclude(anew, offer, verification, store, surroundings);
     return verification.verdict;
   } finally {
+    kept.discard();
     turn.release();
   }
 }

@@ -12,6 +12,10 @@ import { placeOf } from '../store/subject.ts';
 import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
+import { inputIdentity } from '../compiler/command-identity.ts';
+import { surveyMemory } from '../input/survey-memory.ts';
+import type { KeptStock } from './kept-stock.ts';
+import { limitsWithin, mayRun } from './last-word.ts';
 import { isWorthAsking } from './worth-asking.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
@@ -37,6 +41,7 @@ export interface Resolved {
  * Decides about every operation: looks records up, and tunes what has none where that is wanted and possible.
  * @param whyNoStore why there is no database, when there is none
  * @param program what is known of the program as a whole
+ * @param kept where the program as it is goes, where it is compiled to see what takes its time
  * @param made what is decided already
  */
 export async function resolve(
@@ -46,6 +51,7 @@ export async function resolve(
   program: ProgramMemory | null,
   command: Command,
   surroundings: Surroundings,
+  kept: KeptStock,
   made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
@@ -128,6 +134,7 @@ export async function resolve(
           surveyed,
           command,
           surroundings,
+          kept,
           settings.budgetSeconds - seconds(),
           patience(),
         );
@@ -195,6 +202,7 @@ async function tune(
   inspected: Inspected,
   command: Command,
   surroundings: Surroundings,
+  kept: KeptStock,
   budgetSeconds: number,
   patienceSeconds: number | undefined,
 ): Promise<TuneOutcome> {
@@ -215,6 +223,7 @@ async function tune(
           ...(patienceSeconds !== undefined && { patienceSeconds }),
           givenSeconds: settings.budgetSeconds,
           signal,
+          dispatchSeconds: () => askDispatches(command, inspected, surroundings, kept, signal),
           onProgress: (progress) => {
             story.progress(progress);
           },
@@ -233,6 +242,28 @@ async function tune(
   } finally {
     story.clear();
   }
+}
+
+/** A compile takes about so many times as long as a survey. */
+const SURVEYS_PER_COMPILE = 5;
+
+/** What of the program takes how long, where finding it out is not likely to take half as long as tuning; empty otherwise. */
+async function askDispatches(
+  command: Command,
+  inspected: Inspected,
+  surroundings: Surroundings,
+  kept: KeptStock,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const { settings, cacheDirectory } = surroundings;
+  const limits = limitsWithin(settings.budgetSeconds);
+  const compileSeconds = limits.compileSeconds / 2;
+  const identity = inputIdentity(command, inspected.input.digest);
+  const surveySeconds = surveyMemory.recall(cacheDirectory, identity)?.seconds ?? 0;
+  if (!mayRun(settings.budgetSeconds) || SURVEYS_PER_COMPILE * surveySeconds > compileSeconds)
+    return new Map();
+  const { dispatchSeconds } = await import('./dispatch-seconds.ts');
+  return dispatchSeconds(command, inspected, surroundings, kept, { ...limits, compileSeconds }, signal);
 }
 
 const toolsOf = ({ compiler }: Command, { env, root, cacheDirectory }: Surroundings) =>

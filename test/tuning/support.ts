@@ -12,7 +12,12 @@ export interface TuningJob extends SearchJob, Pick<Budget, 'finishEarly'> {}
 /** Tunes a workload that is alone. */
 export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): Promise<TuningResult | null> {
   const { clock, effort, finishEarly, budgetSeconds } = job;
-  const part = { search: new WorkloadSearch(bench, store, job), count: 1, likelyCost: 1 };
+  const part = {
+    search: new WorkloadSearch(bench, store, job),
+    count: 1,
+    likelyCost: 1,
+    programSeconds: null,
+  };
   let known: TuningResult | null = null;
   const end = clock() + budgetSeconds;
   await tuneTogether(

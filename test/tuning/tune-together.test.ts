@@ -19,6 +19,8 @@ interface Operation {
   readonly seconds: number;
   /** Of everything but the default. */
   readonly gain: number;
+  /** What the program was seen to take for it. */
+  readonly programSeconds?: number;
 }
 
 /** What batches, and the preparation of finals, take on the clock, in seconds. */
@@ -38,7 +40,7 @@ function program(
   const log: string[] = [];
   const clock = () => now;
   const tune = async () => {
-    const parts = operations.map(({ m, seconds, gain }) => {
+    const parts = operations.map(({ m, seconds, gain, programSeconds = null }) => {
       const made = syntheticBench({ isSlow, gainOf: () => gain, defaultSeconds: () => [seconds] });
       const bench: Bench = {
         ...made,
@@ -70,7 +72,7 @@ function program(
         clock,
         createdBy: 'test',
       });
-      return { m, search, bench: made, count: 1, likelyCost: m };
+      return { m, search, bench: made, count: 1, likelyCost: m, programSeconds };
     });
     const results = new Map<number, TuningResult | null>();
     const end = now + budgetSeconds;
@@ -105,6 +107,19 @@ test('batches of several searches are compiled at once, and nothing is timed mea
       const count = (what: string) => before.filter((one) => one.startsWith(`${what} `)).length;
       expect(count('compile')).toBe(count('compiled'));
     }
+});
+
+test('what the program takes most of its time for comes first, whatever looks like much work', async () => {
+  const operations = [
+    { m: 64, seconds: 0.01, gain: 1.5, programSeconds: 0.05 },
+    { m: 512, seconds: 0.01, gain: 1.5, programSeconds: 0.001 },
+    // It is not seen in the program: by its work it takes half as long as the first.
+    { m: 32, seconds: 0.01, gain: 1.5 },
+  ];
+  const { tune, log } = program(operations, 1000);
+  await tune();
+  const first = log.filter((entry) => entry.startsWith('compile '));
+  expect([...new Set(first)]).toEqual(['compile 64', 'compile 32', 'compile 512']);
 });
 
 const sizes = ({ batches }: SyntheticBench) => batches.map((batch) => batch.length);

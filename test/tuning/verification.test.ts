@@ -178,7 +178,7 @@ test('workloads of which nothing is known keep half of the time', async () => {
       clock,
       ...(m < 39 && { alike: { ...alike, ...own, device: 'another device' } }),
     });
-    return { search, count: 1, likelyCost: 1, m };
+    return { search, count: 1, likelyCost: 1, programSeconds: null, m };
   });
   const known = new Map<number, TuningResult | null>();
   await tuneTogether(

@@ -36,11 +36,25 @@ interface Recipe {
   readonly cache?: readonly [m: number, n: number, k: number];
 }
 
-/** Register tiles that keep 12 to 28 vector accumulators, blocked for registers alone or for the caches too. */
-function recipes(lanes: number): Recipe[] {
+/**
+ * Register tiles, blocked for registers alone or for the caches too. A search that is short tries no more than the first few:
+ * those that many workloads of models did best with.
+ * @param registers that vectors have
+ * @param hasRows whether the result is more than one row
+ */
+function recipes(lanes: number, registers: number, hasRows: boolean): Recipe[] {
   const wide = 4 * lanes;
   const middle = 2 * lanes;
-  return [
+  const few = registers < 32;
+  /** Beside accumulators there are a row of the one operand and an element of the other, both in registers. */
+  const forFew: Recipe[] = [
+    { rows: 6, columns: middle, reduction: 4, workgroup: [256, 256] },
+    { rows: 6, columns: middle, reduction: 1, workgroup: [1, 1] },
+    { rows: 4, columns: middle, reduction: 4, workgroup: [1, 1] },
+    { rows: 12, columns: lanes, reduction: 1, workgroup: [1, 1] },
+  ];
+  const all: Recipe[] = [
+    ...(few && hasRows ? forFew : []),
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 1, workgroup: [1, 1] },
     // One register of columns, whose rows are broadcast as they are multiplied: the best of many awkward sizes.
@@ -55,14 +69,18 @@ function recipes(lanes: number): Recipe[] {
     { rows: 6, columns: middle, reduction: 8, workgroup: [1, 1], cache: [96, 32, 256] },
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 1], cache: [32, 128, 256] },
     // One row against a large matrix is bound by memory: blocks of k stream it in long runs.
-    { rows: 1, columns: lanes, reduction: 16, workgroup: [1, 2048], cache: [0, 0, 128] },
+    { rows: 1, columns: 8 * lanes, reduction: 2, workgroup: [16, 1] },
     { rows: 1, columns: 8 * lanes, reduction: 4, workgroup: [1, 512], cache: [0, 0, 128] },
+    { rows: 1, columns: lanes, reduction: 16, workgroup: [1, 2048], cache: [0, 0, 128] },
     { rows: 1, columns: 8 * lanes, reduction: 16, workgroup: [1, 256] },
     { rows: 1, columns: wide, reduction: 8, workgroup: [1, 128] },
     { rows: 2, columns: wide, reduction: 4, workgroup: [64, 128] },
     { rows: 16, columns: lanes, reduction: 1, workgroup: [128, 512] },
     { rows: 8, columns: middle, reduction: 16, workgroup: [64, 64] },
   ];
+  const isOne = ({ rows }: Recipe) => rows === 1;
+  // One row has no use for more; several have little use for one.
+  return hasRows ? all : [...all.filter(isOne), ...all.filter((recipe) => !isOne(recipe))];
 }
 
 function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe): number[] {
@@ -100,6 +118,10 @@ function leavesRemainder(workload: Workload, c: TileConfiguration): boolean {
     return sizes === undefined ? size % Math.max(1, tile) !== 0 : tile > 1;
   });
 }
+
+/** Vector registers: of 32 bytes x86 has 16; of 64, and of 16 where ARM has them, there are 32. */
+const vectorRegisters = ({ nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>): number =>
+  nativeVectorBytes === 32 ? 16 : 32;
 
 /** Workgroups for each thread where work is divided finely. */
 const SHARES_PER_THREAD = 12;
@@ -140,7 +162,8 @@ export function llvmCpuSpace(
   // Threads are not equally free: what is divided by their number alone waits for the last one.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
   const starts = new Map<string, Point>();
-  for (const recipe of recipes(lanes)) {
+  const hasRows = (workload.dimensions[rowDimension(workload)]?.size ?? 1) > 1;
+  for (const recipe of recipes(lanes, vectorRegisters(options), hasRows)) {
     for (const [i, peel] of peeling.entries()) {
       const start = [...startAt(workload, tiles, recipe), i];
       const configuration = configurationOf(workload.dimensions, own, start);

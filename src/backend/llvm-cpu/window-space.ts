@@ -61,6 +61,7 @@ const RECIPES: readonly {
   { rows: 8, vectors: 2, depth: 4, workgroup: [8, 64, 128] },
   { rows: 1, vectors: 8, depth: 8, workgroup: [1, 64, 256] },
   { rows: 16, vectors: 1, depth: 1, workgroup: [2, 64, 32] },
+  // Where channels are by themselves, this is what comes first.
   { rows: 4, vectors: 2, depth: 1, workgroup: [16, 64, 32] },
 ];
 
@@ -114,7 +115,7 @@ export function windowSpace(
     return point;
   };
   const starts = new Map<string, Point>();
-  for (const recipe of RECIPES) {
+  for (const recipe of roles.depth === null ? [RECIPES.at(-1)!, ...RECIPES] : RECIPES) {
     const start = startOf(recipe);
     if (configurationAt(start) !== null) starts.set(start.join(), start);
   }

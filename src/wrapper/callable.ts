@@ -1,0 +1,122 @@
+// What of a program can be run by ourselves, and on what.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isBytecode } from 'mlir-parser-ts';
+import { findMeasuringTools, findRuntimeTool } from '../compiler/index.ts';
+import type { Command } from '../compiler/command.ts';
+import { elementTypeConversion } from '../input/conversion.ts';
+import { parametersOf, type Parameter } from '../input/parameters.ts';
+import { programSignature, type ProgramFunction } from '../input/signature.ts';
+import { functionsOf } from '../program/functions.ts';
+import { inputBytes, writeInputs } from '../program/inputs.ts';
+import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
+import type { MeasuringTools } from '../compiler/find.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { UserError } from '../system/user-error.ts';
+import type { Inspected } from './inspect.ts';
+
+/** Nothing can be found out about a program. */
+export class NotVerifiedError extends UserError {
+  override readonly name = 'NotVerifiedError';
+  /** Whether there was only too little time. */
+  readonly isLate: boolean;
+
+  constructor(message: string, isLate = false) {
+    super(message);
+    this.isLate = isLate;
+  }
+}
+
+export interface Callable {
+  /** How many public functions there are. */
+  readonly functions: number;
+  readonly called: readonly ProgramFunction[];
+  /** The others, and why. */
+  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  readonly parameters: readonly Parameter[];
+}
+
+/** @throws NotVerifiedError when the runtime's tools are missing */
+export function measuringTools(
+  { compiler }: Pick<Command, 'compiler'>,
+  { cacheDirectory, env, root }: Surroundings,
+): MeasuringTools {
+  const tools = findMeasuringTools(compiler, env, { root, cacheDirectory });
+  if (tools === null) throw missing('iree-benchmark-module and iree-run-module');
+  return tools;
+}
+
+/**
+ * The functions of a program.
+ * @param compileStock gives the path of the program as it is, which tells where the input does not
+ * @param largestInputs that are made up for one function, in bytes
+ * @throws NotVerifiedError when the runtime's tools are missing
+ */
+export async function callableOf(
+  command: Command,
+  { input: { bytes } }: Inspected,
+  { cacheDirectory, env, root }: Surroundings,
+  compileStock: () => Promise<string>,
+  largestInputs: number,
+): Promise<Callable> {
+  const convert = elementTypeConversion(command.arguments);
+  let functions: readonly ProgramFunction[];
+  if (isBytecode(bytes)) {
+    const module = await compileStock();
+    const dumpModule = findRuntimeTool('iree-dump-module', command.compiler, env, { root, cacheDirectory });
+    if (dumpModule === undefined) throw missing('iree-dump-module');
+    functions = await functionsOf(bytes, convert, { module, dumpModule });
+  } else functions = programSignature(bytes, convert);
+
+  // Where they are not understood, the program fails to load, which says so.
+  const parameters = parametersOf(bytes) ?? [];
+  const whyNot = (one: ProgramFunction) => whyNotCalled(one, parameters, largestInputs);
+  return {
+    functions: functions.length,
+    called: functions.filter((one) => whyNot(one) === null),
+    skipped: functions.flatMap((one) => {
+      const reason = whyNot(one);
+      return reason === null ? [] : [{ name: one.name, reason }];
+    }),
+    parameters,
+  };
+}
+
+/** A function, with values of `--input=` for it, and more flags that running it takes. */
+export interface Call {
+  readonly function: ProgramFunction;
+  readonly inputs: readonly string[];
+  readonly flags: readonly string[];
+}
+
+/** Makes up what functions are called with. */
+export async function callsOf(
+  { called, parameters }: Pick<Callable, 'called' | 'parameters'>,
+  folder: string,
+): Promise<Call[]> {
+  const flags = await writeParameters(parameters, folder);
+  const calls: Call[] = [];
+  for (const [i, one] of called.entries()) {
+    const own = join(folder, `inputs${i}`);
+    await mkdir(own, { recursive: true });
+    calls.push({ function: one, inputs: await writeInputs(one, own, i), flags });
+  }
+  return calls;
+}
+
+const missing = (tools: string) =>
+  new NotVerifiedError(`${tools} cannot be found (pip install iree-base-runtime)`);
+
+/** Why a function is not run; null when it is. */
+function whyNotCalled(
+  called: ProgramFunction,
+  parameters: readonly Parameter[],
+  most: number,
+): string | null {
+  if (called.unsupported !== null) return called.unsupported;
+  const unknown = parameters.find((one) => !isWritable(one));
+  if (unknown !== undefined) return `a parameter of type ${unknown.elementType} cannot be made up`;
+  return inputBytes(called) + parameterBytes(parameters) > most
+    ? 'its inputs are too large to be made up'
+    : null;
+}

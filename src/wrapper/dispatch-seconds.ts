@@ -1,0 +1,58 @@
+// What of a program takes its time, as the program says itself: the runtime's statistics of its dispatches.
+import type { Command } from '../compiler/command.ts';
+import { timeDispatches } from '../measure/compare-modules.ts';
+import { StoppedError } from '../measure/toolchain.ts';
+import { purseOf } from '../program/purse.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { messageOf, tell } from '../system/tell.ts';
+import { callableOf, callsOf, measuringTools } from './callable.ts';
+import type { Inspected } from './inspect.ts';
+import type { KeptStock } from './kept-stock.ts';
+import { programBuilds } from './program-builds.ts';
+import type { Limits } from './verify-program.ts';
+
+/** Least time that a function is timed for, in seconds: this is about shares, not about a few percent. */
+const LEAST_SECONDS = 0.3;
+
+/**
+ * Seconds that each dispatch takes in one run of all functions of a program as it is, by name; empty where nobody can tell.
+ * For whoever has the turn to measure.
+ * @throws StoppedError when the signal fires
+ */
+export async function dispatchSeconds(
+  command: Command,
+  inspected: Inspected,
+  surroundings: Surroundings,
+  kept: KeptStock,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const seconds = new Map<string, number>();
+  const folder = kept.folder(surroundings);
+  if (folder === null) return seconds;
+  try {
+    const { benchmarkModule } = measuringTools(command, surroundings);
+    const purse = purseOf(limits.compileSeconds);
+    const builds = programBuilds(command, inspected, [], surroundings, folder, purse, limits.compileSeconds);
+    const compileStock = async () => {
+      const made = await kept.compiled(builds, folder);
+      if (typeof made !== 'string') throw new Error(made.problem);
+      return made;
+    };
+    const callable = await callableOf(command, inspected, surroundings, compileStock, limits.inputBytes);
+    if (callable.called.length === 0) return seconds;
+    const module = await compileStock();
+    for (const { function: called, inputs, flags } of await callsOf(callable, folder)) {
+      const { device } = inspected.site;
+      const run = { benchmarkModule, device, functionName: called.name, inputs, flags, signal };
+      const effort = { repetitions: 1, minSeconds: LEAST_SECONDS, timeoutSeconds: limits.runSeconds };
+      const { dispatches } = await timeDispatches(run, module, effort);
+      for (const [name, one] of dispatches) seconds.set(name, (seconds.get(name) ?? 0) + one.seconds);
+    }
+  } catch (error) {
+    if (error instanceof StoppedError) throw error;
+    // What takes how long is guessed then.
+    tell(`nobody knows what of the program takes its time: ${messageOf(error)}`, surroundings.settings.log);
+  }
+  return seconds;
+}
