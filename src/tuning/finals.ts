@@ -6,7 +6,7 @@ import { timeCandidates } from '../measure/candidate-timings.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { verifyCandidates } from '../measure/verify-candidates.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import type { Workload } from '../workload/workload.ts';
+import { staticForms, type Workload } from '../workload/workload.ts';
 import type { ExpectedSeconds, FailedFinalist, Finalist, Finals } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import { DEFAULT_NAME } from './screen.ts';
@@ -31,19 +31,29 @@ interface FinalsEffort {
 /** Most processes where little depends on the decision. */
 const BRIEF_PROCESSES = 8;
 
-function finalsEffort(secondsOfAll: number, isBrief = false): FinalsEffort {
-  if (secondsOfAll > 0.8)
-    return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
-  return {
-    repetitions: 3,
-    leastProcesses: LOOKS[0]!,
-    mostProcesses: isBrief ? BRIEF_PROCESSES : LOOKS.at(-1)!,
-    likelyProcesses: secondsOfAll > 0.08 ? 4 : 8,
-  };
-}
+/**
+ * Seconds that a function is timed for in one process, in as many repetitions as there can be: what else the machine does lasts
+ * for milliseconds, and hits few of many.
+ */
+const TIMED_SECONDS = 0.06;
+const LEAST_REPETITIONS = 3;
+const MOST_REPETITIONS = 15;
 
 /** Least time spent in one repetition, in seconds. */
-const MIN_SECONDS = 0.02;
+const MIN_SECONDS = TIMED_SECONDS / MOST_REPETITIONS;
+
+/** @param functions that all of it is for */
+function finalsEffort(secondsOfAll: number, functions: number, isBrief = false): FinalsEffort {
+  if (secondsOfAll > 0.8)
+    return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
+  const fitting = Math.floor(TIMED_SECONDS / Math.max(MIN_SECONDS, secondsOfAll / functions));
+  return {
+    repetitions: Math.min(MOST_REPETITIONS, Math.max(LEAST_REPETITIONS, fitting)),
+    leastProcesses: LOOKS[0]!,
+    mostProcesses: isBrief ? BRIEF_PROCESSES : LOOKS.at(-1)!,
+    likelyProcesses: secondsOfAll > 0.08 ? 4 : 6,
+  };
+}
 
 /** What a process takes before it runs anything, in seconds. */
 const START_SECONDS = 0.1;
@@ -55,8 +65,9 @@ const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds) =>
 export function finalsSeconds(expected: ExpectedSeconds, sizes: number): number {
   const all = secondsOfAll(expected);
   const finalists = expected.ofFinalists;
-  const { likelyProcesses, repetitions } = finalsEffort(all);
-  const perProcess = START_SECONDS + repetitions * (all + MIN_SECONDS * sizes * (finalists.length + 2));
+  const functions = sizes * (finalists.length + runsOfDefault(expected.ofDefault));
+  const { likelyProcesses, repetitions } = finalsEffort(all, functions);
+  const perProcess = START_SECONDS + repetitions * (all + MIN_SECONDS * functions);
   // The outputs of default and finalists, on two sets of values.
   const verification = 2 * (all + START_SECONDS * (finalists.length + 1));
   return verification + likelyProcesses * perProcess;
@@ -93,6 +104,7 @@ export async function prepareFinals(
   if (module === null || defaultNames.some((name) => build.refused.has(name))) return null;
 
   const all = secondsOfAll(expected);
+  const functions = (defaults.length + candidates.length) * staticForms(workload).length;
   const timeoutSeconds = 30 + 100 * all;
   const failed: FailedFinalist[] = [];
   const finalists: Finalist[] = [];
@@ -111,7 +123,7 @@ export async function prepareFinals(
   const isWhole = kept.every((name) => !reversed.refused.has(name));
   const modules = [module, (isWhole ? reversed.module : null) ?? module];
 
-  const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all, isBrief);
+  const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all, functions, isBrief);
   // The compiler's threads have just ended.
   await sleep(50);
   return {
