@@ -56,7 +56,7 @@ function finalsEffort(secondsOfAll: number, functions: number, isBrief = false):
 }
 
 /** What a process takes before it runs anything, in seconds. */
-const START_SECONDS = 0.1;
+const START_SECONDS = 0.05;
 
 const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds) =>
   runsOfDefault(ofDefault) * ofDefault + ofFinalists.reduce((sum, seconds) => sum + seconds, 0);

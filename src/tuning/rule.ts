@@ -54,8 +54,15 @@ const LEAST_SPREAD = 0.01;
 /** With fewer degrees of freedom, the variance within strata is known worse than the one over all processes. */
 const LEAST_DEGREES = 4;
 
-/** Where there is time for a few processes only, a gain like this in each of them is no luck. */
-const HUGE_GAIN = 0.5;
+/**
+ * A gain like this in each of so many processes is no luck, however much they differ: where there is time for a few only, and
+ * where one that was disturbed in a configuration's favour makes all of them look uncertain.
+ */
+const PLAIN_GAINS: readonly (readonly [processes: number, gain: number])[] = [
+  [3, 0.5],
+  [6, 0.2],
+  [8, 0.1],
+];
 
 /** Processes that every decision takes. */
 export const LEAST_PROCESSES = 3;
@@ -136,10 +143,11 @@ export function judge(processes: readonly Process[]): Judgement {
 
 function verdictOf(processes: readonly Process[], all: Estimate, sizes: readonly Estimate[]): Verdict {
   if (processes.length < LEAST_PROCESSES) return 'undecided';
-  const isHuge =
-    processes.every(({ gains }) => gains.every((gain) => gain > Math.log1p(HUGE_GAIN))) &&
-    lowEnd(all, INTERVAL_DOUBT) > 0;
-  if (isHuge) return 'claim';
+  const leastGain = Math.min(...processes.flatMap(({ gains }) => gains));
+  const isPlain = PLAIN_GAINS.some(
+    ([count, gain]) => processes.length >= count && leastGain > Math.log1p(gain),
+  );
+  if (isPlain && lowEnd(all, INTERVAL_DOUBT) > 0) return 'claim';
   if (processes.length < LOOKS[0]!) return 'undecided';
   const isBusy = all.deviation > deviationOf(BUSY_SPREAD);
   const losesAtASize = sizes.some((size) => highEnd(size, CLAIM_DOUBT) < 0);

@@ -86,6 +86,36 @@ test('a program that is right and no slower is run once, and never again', async
   expect(runsOf(place)).toBe(0);
 });
 
+test('a program of many operations says first what takes how long in it, and is compiled once for that and for the last word', async () => {
+  const columns = [48, 67, 71, 73, 79];
+  const shapes = columns.map((n) => [`61x31`, `31x${n}`, `61x${n}`].map((shape) => `tensor<${shape}xf32>`));
+  const text = `func.func @main(%a: ${shapes[0]![0]!}${shapes.map(([, b], i) => `, %b${i}: ${b!}`).join('')}) -> (${shapes.map(([, , c]) => c!).join(', ')}) {
+  %zero = arith.constant 0.0 : f32
+${shapes
+  .map(
+    ([lhs, rhs, result], i) => `  %e${i} = tensor.empty() : ${result!}
+  %f${i} = linalg.fill ins(%zero : f32) outs(%e${i} : ${result!}) -> ${result!}
+  %c${i} = linalg.matmul ins(%a, %b${i} : ${lhs!}, ${rhs!}) outs(%f${i} : ${result!}) -> ${result!}`,
+  )
+  .join('\n')}
+  return ${shapes.map((_, i) => `%c${i}`).join(', ')} : ${shapes.map(([, , c]) => c!).join(', ')}
+}
+`;
+  const place = simulatedPlace(text);
+  place.write(
+    'deeds',
+    `echo "\${statistics:-0} $(stat -c %i "\${module%/*}/stock.vmfb") \${module##*/}" >>'${place.path('runs')}'`,
+  );
+  const first = await build(place);
+  expect(Object.values(outcomes(first))).toEqual(Array(5).fill('tuned'));
+  const runs = place.read('runs').toString().trim().split('\n');
+  expect(runs[0]).toMatch(/^1 \d+ stock\.vmfb$/);
+  // It is the very file that the tuned program is compared with.
+  expect(new Set(runs.map((run) => run.split(' ')[1])).size).toBe(1);
+  expect(runs.some((run) => run.endsWith(' tuned.vmfb'))).toBe(true);
+  expect(leftovers(place.folder)).toEqual([]);
+});
+
 describe('a tuned dispatch that is slower in the program', () => {
   test('is left out, marked and remembered; what is left is confirmed', async () => {
     const place = simulatedPlace();

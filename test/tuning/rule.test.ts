@@ -87,6 +87,7 @@ describe('on a busy machine', () => {
     const { claim, busy } = simulate({ gain: 0, spread: 0.08 }, 1e4);
     expect(claim).toBeLessThan(0.2);
     expect(busy).toBeGreaterThan(85);
+    expect(simulate({ gain: 0, spread: 0.2 }, 1e4).claim).toBeLessThan(0.2);
   });
   test('a large gain is found all the same', () => {
     expect(simulate({ gain: 0.5, spread: 0.06 }, 2000).claim).toBeGreaterThan(99);
@@ -99,6 +100,13 @@ describe('a claim', () => {
     expect(verdict(1.3, 1.3, 1.3)).toBe('undecided');
     expect(verdict(1.3, 1.3, 1.3, 1.3)).toBe('claim');
   });
+  test('takes eight where the gain is large in each of them, and one was disturbed', () => {
+    const gains = [1.36, 1.5, 1.46, 1.35, 1.38, 1.51, 2.16, 1.35];
+    expect(judge(processes(...gains.slice(0, 4))).verdict).not.toBe('claim');
+    expect(judge(processes(...gains)).verdict).toBe('claim');
+    expect(judge(processes(...gains.slice(0, 7), 1.05)).verdict).not.toBe('claim');
+  });
+
   test('takes three where the gain is huge in each of them, and alike', () => {
     expect(verdict(57, 60)).toBe('undecided');
     expect(verdict(57, 60, 55)).toBe('claim');

@@ -4,6 +4,7 @@ import { configurationKey, isConfiguration } from '../../../src/backend/index.ts
 import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { spaceSize } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import type { Workload } from '../../../src/workload/workload.ts';
 import { matmul } from '../../support/workloads.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 
@@ -116,6 +117,44 @@ describe('the llvm-cpu space', () => {
       }
     },
   );
+
+  test.each([
+    // Where vectors have 32 bytes there are 16 registers: for accumulators, a row of the one operand and an element of the other.
+    [32, 16],
+    [64, 32],
+  ])(
+    'first tries accumulators that fit the registers of vectors of %i bytes',
+    (nativeVectorBytes, registers) => {
+      const space = llvmCpuSpace(matmul(384, 384, 384), { ...options, nativeVectorBytes });
+      const lanes = nativeVectorBytes / 4;
+      for (const start of space.starts.slice(0, 4)) {
+        const { vectorCommonParallel } = space.configurationAt(start) as TileConfiguration;
+        const [rows, columns] = vectorCommonParallel;
+        expect((rows! * columns!) / lanes).toBeLessThan(registers);
+      }
+    },
+  );
+
+  test('first tries tiles of one row where there is one', () => {
+    const dimensions = [
+      { kind: 'n', size: 1024 },
+      { kind: 'k', size: 576 },
+    ] as const;
+    const vecmat: Workload = {
+      ...matmul(1, 1024, 576),
+      dimensions,
+      lhs: { elementType: 'f32', dimensions: [1] },
+      rhs: { elementType: 'f32', dimensions: [1, 0] },
+      accumulator: { elementType: 'f32', dimensions: [0] },
+    };
+    const [first] = llvmCpuSpace(vecmat, { ...options, nativeVectorBytes: 32 }).starts.map(
+      (start) =>
+        llvmCpuSpace(vecmat, { ...options, nativeVectorBytes: 32 }).configurationAt(
+          start,
+        ) as TileConfiguration,
+    );
+    expect(first).toMatchObject({ distribution: [1024, 0], vectorCommonParallel: [64, 0] });
+  });
 
   test('is large enough to need a search', () => {
     expect(spaceSize(llvmCpuSpace(matmul(512, 512, 512), options))).toBeGreaterThan(1e6);
