@@ -472,6 +472,7 @@ test('workloads come with what their search depends on', () => {
     key: keyOf(8),
     workload: matmul(8, 512, 512),
     count: 1,
+    executables: [],
     options: { nativeVectorBytes: 32, threads: 1, wholeProgram: false, following: true },
   });
 });
