@@ -55,9 +55,9 @@ const USAGE = `usage: npm run bench:kernels -- [SHAPE...] [--threads N] [--round
   --budget   seconds of tuning per shape (default 60)
   --json     also write every value to FILE`;
 
-/** Least seconds of one repetition; three make one timing. */
-const MIN_SECONDS = 0.05;
-const EFFORT = { repetitions: 3, minSeconds: MIN_SECONDS, timeoutSeconds: 600 };
+/** Least seconds of one repetition; fifteen make one timing. */
+const MIN_SECONDS = 0.01;
+const EFFORT = { repetitions: 15, minSeconds: MIN_SECONDS, timeoutSeconds: 600 };
 
 const VARIANTS = ['stock', 'tuned', 'dataTiling', 'openblas', 'mkl'] as const;
 type Variant = (typeof VARIANTS)[number];

@@ -11,7 +11,7 @@ export type Library = 'openblas' | 'mkl';
 export interface Blas {
   /** Version of each library; null for one that this machine has no package of. */
   readonly versions: Readonly<Record<Library | 'python' | 'numpy', string | null>>;
-  /** Median seconds of one f32 product, timed in a process of its own. */
+  /** Seconds of one f32 product that nothing gets in the way of, timed in a process of its own. */
   time(library: Library, shape: Shape, threads: number, minSeconds: number): Promise<number>;
 }
 

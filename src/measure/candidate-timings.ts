@@ -3,11 +3,11 @@ import type { Workload } from '../workload/workload.ts';
 import { benchmark, type BenchmarkOptions } from './benchmark.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
-import { median } from './statistics.ts';
+import { undisturbed } from './statistics.ts';
 import type { Toolchain } from './toolchain.ts';
 
 export interface CandidateTimings {
-  /** For each candidate median seconds of one execution, for each combination of sizes. */
+  /** For each candidate seconds of one execution that nothing gets in the way of, for each combination of sizes. */
   readonly seconds: ReadonlyMap<string, readonly number[]>;
   /** Candidates that crashed, failed or took too long, with how. */
   readonly failed: ReadonlyMap<string, string>;
@@ -40,7 +40,7 @@ export async function timeCandidates(
   for (const name of candidates) {
     const functions = functionNames(workload, name);
     const failure = functions.map((one) => timings.failed.get(one)).find((reason) => reason !== undefined);
-    const own = functions.map((one) => median(timings.seconds.get(one) ?? []));
+    const own = functions.map((one) => undisturbed(timings.seconds.get(one) ?? []));
     if (failure !== undefined) failed.set(name, failure);
     else if (own.every(Number.isFinite)) seconds.set(name, own);
   }

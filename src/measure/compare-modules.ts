@@ -3,7 +3,7 @@ import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import { readTimings } from './benchmark.ts';
 import { readDispatchTimes, STATISTICS_FLAG, type DispatchTimes } from './dispatch-times.ts';
-import { median, medianInterval, type Interval } from './statistics.ts';
+import { median, medianInterval, undisturbed, type Interval } from './statistics.ts';
 import { runTool } from './toolchain.ts';
 
 export interface ModuleRun {
@@ -31,14 +31,16 @@ export interface ProcessEffort {
   readonly timeoutSeconds: number;
 }
 
-/** Median seconds of one call in one process of its own. */
+/** Seconds of one call that nothing gets in the way of, in one process of its own. */
 export async function timeModule(run: ModuleRun, module: string, effort: ProcessEffort): Promise<number> {
   return secondsIn(await benchmarkModule(run, module, effort, []), module);
 }
 
-/** What one process says of a function: median seconds of a call, and what of that its dispatches take. */
+/** What one process says of a function. */
 export interface ModuleTimes {
+  /** Of a call that nothing gets in the way of. */
   readonly seconds: number;
+  /** What the dispatches of a call take, on average over all calls. */
   readonly dispatches: DispatchTimes;
 }
 
@@ -53,7 +55,7 @@ export async function timeDispatches(
 }
 
 function secondsIn(stdout: string, module: string): number {
-  const seconds = median([...readTimings(stdout).values()].flat());
+  const seconds = undisturbed([...readTimings(stdout).values()].flat());
   if (Number.isNaN(seconds)) throw new Error(`${module} could not be timed: no timing was reported`);
   return seconds;
 }

@@ -254,6 +254,11 @@ const runOf = ({ tools, device, inputs, flags, function: { name }, signal }: Con
   ...(signal && { signal }),
 });
 
+/** Seconds that a process times a program for, in as many repetitions as there can be: see `undisturbed`. */
+const TIMED_SECONDS = 0.2;
+const LEAST_REPETITIONS = 3;
+const MOST_REPETITIONS = 40;
+
 /** What takes longer than that, in seconds, is called once in a process: the time to load it is little beside that. */
 const LONG_CALL = 0.5;
 
@@ -266,5 +271,10 @@ const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs))
 function effortOf(seconds: number, extent: Extent): ProcessEffort | null {
   if (2 * leastOf(extent) * seconds > extent.seconds) return null;
   const timeoutSeconds = Math.max(2, extent.seconds);
-  return { repetitions: seconds > LONG_CALL ? 1 : 3, minSeconds: 0.02, timeoutSeconds };
+  const fitting = Math.min(
+    MOST_REPETITIONS,
+    Math.max(LEAST_REPETITIONS, Math.floor(TIMED_SECONDS / seconds)),
+  );
+  const repetitions = seconds > LONG_CALL ? 1 : fitting;
+  return { repetitions, minSeconds: TIMED_SECONDS / MOST_REPETITIONS, timeoutSeconds };
 }

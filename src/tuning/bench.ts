@@ -7,7 +7,7 @@ import type { TrialOutcome } from '../store/store.ts';
 export type Screened =
   | {
       readonly outcome: 'measured';
-      /** Median seconds of one execution, at each size. */
+      /** Seconds of one execution that nothing gets in the way of, at each size. */
       readonly seconds: readonly number[];
     }
   | {

@@ -14,7 +14,7 @@ import { DOES_NOT_RUN } from './undecided.ts';
 export const DEFAULT_NAME = 'stock';
 
 /** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
-const SLOW_DEFAULT_SECONDS = 0.03;
+const SLOW_DEFAULT_SECONDS = 0.05;
 
 /** Repetitions, and the least seconds in each. */
 interface Care {
@@ -22,13 +22,12 @@ interface Care {
   readonly minSeconds: number;
 }
 
-const QUICK: Care = { repetitions: 3, minSeconds: 0.01 };
+/** Seconds that each is timed for, in as many repetitions as there can be, but more where the default alone takes longer. */
+const TIMED_SECONDS = 0.03;
+const MOST_REPETITIONS = 12;
 
-/** In the same time: what else the machine does for some milliseconds hits fewer of more. */
-const QUICKEST: Care = { repetitions: 6, minSeconds: 0.005 };
-
-/** Where the default is slow: good candidates still run several times in this, and bad ones cost no more than once. */
-const ONCE: Care = { repetitions: 1, minSeconds: 0.03 };
+/** What as many runs of the default as there are repetitions may take, in seconds. */
+const RUNS_SECONDS = 0.1;
 
 /** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
 const DEFAULT_SHARE = 0.08;
@@ -122,8 +121,9 @@ export class Screener {
   }
 
   get #care(): Care {
-    if (this.#isSlow) return ONCE;
-    return this.#defaultRun < QUICKEST.minSeconds ? QUICKEST : QUICK;
+    const fitting = Math.floor(RUNS_SECONDS / this.#defaultRun);
+    const repetitions = Math.max(1, Math.min(MOST_REPETITIONS, fitting));
+    return { repetitions, minSeconds: TIMED_SECONDS / repetitions };
   }
 
   async #time(module: string, names: readonly string[], timeoutSeconds: number) {

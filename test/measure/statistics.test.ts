@@ -7,9 +7,27 @@ import {
   noiseFloor,
   ratioInterval,
   tQuantile,
+  undisturbed,
 } from '../../src/measure/statistics.ts';
 
 const ratios = fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 2, maxLength: 12 });
+
+describe('what something takes undisturbed', () => {
+  test.each<[number[], number]>([
+    [[], NaN],
+    [[3], 3],
+    [[3, 2, 5], 2],
+    [[6, 1, 9, 9, 3, 9, 9, 9, 9, 9], 2],
+  ])('of %j is %d', (values, expected) => {
+    expect(undisturbed(values)).toBe(expected);
+  });
+
+  test('is the same however often other work doubles it', () => {
+    const values = Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? 1 : 2));
+    expect(undisturbed(values)).toBe(1);
+    expect(median(values)).toBe(2);
+  });
+});
 
 describe('median', () => {
   test.each<[number[], number]>([

@@ -145,6 +145,12 @@ export function llvmCpuSpace(
 
   const workgroups = (c: TileConfiguration) =>
     workload.dimensions.reduce((n, { size }, d) => n * Math.ceil(size / (c.distribution[d]! || size)), 1);
+  /** The next smaller tile; one that divides the dimension before one that leaves a workgroup with less, unless it is much smaller. */
+  const finer = ({ dimension, values }: TileKnob, at: number): number => {
+    const { size } = workload.dimensions[dimension]!;
+    const even = values.findLastIndex((tile, i) => i < at && tile > 0 && size % tile === 0);
+    return even >= 0 && 2 * values[even]! >= values[at]! ? even : at - 1;
+  };
   /** A start with at least so many workgroups, as far as there can be, is spread along what it splits most coarsely. */
   const spread = (start: Point, least: number): Point => {
     const point = [...start];
@@ -154,7 +160,7 @@ export function llvmCpuSpace(
         .filter(({ knob, i }) => knob.level === 'distribution' && point[i]! > 0)
         .sort((a, b) => b.knob.values[point[b.i]!]! - a.knob.values[point[a.i]!]!)[0];
       if (coarsest === undefined) break;
-      point[coarsest.i]! -= 1;
+      point[coarsest.i] = finer(coarsest.knob, point[coarsest.i]!);
     }
     return point;
   };

@@ -103,6 +103,16 @@ describe('the llvm-cpu space', () => {
     }
   });
 
+  test('divides work among threads into even parts', () => {
+    const space = llvmCpuSpace(matmul(512, 512, 512), { ...options, threads: 2 });
+    const [first] = space.starts;
+    const configuration = space.configurationAt(first!);
+    if (configuration?.kind !== 'tile') throw new Error('a start is a tile configuration');
+    expect(configuration.distribution.map((tile) => tile && 512 % tile)).toEqual([0, 0, 0]);
+    const [m, n] = configuration.distribution;
+    expect((512 / m!) * (512 / n!)).toBeGreaterThanOrEqual(24);
+  });
+
   test.each([512, 997])(
     'peels in its starts exactly where a vector tile leaves a remainder of %i',
     (size) => {
