@@ -31,7 +31,7 @@ const USAGE = `usage: npm run bench:models -- [--only NAME,NAME] [--budget SECON
 
   --only    these models (default: all)
   --budget  seconds of tuning per model (default 60)
-  --rounds  how often both are timed; fewer for models that take long (default 7)
+  --rounds  how often both are timed; fewer for models that take long (default 15)
   --device  what to measure on: local-sync, one thread (the default), or local-task, all of them
   --folder  where tuning database and cache are kept (default: nowhere)
   --json    also write every value to FILE, anew after each model`;
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   if (args.positionals[0] !== undefined)
     throw new UsageError(`${args.positionals[0]}: models are named by --only; --help says more`);
   const budgetSeconds = secondsOption(args, 'budget', 60);
-  const rounds = wholeNumber(args, 'rounds', 7);
+  const rounds = wholeNumber(args, 'rounds', 15);
   const json = jsonFile(args);
   const driver = args.options['device'] ?? 'local-sync';
   const place = await openWorkplace();
@@ -121,7 +121,7 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   const extent = { pairs: sameCode ? 1 : rounds, seconds: TIMING_SECONDS };
   const verdict = await verifyProgram(contest, extent);
   const run = { benchmarkModule, device, functionName: 'main', inputs, flags };
-  const effort = { repetitions: 1, minSeconds: 0.5, timeoutSeconds: TIMING_SECONDS };
+  const effort = { repetitions: 1, minSeconds: 0.15, timeoutSeconds: TIMING_SECONDS };
   // Older runtimes do not say.
   const pairs = await inPairs(stock, tuned, { pairs: PAIRS, seconds: TIMING_SECONDS }, (module) =>
     timeDispatches(run, module, effort),

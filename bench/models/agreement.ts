@@ -1,6 +1,6 @@
 // Whether what a record says of an operation holds in the running program. Pure.
 import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
-import { median } from '../../src/measure/statistics.ts';
+import { sumOf, undisturbed } from '../../src/measure/statistics.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import type { Root } from './contractions.ts';
 import { isConfigured, operationsOf, whyNotApplied } from './coverage.ts';
@@ -32,13 +32,14 @@ export function agreementsOf(
     const recorded = injected[0]?.speedup?.ratio;
     // One workload in several places may have several records.
     if (recorded === undefined || injected.some(({ speedup }) => speedup?.ratio !== recorded)) return [];
-    const ratios = pairs.map(([stock, tuned]) => {
-      const times = own.map((name) => [stock.dispatches.get(name), tuned.dispatches.get(name)] as const);
-      if (times.some(([a, b]) => a === undefined || a.calls !== b?.calls)) return NaN;
-      const sum = (which: 0 | 1) => times.reduce((total, pair) => total + pair[which]!.seconds, 0);
-      return sum(0) / sum(1);
-    });
-    const inProgram = median(ratios);
-    return ratios.some(Number.isNaN) ? [] : [{ workload, recorded, inProgram }];
+    const times = pairs.map((pair) => pair.map(({ dispatches }) => own.map((name) => dispatches.get(name))));
+    const areSame = times.every(([stock, tuned]) =>
+      own.every((_, i) => stock![i] !== undefined && stock![i].calls === tuned![i]?.calls),
+    );
+    if (!areSame) return [];
+    const [stock, tuned] = [0, 1].map((which) =>
+      undisturbed(times.map((pair) => sumOf(pair[which]!.map((time) => time!.seconds)))),
+    );
+    return [{ workload, recorded, inProgram: stock! / tuned! }];
   });
 }

@@ -3,7 +3,7 @@ import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import { readTimings } from './benchmark.ts';
 import { readDispatchTimes, STATISTICS_FLAG, type DispatchTimes } from './dispatch-times.ts';
-import { median, medianInterval, undisturbed, type Interval } from './statistics.ts';
+import { undisturbed, undisturbedRatio, type Interval } from './statistics.ts';
 import { runTool } from './toolchain.ts';
 
 export interface ModuleRun {
@@ -93,7 +93,7 @@ export interface Extent {
   readonly seconds: number;
 }
 
-/** Fewer pairs than that say nothing: see `medianInterval`. */
+/** Fewer pairs than that say nothing: see `ratioInterval`. */
 export const LEAST_PAIRS = 3;
 
 /**
@@ -121,6 +121,6 @@ export async function inPairs<T>(
 
 /** What pairs of times, in seconds, say together. */
 export const comparisonOf = (pairs: readonly (readonly [number, number])[]): ModuleComparison => ({
-  ...medianInterval(pairs.map(([a, b]) => a / b)),
-  seconds: [median(pairs.map(([a]) => a)), median(pairs.map(([, b]) => b))],
+  ...undisturbedRatio(pairs),
+  seconds: [undisturbed(pairs.map(([a]) => a)), undisturbed(pairs.map(([, b]) => b))],
 });

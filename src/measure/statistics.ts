@@ -1,4 +1,5 @@
-// The statistics behind "faster": medians, paired ratios and their confidence intervals. Pure.
+// The statistics behind "faster": what things take undisturbed, ratios and their confidence intervals. Pure.
+import { seededRandom } from '../search/strategy.ts';
 
 /** Middle value; the mean of the two middle ones for an even count. NaN for no values. */
 export function median(values: readonly number[]): number {
@@ -83,26 +84,31 @@ export function ratioInterval(ratios: readonly number[]): Interval {
   return { ratio: Math.exp(mean), low: Math.exp(mean - halfWidth), high: Math.exp(mean + halfWidth) };
 }
 
-/** Fewer values than that do not tell their median from the extremes with 99% certainty. */
-const LEAST_FOR_MEDIAN = 8;
+/** Fewer pairs than that do not tell what is undisturbed from what is not. */
+const LEAST_FOR_UNDISTURBED = 8;
+
+/** How often samples are drawn from the times for an interval. */
+const DRAWS = 1000;
 
 /**
- * Median of ratios, one per pair of processes, with an interval that holds the true one with 99% certainty, however they are
- * distributed: a process that something got in the way of is no reason to know nothing. For few ratios, that of
- * `ratioInterval`.
+ * Ratio of what two things take undisturbed, with its 99% interval. They were timed in turns, in a process of their own each; a
+ * neighbour on a shared machine slows one down for as long as a process lasts, and each by chance, so pairs as such say
+ * little. The interval is of such ratios of samples that are drawn from the times with replacement (bootstrap). For few pairs,
+ * that of `ratioInterval`.
  */
-export function medianInterval(ratios: readonly number[]): Interval {
-  const n = ratios.length;
-  if (n < LEAST_FOR_MEDIAN) return ratioInterval(ratios);
-  const sorted = ratios.toSorted((a, b) => a - b);
-  // How many may be beyond each end: so many heads of n coins have at most half a percent, together with all that are fewer.
-  let beyond = 0;
-  for (let chance = 2 ** -n, sum = chance; ; beyond++) {
-    chance *= (n - beyond) / (beyond + 1);
-    sum += chance;
-    if (sum > 0.005) break;
-  }
-  return { ratio: median(ratios), low: sorted[beyond]!, high: sorted[n - 1 - beyond]! };
+export function undisturbedRatio(pairs: readonly (readonly [first: number, second: number])[]): Interval {
+  if (pairs.length < LEAST_FOR_UNDISTURBED) return ratioInterval(pairs.map(([a, b]) => a / b));
+  const [first, second] = [pairs.map(([a]) => a), pairs.map(([, b]) => b)];
+  const random = seededRandom(1);
+  const drawn = (times: readonly number[]) =>
+    undisturbed(times.map(() => times[Math.floor(random() * times.length)]!));
+  const ratios = Array.from({ length: DRAWS }, () => drawn(first) / drawn(second)).sort((a, b) => a - b);
+  const beyond = Math.floor(0.005 * DRAWS);
+  return {
+    ratio: undisturbed(first) / undisturbed(second),
+    low: ratios[beyond]!,
+    high: ratios[DRAWS - 1 - beyond]!,
+  };
 }
 
 /**

@@ -6,7 +6,7 @@ import { loadedWith } from './common-modules.ts';
 import type { Values } from '../workload/fillers.ts';
 import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
 import type { Toolchain } from './toolchain.ts';
-import { compareOutputs, dispatchAllowance, runFunction } from './verify.ts';
+import { compareOutputs, dispatchAllowance, runFunction, type Comparison } from './verify.ts';
 
 /** What is known of a candidate's output. */
 export type Verification =
@@ -35,11 +35,8 @@ export async function verifyCandidates(
   const truth = built.find(({ sumsIn }) => sumsIn !== undefined);
   const forms = staticForms(workload);
   const isDispatch = candidatePhase(workload) !== null;
-  const verified = new Map<string, Verification>(
-    names.map((name) => [name, { outcome: 'right', maxError: 0 }]),
-  );
-  const sets: readonly Values[] = canCompareFull(workload) ? ['exact', 'full'] : ['exact'];
-  for (const values of sets) {
+
+  const verifyOn = async (values: Values): Promise<ReadonlyMap<string, Verification> | null> => {
     const modules = await loadedWith(toolchain, workload, module, values);
     if (modules === null) return null;
     /** At each size; null when one of them cannot be had. */
@@ -56,8 +53,8 @@ export async function verifyCandidates(
     if (references === null) return null;
     // Where it cannot be had, outputs are compared with the default's alone.
     const truths = truth === undefined ? null : await outputsOf(truth.name);
-    for (const [name, known] of verified) {
-      if (known.outcome !== 'right') continue;
+    const verified = new Map<string, Verification>();
+    for (const name of names) {
       const outputs = await outputsOf(name);
       const comparisons = outputs?.map((output, i) =>
         compareOutputs(
@@ -72,16 +69,31 @@ export async function verifyCandidates(
               : undefined,
         ),
       );
-      const different = comparisons?.find(({ equal }) => !equal);
-      if (comparisons === undefined)
-        verified.set(name, { outcome: 'run-error', reason: 'the program failed' });
-      else if (different !== undefined)
-        verified.set(name, { outcome: 'wrong-result', reason: different.reason ?? 'outputs differ' });
-      else {
-        const maxError = Math.max(known.maxError, ...comparisons.map((comparison) => comparison.maxError));
-        verified.set(name, { outcome: 'right', maxError });
-      }
+      verified.set(name, verificationOf(comparisons));
     }
-  }
-  return verified;
+    return verified;
+  };
+
+  const sets: readonly Values[] = canCompareFull(workload) ? ['exact', 'full'] : ['exact'];
+  // Most of it is starting processes, and nothing is timed meanwhile.
+  const verified = await Promise.all(sets.map(verifyOn));
+  if (verified.includes(null)) return null;
+  return new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
+}
+
+/** @param comparisons at each size; undefined when there is nothing to compare */
+function verificationOf(comparisons: readonly Comparison[] | undefined): Verification {
+  if (comparisons === undefined) return { outcome: 'run-error', reason: 'the program failed' };
+  const different = comparisons.find(({ equal }) => !equal);
+  if (different !== undefined)
+    return { outcome: 'wrong-result', reason: different.reason ?? 'outputs differ' };
+  return { outcome: 'right', maxError: Math.max(...comparisons.map(({ maxError }) => maxError)) };
+}
+
+/** What is not right in one of them is not right. */
+function worse(some: readonly Verification[]): Verification {
+  const right = some.flatMap((one) => (one.outcome === 'right' ? [one.maxError] : []));
+  return (
+    some.find(({ outcome }) => outcome !== 'right') ?? { outcome: 'right', maxError: Math.max(...right) }
+  );
 }

@@ -80,6 +80,9 @@ function largestOf(bytes: Uint8Array, elementType: string): { finite: number; is
   return { finite, isAllFinite };
 }
 
+/** So that one function can be run several times at once. */
+let runs = 0;
+
 /**
  * Output of one function without arguments, as raw bytes; null when it could not be run.
  * @param modules are loaded in their order; the last one has the function
@@ -90,7 +93,7 @@ export async function runFunction(
   name: string,
   timeoutSeconds: number,
 ): Promise<Uint8Array | null> {
-  const file = join(toolchain.workDirectory, `${name}.bin`);
+  const file = join(toolchain.workDirectory, `${name}-${runs++}.bin`);
   const result = await runTool(
     toolchain.runModule,
     [

@@ -34,7 +34,7 @@ export interface Uncompiled {
 export type StockContest = Omit<Contest, 'tuned'>;
 
 /** Most pairs of processes: more of them tell little more. */
-const MOST_PAIRS = 12;
+const MOST_PAIRS = 24;
 
 /** Most seconds that one question may take. */
 const MOST_SECONDS = 30;

@@ -255,9 +255,9 @@ const runOf = ({ tools, device, inputs, flags, function: { name }, signal }: Con
 });
 
 /** Seconds that a process times a program for, in as many repetitions as there can be: see `undisturbed`. */
-const TIMED_SECONDS = 0.2;
+const TIMED_SECONDS = 0.08;
 const LEAST_REPETITIONS = 3;
-const MOST_REPETITIONS = 40;
+const MOST_REPETITIONS = 20;
 
 /** What takes longer than that, in seconds, is called once in a process: the time to load it is little beside that. */
 const LONG_CALL = 0.5;

@@ -1,5 +1,6 @@
 // Finals on this machine: the few best configurations and the default, verified, in two builds, ready to be timed.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { configurationKey } from '../backend/index.ts';
 import { buildCandidates } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
@@ -9,7 +10,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { staticForms, type Workload } from '../workload/workload.ts';
 import type { ExpectedSeconds, FailedFinalist, Finalist, Finals } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
-import { DEFAULT_NAME } from './screen.ts';
+import { DEFAULT_NAME, type CompiledTogether } from './screen.ts';
 
 /** The default a second time: its ratio to itself is the noise floor. */
 const AGAIN_NAME = 'again';
@@ -58,6 +59,13 @@ function finalsEffort(secondsOfAll: number, functions: number, isBrief = false):
 /** What a process takes before it runs anything, in seconds. */
 const START_SECONDS = 0.05;
 
+/** The functions in one order, which is one layout of the code. */
+interface Layout {
+  readonly module: string;
+  /** What a finalist is called in it. */
+  readonly nameOf: (finalist: string) => string;
+}
+
 const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds) =>
   runsOfDefault(ofDefault) * ofDefault + ofFinalists.reduce((sum, seconds) => sum + seconds, 0);
 
@@ -78,6 +86,7 @@ export function finalsSeconds(expected: ExpectedSeconds, sizes: number): number 
  * each. A finalist that fails is out, and costs the others nothing.
  * @param expected screened seconds, from which repetitions are chosen
  * @param isBrief see `Bench`
+ * @param screened what has default and finalists already; takes the place of the first module where nothing is missing in it
  * @returns null when there is nothing to compare with
  * @throws StoppedError when the toolchain's signal fires
  */
@@ -87,6 +96,7 @@ export async function prepareFinals(
   configurations: readonly Configuration[],
   expected: ExpectedSeconds,
   isBrief: boolean,
+  screened: CompiledTogether | null = null,
 ): Promise<Finals | null> {
   const candidates = configurations.map((configuration, i) =>
     candidateOf(`f${i}`, configuration, workload, toolchain.release),
@@ -94,9 +104,11 @@ export async function prepareFinals(
   const isAgain = !isBrief && runsOfDefault(expected.ofDefault) > 1;
   const defaultNames = isAgain ? [DEFAULT_NAME, AGAIN_NAME] : [DEFAULT_NAME];
   const defaults = defaultNames.map(stockCandidate);
-  const everything = [...defaults, ...candidates, ...truthOf(workload)];
+  const truths = truthOf(workload);
+  const known = isAgain || truths.length > 0 ? null : screened;
+  const everything = [...defaults, ...candidates, ...truths];
   const [build, reversed] = await Promise.all([
-    buildCandidates(toolchain, workload, everything, 'finals'),
+    known?.build ?? buildCandidates(toolchain, workload, everything, 'finals'),
     // The same functions in another order, which is another layout of the code.
     buildCandidates(toolchain, workload, [...defaults, ...candidates].toReversed(), 'finals_reversed'),
   ]);
@@ -108,20 +120,29 @@ export async function prepareFinals(
   const timeoutSeconds = 30 + 100 * all;
   const failed: FailedFinalist[] = [];
   const finalists: Finalist[] = [];
-  const named = configurations.map((configuration, i) => ({ configuration, name: `f${i}` }));
-  const names = named.map(({ name }) => name).filter((name) => !build.refused.has(name));
+  const named = configurations.map((configuration, i) => ({
+    configuration,
+    name: `f${i}`,
+    first: known?.names.get(configurationKey(configuration)) ?? `f${i}`,
+  }));
+  const names = named.map(({ first }) => first).filter((name) => !build.refused.has(name));
   const verified = await verifyCandidates(toolchain, workload, build, DEFAULT_NAME, names, timeoutSeconds);
   if (verified === null) return null;
-  for (const { configuration, name } of named) {
-    const refusal = build.refused.get(name);
-    const known = verified.get(name);
+  for (const { configuration, name, first } of named) {
+    const refusal = build.refused.get(first);
+    const verification = verified.get(first);
     if (refusal !== undefined) failed.push({ configuration, outcome: 'compile-error', reason: refusal });
-    else if (known?.outcome === 'right') finalists.push({ name, configuration, maxError: known.maxError });
-    else if (known !== undefined) failed.push({ configuration, ...known });
+    else if (verification?.outcome === 'right')
+      finalists.push({ name, configuration, maxError: verification.maxError });
+    else if (verification !== undefined) failed.push({ configuration, ...verification });
   }
   const kept = [...defaultNames, ...finalists.map(({ name }) => name)];
   const isWhole = kept.every((name) => !reversed.refused.has(name));
-  const modules = [module, (isWhole ? reversed.module : null) ?? module];
+  const firstNames = new Map(named.map(({ name, first }) => [name, first]));
+  const layouts: readonly Layout[] = [
+    { module, nameOf: (name) => firstNames.get(name)! },
+    ...(isWhole && reversed.module !== null ? [{ module: reversed.module, nameOf: String }] : []),
+  ];
 
   const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all, functions, isBrief);
   // The compiler's threads have just ended.
@@ -133,21 +154,29 @@ export async function prepareFinals(
     leastProcesses,
     mostProcesses,
     async time(running, { placement, build }) {
-      const timed = [...defaultNames, ...running];
-      const timings = await timeCandidates(toolchain, workload, modules[build]!, timed, {
+      const layout = layouts[build] ?? layouts[0]!;
+      const timed = [...defaultNames, ...running.map(layout.nameOf)];
+      const timings = await timeCandidates(toolchain, workload, layout.module, timed, {
         repetitions,
         minSeconds: MIN_SECONDS,
         timeoutSeconds,
         only: timed,
         placement,
       });
+      const byFinalist = <T>(byName: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+        new Map(
+          running.flatMap((name) => {
+            const own = byName.get(layout.nameOf(name));
+            return own === undefined ? [] : [[name, own] as const];
+          }),
+        );
       const again = timings.seconds.get(AGAIN_NAME) ?? null;
       const isComplete = !isAgain || again !== null;
       return {
         defaultSeconds: (isComplete && timings.seconds.get(DEFAULT_NAME)) || null,
         againSeconds: again,
-        seconds: timings.seconds,
-        failed: timings.failed,
+        seconds: byFinalist(timings.seconds),
+        failed: byFinalist(timings.failed),
       };
     },
   };

@@ -14,7 +14,14 @@ export function realBench(toolchain: Toolchain, workload: Workload): Bench {
     prepareBatch: (configurations) => screener.prepare(configurations),
     finalsSeconds: (expected) => finalsSeconds(expected, sizes),
     prepareFinals: (configurations, expected, isBrief) =>
-      prepareFinals(toolchain, workload, configurations, expected, isBrief),
+      prepareFinals(
+        toolchain,
+        workload,
+        configurations,
+        expected,
+        isBrief,
+        screener.compiledWith(configurations),
+      ),
     textAfter: (configuration, phase) => textAfter(toolchain, workload, configuration, phase),
   };
 }

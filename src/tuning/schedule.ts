@@ -104,13 +104,16 @@ export function nextStep(
   /** With the finals that become necessary by it. */
   const costOf = (one: (typeof open)[number]) =>
     one.batchSeconds + (kept.includes(one) ? 0 : one.finalsSeconds);
-  const worth = open.filter(
-    (one) =>
-      !one.isOver &&
-      (isFirst || reserve + costOf(one) <= secondsLeft) &&
-      (isAlone || likelySaving(one) >= LEAST_SHARE * total),
-  );
-  const batch = mayGoOn ? best(worth, (one) => likelySaving(one) / costOf(one)) : null;
+  const rateOf = (one: (typeof open)[number]) => likelySaving(one) / costOf(one);
+  const worth = mayGoOn
+    ? open.filter((one) => !one.isOver && (isAlone || likelySaving(one) >= LEAST_SHARE * total))
+    : [];
+  const fitting = worth.filter((one) => isFirst || reserve + costOf(one) <= secondsLeft);
+  const batch = best(fitting, rateOf);
+  const better = batch && best(worth, rateOf);
+  // What is better does not fit beside the time that is kept: finals may show that they take less.
+  const early = better === batch ? null : best(kept, (one) => -rateOf(one));
+  if (early !== null) return { kind: 'finals', index: early.index };
   if (batch !== null) return { kind: 'batch', index: batch.index };
   const found = best(hopeful, (one) => foundSaving(one) / one.finalsSeconds);
   // What there is no time for is left to the next build, which begins with what was found; one is decided in any case.
@@ -121,26 +124,32 @@ export function nextStep(
 }
 
 /**
- * Searches whose next batches are compiled at once: the one that is next, and those that would be next without it.
- * @param first that one's index
+ * Searches whose next batches, or finals, are compiled at once: the one that is next, and those that would be next without it.
+ * @param first what is next
  * @param most how many at once
+ * @param mayGoOn as for `nextStep`
  * @param isAlone as for `nextStep`
  */
-export function batchesAtOnce(
+export function compiledAtOnce(
   standings: readonly Standing[],
-  first: number,
+  first: Step,
   secondsLeft: number,
   most: number,
+  mayGoOn = true,
   isAlone = standings.length === 1,
 ): number[] {
-  const chosen = [first];
+  const chosen = [first.index];
   while (chosen.length < most) {
     const rest = standings.map((one, i) => (chosen.includes(i) ? { ...one, isClosed: true } : one));
     const taken = sumOf(
-      chosen.map((i) => standings[i]!).map(({ batchSeconds, finalsSeconds }) => batchSeconds + finalsSeconds),
+      chosen
+        .map((i) => standings[i]!)
+        .map(({ batchSeconds, finalsSeconds }) =>
+          first.kind === 'batch' ? batchSeconds + finalsSeconds : finalsSeconds,
+        ),
     );
-    const step = nextStep(rest, secondsLeft - taken, true, isAlone);
-    if (step?.kind !== 'batch') break;
+    const step = nextStep(rest, secondsLeft - taken, mayGoOn, isAlone);
+    if (step?.kind !== first.kind) break;
     chosen.push(step.index);
   }
   return chosen;

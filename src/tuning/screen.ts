@@ -1,5 +1,6 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { configurationKey } from '../backend/index.ts';
 import { buildCandidates, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../measure/candidate-module.ts';
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
@@ -41,10 +42,18 @@ const HOPELESS = 20;
 /** What loading a module may take on a busy machine. */
 const START_SECONDS = 5;
 
+/** Configurations that are compiled beside the default. */
+export interface CompiledTogether {
+  readonly build: Build;
+  /** By key: their names in it. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
   readonly #toolchain: Toolchain;
   readonly #workload: Workload;
+  readonly #compiled: CompiledTogether[] = [];
   #batches = 0;
   /** Of the default at each size, median seconds; empty until the first batch has run. */
   #defaults: readonly number[] = [];
@@ -62,7 +71,19 @@ export class Screener {
     const withDefault = !this.#isSlow;
     const all = withDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
     const build = await buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`);
+    const names = new Map(configurations.map((one, i) => [configurationKey(one), candidates[i]!.name]));
+    if (withDefault) this.#compiled.push({ build, names });
     return { time: (timeoutSeconds) => this.#batch(candidates, build, timeoutSeconds) };
+  }
+
+  /** What has the default and all of these in one module; null when they were in no batch together. */
+  compiledWith(configurations: readonly Configuration[]): CompiledTogether | null {
+    const keys = configurations.map(configurationKey);
+    const isWhole = ({ build: { module, refused }, names }: CompiledTogether) =>
+      module !== null &&
+      !refused.has(DEFAULT_NAME) &&
+      keys.every((key) => names.has(key) && !refused.has(names.get(key)!));
+    return this.#compiled.findLast(isWhole) ?? null;
   }
 
   async #batch(candidates: readonly Candidate[], build: Build, timeoutSeconds: number): Promise<Batch> {

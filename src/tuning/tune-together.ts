@@ -1,9 +1,9 @@
 // Several searches within one budget: time goes where it saves most of the program's.
 import { sumOf } from '../measure/statistics.ts';
-import { batchesAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
+import { compiledAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
 import { shareOf } from './share.ts';
 import type { TuningResult } from './result.ts';
-import type { Effort, WorkloadSearch } from './workload-search.ts';
+import type { Effort, FinalsCare, WorkloadSearch } from './workload-search.ts';
 
 /** A search, and what it is of the program. */
 export interface Part {
@@ -37,15 +37,25 @@ const LIKELY_RATE = 2e10;
 
 /** What a first batch and finals are likely to take, in seconds, as long as there were none. */
 const FIRST_BATCH_SECONDS = 2;
-const FINALS_SECONDS = 4;
+const FINALS_SECONDS = 2;
 
-/** What takes less than this share of the program's time gets smaller batches and brief finals. */
-const LARGE_SHARE = 0.15;
-const SMALL_BATCH = 8;
+/** How much is tried at once of what takes such a share of the program's time, and decided about. */
+interface Care {
+  /** Of the program's time, at least. */
+  readonly share: number;
+  readonly trialsPerBatch: number;
+  readonly finals: FinalsCare;
+}
 
-/** And less than this share a look that is short: a program of many such parts gains most by a look at each of them. */
-const SMALL_SHARE = 0.05;
-const TINY_BATCH = 4;
+/** Programs of many parts that take little each gain most by a short look at each of them. */
+const SMALL: Care = { share: 0.05, trialsPerBatch: 8, finals: { finalists: 2, isBrief: true } };
+const TINY: Care = { share: 0, trialsPerBatch: 4, finals: { finalists: 1, isBrief: true } };
+
+const largest = ({ trialsPerBatch, finalists }: Effort): Care => ({
+  share: 0.15,
+  trialsPerBatch,
+  finals: { finalists, isBrief: false },
+});
 
 /** What a batch gets for being timed in any case. */
 const LEAST_TIMING_SECONDS = 5;
@@ -84,23 +94,16 @@ export async function tuneTogether<P extends Part>(
   let latest: readonly P[] = [];
   for (;;) {
     const isClosed = (part: P) => decided.has(part) || (isFinished() && !latest.includes(part));
-    const standings = standingsOf(parts, isClosed, isAlone);
+    const standings = standingsOf(parts, isClosed, isAlone, effort);
     const secondsLeft = end - clock();
     const mayGoOn = !isFinished() && (latest.length > 0 || secondsLeft >= leastSeconds);
     const step = nextStep(standings, secondsLeft, mayGoOn, isAlone);
     if (step === null) return;
     const part = parts[step.index]!;
-    const standing = standings[step.index]!;
-    const { search } = part;
-    const isLarge = (one: Standing) => isAlone || isShareOf(standings, one.programSeconds, LARGE_SHARE);
-    const sizeFor = (one: Standing) => {
-      if (isLarge(one)) return effort.trialsPerBatch;
-      return isShareOf(standings, one.programSeconds, SMALL_SHARE) ? SMALL_BATCH : TINY_BATCH;
-    };
     const chosen =
-      step.kind === 'batch'
-        ? batchesAtOnce(standings, step.index, secondsLeft, compilesAtOnce, isAlone)
-        : [step.index];
+      step.kind === 'settle'
+        ? [step.index]
+        : compiledAtOnce(standings, step, secondsLeft, compilesAtOnce, mayGoOn, isAlone);
     latest = chosen.map((index) => parts[index]!);
     if (step.kind === 'batch') {
       const openParts = parts.filter((one) => !isClosed(one)).length;
@@ -110,16 +113,40 @@ export async function tuneTogether<P extends Part>(
         own.batches === 0 ? firstSeconds : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
       const searches = chosen.map((index) => {
         const own = standings[index]!;
-        return { search: parts[index]!.search, size: sizeFor(own), room: () => room(own) };
+        const { trialsPerBatch } = careFor(own, standings, effort, isAlone);
+        return { search: parts[index]!.search, size: trialsPerBatch, room: () => room(own) };
       });
       await tryTogether(searches, clock);
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
     } else if (step.kind === 'finals') {
-      // What time is kept for the others is not spent here.
-      const until = end - reserveBeside(standings, standing);
-      conclude(part, await search.decide(() => clock() < until, !isLarge(standing)));
-    } else conclude(part, search.settleForDefault());
+      const begun = clock();
+      const decisions = await Promise.all(
+        chosen.map((index) =>
+          parts[index]!.search.prepareFinals(careFor(standings[index]!, standings, effort, isAlone).finals),
+        ),
+      );
+      const preparedSeconds = (clock() - begun) / chosen.length;
+      for (const [i, index] of chosen.entries()) {
+        // What time is kept for the others is not spent here.
+        const now = standingsOf(parts, isClosed, isAlone, effort);
+        const until = end - reserveBeside(now, now[index]!);
+        conclude(parts[index]!, await decisions[i]!.decide(() => clock() < until, preparedSeconds));
+      }
+    } else conclude(part, part.search.settleForDefault());
   }
+}
+
+/** What is alone gets the most, whatever it takes. */
+function careFor(
+  { programSeconds }: Pick<Standing, 'programSeconds'>,
+  all: readonly Pick<Standing, 'programSeconds'>[],
+  effort: Effort,
+  isAlone: boolean,
+): Care {
+  const most = largest(effort);
+  if (isAlone) return most;
+  const seconds = sumOf(all.map((one) => one.programSeconds));
+  return [most, SMALL].find(({ share }) => programSeconds >= share * seconds) ?? TINY;
 }
 
 /** Batches of several searches: compiled at once, then timed one after the other. */
@@ -138,13 +165,6 @@ async function tryTogether(
     await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);
 }
 
-/** Whether what takes so much of the program's time is such a share of it at least. */
-const isShareOf = (
-  all: readonly Pick<Standing, 'programSeconds'>[],
-  programSeconds: number,
-  share: number,
-): boolean => programSeconds >= share * sumOf(all.map((one) => one.programSeconds));
-
 /**
  * Seconds of one run of the program that each part takes by default: as the program was seen to, as it was timed by itself, or
  * as it compares with those of which that is known.
@@ -159,30 +179,28 @@ function likelySeconds(parts: readonly Part[]): number[] {
   return known.map((one, i) => one ?? costs[i]! / rate);
 }
 
-/** What is known of each part. */
+/** What is known of each part; what was not timed is likely to take what others of its size do. */
 function standingsOf<P extends Part>(
   parts: readonly P[],
   isClosed: (part: P) => boolean,
   isAlone: boolean,
+  effort: Effort,
 ): Standing[] {
-  const timed = parts.filter(({ search }) => search.batches > 0);
-  const batchSeconds =
-    timed.length === 0
-      ? FIRST_BATCH_SECONDS
-      : sumOf(timed.map(({ search }) => search.batchSeconds)) / timed.length;
   const times = likelySeconds(parts).map((programSeconds) => ({ programSeconds }));
+  const cares = times.map((time) => careFor(time, times, effort, isAlone));
+  const timed = parts.flatMap(({ search }, i) => (search.batches > 0 ? [{ search, care: cares[i]! }] : []));
   return parts.map((part, i): Standing => {
-    const { search } = part;
-    const { batches, ratio, idle, isOver } = search;
-    const { programSeconds } = times[i]!;
-    const isTimed = batches > 0;
+    const { batches, ratio, idle, isOver } = part.search;
+    const care = cares[i]!;
+    const alike = timed.filter((one) => one.care.share === care.share);
+    const own = batches > 0 ? [part] : alike.length > 0 ? alike : timed;
+    const meanOf = (secondsOf: (search: WorkloadSearch) => number, otherwise: number) =>
+      own.length === 0 ? otherwise : sumOf(own.map(({ search }) => secondsOf(search))) / own.length;
     return {
       isClosed: isClosed(part),
-      ...{ programSeconds, ratio, batches, idle, isOver },
-      batchSeconds: isTimed ? search.batchSeconds : batchSeconds,
-      finalsSeconds: isTimed
-        ? search.finalsSeconds(!isAlone && !isShareOf(times, programSeconds, LARGE_SHARE))
-        : FINALS_SECONDS,
+      ...{ programSeconds: times[i]!.programSeconds, ratio, batches, idle, isOver },
+      batchSeconds: meanOf((search) => search.batchSeconds, FIRST_BATCH_SECONDS),
+      finalsSeconds: meanOf((search) => search.finalsSeconds(care.finals), FINALS_SECONDS),
     };
   });
 }

@@ -7,7 +7,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
 import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
-import type { Bench, FailedFinalist, ReadyBatch } from './bench.ts';
+import type { Bench, FailedFinalist, Finals, ReadyBatch } from './bench.ts';
 import {
   earlierTrials,
   isVerifiable,
@@ -77,6 +77,25 @@ export interface Attempt {
   time(timeoutSeconds: number, preparedSeconds: number): Promise<void>;
 }
 
+/** How thoroughly it is decided which configuration is best. */
+export interface FinalsCare {
+  /** How many configurations are timed beside the default. */
+  readonly finalists: number;
+  /** Little depends on it: they are not timed as often. */
+  readonly isBrief: boolean;
+}
+
+/** Finals that are compiled, to be timed when nothing compiles any more. */
+export interface Decision {
+  /**
+   * Times the best beside the default until it is known which is best, and writes that down; null when nothing can be
+   * decided, which is noted too. What comes back is the record by now, which may be an earlier search's.
+   * @param isTimeLeft whether more may be timed than it takes at least
+   * @param preparedSeconds what it took of the budget to compile them
+   */
+  decide(isTimeLeft: () => boolean, preparedSeconds: number): Promise<TuningResult | null>;
+}
+
 /**
  * What a strategy minimises: time relative to the default's. Losing at one size is no bargain, whatever is gained at the
  * others.
@@ -85,8 +104,6 @@ const costOf = (gain: Gain | null): number | null => gain && 1 / (gain.ratio * M
 
 /** A gain smaller than this does not keep a search going. */
 const PATIENCE_GAIN = 0.01;
-
-const BRIEF_FINALISTS = 2;
 
 /**
  * Searches for one workload, one batch after the other, and decides. Configurations that are marked are neither tried nor
@@ -124,6 +141,8 @@ export class WorkloadSearch {
   #isFollowed = false;
   #isUndecidable = false;
   #slowestBatch = 0;
+  /** That one configuration took at most to compile, on average over its batch. */
+  #compileSeconds = 0;
   #tuningSeconds = 0;
 
   constructor(bench: Bench, store: Store, job: SearchJob) {
@@ -185,11 +204,11 @@ export class WorkloadSearch {
     return this.#slowestBatch;
   }
 
-  /** Seconds that the decision is likely to take: measuring, and compiling about as much as a batch. */
-  finalsSeconds(isBrief: boolean): number {
-    const finalists = isBrief ? BRIEF_FINALISTS : this.#job.effort.finalists;
+  /** Seconds that the decision is likely to take: compiling them and the default in two builds, and measuring. */
+  finalsSeconds({ finalists }: FinalsCare): number {
     const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
-    return this.#slowestBatch + this.#bench.finalsSeconds(this.#expected(likely));
+    const compiling = 2 * (finalists + 1) * this.#compileSeconds;
+    return compiling + this.#bench.finalsSeconds(this.#expected(likely));
   }
 
   /**
@@ -269,36 +288,43 @@ export class WorkloadSearch {
         await this.#time(tried, timed, batch, timeoutSeconds);
         const seconds = preparedSeconds + this.#job.clock() - begun;
         this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
+        this.#compileSeconds = Math.max(this.#compileSeconds, preparedSeconds / timed.length);
         this.#tuningSeconds += seconds;
         this.#report('search');
       },
     };
   }
 
-  /**
-   * Times the best beside the default until it is known which is best, and writes that down; null when nothing can be
-   * decided, which is noted too. What comes back is the record by now, which may be an earlier search's.
-   * @param isTimeLeft whether more may be timed than it takes at least
-   * @param isBrief little depends on it: the best two are timed, and not as often
-   */
-  async decide(isTimeLeft: () => boolean, isBrief = false): Promise<TuningResult | null> {
-    if (this.#isUndecidable) return null;
-    const begun = this.#job.clock();
+  /** Compiles and verifies the best by now, to decide between them and the default. */
+  async prepareFinals({ finalists: count, isBrief }: FinalsCare): Promise<Decision> {
     const complete = this.isOver;
-    const { effort, subject } = this.#job;
     this.#report('finals');
-    const finalists = this.#ranks.best(isBrief ? BRIEF_FINALISTS : effort.finalists);
+    const finalists = this.#ranks.best(count);
     const finals = await this.#bench.prepareFinals(
       finalists.map(({ configuration }) => configuration),
       this.#expected(finalists.map(({ ratio }) => ratio)),
       isBrief,
     );
+    return {
+      decide: (isTimeLeft, preparedSeconds) => this.#decide(finals, complete, isTimeLeft, preparedSeconds),
+    };
+  }
+
+  /** @param complete whether the search has come to its end */
+  async #decide(
+    finals: Finals | null,
+    complete: boolean,
+    isTimeLeft: () => boolean,
+    preparedSeconds: number,
+  ): Promise<TuningResult | null> {
+    const begun = this.#job.clock();
+    const { subject } = this.#job;
     const raced =
       finals &&
       (await race(finals, isTimeLeft, (runs) => {
         this.#store.addRuns(subject, runs);
       }));
-    this.#tuningSeconds += this.#job.clock() - begun;
+    this.#tuningSeconds += preparedSeconds + this.#job.clock() - begun;
     if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
     this.#store.addTrials(
       subject,

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { seededRandom } from '../../src/search/strategy.ts';
 import {
   largestDeviation,
   median,
-  medianInterval,
   noiseFloor,
   ratioInterval,
   tQuantile,
   undisturbed,
+  undisturbedRatio,
 } from '../../src/measure/statistics.ts';
 
 const ratios = fc.array(fc.double({ min: 0.1, max: 10, noNaN: true }), { minLength: 2, maxLength: 12 });
@@ -91,33 +92,36 @@ test('the largest deviation is from the median, in either direction', () => {
   expect(largestDeviation([3])).toBe(0);
 });
 
-describe('the interval of a median', () => {
-  test('of few ratios is that of their mean', () => {
-    const few = [1.2, 1.1, 1.3, 1, 1.2, 1.1, 1.2];
-    expect(medianInterval(few)).toEqual(ratioInterval(few));
+describe('the ratio of what two things take undisturbed', () => {
+  const pairsOf = (count: number, first: number, second: number, disturbed = 1) => {
+    const random = seededRandom(3);
+    const time = (own: number) => own * (1 + 0.02 * random()) * (random() < 0.5 ? disturbed : 1);
+    return Array.from({ length: count }, () => [time(first), time(second)] as const);
+  };
+
+  test('of few pairs is that of their mean', () => {
+    const few = pairsOf(7, 3, 2);
+    expect(undisturbedRatio(few)).toEqual(ratioInterval(few.map(([a, b]) => a / b)));
   });
 
-  test.each([
-    [8, 0],
-    [11, 0],
-    [12, 1],
-    [15, 2],
-    [20, 3],
-  ])('of %d is between those with %d beyond on each side', (count, beyond) => {
-    const values = Array.from({ length: count }, (_, i) => i + 1);
-    // In any order.
-    const shuffled = values.toSorted((a, b) => ((a * 7) % count) - ((b * 7) % count));
-    const { ratio, low, high } = medianInterval(shuffled);
-    expect({ ratio, low, high }).toEqual({
-      ratio: (count + 1) / 2,
-      low: beyond + 1,
-      high: count - beyond,
-    });
+  test('does not mind that a neighbour slows half of the processes down', () => {
+    const pairs = pairsOf(24, 3, 2, 1.4);
+    const { ratio, low, high } = undisturbedRatio(pairs);
+    expect(ratio).toBeCloseTo(1.5, 1);
+    expect(low).toBeGreaterThan(1.4);
+    expect(high).toBeLessThan(1.6);
+    const paired = ratioInterval(pairs.map(([a, b]) => a / b));
+    expect(Math.log(paired.high / paired.low)).toBeGreaterThan(2 * Math.log(high / low));
   });
 
-  test('does not mind a process that something got in the way of', () => {
-    const ratios = [0.7, 0.72, 0.71, 0.69, 0.7, 0.73, 0.68, 0.7, 0.71, 0.7, 0.72, 40];
-    expect(medianInterval(ratios).high).toBeLessThan(0.74);
-    expect(ratioInterval(ratios).high).toBeGreaterThan(1);
+  test('is 1 within its interval for what is the same', () => {
+    const { low, high } = undisturbedRatio(pairsOf(12, 2, 2, 1.4));
+    expect(low).toBeLessThan(1);
+    expect(high).toBeGreaterThan(1);
+  });
+
+  test('is the same whenever it is asked for', () => {
+    const pairs = pairsOf(10, 3, 2, 1.4);
+    expect(undisturbedRatio(pairs)).toEqual(undisturbedRatio(pairs));
   });
 });

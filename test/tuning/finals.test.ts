@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { prepareFinals } from '../../src/tuning/finals.ts';
 import { race } from '../../src/tuning/race.ts';
+import { Screener } from '../../src/tuning/screen.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
@@ -79,11 +80,36 @@ test('finals are timed in two builds, with functions in another order', async ()
         defaultSeconds: [expect.any(Number)],
         againSeconds: [expect.any(Number)],
       });
-      expect([...timed.seconds.keys()].sort()).toEqual(['again', 'f0', 'f1', 'stock']);
+      expect([...timed.seconds.keys()].sort()).toEqual(['f0', 'f1']);
     }
   const orderOf = (name: string) =>
     [...readFileSync(join(real.workDirectory, `${name}.mlir`), 'utf8').matchAll(/^func.func @(\w+)\(/gm)]
       .map(([, own]) => own!)
       .filter((own) => own !== 'truth');
   expect(orderOf('finals_reversed')).toEqual(orderOf('finals').toReversed());
+});
+
+test('brief finals take what the search has compiled, and another order of it', async () => {
+  const real = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
+  const shape = matmul(61, 67, 71);
+  const screener = new Screener(real, shape);
+  await screener.prepare([worse, better]);
+  expect(screener.compiledWith([better, DATA_TILE_CONFIGURATION])).toBeNull();
+  const screened = screener.compiledWith([better]);
+  const finals = await prepareFinals(
+    real,
+    shape,
+    [better],
+    { ofDefault: 0.01, ofFinalists: [0.01] },
+    true,
+    screened,
+  );
+  expect(finals!.finalists).toEqual([{ name: 'f0', configuration: better, maxError: 0 }]);
+  for (const build of [0, 1]) {
+    const timed = await finals!.time(['f0'], { placement: 'apart', build });
+    expect(timed.defaultSeconds).toEqual([expect.any(Number)]);
+    expect([...timed.seconds.keys()]).toEqual(['f0']);
+  }
+  const isWritten = (name: string) => existsSync(join(real.workDirectory, `${name}.mlir`));
+  expect(['finals', 'finals_reversed'].map(isWritten)).toEqual([false, true]);
 });

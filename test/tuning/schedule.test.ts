@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { batchesAtOnce, nextStep, type Standing } from '../../src/tuning/schedule.ts';
+import { compiledAtOnce, nextStep, type Standing } from '../../src/tuning/schedule.ts';
 
 const standing = (change: Partial<Standing> = {}): Standing => ({
   isClosed: false,
@@ -45,7 +45,8 @@ describe('what is done next', () => {
     const standings = [standing(found), standing({ ...found, ratio: 3 }), standing()];
     // Two decisions, and then a look and a decision more.
     expect(nextStep(standings, 14)?.kind).toBe('batch');
-    expect(nextStep(standings, 13)?.kind).toBe('batch');
+    // Nor one that hardly counts, as long as the decisions may leave time for a first one.
+    expect(nextStep(standings, 13)).toEqual({ kind: 'finals', index: 1 });
     expect(nextStep(standings.slice(0, 2), 10)?.kind).toBe('batch');
     expect(nextStep(standings, 9)).toEqual({ kind: 'finals', index: 1 });
   });
@@ -89,22 +90,39 @@ describe('what is done next', () => {
 
 describe('what is compiled at once', () => {
   const three = [1, 3, 2].map((programSeconds) => standing({ programSeconds }));
+  const batchOf = (index: number) => ({ kind: 'batch', index }) as const;
 
   test('is what would be next, one after the other, and nothing twice', () => {
-    expect(batchesAtOnce(three, 1, 60, 2)).toEqual([1, 2]);
-    expect(batchesAtOnce(three, 1, 60, 4)).toEqual([1, 2, 0]);
-    expect(batchesAtOnce(three, 1, 60, 1)).toEqual([1]);
+    expect(compiledAtOnce(three, batchOf(1), 60, 2)).toEqual([1, 2]);
+    expect(compiledAtOnce(three, batchOf(1), 60, 4)).toEqual([1, 2, 0]);
+    expect(compiledAtOnce(three, batchOf(1), 60, 1)).toEqual([1]);
   });
 
   test('leaves time for the batch and the finals of what is chosen already', () => {
     const begun = [1, 3, 2].map((programSeconds) => standing({ programSeconds, ...found }));
     // Each keeps 4 s for its finals, and takes 2 s of compiling and timing.
-    expect(batchesAtOnce(begun, 1, 16, 3)).toEqual([1, 2, 0].slice(0, 2));
-    expect(batchesAtOnce(begun, 1, 18, 3)).toEqual([1, 2, 0]);
+    expect(compiledAtOnce(begun, batchOf(1), 16, 3)).toEqual([1, 2, 0].slice(0, 2));
+    expect(compiledAtOnce(begun, batchOf(1), 18, 3)).toEqual([1, 2, 0]);
   });
 
   test('is no batch of what comes to its decision first', () => {
     const ended = standing({ ...found, isOver: true, programSeconds: 2 });
-    expect(batchesAtOnce([standing({ programSeconds: 3 }), ended, standing()], 0, 60, 3)).toEqual([0]);
+    expect(compiledAtOnce([standing({ programSeconds: 3 }), ended, standing()], batchOf(0), 60, 3)).toEqual([
+      0,
+    ]);
+  });
+
+  test('is all that comes to its decision, where nothing more is tried', () => {
+    const ended = [1, 3, 2].map((programSeconds) => standing({ programSeconds, ...found, isOver: true }));
+    const first = nextStep(ended, 60)!;
+    expect(first).toEqual({ kind: 'finals', index: 1 });
+    expect(compiledAtOnce(ended, first, 60, 2)).toEqual([1, 2]);
+  });
+
+  test('is only what there is time to decide', () => {
+    const begun = [1, 3, 2].map((programSeconds) => standing({ programSeconds, ...found }));
+    const first = nextStep(begun, 8, false)!;
+    expect(first).toEqual({ kind: 'finals', index: 1 });
+    expect(compiledAtOnce(begun, first, 8, 3, false)).toEqual([1, 2]);
   });
 });

@@ -44,6 +44,7 @@ function program(
       const made = syntheticBench({ isSlow, gainOf: () => gain, defaultSeconds: () => [seconds] });
       const bench: Bench = {
         ...made,
+        finalsSeconds: () => PREPARATION,
         prepareBatch: async (configurations) => {
           log.push(`compile ${m}`);
           const ready = await made.prepareBatch(configurations);
