@@ -7,6 +7,14 @@ import type { Decision } from '../decision/decision.ts';
 import type { Route } from '../settings/settings.ts';
 import { whatLanded } from './landed.ts';
 
+/** How a command of ours is run. */
+interface Asking {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Uint8Array | undefined;
+  readonly cacheDirectory: string;
+  readonly workSeconds?: number;
+}
+
 /**
  * Compiles once more up to the executables' configurations and looks in the dumps for the operations with each injected one.
  * @param argv the injected command, without the program
@@ -18,13 +26,19 @@ export async function proveLanded(
   argv: readonly string[],
   decisions: readonly Decision[],
   route: Route,
-  options: {
-    readonly env: Readonly<Record<string, string | undefined>>;
-    readonly stdin: Uint8Array | undefined;
-    readonly cacheDirectory: string;
-  },
+  asking: Asking,
 ): Promise<(boolean | null)[] | null> {
-  const folder = makeScratchFolder(options.cacheDirectory, 'proof');
+  const dumps = await configurationsOf(executable, argv, asking);
+  return dumps && whatLanded(dumps, decisions, route);
+}
+
+/** The executables' configurations, one text each; null when the compiler does not get that far or there is no place for them. */
+export async function configurationsOf(
+  executable: string,
+  argv: readonly string[],
+  asking: Asking,
+): Promise<Uint8Array[] | null> {
+  const folder = makeScratchFolder(asking.cacheDirectory, 'proof');
   if (folder === null) return null;
   try {
     const flags = [
@@ -33,14 +47,13 @@ export async function proveLanded(
       '-o',
       join(folder, 'module.out'),
     ];
-    const result = await askCompiler(executable, withTrailingFlags(argv, flags), options);
+    const result = await askCompiler(executable, withTrailingFlags(argv, flags), asking);
     if (result.code !== 0) return null;
-    const dumps = readdirSync(folder)
+    return readdirSync(folder)
       .filter((name) => name.endsWith('.mlir'))
       .map((name) => readFileSync(join(folder, name)));
-    return whatLanded(dumps, decisions, route);
   } catch {
-    // The build has succeeded already: that nobody could look must not undo it.
+    // The build has succeeded already, or will: that nobody could look must not undo it.
     return null;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,10 +1,10 @@
 // A program compiled for ourselves: as it is, and with the configurations of some workloads.
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/index.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { leaveOut, type Decision } from '../decision/decision.ts';
-import { dispatchesOf } from '../inject/landed.ts';
+import { dispatchesOf, whatLanded } from '../inject/landed.ts';
+import { configurationsOf } from '../inject/proof.ts';
 import type { Ask } from '../program/judge.ts';
 import type { Purse } from '../program/purse.ts';
 import type { TunedProgram, Uncompiled } from '../program/runs.ts';
@@ -12,6 +12,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { injectedCommand } from './compile.ts';
 import type { Inspected } from './inspect.ts';
+import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
 
 export interface ProgramBuilds {
@@ -35,7 +36,8 @@ export function programBuilds(
   purse: Purse,
   mostSeconds: number,
 ): ProgramBuilds {
-  const { env } = surroundings;
+  const { env, cacheDirectory } = surroundings;
+  const { executable } = command.compiler;
   const fromStdin = command.arguments.input?.kind === 'stdin';
 
   const compile = async (
@@ -46,14 +48,17 @@ export function programBuilds(
     const workSeconds = Math.min(mostSeconds, purse.left);
     const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
     if (workSeconds < LEAST_SECONDS) return tooLong;
-    const { code, signal, stderr, cut } = await purse.spend(() =>
-      askCompiler(command.compiler.executable, withTrailingFlags(argv, flags), { env, stdin, workSeconds }),
-    );
+    const command = withTrailingFlags(argv, flags);
+    const { code, signal, stderr, cut } = await askCompiler(executable, command, {
+      env,
+      stdin,
+      workSeconds,
+    });
     if (code === 0) return null;
     if (cut === 'hung') return tooLong;
     // Places in our own files say nothing to anybody.
     const [error] = /^.*\berror: .*$/m.exec(stderr.toString()) ?? [];
-    const told = error?.startsWith(folder) === true ? error.slice(error.indexOf('error: ')) : error;
+    const told = error?.startsWith(cacheDirectory) === true ? error.slice(error.indexOf('error: ')) : error;
     const ending = `the compiler ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
     return { problem: told ?? ending, isLate: false };
   };
@@ -66,21 +71,31 @@ export function programBuilds(
     const digest = await createDigest();
     const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest);
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
-    const dumps = join(folder, 'dumps');
-    rmSync(dumps, { recursive: true, force: true });
-    mkdirSync(dumps);
     const module = join(folder, 'tuned.vmfb');
-    const flags = [`--iree-hal-dump-executable-configurations-to=${dumps}`, '-o', module];
-    const problem = await compile(injected.argv, injected.stdin, flags);
+    const { argv, stdin, route } = injected;
+    // Two compiles: where dumps are written, the module has their names in it, and is not the one that the user gets.
+    const [problem, texts] = await purse.spend(() =>
+      Promise.all([
+        compile(argv, stdin, ['-o', module]),
+        configurationsOf(executable, argv, { env, stdin, cacheDirectory, workSeconds: mostSeconds }),
+      ]),
+    );
     if (problem !== null) return problem;
-    const texts = readdirSync(dumps)
-      .filter((name) => name.endsWith('.mlir'))
-      .map((name) => readFileSync(join(dumps, name)));
-    return { module, dispatches: dispatchesOf(texts, own, injected.route) };
+    const where = [texts ?? [], own, route] as const;
+    const landed = texts && whatLanded(...where);
+    // The build that follows needs no proof of it. Where something got lost, it says so, and the next one looks for another way.
+    if (landed?.includes(false) === false) {
+      const plan = planIdentity(command, inspected.input.digest, own, route);
+      planMemory.remember(cacheDirectory, { identity: plan, state: 'proven', landed });
+    }
+    return { module, dispatches: dispatchesOf(...where) };
   };
 
   return {
-    stock: (output) => compile(command.argv, fromStdin ? inspected.input.bytes : undefined, ['-o', output]),
+    stock(output) {
+      const stdin = fromStdin ? inspected.input.bytes : undefined;
+      return purse.spend(() => compile(command.argv, stdin, ['-o', output]));
+    },
     async tuned(keys) {
       if (last?.keys !== keys.join()) last = { keys: keys.join(), program: await tuned(keys) };
       return last.program;

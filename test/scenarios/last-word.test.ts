@@ -1,5 +1,5 @@
 // The program has the last word: what makes it slower or wrong is found out by the first build, and left out.
-import { cpSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
@@ -114,6 +114,21 @@ ${shapes
   expect(new Set(runs.map((run) => run.split(' ')[1])).size).toBe(1);
   expect(runs.some((run) => run.endsWith(' tuned.vmfb'))).toBe(true);
   expect(leftovers(place.folder)).toEqual([]);
+});
+
+test('that everything landed is seen while the program is compiled to be run, and not looked for again', async () => {
+  const place = simulatedPlace();
+  const compiler = place.env['IREE_TUNED_COMPILER']!;
+  const noting = join(dirname(compiler), 'noting');
+  const script = `#!/bin/sh\necho "$*" >>'${place.path('asked')}'\nexec '${compiler}' "$@"\n`;
+  writeFileSync(noting, script, { mode: 0o755 });
+  const first = await build(place, { IREE_TUNED_COMPILER: noting });
+  expect(first).toMatchObject({ applied: true, program: { injected: true } });
+  expect(JSON.stringify(first.operations)).not.toContain('not applied');
+  const asked = place.read('asked').toString().split('\n');
+  expect(asked.filter((line) => line.includes('/proof-'))).toHaveLength(1);
+  // Questions of our own have flags behind it.
+  expect(asked.filter((line) => line.endsWith(' -o out.vmfb'))).toHaveLength(1);
 });
 
 describe('a tuned dispatch that is slower in the program', () => {
