@@ -13,6 +13,7 @@ import {
   reductionTiles,
   roundUp,
   rowTiles,
+  streamedTiles,
   workgroupTiles,
 } from './tile-sizes.ts';
 
@@ -61,6 +62,7 @@ export function knobsOf(
   const lanes = lanesOf(workload, options);
   const lane = laneDimension(workload);
   const isMatvec = workload.rhs.dimensions.every((d) => workload.dimensions[d]!.kind === 'k');
+  const hasRows = (workload.dimensions[rowDimension(workload)]?.size ?? 1) > 1;
   const tiles: TileKnob[] = [];
   const add = (level: LevelName, dimension: number, own: readonly number[], most: number) => {
     const { kind } = workload.dimensions[dimension]!;
@@ -75,7 +77,7 @@ export function knobsOf(
     } else if (kind === 'k') {
       // With no n the products are summed along k, so that is where the vectors lie.
       add('vector', d, isMatvec ? laneTiles(size, lanes) : reductionTiles(size), roundUp(size, lanes));
-      add('cache', d, cacheTiles(size), size);
+      add('cache', d, hasRows ? cacheTiles(size) : streamedTiles(size), size);
     } else {
       const isLane = d === lane && !isMatvec;
       add('distribution', d, workgroupTiles(size), roundUp(size, 16));

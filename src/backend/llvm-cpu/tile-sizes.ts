@@ -52,6 +52,12 @@ export function cacheTiles(size: number): number[] {
   return [0, ...[32, 64, 96, 128, 192, 256, 512].filter((tile) => tile < size)];
 }
 
+/** The same for rows of a matrix that is read once: few of them at a time are read in long runs. */
+export function streamedTiles(size: number): number[] {
+  const [none, ...blocks] = cacheTiles(size);
+  return [none!, ...[8, 16].filter((tile) => tile < size), ...blocks];
+}
+
 /** Batch entries that one workgroup takes. */
 export function batchTiles(size: number): number[] {
   return ascending([1, 2, 4, 8, 16, size].filter((tile) => tile <= Math.min(size, LARGEST_TILE)));

@@ -68,7 +68,9 @@ function recipes(lanes: number, registers: number, hasRows: boolean): Recipe[] {
     { rows: 4, columns: wide, reduction: 16, workgroup: [1, 1], cache: [64, 64, 256] },
     { rows: 6, columns: middle, reduction: 8, workgroup: [1, 1], cache: [96, 32, 256] },
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 1], cache: [32, 128, 256] },
-    // One row against a large matrix is bound by memory: blocks of k stream it in long runs.
+    // One row against a large matrix is bound by memory, which is read fastest in long runs, a few of its rows at a time.
+    { rows: 1, columns: wide, reduction: 8, workgroup: [1, 2048], cache: [0, 0, 8] },
+    { rows: 1, columns: 8 * lanes, reduction: 8, workgroup: [1, 2048], cache: [0, 0, 8] },
     { rows: 1, columns: 8 * lanes, reduction: 2, workgroup: [16, 1] },
     { rows: 1, columns: 8 * lanes, reduction: 4, workgroup: [1, 512], cache: [0, 0, 128] },
     { rows: 1, columns: lanes, reduction: 16, workgroup: [1, 2048], cache: [0, 0, 128] },

@@ -163,7 +163,12 @@ describe('the llvm-cpu space', () => {
           start,
         ) as TileConfiguration,
     );
-    expect(first).toMatchObject({ distribution: [1024, 0], vectorCommonParallel: [64, 0] });
+    expect(first).toMatchObject({
+      distribution: [1024, 0],
+      // A few rows of the matrix at a time, each in a long run.
+      cacheReduction: [0, 8],
+      vectorCommonParallel: [32, 0],
+    });
   });
 
   test('is large enough to need a search', () => {
