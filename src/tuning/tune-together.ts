@@ -119,18 +119,16 @@ export async function tuneTogether<P extends Part>(
       await tryTogether(searches, clock);
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
     } else if (step.kind === 'finals') {
-      const begun = clock();
-      const decisions = await Promise.all(
-        chosen.map((index) =>
-          parts[index]!.search.prepareFinals(careFor(standings[index]!, standings, effort, isAlone).finals),
-        ),
-      );
-      const preparedSeconds = (clock() - begun) / chosen.length;
+      const prepare = chosen.map((index) => () => {
+        const { finals } = careFor(standings[index]!, standings, effort, isAlone);
+        return parts[index]!.search.prepareFinals(finals);
+      });
+      const { ready, preparedSeconds } = await readyTogether(prepare, clock);
       for (const [i, index] of chosen.entries()) {
         // What time is kept for the others is not spent here.
         const now = standingsOf(parts, isClosed, isAlone, effort);
         const until = end - reserveBeside(now, now[index]!);
-        conclude(parts[index]!, await decisions[i]!.decide(() => clock() < until, preparedSeconds));
+        conclude(parts[index]!, await ready[i]!.decide(() => clock() < until, preparedSeconds));
       }
     } else conclude(part, part.search.settleForDefault());
   }
@@ -149,6 +147,16 @@ function careFor(
   return [most, SMALL].find(({ share }) => programSeconds >= share * seconds) ?? TINY;
 }
 
+/** What is made ready at once, and the seconds that each of it took of the budget. */
+async function readyTogether<T>(
+  prepare: readonly (() => Promise<T>)[],
+  clock: () => number,
+): Promise<{ ready: T[]; preparedSeconds: number }> {
+  const begun = clock();
+  const ready = await Promise.all(prepare.map((one) => one()));
+  return { ready, preparedSeconds: (clock() - begun) / prepare.length };
+}
+
 /** Batches of several searches: compiled at once, then timed one after the other. */
 async function tryTogether(
   searches: readonly {
@@ -158,10 +166,13 @@ async function tryTogether(
   }[],
   clock: () => number,
 ): Promise<void> {
-  const begun = clock();
-  const attempts = await Promise.all(searches.map(({ search, size }) => search.prepare(size)));
-  const preparedSeconds = (clock() - begun) / searches.length;
-  for (const [i, attempt] of attempts.entries())
+  const prepare = searches.map(
+    ({ search, size }) =>
+      () =>
+        search.prepare(size),
+  );
+  const { ready, preparedSeconds } = await readyTogether(prepare, clock);
+  for (const [i, attempt] of ready.entries())
     await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);
 }
 

@@ -86,7 +86,7 @@ export interface FinalsCare {
 }
 
 /** Finals that are compiled, to be timed when nothing compiles any more. */
-export interface Decision {
+export interface ReadyFinals {
   /**
    * Times the best beside the default until it is known which is best, and writes that down; null when nothing can be
    * decided, which is noted too. What comes back is the record by now, which may be an earlier search's.
@@ -296,7 +296,7 @@ export class WorkloadSearch {
   }
 
   /** Compiles and verifies the best by now, to decide between them and the default. */
-  async prepareFinals({ finalists: count, isBrief }: FinalsCare): Promise<Decision> {
+  async prepareFinals({ finalists: count, isBrief }: FinalsCare): Promise<ReadyFinals> {
     const complete = this.isOver;
     this.#report('finals');
     const finalists = this.#ranks.best(count);

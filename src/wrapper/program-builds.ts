@@ -39,21 +39,22 @@ export function programBuilds(
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
   const fromStdin = command.arguments.input?.kind === 'stdin';
+  /** What one compile may take now. */
+  const secondsNow = () => Math.min(mostSeconds, purse.left);
 
   const compile = async (
     argv: readonly string[],
     stdin: Uint8Array | undefined,
-    flags: readonly string[],
+    output: string,
+    workSeconds: number,
   ): Promise<Uncompiled | null> => {
-    const workSeconds = Math.min(mostSeconds, purse.left);
     const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
     if (workSeconds < LEAST_SECONDS) return tooLong;
-    const command = withTrailingFlags(argv, flags);
-    const { code, signal, stderr, cut } = await askCompiler(executable, command, {
-      env,
-      stdin,
-      workSeconds,
-    });
+    const { code, signal, stderr, cut } = await askCompiler(
+      executable,
+      withTrailingFlags(argv, ['-o', output]),
+      { env, stdin, workSeconds },
+    );
     if (code === 0) return null;
     if (cut === 'hung') return tooLong;
     // Places in our own files say nothing to anybody.
@@ -73,11 +74,14 @@ export function programBuilds(
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
     const module = join(folder, 'tuned.vmfb');
     const { argv, stdin, route } = injected;
+    const workSeconds = secondsNow();
     // Two compiles: where dumps are written, the module has their names in it, and is not the one that the user gets.
     const [problem, texts] = await purse.spend(() =>
       Promise.all([
-        compile(argv, stdin, ['-o', module]),
-        configurationsOf(executable, argv, { env, stdin, cacheDirectory, workSeconds: mostSeconds }),
+        compile(argv, stdin, module, workSeconds),
+        workSeconds < LEAST_SECONDS
+          ? null
+          : configurationsOf(executable, argv, { env, stdin, cacheDirectory, workSeconds }),
       ]),
     );
     if (problem !== null) return problem;
@@ -94,7 +98,7 @@ export function programBuilds(
   return {
     stock(output) {
       const stdin = fromStdin ? inspected.input.bytes : undefined;
-      return purse.spend(() => compile(command.argv, stdin, ['-o', output]));
+      return purse.spend(() => compile(command.argv, stdin, output, secondsNow()));
     },
     async tuned(keys) {
       if (last?.keys !== keys.join()) last = { keys: keys.join(), program: await tuned(keys) };

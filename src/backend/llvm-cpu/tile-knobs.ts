@@ -48,6 +48,10 @@ export const rowDimension = (workload: Workload): number =>
     (d) => d !== laneDimension(workload) && workload.dimensions[d]!.kind !== 'batch',
   ) ?? -1;
 
+/** Whether the result has more than one row: one alone is bound by memory. */
+export const hasRows = (workload: Workload): boolean =>
+  (workload.dimensions[rowDimension(workload)]?.size ?? 1) > 1;
+
 /** Results that one register holds. */
 export const lanesOf = (
   { accumulator }: Workload,
@@ -62,7 +66,6 @@ export function knobsOf(
   const lanes = lanesOf(workload, options);
   const lane = laneDimension(workload);
   const isMatvec = workload.rhs.dimensions.every((d) => workload.dimensions[d]!.kind === 'k');
-  const hasRows = (workload.dimensions[rowDimension(workload)]?.size ?? 1) > 1;
   const tiles: TileKnob[] = [];
   const add = (level: LevelName, dimension: number, own: readonly number[], most: number) => {
     const { kind } = workload.dimensions[dimension]!;
@@ -77,7 +80,7 @@ export function knobsOf(
     } else if (kind === 'k') {
       // With no n the products are summed along k, so that is where the vectors lie.
       add('vector', d, isMatvec ? laneTiles(size, lanes) : reductionTiles(size), roundUp(size, lanes));
-      add('cache', d, hasRows ? cacheTiles(size) : streamedTiles(size), size);
+      add('cache', d, hasRows(workload) ? cacheTiles(size) : streamedTiles(size), size);
     } else {
       const isLane = d === lane && !isMatvec;
       add('distribution', d, workgroupTiles(size), roundUp(size, 16));

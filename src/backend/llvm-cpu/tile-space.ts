@@ -9,6 +9,7 @@ import { isDataTilable } from './families.ts';
 import {
   configurationOf,
   fitting,
+  hasRows,
   knobsOf,
   laneDimension,
   lanesOf,
@@ -40,9 +41,9 @@ interface Recipe {
  * Register tiles, blocked for registers alone or for the caches too. A search that is short tries no more than the first few:
  * those that many workloads of models did best with.
  * @param registers that vectors have
- * @param hasRows whether the result is more than one row
+ * @param isSeveral whether the result has several rows
  */
-function recipes(lanes: number, registers: number, hasRows: boolean): Recipe[] {
+function recipes(lanes: number, registers: number, isSeveral: boolean): Recipe[] {
   const wide = 4 * lanes;
   const middle = 2 * lanes;
   const few = registers < 32;
@@ -54,7 +55,7 @@ function recipes(lanes: number, registers: number, hasRows: boolean): Recipe[] {
     { rows: 12, columns: lanes, reduction: 1, workgroup: [1, 1] },
   ];
   const all: Recipe[] = [
-    ...(few && hasRows ? forFew : []),
+    ...(few && isSeveral ? forFew : []),
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 1, workgroup: [1, 1] },
     // One register of columns, whose rows are broadcast as they are multiplied: the best of many awkward sizes.
@@ -82,7 +83,7 @@ function recipes(lanes: number, registers: number, hasRows: boolean): Recipe[] {
   ];
   const isOne = ({ rows }: Recipe) => rows === 1;
   // One row has no use for more; several have little use for one.
-  return hasRows ? all : [...all.filter(isOne), ...all.filter((recipe) => !isOne(recipe))];
+  return isSeveral ? all : [...all.filter(isOne), ...all.filter((recipe) => !isOne(recipe))];
 }
 
 function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe): number[] {
@@ -170,8 +171,7 @@ export function llvmCpuSpace(
   // Threads are not equally free: what is divided by their number alone waits for the last one.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
   const starts = new Map<string, Point>();
-  const hasRows = (workload.dimensions[rowDimension(workload)]?.size ?? 1) > 1;
-  for (const recipe of recipes(lanes, vectorRegisters(options), hasRows)) {
+  for (const recipe of recipes(lanes, vectorRegisters(options), hasRows(workload))) {
     for (const [i, peel] of peeling.entries()) {
       const start = [...startAt(workload, tiles, recipe), i];
       const configuration = configurationOf(workload.dimensions, own, start);
