@@ -4,7 +4,7 @@ import type { Decision } from '../decision/decision.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
-import { KeptStock } from '../wrapper/kept-stock.ts';
+import { KeptModules } from '../wrapper/kept-modules.ts';
 import { lastWord, verifyOnDemand } from '../wrapper/last-word.ts';
 import { planCompile } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
@@ -74,7 +74,7 @@ export async function tuneInput(
     const decisions = inProgram(found, memory, again.marked, inject);
     const injection = planCompile(decisions, inspected, command, surroundings);
     const why = surroundings.settings.readonly ? 'the database is read-only' : null;
-    const kept = new KeptStock();
+    const kept = new KeptModules();
     const program = { ...ours, decisions, memory };
     ({ verdict } = await lastWord(program, injection, why, store, surroundings, kept));
     kept.discard();

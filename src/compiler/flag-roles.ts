@@ -43,6 +43,15 @@ const USER_TUNING = [
 /** Whether a flag says where something goes, and so nothing about the code. */
 export const isNeutral = ({ name }: Flag): boolean => NEUTRAL.some((pattern) => pattern.test(name));
 
+/** Flags about the code, what it is called with and what it is packed into: with them alone a compile gives its output and nothing else. */
+const ABOUT_OUTPUT =
+  /^(?:o|color)$|^iree-(?:codegen|consteval|dispatch-creation|flow|global-opt|hal|input|llvmcpu|opt|stream|vm)-/;
+const NOT_ASIDE = /^(?:o|color)$|^iree-(?:input|vm-bytecode)-/;
+
+/** Whether flags are known to ask for the output alone, and not for dumps, say. */
+export const givesOnlyOutput = (flags: readonly Flag[]): boolean =>
+  flags.every((flag) => ABOUT_OUTPUT.test(flag.name) && (NOT_ASIDE.test(flag.name) || !isNeutral(flag)));
+
 const spelled = ({ name, value }: Flag) => (value === null ? `--${name}` : `--${name}=${value}`);
 const matches = (flag: Flag, patterns: readonly RegExp[]) => patterns.some((p) => p.test(flag.name));
 

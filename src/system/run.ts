@@ -78,6 +78,8 @@ export async function replaceProcess(
   argv: readonly string[],
   env: Environment,
 ): Promise<never> {
+  // Nobody comes back here to tidy up.
+  removeScratchFolders();
   become(executable, argv, env);
   return exitLike(await runCompiler(executable, argv, { env, capture: false }));
 }

@@ -4,11 +4,13 @@ import type { FoundCompiler } from '../compiler/index.ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
-import { compileInjected, injectedCommand, runOriginal, type Ending, attempt } from './compile.ts';
+import { compileInjected, injectedCommand, runOriginal, SUCCESS, type Ending, attempt } from './compile.ts';
+import { deliveryOf } from './deliver.ts';
 import { takenStdin } from '../system/bytes.ts';
+import { exitLike } from '../system/run.ts';
 import { createDigest } from '../system/digest.ts';
 import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
-import { KeptStock } from './kept-stock.ts';
+import { KeptModules } from './kept-modules.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity, programIdentity } from '../compiler/command-identity.ts';
 import { lastWord } from './last-word.ts';
@@ -111,6 +113,7 @@ interface Decided {
   /** What else did. */
   readonly files: readonly string[];
   readonly store: Store | null;
+  readonly kept: KeptModules;
   readonly lock: LockedBuild | null;
   /** The user's, as far as the database can be written. */
   readonly surroundings: Surroundings;
@@ -142,6 +145,7 @@ async function decideLocked(
     until: null,
     files: [],
     store: null,
+    kept: new KeptModules(),
   };
 }
 
@@ -161,7 +165,7 @@ async function decideByStore(
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
-  const kept = new KeptStock();
+  const kept = new KeptModules();
   let resolved = await resolve(found, store, problem, memory, command, surroundings, kept, made);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
@@ -177,17 +181,16 @@ async function decideByStore(
   const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
   const word = await lastWord(program, injection, whyNot, store, surroundings, kept);
-  kept.discard();
   const { decisions, verdict } = word;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;
   const settled = resolved.settled && word.settled;
   const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
-  return { ...outcome, until, surroundings };
+  return { ...outcome, kept, until, surroundings };
 }
 
 /**
- * Decides, injects and compiles. Returns only when nothing is to be injected.
+ * Decides, injects and compiles. Returns only when nothing is to be injected, and the program is yet to be compiled.
  * @param given as the user has set things, which is what a repeated command is known by
  */
 async function compileTuned(found: Inspected, command: Command, given: Surroundings): Promise<void> {
@@ -195,7 +198,7 @@ async function compileTuned(found: Inspected, command: Command, given: Surroundi
     given.settings.lock === undefined && !given.settings.frozen
       ? await decideByStore(found, command, given, null)
       : await decideLocked(found, command, given);
-  const { inspected, decisions, injection, verdict, tuning, lock, store, surroundings } = decided;
+  const { inspected, decisions, injection, verdict, tuning, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
   const handedOver = performance.now();
   const report = (ending: Ending) => {
@@ -215,10 +218,15 @@ async function compileTuned(found: Inspected, command: Command, given: Surroundi
     const files = [...memories, ...decided.files, ...ending.files];
     rememberRun(run, command, input, decided.before, files, given, decided.until);
   };
+  const deliverOriginal = async () => {
+    const stdin = command.arguments.input?.kind === 'stdin' ? inspected.input.bytes : undefined;
+    const deliver = await deliveryOf({ argv: command.argv, stdin }, kept, command);
+    if (deliver()) exitLike(SUCCESS);
+  };
   if (injection.route === 'none') {
     store?.close();
     report({ applied: null, landed: null, argv: command.argv, fallback: null, files: [] });
-    return;
+    return deliverOriginal();
   }
   const digest = await createDigest();
   const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
@@ -229,7 +237,7 @@ async function compileTuned(found: Inspected, command: Command, given: Surroundi
     store?.close();
     const fallback = 'no executable can be substituted';
     report({ applied: false, landed, argv: command.argv, fallback, files: null });
-    return;
+    return deliverOriginal();
   }
   const onLost = async () => {
     // The next build decides about what the compiler really makes of this input.
@@ -249,8 +257,8 @@ async function compileTuned(found: Inspected, command: Command, given: Surroundi
   };
   // What is locked was looked for in the executables when the lock file was made.
   const own = lock?.whole ? withoutTuning(surroundings) : surroundings;
-  const events = { onEnd: report, onLost, onFailure };
-  await compileInjected(injected, command, inspected, decisions, own, events);
+  const hooks = { deliver: await deliveryOf(injected, kept, command), onEnd: report, onLost, onFailure };
+  await compileInjected(injected, command, inspected, decisions, own, hooks);
 }
 
 /** What the same compile will be counted as next time: nothing is tuned twice. */

@@ -52,8 +52,10 @@ export interface Ending {
   readonly files: readonly string[] | null;
 }
 
-/** What happens in a compile with an injection. */
-export interface CompileEvents {
+/** What a compile with an injection takes and tells. */
+export interface CompileHooks {
+  /** Puts the outcome where it belongs, where this build has it already. */
+  readonly deliver: () => boolean;
   /** It is clear how it ends. */
   readonly onEnd: (ending: Ending) => void;
   /** A configuration was injected and did not land. */
@@ -61,6 +63,9 @@ export interface CompileEvents {
   /** The injection broke the compile; called with what the compiler said, null when it did not end by itself. */
   readonly onFailure: (stderr: string | null) => void;
 }
+
+/** How a compile ends that need not be run. */
+export const SUCCESS = { code: 0, signal: null, forwarded: null };
 
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
 export async function runOriginal(
@@ -154,7 +159,7 @@ export async function compileInjected(
   inspected: Inspected,
   decisions: readonly Decision[],
   surroundings: Surroundings,
-  { onEnd, onLost, onFailure }: CompileEvents,
+  { deliver, onEnd, onLost, onFailure }: CompileHooks,
   workSeconds?: number,
 ): Promise<never> {
   const { env, cacheDirectory } = surroundings;
@@ -177,6 +182,7 @@ export async function compileInjected(
     const capture = mapMessages !== null;
     const files = stdin === undefined && !capture ? injected.files : null;
     onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files });
+    if (deliver()) return exitLike(SUCCESS);
     if (stdin === undefined && !capture) return replaceProcess(executable, argv, env);
     const shown = capture ? withColours(argv, env) : argv;
     const result = await runCompiler(executable, shown, { env, stdin, capture });

@@ -7,7 +7,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { callableOf, callsOf, measuringTools } from './callable.ts';
 import type { Inspected } from './inspect.ts';
-import type { KeptStock } from './kept-stock.ts';
+import type { KeptModules } from './kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
 import type { Limits } from './verify-program.ts';
 
@@ -23,7 +23,7 @@ export async function dispatchSeconds(
   command: Command,
   inspected: Inspected,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
   limits: Limits,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
@@ -33,9 +33,10 @@ export async function dispatchSeconds(
   try {
     const { benchmarkModule } = measuringTools(command, surroundings);
     const purse = purseOf(limits.compileSeconds);
-    const builds = programBuilds(command, inspected, [], surroundings, folder, purse, limits.compileSeconds);
+    const means = { kept, folder, purse, mostSeconds: limits.compileSeconds };
+    const builds = programBuilds(command, inspected, [], surroundings, means);
     const compileStock = async () => {
-      const made = await kept.compiled(builds, folder);
+      const made = await kept.compiledStock(builds, folder);
       if (typeof made !== 'string') throw new Error(made.problem);
       return made;
     };

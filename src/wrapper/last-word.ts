@@ -14,7 +14,7 @@ import { configurationText } from '../backend/index.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
-import { KeptStock } from './kept-stock.ts';
+import { KeptModules } from './kept-modules.ts';
 import { planCompile } from './plan.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
@@ -69,7 +69,7 @@ export interface KnownProgram {
  * What the program says to its decisions, asking it where nobody has, and there is a budget for it. Never rejects: what cannot
  * be found out is injected.
  * @param whyNot why nothing is to be measured; null when something may be
- * @param kept the program as it is, where this build has it
+ * @param kept what this build has compiled of it
  */
 export async function lastWord(
   program: KnownProgram,
@@ -77,7 +77,7 @@ export async function lastWord(
   whyNot: string | null,
   store: Store | null,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
 ): Promise<LastWord> {
   const { decisions, memory } = program;
   const { settings, cacheDirectory } = surroundings;
@@ -122,7 +122,7 @@ async function askInTurn(
   program: KnownProgram,
   store: Store,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
 ): Promise<Omit<LastWord, 'seconds'>> {
   const { budgetSeconds } = surroundings.settings;
   /** What others have found out meanwhile. */
@@ -156,7 +156,7 @@ async function ask(
   program: KnownProgram,
   store: Store,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
   limits: Limits,
 ): Promise<Omit<LastWord, 'seconds'>> {
   // Nothing of this is loaded on a hit.
@@ -214,7 +214,7 @@ export async function verifyOnDemand(
   ]);
   const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
   if (turn === null) throw new NotVerifiedError(`the program was not verified: ${BUSY}`);
-  const kept = new KeptStock();
+  const kept = new KeptModules();
   try {
     const { command, inspected, decisions } = program;
     const limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };

@@ -12,6 +12,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { injectedCommand } from './compile.ts';
 import type { Inspected } from './inspect.ts';
+import type { Compile, KeptModules } from './kept-modules.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
 
@@ -22,19 +23,26 @@ export interface ProgramBuilds {
   readonly tuned: Ask<TunedProgram | Uncompiled>;
 }
 
-/**
- * @param folder where modules are written; the caller removes it
- * @param purse for all compiles together
- * @param mostSeconds that one of them may take
- */
+/** Where a program is compiled to, and in which time. */
+export interface BuildMeans {
+  /** Notes what modules are the outcome of. */
+  readonly kept: KeptModules;
+  /** Where modules are written; the caller removes it. */
+  readonly folder: string;
+  /** For all compiles together. */
+  readonly purse: Purse;
+  /** That one of them may take. */
+  readonly mostSeconds: number;
+}
+
+/** @param name of the file of tuned modules: what is compiled at the same time has another one */
 export function programBuilds(
   command: Command,
   inspected: Inspected,
   decisions: readonly Decision[],
   surroundings: Surroundings,
-  folder: string,
-  purse: Purse,
-  mostSeconds: number,
+  { kept, folder, purse, mostSeconds }: BuildMeans,
+  name = 'tuned.vmfb',
 ): ProgramBuilds {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
@@ -43,19 +51,25 @@ export function programBuilds(
   const secondsNow = () => Math.min(mostSeconds, purse.left);
 
   const compile = async (
-    argv: readonly string[],
-    stdin: Uint8Array | undefined,
+    { argv, stdin }: Compile,
     output: string,
     workSeconds: number,
+    shown = (messages: string) => messages,
   ): Promise<Uncompiled | null> => {
     const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
     if (workSeconds < LEAST_SECONDS) return tooLong;
-    const { code, signal, stderr, cut } = await askCompiler(
+    await kept.note(output, null);
+    const { code, signal, stdout, stderr, cut } = await askCompiler(
       executable,
       withTrailingFlags(argv, ['-o', output]),
       { env, stdin, workSeconds },
     );
-    if (code === 0) return null;
+    if (code === 0) {
+      // What it says belongs to its outcome.
+      const isSilent = stdout.length === 0 && shown(stderr.toString()) === '';
+      if (isSilent) await kept.note(output, { argv, stdin });
+      return null;
+    }
     if (cut === 'hung') return tooLong;
     // Places in our own files say nothing to anybody.
     const [error] = /^.*\berror: .*$/m.exec(stderr.toString()) ?? [];
@@ -64,7 +78,7 @@ export function programBuilds(
     return { problem: told ?? ending, isLate: false };
   };
 
-  let last: { readonly keys: string; readonly program: TunedProgram | Uncompiled } | null = null;
+  let last: { readonly keys: string; readonly program: Promise<TunedProgram | Uncompiled> } | null = null;
   const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
     const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : 'left out'));
     const injection = planCompile(own, inspected, command, surroundings);
@@ -72,13 +86,13 @@ export function programBuilds(
     const digest = await createDigest();
     const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest);
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
-    const module = join(folder, 'tuned.vmfb');
-    const { argv, stdin, route } = injected;
+    const module = join(folder, name);
+    const { argv, stdin, route, mapMessages } = injected;
     const workSeconds = secondsNow();
     // Two compiles: where dumps are written, the module has their names in it, and is not the one that the user gets.
     const [problem, texts] = await purse.spend(() =>
       Promise.all([
-        compile(argv, stdin, module, workSeconds),
+        compile({ argv, stdin }, module, workSeconds, mapMessages ?? undefined),
         workSeconds < LEAST_SECONDS
           ? null
           : configurationsOf(executable, argv, { env, stdin, cacheDirectory, workSeconds }),
@@ -98,10 +112,10 @@ export function programBuilds(
   return {
     stock(output) {
       const stdin = fromStdin ? inspected.input.bytes : undefined;
-      return purse.spend(() => compile(command.argv, stdin, output, secondsNow()));
+      return purse.spend(() => compile({ argv: command.argv, stdin }, output, secondsNow()));
     },
-    async tuned(keys) {
-      if (last?.keys !== keys.join()) last = { keys: keys.join(), program: await tuned(keys) };
+    tuned(keys) {
+      if (last?.keys !== keys.join()) last = { keys: keys.join(), program: tuned(keys) };
       return last.program;
     },
   };

@@ -14,7 +14,7 @@ import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
-import type { KeptStock } from './kept-stock.ts';
+import type { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
 import { isWorthAsking } from './worth-asking.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
@@ -41,7 +41,7 @@ export interface Resolved {
  * Decides about every operation: looks records up, and tunes what has none where that is wanted and possible.
  * @param whyNoStore why there is no database, when there is none
  * @param program what is known of the program as a whole
- * @param kept where the program as it is goes, where it is compiled to see what takes its time
+ * @param kept takes the program as it is, where that is compiled to see what takes its time
  * @param made what is decided already
  */
 export async function resolve(
@@ -51,7 +51,7 @@ export async function resolve(
   program: ProgramMemory | null,
   command: Command,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
   made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
@@ -202,7 +202,7 @@ async function tune(
   inspected: Inspected,
   command: Command,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
   budgetSeconds: number,
   patienceSeconds: number | undefined,
 ): Promise<TuneOutcome> {
@@ -252,7 +252,7 @@ async function askDispatches(
   command: Command,
   inspected: Inspected,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const { settings, cacheDirectory } = surroundings;

@@ -12,7 +12,7 @@ import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { callableOf, callsOf, measuringTools, NotVerifiedError } from './callable.ts';
 import type { Inspected } from './inspect.ts';
-import type { KeptStock } from './kept-stock.ts';
+import type { KeptModules } from './kept-modules.ts';
 import { planCompile } from './plan.ts';
 import { programBuilds } from './program-builds.ts';
 
@@ -51,7 +51,7 @@ export const NOTHING_CHOSEN: Verification['programWide'] = {
 /**
  * Compiles a program with and without its decisions and runs both; finds out which configurations it takes to leave out, and
  * whether what is offered to all operations at once is better. For whoever has the turn to measure.
- * @param kept the program as it is
+ * @param kept what was compiled of it
  * @param offer takes the place of what was decided about its operations; may be empty
  * @param signal ends it
  * @throws NotVerifiedError when one of both does not compile in the time, or the runtime's tools are missing
@@ -63,7 +63,7 @@ export async function verifyTuned(
   decisions: readonly Decision[],
   offer: ProgramWide,
   surroundings: Surroundings,
-  kept: KeptStock,
+  kept: KeptModules,
   limits: Limits,
   signal: AbortSignal,
 ): Promise<Verification> {
@@ -72,11 +72,12 @@ export async function verifyTuned(
     throw new NotVerifiedError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
   const tools = measuringTools(command, surroundings);
   const purse = purseOf(limits.compileSeconds);
-  const buildsOf = (own: readonly Decision[]) =>
-    programBuilds(command, inspected, own, surroundings, folder, purse, limits.compileSeconds / 2);
-  const builds = buildsOf(decisions);
+  const means = { kept, folder, purse, mostSeconds: limits.compileSeconds / 2 };
+  const builds = programBuilds(command, inspected, decisions, surroundings, means);
+  const all = withProgramWide(decisions, offer, '');
+  const wideBuilds = programBuilds(command, inspected, all, surroundings, means, 'all-tuned.vmfb');
   const compileStock = async () => {
-    const made = await kept.compiled(builds, folder);
+    const made = await kept.compiledStock(builds, folder);
     if (typeof made !== 'string') throw doesNotCompile('the program', made);
     return made;
   };
@@ -101,7 +102,11 @@ export async function verifyTuned(
     return { verdict, judgement: { kept: keys, leftOut: [], open: null }, programWide: NOTHING_CHOSEN };
   }
   if (isInjecting) {
-    const whole = await builds.tuned(keys);
+    // Both at once: a compiler seldom keeps more than one core busy.
+    const [whole] = await Promise.all([
+      builds.tuned(keys),
+      offer.size > 0 ? wideBuilds.tuned(keysOf(all)) : null,
+    ]);
     // Fused with other operations, a configuration may ask for more than there is: what it takes to leave out is found below.
     if ('problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
   }
@@ -119,8 +124,7 @@ export async function verifyTuned(
   const leftOut = own.judgement.leftOut.map(({ key, reason }) => ({ workload: key, reason }));
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
-    const all = withProgramWide(decisions, offer, '');
-    const wide = await assess(keysOf(all), programRuns(contests, buildsOf(all).tuned, runSeconds));
+    const wide = await assess(keysOf(all), programRuns(contests, wideBuilds.tuned, runSeconds));
     const gain = gainBeside(wide, own);
     const { kept, open } = wide.judgement;
     if (gain !== null) {

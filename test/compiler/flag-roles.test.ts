@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../src/compiler/arguments.ts';
-import { candidateFlags, codegenFlags, userTuningFlag } from '../../src/compiler/flag-roles.ts';
+import {
+  candidateFlags,
+  codegenFlags,
+  givesOnlyOutput,
+  userTuningFlag,
+} from '../../src/compiler/flag-roles.ts';
 import { tableOf } from '../../src/compiler/options.ts';
 
 describe('flags', () => {
@@ -29,5 +34,24 @@ describe('flags', () => {
   test('with which the user tunes are recognised', () => {
     expect(userTuningFlag(read('--iree-opt-level=O2'))).toBeNull();
     expect(userTuningFlag(read('--iree-codegen-tuning-spec-path=x'))).toBe('--iree-codegen-tuning-spec-path');
+  });
+  test('that ask for more than the output are known, and so is what nobody knows', () => {
+    const plain = [
+      '-o',
+      'x',
+      '--iree-opt-level=O2',
+      '--iree-input-type=stablehlo',
+      '--iree-llvmcpu-target-cpu=host',
+    ];
+    expect(givesOnlyOutput(read(...plain))).toBe(true);
+    const others = [
+      '--iree-hal-dump-executable-sources-to=d',
+      '--iree-opt-export-parameters=model=x.irpa',
+      '--iree-llvmcpu-keep-linker-artifacts',
+      '--mlir-timing',
+      '--dump-compilation-phases-to=d',
+      '--brand-new',
+    ];
+    for (const flag of others) expect([flag, givesOnlyOutput(read(...plain, flag))]).toEqual([flag, false]);
   });
 });

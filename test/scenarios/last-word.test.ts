@@ -116,7 +116,7 @@ ${shapes
   expect(leftovers(place.folder)).toEqual([]);
 });
 
-test('that everything landed is seen while the program is compiled to be run, and not looked for again', async () => {
+test('what is compiled to be run is the output, and everything that landed is seen then', async () => {
   const place = simulatedPlace();
   const compiler = place.env['IREE_TUNED_COMPILER']!;
   const noting = join(dirname(compiler), 'noting');
@@ -128,7 +128,19 @@ test('that everything landed is seen while the program is compiled to be run, an
   const asked = place.read('asked').toString().split('\n');
   expect(asked.filter((line) => line.includes('/proof-'))).toHaveLength(1);
   // Questions of our own have flags behind it.
-  expect(asked.filter((line) => line.endsWith(' -o out.vmfb'))).toHaveLength(1);
+  const own = (lines: readonly string[]) => lines.filter((line) => line.endsWith(' -o out.vmfb'));
+  expect(own(asked)).toEqual([]);
+  await build(place, { IREE_TUNED_COMPILER: noting });
+  expect(own(place.read('asked').toString().split('\n'))).toHaveLength(1);
+});
+
+test('a compile that is to leave more than its output is done as it is asked for', async () => {
+  const place = simulatedPlace();
+  const flags = ['--iree-hal-dump-executable-sources-to=sources'];
+  const { code } = await place.explain([...flags, ...argv]);
+  expect(code).toBe(0);
+  expect(place.read('runs').toString()).toContain('/tuned.vmfb');
+  expect(place.has('sources')).toBe(true);
 });
 
 describe('a tuned dispatch that is slower in the program', () => {
@@ -205,6 +217,8 @@ describe('a tuned dispatch that is slower in the program', () => {
       outcomes: ['default', 'default'],
     });
     expect(program).toMatchObject({ injected: false, leftOut: [{}, {}] });
+    // The second one, which is not simulated.
+    await build(place);
     await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
     expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
   });

@@ -20,6 +20,16 @@ const slow: TileConfiguration = {
   peeling: false,
 };
 
+/** For one row: several times as fast as what the compiler chooses. */
+const fast: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [1, 1024, 0],
+  vectorCommonParallel: [1, 64, 0],
+  vectorReduction: [0, 0, 2],
+  peeling: false,
+};
+
 /** Less than it takes to run a program: what is tuned with that is as it was measured alone. */
 const ALONE = { IREE_TUNED_BUDGET: '14' };
 
@@ -31,16 +41,19 @@ async function recordedPlace(text: string, programs: 'real' | 'simulated' = 'rea
   return place;
 }
 
-/** The same with a record that was good once, say on another version of the machine's firmware. */
-async function slowedPlace(): Promise<Workplace> {
-  const place = await recordedPlace(matmulModule(64, 64, 64));
+/** The same with another configuration in the record. */
+async function placeWith(configuration: TileConfiguration, text: string): Promise<Workplace> {
+  const place = await recordedPlace(text);
   const database = new Database(place.database);
   database
     .prepare('UPDATE claim SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
-    .run(JSON.stringify(slow));
+    .run(JSON.stringify(configuration));
   database.close();
   return place;
 }
+
+/** With a record that was good once, say on another version of the machine's firmware. */
+const slowedPlace = () => placeWith(slow, matmulModule(64, 64, 64));
 
 const LEFT_OUT = {
   workload: expect.stringMatching(/m=64 n=64 k=64/) as string,
@@ -71,6 +84,23 @@ test('a build finds out that a configuration makes the program slower, and leave
   expect(ran().filter((line) => !line.startsWith('iree-compile'))).toEqual([]);
   await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+});
+
+test('what was run is the output, the same as where it need not be run', async () => {
+  const place = await placeWith(fast, matmulModule(1, 1024, 1024));
+  const { compiler, ran } = place.watchedTools();
+  const build = async () =>
+    place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env: { IREE_TUNED_COMPILER: compiler } });
+  /** How often the compiler was run as the user would have run it. */
+  const own = () => ran().filter((line) => line.endsWith(' in.mlir -o out.vmfb')).length;
+  const { explanation } = await build();
+  expect(explanation.program).toMatchObject({ functions: [{ equal: true }], injected: true });
+  expect(own()).toBe(0);
+  const output = place.read('out.vmfb');
+  place.remove('out.vmfb');
+  expect((await build()).explanation.program).toBeNull();
+  expect(own()).toBe(1);
+  expect(place.read('out.vmfb').equals(output)).toBe(true);
 });
 
 test('so does who asks for it', async () => {

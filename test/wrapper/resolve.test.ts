@@ -15,7 +15,7 @@ import { placeOf, subjectOf } from '../../src/store/subject.ts';
 import { tuneWorkloads, type TuneOutcome } from '../../src/tuning/tune-workloads.ts';
 import { DOES_NOT_RUN } from '../../src/tuning/undecided.ts';
 import type { ProgramMemory } from '../../src/wrapper/program-memory.ts';
-import { KeptStock } from '../../src/wrapper/kept-stock.ts';
+import { KeptModules } from '../../src/wrapper/kept-modules.ts';
 import { resolve, withSurvey } from '../../src/wrapper/resolve.ts';
 import { program } from '../compiler/support.ts';
 import { DECISION, EVIDENCE, open, temporaryPath, TILE } from '../store/support.ts';
@@ -81,7 +81,7 @@ async function resolved({
     program,
     command,
     surroundings,
-    new KeptStock(),
+    new KeptModules(),
   );
   return {
     ...rest,

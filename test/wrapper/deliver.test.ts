@@ -1,0 +1,70 @@
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Flag } from '../../src/compiler/arguments.ts';
+import type { Command } from '../../src/compiler/command.ts';
+import { deliveryOf } from '../../src/wrapper/deliver.ts';
+import { KeptModules } from '../../src/wrapper/kept-modules.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+const compile = { argv: ['in.mlir', '-o', 'out.vmfb'], stdin: undefined };
+
+/** A module that is kept as the outcome of `compile`. */
+async function keptIn(folder: string): Promise<KeptModules> {
+  const kept = new KeptModules();
+  const module = join(folder, 'kept.vmfb');
+  writeFileSync(module, 'module');
+  await kept.note(module, compile);
+  return kept;
+}
+
+const commandFor = (path: string, flags: readonly Flag[] = []): Command => ({
+  ...{
+    argv: compile.argv,
+    expanded: compile.argv,
+    compiler: { executable: 'iree-compile', invokedAs: 'iree-compile', origin: 'PATH' },
+  },
+  arguments: { input: null, output: { kind: 'file', path }, flags, informational: false, unclear: null },
+});
+
+test('what is kept is written as the compiler would write it', async () => {
+  const folder = temporaryDirectory();
+  const kept = await keptIn(folder);
+  const target = join(folder, 'target.vmfb');
+  writeFileSync(target, 'a longer one that was there before');
+  chmodSync(target, 0o640);
+  symlinkSync('target.vmfb', join(folder, 'link.vmfb'));
+  expect((await deliveryOf(compile, kept, commandFor(join(folder, 'link.vmfb'))))()).toBe(true);
+  expect([readFileSync(target, 'utf8'), statSync(target).mode & 0o777]).toEqual(['module', 0o640]);
+  expect((await deliveryOf(compile, kept, commandFor(join(folder, 'new.vmfb'))))()).toBe(true);
+  expect(readFileSync(join(folder, 'new.vmfb'), 'utf8')).toBe('module');
+});
+
+test('only the outcome of the same compile is', async () => {
+  const folder = temporaryDirectory();
+  const kept = await keptIn(folder);
+  const command = commandFor(join(folder, 'out.vmfb'));
+  const fed = { ...compile, stdin: Buffer.from('module {}') };
+  for (const other of [{ ...compile, argv: ['--spec', ...compile.argv] }, fed])
+    expect((await deliveryOf(other, kept, command))()).toBe(false);
+  await kept.note(join(folder, 'kept.vmfb'), fed);
+  expect((await deliveryOf(fed, kept, command))()).toBe(true);
+  expect((await deliveryOf({ ...fed, stdin: Buffer.from('module { }') }, kept, command))()).toBe(false);
+  // Another one is being written there.
+  await kept.note(join(folder, 'kept.vmfb'), null);
+  expect((await deliveryOf(fed, kept, command))()).toBe(false);
+});
+
+test('the compiler writes to whatever is no file, and says itself what cannot be written', async () => {
+  const folder = temporaryDirectory();
+  const kept = await keptIn(folder);
+  mkdirSync(join(folder, 'folder'));
+  for (const path of ['/dev/null', join(folder, 'folder'), join(folder, 'missing', 'out.vmfb')])
+    expect([dirname(path), (await deliveryOf(compile, kept, commandFor(path)))()]).toEqual([
+      dirname(path),
+      false,
+    ]);
+  const dump: Flag = { name: 'iree-hal-dump-executable-files-to', value: 'x', index: 0, end: 1 };
+  const command = commandFor(join(folder, 'out.vmfb'), [dump]);
+  expect((await deliveryOf(compile, kept, command))()).toBe(false);
+});
