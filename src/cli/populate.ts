@@ -20,7 +20,7 @@ import { makeScratchFolder } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { likelyCompilesAtOnce } from '../tuning/tune-workloads.ts';
-import type { TuningProgress } from '../tuning/workload-search.ts';
+import type { TuningProgress } from '../tuning/search-job.ts';
 import { carryOut } from './carry-out.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
 import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from './context.ts';

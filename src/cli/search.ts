@@ -6,7 +6,7 @@ import type { StrategyFactory } from '../search/strategy.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Store } from '../store/store.ts';
 import { tuneWorkloads, type TuneOutcome, type Work } from '../tuning/tune-workloads.ts';
-import { DEFAULT_EFFORT, type Effort } from '../tuning/workload-search.ts';
+import { DEFAULT_EFFORT, type Effort } from '../tuning/search-job.ts';
 import type { Site } from '../site/site.ts';
 import { UsageError } from './context.ts';
 

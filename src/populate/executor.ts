@@ -6,7 +6,7 @@ import type { MeasuringTools } from '../compiler/find.ts';
 import type { Input } from '../input/input.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { tuneWorkloads } from '../tuning/tune-workloads.ts';
-import { DEFAULT_EFFORT, type TuningProgress } from '../tuning/workload-search.ts';
+import { DEFAULT_EFFORT, type TuningProgress } from '../tuning/search-job.ts';
 import { workloadKey } from '../workload/workload.ts';
 import { knownOf, type Knowledge } from './ask.ts';
 import type { Planned } from './plan.ts';

@@ -2,7 +2,7 @@
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { formatDuration, formatSeconds } from '../system/format.ts';
-import type { TuningProgress } from '../tuning/workload-search.ts';
+import type { TuningProgress } from '../tuning/search-job.ts';
 
 /** How many are named one by one. */
 const MOST_NAMED = 3;

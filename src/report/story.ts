@@ -7,7 +7,7 @@ import type { ProgramVerdict } from '../program/verdict.ts';
 import { makeFolder } from '../system/folder.ts';
 import { INTRODUCED, pathIn } from '../system/cache.ts';
 import type { TuneOutcome } from '../tuning/tune-workloads.ts';
-import type { TuningProgress } from '../tuning/workload-search.ts';
+import type { TuningProgress } from '../tuning/search-job.ts';
 import { columns, lineDisplay, write } from './progress.ts';
 import {
   beginning,

@@ -91,8 +91,9 @@ export interface Bench {
   /**
    * Seconds that finals are likely to measure; compiling comes on top.
    * @param expected screened seconds of one run at every size
+   * @param isBrief as in `prepareFinals`
    */
-  finalsSeconds(expected: ExpectedSeconds): number;
+  finalsSeconds(expected: ExpectedSeconds, isBrief: boolean): number;
   /**
    * Compiles and verifies what is to be timed thoroughly; null when there is nothing to compare it with.
    * @param isBrief little depends on it: the default is not timed a second time, and no more processes are spent than tell much

@@ -5,6 +5,7 @@ import { buildCandidates } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
+import { sumOf } from '../measure/statistics.ts';
 import { verifyCandidates } from '../measure/verify-candidates.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { staticForms, type Workload } from '../workload/workload.ts';
@@ -18,7 +19,8 @@ const AGAIN_NAME = 'again';
 /** A default slower than this, in seconds, is not run a second time: its ratio from process to process tells enough. */
 const LONGEST_REPEATED_SECONDS = 0.3;
 
-const runsOfDefault = (defaultSeconds: number) => (defaultSeconds > LONGEST_REPEATED_SECONDS ? 1 : 2);
+const runsOfDefault = (defaultSeconds: number, isBrief: boolean) =>
+  isBrief || defaultSeconds > LONGEST_REPEATED_SECONDS ? 1 : 2;
 
 /** How thoroughly to measure: slow programs get less of it, for their spread is smaller too. */
 interface FinalsEffort {
@@ -29,8 +31,9 @@ interface FinalsEffort {
   readonly likelyProcesses: number;
 }
 
-/** Most processes where little depends on the decision. */
+/** Where little depends on the decision: most processes, and what they take of the time of others. */
 const BRIEF_PROCESSES = 8;
+const BRIEF_SHARE = 0.5;
 
 /**
  * Seconds that a function is timed for in one process, in as many repetitions as there can be: what else the machine does lasts
@@ -44,10 +47,11 @@ const MOST_REPETITIONS = 30;
 const MIN_SECONDS = TIMED_SECONDS / MOST_REPETITIONS;
 
 /** @param functions that all of it is for */
-function finalsEffort(secondsOfAll: number, functions: number, isBrief = false): FinalsEffort {
+function finalsEffort(secondsOfAll: number, functions: number, isBrief: boolean): FinalsEffort {
   if (secondsOfAll > 0.8)
     return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
-  const fitting = Math.floor(TIMED_SECONDS / Math.max(MIN_SECONDS, secondsOfAll / functions));
+  const timedSeconds = (isBrief ? BRIEF_SHARE : 1) * TIMED_SECONDS;
+  const fitting = Math.floor(timedSeconds / Math.max(MIN_SECONDS, secondsOfAll / functions));
   return {
     repetitions: Math.min(MOST_REPETITIONS, Math.max(LEAST_REPETITIONS, fitting)),
     leastProcesses: LOOKS[0]!,
@@ -66,18 +70,18 @@ interface Layout {
   readonly nameOf: (finalist: string) => string;
 }
 
-const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds) =>
-  runsOfDefault(ofDefault) * ofDefault + ofFinalists.reduce((sum, seconds) => sum + seconds, 0);
+const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds, isBrief: boolean) =>
+  runsOfDefault(ofDefault, isBrief) * ofDefault + sumOf(ofFinalists);
 
 /** Seconds that finals are likely to measure at so many sizes; compiling comes on top. */
-export function finalsSeconds(expected: ExpectedSeconds, sizes: number): number {
-  const all = secondsOfAll(expected);
+export function finalsSeconds(expected: ExpectedSeconds, sizes: number, isBrief: boolean): number {
+  const all = secondsOfAll(expected, isBrief);
   const finalists = expected.ofFinalists;
-  const functions = sizes * (finalists.length + runsOfDefault(expected.ofDefault));
-  const { likelyProcesses, repetitions } = finalsEffort(all, functions);
+  const functions = sizes * (finalists.length + runsOfDefault(expected.ofDefault, isBrief));
+  const { likelyProcesses, repetitions } = finalsEffort(all, functions, isBrief);
   const perProcess = START_SECONDS + repetitions * (all + MIN_SECONDS * functions);
-  // The outputs of default and finalists, on two sets of values.
-  const verification = 2 * (all + START_SECONDS * (finalists.length + 1));
+  // The outputs of default and finalists, on two sets of values at once.
+  const verification = all + START_SECONDS * (finalists.length + 1);
   return verification + likelyProcesses * perProcess;
 }
 
@@ -101,7 +105,7 @@ export async function prepareFinals(
   const candidates = configurations.map((configuration, i) =>
     candidateOf(`f${i}`, configuration, workload, toolchain.release),
   );
-  const isAgain = !isBrief && runsOfDefault(expected.ofDefault) > 1;
+  const isAgain = runsOfDefault(expected.ofDefault, isBrief) > 1;
   const defaultNames = isAgain ? [DEFAULT_NAME, AGAIN_NAME] : [DEFAULT_NAME];
   const defaults = defaultNames.map(stockCandidate);
   const truths = truthOf(workload);
@@ -115,7 +119,7 @@ export async function prepareFinals(
   const { module } = build;
   if (module === null || defaultNames.some((name) => build.refused.has(name))) return null;
 
-  const all = secondsOfAll(expected);
+  const all = secondsOfAll(expected, isBrief);
   const functions = (defaults.length + candidates.length) * staticForms(workload).length;
   const timeoutSeconds = 30 + 100 * all;
   const failed: FailedFinalist[] = [];

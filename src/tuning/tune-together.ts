@@ -3,7 +3,8 @@ import { sumOf } from '../measure/statistics.ts';
 import { compiledAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
 import { shareOf } from './share.ts';
 import type { TuningResult } from './result.ts';
-import type { Effort, FinalsCare, WorkloadSearch } from './workload-search.ts';
+import type { Effort, FinalsCare } from './search-job.ts';
+import type { WorkloadSearch } from './workload-search.ts';
 
 /** A search, and what it is of the program. */
 export interface Part {
@@ -49,7 +50,7 @@ interface Care {
 
 /** Programs of many parts that take little each gain most by a short look at each of them. */
 const SMALL: Care = { share: 0.05, trialsPerBatch: 8, finals: { finalists: 2, isBrief: true } };
-const TINY: Care = { share: 0, trialsPerBatch: 4, finals: { finalists: 1, isBrief: true } };
+const TINY: Care = { share: 0, trialsPerBatch: 3, finals: { finalists: 1, isBrief: true } };
 
 const largest = ({ trialsPerBatch, finalists }: Effort): Care => ({
   share: 0.15,

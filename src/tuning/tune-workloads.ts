@@ -25,7 +25,8 @@ import type { TuningResult } from './result.ts';
 import { shareOf } from './share.ts';
 import { tuneTogether } from './tune-together.ts';
 import { isWorthAnotherTry } from './undecided.ts';
-import { DEFAULT_EFFORT, WorkloadSearch, type Effort, type TuningProgress } from './workload-search.ts';
+import { DEFAULT_EFFORT, type Effort, type TuningProgress } from './search-job.ts';
+import { WorkloadSearch } from './workload-search.ts';
 
 /** A workload that is to be tuned. */
 export interface Work {

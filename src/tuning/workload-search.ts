@@ -1,100 +1,20 @@
 // The search for one workload's configuration, batch by batch, and the decision in the end.
-import type { Backend, SpaceOptions } from '../backend/backend.ts';
-import { geometricMean, sumOf } from '../measure/statistics.ts';
-import { type Strategy, type StrategyFactory, seededRandom } from '../search/strategy.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
+import { geometricMean, sumOf } from '../measure/statistics.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
-import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
+import { type Strategy, seededRandom } from '../search/strategy.ts';
+import type { Run, Store, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
-import type { Bench, FailedFinalist, Finals, ReadyBatch } from './bench.ts';
-import {
-  earlierTrials,
-  isVerifiable,
-  markedIn,
-  recordOf,
-  seeded,
-  trialElsewhere,
-  VERIFICATION,
-} from './earlier.ts';
-import { race, winner, type Race } from './race.ts';
+import type { Bench, Finals, ReadyBatch } from './bench.ts';
+import { earlierTrials, isVerifiable, markedIn, seeded, trialElsewhere, VERIFICATION } from './earlier.ts';
+import { race, winner } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
-import { evidenceAgain, finalsOf } from './timed-again.ts';
 import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
+import type { Attempt, FinalsCare, ReadyFinals, SearchJob, TuningProgress } from './search-job.ts';
+import { SearchNotes } from './search-notes.ts';
 import { defaultTrial, failedTrial, runsOf, trialOf } from './trials.ts';
 import { isUnfinished } from './undecided.ts';
-
-/** How far a search goes when the budget does not end it first. */
-export interface Effort {
-  readonly trialsPerBatch: number;
-  readonly maxTrials: number;
-  /** Batches in a row without a gain of 1% after which the search is over. */
-  readonly patience: number;
-  readonly finalists: number;
-}
-
-export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 4 };
-
-/** What a search says of itself while it runs. Seconds are of one execution. */
-export interface TuningProgress {
-  readonly workload: string;
-  readonly stage: 'search' | 'finals';
-  readonly trials: number;
-  readonly defaultSeconds: number;
-  readonly bestSeconds: number;
-  /** Seconds of budget left for all. */
-  readonly secondsLeft: number;
-  /** Workloads that are tuned, and those among them of which nothing more is to be found out. */
-  readonly workloads: number;
-  readonly decided: number;
-}
-
-/** The part of it that one search knows. */
-type SearchProgress = Omit<TuningProgress, 'secondsLeft' | 'workloads' | 'decided'>;
-
-export interface SearchJob {
-  readonly subject: Subject;
-  readonly backend: Backend;
-  readonly options: SpaceOptions;
-  readonly strategy: StrategyFactory;
-  readonly effort: Effort;
-  /** What there is for it; more of it is worth another try where it cannot be decided. */
-  readonly budgetSeconds: number;
-  readonly onProgress?: (progress: SearchProgress) => void;
-  /** Seconds on a clock that never goes back. */
-  readonly clock: () => number;
-  readonly createdBy: string;
-  /** What won on another device of the class. */
-  readonly alike?: TuningRecord;
-}
-
-/** Configurations that are compiled, to be timed when nothing compiles any more. */
-export interface Attempt {
-  /**
-   * @param timeoutSeconds for all of them
-   * @param preparedSeconds what it took of the budget to compile them
-   */
-  time(timeoutSeconds: number, preparedSeconds: number): Promise<void>;
-}
-
-/** How thoroughly it is decided which configuration is best. */
-export interface FinalsCare {
-  /** How many configurations are timed beside the default. */
-  readonly finalists: number;
-  /** Little depends on it: they are not timed as often. */
-  readonly isBrief: boolean;
-}
-
-/** Finals that are compiled, to be timed when nothing compiles any more. */
-export interface ReadyFinals {
-  /**
-   * Times the best beside the default until it is known which is best, and writes that down; null when nothing can be
-   * decided, which is noted too. What comes back is the record by now, which may be an earlier search's.
-   * @param isTimeLeft whether more may be timed than it takes at least
-   * @param preparedSeconds what it took of the budget to compile them
-   */
-  decide(isTimeLeft: () => boolean, preparedSeconds: number): Promise<TuningResult | null>;
-}
 
 /**
  * What a strategy minimises: time relative to the default's. Losing at one size is no bargain, whatever is gained at the
@@ -112,13 +32,11 @@ const PATIENCE_GAIN = 0.01;
  */
 export class WorkloadSearch {
   readonly #bench: Bench;
-  readonly #store: Store;
+  readonly #notes: SearchNotes;
   readonly #job: SearchJob;
   readonly #isMarked: (configuration: Configuration) => boolean;
   readonly #space: SearchSpace<Configuration>;
-  /** What builds use until now. */
-  readonly #before: TuningRecord | null;
-  /** Whether that is of searches that found nothing and did not end: what they spent counts, and what they tried is known. */
+  /** Whether it goes on with one that found nothing and did not end: what that spent counts, and what it tried is known. */
   readonly #goesOn: boolean;
   readonly #strategy: Strategy;
   /** What won on another device of the class, as long as it was not compared with the default on this one. */
@@ -147,15 +65,14 @@ export class WorkloadSearch {
 
   constructor(bench: Bench, store: Store, job: SearchJob) {
     this.#bench = bench;
-    this.#store = store;
+    this.#notes = new SearchNotes(store, job.subject, job.createdBy);
     this.#job = job;
     const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
     this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
-    this.#before = recordOf(store, subject);
     // What a user allows is tried as often as he asks for it, whatever was tried before.
     this.#goesOn =
-      options.only === undefined && this.#before !== null && isUnfinished(this.#before, Infinity);
+      options.only === undefined && this.#notes.before !== null && isUnfinished(this.#notes.before, Infinity);
     this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
     const own = earlierTrials(store, subject);
     const earlier = this.#alike === null ? own : [...own, trialElsewhere(this.#alike)];
@@ -205,10 +122,11 @@ export class WorkloadSearch {
   }
 
   /** Seconds that the decision is likely to take: compiling them and the default in two builds, and measuring. */
-  finalsSeconds({ finalists }: FinalsCare): number {
+  finalsSeconds({ finalists, isBrief }: FinalsCare): number {
     const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
-    const compiling = 2 * (finalists + 1) * this.#compileSeconds;
-    return compiling + this.#bench.finalsSeconds(this.#expected(likely));
+    // Of brief ones the search has one build already.
+    const compiling = (isBrief ? 1 : 2) * (finalists + 1) * this.#compileSeconds;
+    return compiling + this.#bench.finalsSeconds(this.#expected(likely), isBrief);
   }
 
   /**
@@ -241,21 +159,20 @@ export class WorkloadSearch {
       ratio,
     }));
     const strategy = VERIFICATION;
-    this.#store.addTrials(subject, [
+    this.#notes.addTrials([
       defaultTrial(raced.defaultSeconds, strategy),
       ...timed,
       ...raced.failed.map((one) => failedTrial(one, strategy)),
     ]);
-    this.#store.addRuns(subject, runs);
-    this.#markWrong(raced.failed);
-    const unmarked = this.#unmarked(raced);
+    this.#notes.addRuns(runs);
+    this.#notes.markWrong(raced.failed);
+    const unmarked = this.#notes.unmarked(raced);
     if (winner(unmarked) === null) return null;
     // What that device's search could choose from, and whether it came to its end, holds for the class.
     const { families, complete } = evidence;
     const searched = { trials: 1, tuningSeconds: this.#tuningSeconds, families, complete };
     const result = decisionOf(unmarked, searched);
-    this.#store.putRecord(subject, { ...result, ...this.#written() });
-    return this.#recordOr(result);
+    return this.#notes.record(result);
   }
 
   /**
@@ -318,24 +235,18 @@ export class WorkloadSearch {
     preparedSeconds: number,
   ): Promise<TuningResult | null> {
     const begun = this.#job.clock();
-    const { subject } = this.#job;
     const raced =
       finals &&
       (await race(finals, isTimeLeft, (runs) => {
-        this.#store.addRuns(subject, runs);
+        this.#notes.addRuns(runs);
       }));
     this.#tuningSeconds += preparedSeconds + this.#job.clock() - begun;
     if (raced === null) return this.#giveUp('the default could not be measured beside the best candidates');
-    this.#store.addTrials(
-      subject,
-      raced.failed.map((one) => failedTrial(one, this.#strategy.name)),
-    );
-    this.#markWrong(raced.failed);
+    this.#notes.addTrials(raced.failed.map((one) => failedTrial(one, this.#strategy.name)));
+    this.#notes.markWrong(raced.failed);
     const searched = this.#searched(complete);
-    const result = decisionOf(this.#unmarked(raced), searched);
-    this.#store.putRecord(subject, { ...result, ...this.#written() });
-    this.#noteTimedAgain(raced, result, searched);
-    return this.#recordOr(result);
+    const result = decisionOf(this.#notes.unmarked(raced), searched);
+    return this.#notes.record(result, { raced, searched });
   }
 
   /** Decides for the default by the batches alone: for where nothing that was tried seems to be faster. */
@@ -343,44 +254,7 @@ export class WorkloadSearch {
     const means = this.#defaultMeans;
     const timed = { means, repetitions: this.#repetitions };
     const result = defaultResult(timed, this.#searched(this.isOver));
-    this.#store.putRecord(this.#job.subject, { ...result, ...this.#written() });
-    return this.#recordOr(result);
-  }
-
-  /** What won before and does not any more must not go on winning by what it once was. */
-  #noteTimedAgain(raced: Race, { configuration: best }: TuningResult, searched: Searched): void {
-    if (this.#before === null) return;
-    const { configuration, evidence } = this.#before;
-    const key = configurationKey(configuration);
-    const standing = raced.standings.find((one) => configurationKey(one.configuration) === key);
-    if (standing === undefined || key === configurationKey(best)) return;
-    const processes = finalsOf(this.#store.runs(this.#job.subject), configuration);
-    const again = evidenceAgain(processes, standing, raced, evidence, searched);
-    if (again === null) return;
-    this.#store.putRecord(this.#job.subject, { configuration, evidence: again, ...this.#written() });
-  }
-
-  /** What the next build gets: others may have left something better. */
-  #recordOr(result: TuningResult): TuningResult {
-    const record = recordOf(this.#store, this.#job.subject);
-    return record === null ? result : { configuration: record.configuration, evidence: record.evidence };
-  }
-
-  /** Marks finalists whose output was wrong. */
-  #markWrong(failed: readonly FailedFinalist[]): void {
-    const written = this.#written();
-    this.#store.addMarks(
-      this.#job.subject,
-      failed.flatMap(({ configuration, outcome, reason }) =>
-        outcome === 'wrong-result' ? [{ configuration, kind: outcome, reason, ...written }] : [],
-      ),
-    );
-  }
-
-  /** A race without what is marked by now: a build may have failed with one of them meanwhile. */
-  #unmarked(raced: Race): Race {
-    const isMarked = markedIn(this.#store, this.#job.subject);
-    return { ...raced, standings: raced.standings.filter(({ configuration }) => !isMarked(configuration)) };
+    return this.#notes.record(result);
   }
 
   /** Whether the strategy is asked for more. */
@@ -415,7 +289,6 @@ export class WorkloadSearch {
     ready: ReadyBatch,
     timeoutSeconds: number,
   ): Promise<void> {
-    const { subject } = this.#job;
     const ranks = this.#ranks;
     const strategy = this.#strategy;
     const { incumbent } = ranks;
@@ -430,8 +303,7 @@ export class WorkloadSearch {
     const isFirst = this.#trials === 0;
     const trials = tried.map((_, i) => trialOf(tried, batch, i, ranks.defaults, strategy.name));
     const isKnown = ranks.defaults.length > 0;
-    this.#store.addTrials(
-      subject,
+    this.#notes.addTrials(
       isFirst && isKnown ? [defaultTrial(this.#secondsOf(1), strategy.name), ...trials] : trials,
     );
     // A default that cannot be compiled or run leaves nothing to compare with.
@@ -439,7 +311,7 @@ export class WorkloadSearch {
       this.#giveUp(batch.problem);
       return;
     }
-    this.#store.addRuns(subject, runsOf(timed, batch, this.#batches++));
+    this.#notes.addRuns(runsOf(timed, batch, this.#batches++));
     if (batch.defaultSeconds !== null) this.#defaultMeans.push(geometricMean(batch.defaultSeconds));
     this.#repetitions += batch.repetitions;
     this.#trials += tried.length;
@@ -452,7 +324,7 @@ export class WorkloadSearch {
   /** @param reason to be noted; null where there is none but that the machine is busy */
   #giveUp(reason: string | null): null {
     this.#isUndecidable = true;
-    if (reason !== null) this.#store.noteUndecided(this.#job.subject, reason, this.#job.budgetSeconds);
+    if (reason !== null) this.#notes.undecided(reason, this.#job.budgetSeconds);
     return null;
   }
 
@@ -470,17 +342,13 @@ export class WorkloadSearch {
   /** This search and those that it went on from. */
   #searched(complete: boolean): Searched {
     const { subject, backend, options } = this.#job;
-    const spent = this.#goesOn ? this.#before!.evidence : { trials: 0, tuningSeconds: 0 };
+    const spent = this.#goesOn ? this.#notes.before!.evidence : { trials: 0, tuningSeconds: 0 };
     return {
       trials: spent.trials + this.#trials,
       tuningSeconds: spent.tuningSeconds + this.#tuningSeconds,
       families: backend.familiesOf(subject.workloadForm, options),
       complete: complete && options.only === undefined,
     };
-  }
-
-  #written(): { createdAt: string; createdBy: string } {
-    return { createdAt: new Date().toISOString(), createdBy: this.#job.createdBy };
   }
 
   #report(stage: TuningProgress['stage']): void {

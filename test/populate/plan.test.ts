@@ -12,7 +12,7 @@ import { coordinateDescent } from '../../src/search/descent.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Store, Subject, TuningRecord } from '../../src/store/store.ts';
 import type { Known } from '../../src/tuning/tune-workloads.ts';
-import type { Effort } from '../../src/tuning/workload-search.ts';
+import type { Effort } from '../../src/tuning/search-job.ts';
 import { workloadFlops, workloadKey } from '../../src/workload/workload.ts';
 import { EVIDENCE, SUBJECT, TILE } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';

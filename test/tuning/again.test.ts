@@ -12,7 +12,7 @@ import type { Evidence, Store } from '../../src/store/store.ts';
 import { recordOf } from '../../src/tuning/earlier.ts';
 import { finalsOf } from '../../src/tuning/timed-again.ts';
 import { isUnfinished } from '../../src/tuning/undecided.ts';
-import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { DECISION, EVIDENCE, RUN, subjectOf, TILE } from '../store/samples.ts';
 import { SPACE } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';

@@ -7,7 +7,7 @@ import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuratio
 import { type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { MARK, subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';

@@ -8,7 +8,7 @@ import { coordinateDescent } from '../../src/search/descent.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 import { judge } from '../../src/tuning/rule.ts';
-import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { tuneWorkload, type TuningJob } from './support.ts';
 import { subjectOf } from '../store/samples.ts';
 import { alter } from '../store/support.ts';

@@ -4,7 +4,8 @@ import type { Bench } from '../../src/tuning/bench.ts';
 import { realBench } from '../../src/tuning/real-bench.ts';
 import { tuneTogether, type Budget } from '../../src/tuning/tune-together.ts';
 import type { TuningResult } from '../../src/tuning/result.ts';
-import { WorkloadSearch, type SearchJob } from '../../src/tuning/workload-search.ts';
+import type { SearchJob } from '../../src/tuning/search-job.ts';
+import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
 
 /** One workload, and what there is for it. */
 export interface TuningJob extends SearchJob, Pick<Budget, 'finishEarly'> {}

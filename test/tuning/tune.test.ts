@@ -12,7 +12,7 @@ import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backe
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { SearchSpace } from '../../src/search/space.ts';
 import type { Subject } from '../../src/store/store.ts';
-import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { cachedCompiler } from '../stress/cached-compiler.ts';

@@ -5,7 +5,7 @@ import { StoppedError } from '../../src/measure/toolchain.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT } from '../../src/tuning/workload-search.ts';
+import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
 import { subjectOf } from '../store/samples.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { SPACE } from '../support/backend.ts';

@@ -46,7 +46,7 @@ const KNOBS = [
 
 type Choice = Readonly<Record<(typeof KNOBS)[number], number>>;
 
-/** Preferences for one start: register tiles in rows and vectors, and summed at once; workgroup tiles in elements. */
+/** A search that is short tries no more than the first few. Preferences for one start: register tiles in rows and vectors, and summed at once; workgroup tiles in elements. */
 const RECIPES: readonly {
   rows: number;
   vectors: number;
@@ -54,9 +54,9 @@ const RECIPES: readonly {
   workgroup: readonly [number, number, number];
 }[] = [
   { rows: 6, vectors: 2, depth: 8, workgroup: [1, 64, 256] },
-  { rows: 6, vectors: 2, depth: 1, workgroup: [1, 64, 256] },
-  { rows: 4, vectors: 4, depth: 4, workgroup: [1, 64, 256] },
   { rows: 12, vectors: 1, depth: 4, workgroup: [1, 64, 256] },
+  { rows: 4, vectors: 4, depth: 4, workgroup: [1, 64, 256] },
+  { rows: 6, vectors: 2, depth: 1, workgroup: [1, 64, 256] },
   { rows: 6, vectors: 2, depth: 4, workgroup: [4, 64, 64] },
   { rows: 8, vectors: 2, depth: 4, workgroup: [8, 64, 128] },
   { rows: 1, vectors: 8, depth: 8, workgroup: [1, 64, 256] },
@@ -77,13 +77,15 @@ export function windowSpace(
   const whole = (d: number) => divisors(size(d), 1, LARGEST_TILE);
   const narrow = divisors(size(roles.lane), 1, MOST_LANES * perVector);
   const wide = narrow.filter((tile) => tile % perVector === 0);
+  // Where channels are by themselves, three vectors at once, or five, become scalar code: a tenth of the default's speed.
+  const inVectors = roles.depth === null ? wide.filter((tile) => isPowerOfTwo(tile / perVector)) : wide;
   const values: Readonly<Record<(typeof KNOBS)[number], readonly number[]>> = {
     'distribution.row': whole(roles.row),
     'distribution.column': whole(roles.column),
     'distribution.lane': whole(roles.lane),
     rows: divisors(size(roles.column), 1, MOST_ROWS),
     // What fills no vectors is for who has no other.
-    lanes: wide.length > 0 ? wide : narrow,
+    lanes: inVectors.length > 0 ? inVectors : narrow,
     depth: roles.depth === null ? [0] : divisors(size(roles.depth), 1, MOST_DEPTH),
   };
   const knobs: Knob[] = KNOBS.map((name) => ({ name, values: values[name] }));
@@ -174,6 +176,8 @@ const choiceOf = (
   lanes: vectorCommonParallel[lane] ?? 0,
   depth: depth === null ? 0 : (vectorReduction[depth] ?? 0),
 });
+
+const isPowerOfTwo = (value: number) => (value & (value - 1)) === 0;
 
 /** Index of the value that is nearest to `wanted` by ratio. */
 const nearest = (values: readonly number[], wanted: number): number =>

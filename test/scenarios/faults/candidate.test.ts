@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { coordinateDescent } from '../../../src/search/descent.ts';
 import { llvmCpu } from '../../../src/backend/llvm-cpu/index.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
-import { DEFAULT_EFFORT } from '../../../src/tuning/workload-search.ts';
+import { DEFAULT_EFFORT } from '../../../src/tuning/search-job.ts';
 import { subjectOf } from '../../store/samples.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { toolchain } from '../../support/real-tools.ts';
