@@ -19,8 +19,14 @@ export interface ProgramDispatch {
 }
 
 /** Most buffers that an operand is spread over, and most bytes that they take. */
-const MOST_BUFFERS = 64;
+const MOST_BUFFERS = 256;
 const MOST_BYTES = 512 * 1024 * 1024;
+
+/**
+ * Bytes that an operand is spread over at least, where something else passes by at all. The last-level cache may be larger than
+ * all that a program reads: it does not keep that, for the program's own results and whoever else is on the machine want it, too.
+ */
+const COLD_BYTES = 64 * 1024 * 1024;
 
 /** The dispatches that have exactly one operation that multiplies and adds, beside what is done element by element. Pure. */
 export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
@@ -225,9 +231,13 @@ function streamedBuffers(
   );
   const streamed = sizes.reduce((sum, size, i) => (isStreamed[i]! ? sum + size : sum), 0);
   if (streamed === 0 || flops / streamed > BOUND_BY_WORK) return sizes.map(() => 1);
-  const passing = Math.min(MOST_BYTES, Math.max(...calls.map(({ streamedBytes }) => streamedBytes)));
+  const passing = Math.max(...calls.map(({ streamedBytes }) => streamedBytes));
+  const isAlone = (size: number) => passing < 1.5 * size;
+  const spread = Math.min(MOST_BYTES, Math.max(COLD_BYTES, passing));
   // A power of two: programs that differ by a layer ask the same.
   return sizes.map((size, i) =>
-    isStreamed[i]! ? Math.min(MOST_BUFFERS, 2 ** Math.max(0, Math.round(Math.log2(passing / size)))) : 1,
+    isStreamed[i]! && !isAlone(size)
+      ? Math.min(MOST_BUFFERS, 2 ** Math.max(0, Math.round(Math.log2(spread / size))))
+      : 1,
   );
 }

@@ -4,7 +4,7 @@ import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
 import type { Run } from '../store/store.ts';
 import { geometricMean, largestDeviation, median, noiseFloor } from '../measure/statistics.ts';
 import type { FailedFinalist, Finalist, Finals, Stratum } from './bench.ts';
-import { judge, LOOKS, mayBeat, type Judgement, type Process } from './rule.ts';
+import { isNearlyPlain, judge, LOOKS, mayBeat, ordinary, type Judgement, type Process } from './rule.ts';
 
 /** Of each process in turn: the first four are one of each. */
 const STRATA: readonly Stratum[] = [
@@ -20,8 +20,9 @@ const MOST_MISSES = 4;
 /** What is known of a finalist in the end. */
 export interface Standing extends Judgement {
   readonly configuration: Configuration;
-  /** Median of one execution, over sizes their geometric mean. */
+  /** Medians of one execution, over sizes their geometric means, where the ratio was found. */
   readonly seconds: number;
+  readonly defaultSeconds: number;
   readonly maxError: number;
   /** In which it was timed. */
   readonly processes: number;
@@ -40,9 +41,14 @@ export interface Race {
   readonly repetitions: number;
 }
 
+interface TimedProcess extends Process {
+  /** Of one execution, over sizes their geometric means. */
+  readonly seconds: number;
+  readonly defaultSeconds: number;
+}
+
 interface Runner extends Finalist {
-  readonly processes: Process[];
-  readonly seconds: number[];
+  readonly processes: TimedProcess[];
 }
 
 /**
@@ -58,14 +64,17 @@ export async function race(
   note: (runs: readonly Run[]) => void,
 ): Promise<Race | null> {
   const failed = [...finals.failed];
-  const runners: Runner[] = finals.finalists.map((one) => ({ ...one, processes: [], seconds: [] }));
+  const runners: Runner[] = finals.finalists.map((one) => ({ ...one, processes: [] }));
   let running = runners;
   const defaultMeans: number[] = [];
   const againRatios: number[] = [];
   const isDecided = () => running.length === 0 && defaultMeans.length >= finals.leastProcesses;
   for (let misses = 0; !isDecided() && misses < MOST_MISSES;) {
     const count = defaultMeans.length;
-    if (count >= finals.mostProcesses || (count >= finals.leastProcesses && !isTimeLeft())) break;
+    const isEnough = count >= finals.leastProcesses && !isTimeLeft();
+    // To leave it now would make all that was spent on it worth nothing.
+    const isWorthIt = running.some(({ processes }) => isNearlyPlain(processes));
+    if (count >= finals.mostProcesses || (isEnough && !isWorthIt)) break;
     const stratum = STRATA[count % STRATA.length]!;
     const timed = await finals.time(
       running.map(({ name }) => name),
@@ -100,12 +109,13 @@ export async function race(
     );
     defaultMeans.push(geometricMean(defaultSeconds));
     if (againSeconds !== null) againRatios.push(defaultMeans.at(-1)! / geometricMean(againSeconds));
-    for (const { name, processes, seconds } of running) {
+    for (const { name, processes } of running) {
       const own = timed.seconds.get(name)!;
-      seconds.push(geometricMean(own));
       processes.push({
         stratum: `${stratum.placement} ${stratum.build}`,
         gains: own.map((value, size) => Math.log(defaultSeconds[size]! / value)),
+        seconds: geometricMean(own),
+        defaultSeconds: geometricMean(defaultSeconds),
       });
     }
     if (LOOKS.includes(defaultMeans.length)) {
@@ -114,16 +124,9 @@ export async function race(
     }
   }
   if (defaultMeans.length < 2) return null;
-  const standing = ({ configuration, maxError, seconds, processes }: Runner): Standing => ({
-    configuration,
-    maxError,
-    seconds: median(seconds),
-    processes: processes.length,
-    ...judge(processes),
-  });
   return {
     standings: runners
-      .map(standing)
+      .map(standingOf)
       .filter(({ processes }) => processes > 0)
       .sort((a, b) => b.processes - a.processes || b.ratio - a.ratio),
     failed,
@@ -131,6 +134,18 @@ export async function race(
     noiseFloor: againRatios.length > 1 ? noiseFloor(againRatios) : largestDeviation(defaultMeans),
     processes: defaultMeans.length,
     repetitions: finals.repetitions,
+  };
+}
+
+function standingOf({ configuration, maxError, processes }: Runner): Standing {
+  const counted = ordinary(processes);
+  return {
+    configuration,
+    maxError,
+    seconds: median(counted.map((one) => one.seconds)),
+    defaultSeconds: median(counted.map((one) => one.defaultSeconds)),
+    processes: processes.length,
+    ...judge(processes),
   };
 }
 

@@ -22,8 +22,8 @@ const itself = (defaultSeconds: number) => ({
 /** The decision of a race. */
 export function decisionOf(raced: Race, searched: Searched): TuningResult {
   const best = winner(raced);
-  const { defaultSeconds, noiseFloor } = raced;
-  const { processes } = best ?? raced;
+  const { noiseFloor } = raced;
+  const { processes, defaultSeconds } = best ?? raced;
   const repetitions = processes * raced.repetitions;
   const common = { defaultSeconds, processes, repetitions, noiseFloor, ...searched };
   if (best === null) {

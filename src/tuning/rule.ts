@@ -31,7 +31,7 @@ export const LOOKS: readonly number[] = [4, 6, 8, 10, 12, 14, 16];
  * Chance, at each look, that what makes no difference seems to be faster. Small, because there are several looks and
  * several finalists: `test/tuning/rule.test.ts` counts what comes of it.
  */
-const CLAIM_DOUBT = 0.0003;
+const CLAIM_DOUBT = 0.0002;
 
 /** Chance, at each look, that a gain which is worth having seems not to be there: it is only missed. */
 const NOTHING_DOUBT = 0.05;
@@ -60,12 +60,19 @@ const LEAST_DEGREES = 4;
  */
 const PLAIN_GAINS: readonly (readonly [processes: number, gain: number])[] = [
   [3, 0.5],
+  [5, 0.3],
   [6, 0.2],
   [8, 0.1],
 ];
 
 /** Processes that every decision takes. */
 export const LEAST_PROCESSES = 3;
+
+/**
+ * What gains so much more in some processes than in the others is lucky there, or the default is not: as operands happen to lie,
+ * what it reads falls into the same few lines of a cache. A program need not be so, and this is not what a record promises.
+ */
+const LUCKY_GAIN = 0.15;
 
 /** A ratio is of two timings. */
 const deviationOf = (spread: number) => Math.SQRT2 * spread;
@@ -79,6 +86,8 @@ interface Estimate {
   /** Standard deviation of the mean. */
   readonly error: number;
   readonly degrees: number;
+  /** The same from the spread over all processes: differences between strata count as noise too, but more is known of it. */
+  readonly overAll: { readonly error: number; readonly degrees: number };
 }
 
 const meanOf = (values: readonly number[]) => sumOf(values) / values.length;
@@ -95,38 +104,68 @@ function squaresOf(values: readonly number[]): number {
 function estimate(values: readonly number[], strata: readonly string[]): Estimate {
   const groups = [...new Set(strata)].map((stratum) => values.filter((_, i) => strata[i] === stratum));
   const means = groups.map(meanOf);
-  const within = values.length - groups.length;
-  const isWithin = within >= LEAST_DEGREES;
-  const degrees = isWithin ? within : values.length - 1;
-  const squares = isWithin ? sumOf(groups.map(squaresOf)) : squaresOf(values);
-  const deviation = Math.max(deviationOf(LEAST_SPREAD), Math.sqrt(squares / degrees));
-  return {
-    mean: meanOf(means),
-    lowestStratum: Math.min(...means),
-    deviation,
-    error: (deviation * Math.sqrt(sumOf(groups.map((group) => 1 / group.length)))) / groups.length,
-    degrees,
+  const weight = Math.sqrt(sumOf(groups.map((group) => 1 / group.length))) / groups.length;
+  const from = (squares: number, degrees: number) => {
+    const deviation = Math.max(deviationOf(LEAST_SPREAD), Math.sqrt(squares / degrees));
+    return { deviation, error: deviation * weight, degrees };
   };
+  const overAll = from(squaresOf(values), values.length - 1);
+  const within = values.length - groups.length;
+  const inside = within >= LEAST_DEGREES ? from(sumOf(groups.map(squaresOf)), within) : overAll;
+  return { mean: meanOf(means), lowestStratum: Math.min(...means), ...inside, overAll };
+}
+
+const gainOf = ({ gains }: Process) => meanOf(gains);
+
+/**
+ * The processes that say what a record may promise: where gains fall into two groups that are plainly apart, those of the lower
+ * one, else all.
+ */
+export function ordinary<P extends Process>(processes: readonly P[]): readonly P[] {
+  const sorted = processes.toSorted((a, b) => gainOf(a) - gainOf(b));
+  const gaps = sorted.slice(1).map((one, i) => gainOf(one) - gainOf(sorted[i]!));
+  const widest = Math.max(...gaps);
+  const lower = sorted.slice(0, gaps.indexOf(widest) + 1);
+  const isApart =
+    lower.length > 1 &&
+    widest > Math.log1p(LUCKY_GAIN) &&
+    widest > 2 * (gainOf(lower.at(-1)!) - gainOf(lower[0]!));
+  return isApart ? lower : processes;
+}
+
+/** What ordinary processes show; how much they differ is known from all, each among its own. */
+function promiseOf(processes: readonly Process[], all: Estimate): Estimate {
+  const own = ordinary(processes);
+  if (own.length === processes.length) return all;
+  const others = processes.filter((one) => !own.includes(one));
+  const degrees = processes.length - 2;
+  const squares = squaresOf(own.map(gainOf)) + squaresOf(others.map(gainOf));
+  const deviation = Math.max(deviationOf(LEAST_SPREAD), Math.sqrt(squares / degrees));
+  const mean = meanOf(own.map(gainOf));
+  const error = deviation / Math.sqrt(own.length);
+  return { mean, lowestStratum: mean, deviation, error, degrees, overAll: { error, degrees } };
 }
 
 const reach = ({ error, degrees }: Estimate, doubt: number) => tQuantile(doubt, degrees) * error;
 const lowEnd = (estimated: Estimate, doubt: number) => estimated.mean - reach(estimated, doubt);
+/** Above this it is, by whichever of both spreads says more. */
+const surelyAbove = (estimated: Estimate, doubt: number) =>
+  Math.max(lowEnd(estimated, doubt), lowEnd({ ...estimated, ...estimated.overAll }, doubt));
 const highEnd = (estimated: Estimate, doubt: number) => estimated.mean + reach(estimated, doubt);
 
 /**
  * Judges a configuration by all processes that it was timed in.
- * @returns the verdict; ratio and 99% interval are of the geometric mean over sizes, and 1, 0 and Infinity without processes
+ * @returns the verdict, by all strata; ratio and 99% interval are of the geometric mean over sizes, and of ordinary
+ * processes; 1, 0 and Infinity without processes
  */
 export function judge(processes: readonly Process[]): Judgement {
   if (processes.length < 2) {
-    const ratio = processes.length === 0 ? 1 : Math.exp(meanOf(processes[0]!.gains));
+    const ratio = processes.length === 0 ? 1 : Math.exp(gainOf(processes[0]!));
     return { verdict: 'undecided', ratio, low: 0, high: Infinity };
   }
   const strata = processes.map(({ stratum }) => stratum);
-  const all = estimate(
-    processes.map(({ gains }) => meanOf(gains)),
-    strata,
-  );
+  const all = estimate(processes.map(gainOf), strata);
+  const promised = promiseOf(processes, all);
   const sizes = processes[0]!.gains.map((_, size) =>
     estimate(
       processes.map(({ gains }) => gains[size]!),
@@ -134,24 +173,36 @@ export function judge(processes: readonly Process[]): Judgement {
     ),
   );
   return {
-    verdict: verdictOf(processes, all, sizes),
-    ratio: Math.exp(all.mean),
-    low: Math.exp(lowEnd(all, INTERVAL_DOUBT)),
-    high: Math.exp(highEnd(all, INTERVAL_DOUBT)),
+    verdict: verdictOf(processes, all, promised, sizes),
+    ratio: Math.exp(promised.mean),
+    low: Math.exp(lowEnd(promised, INTERVAL_DOUBT)),
+    high: Math.exp(highEnd(promised, INTERVAL_DOUBT)),
   };
 }
 
-function verdictOf(processes: readonly Process[], all: Estimate, sizes: readonly Estimate[]): Verdict {
-  if (processes.length < LEAST_PROCESSES) return 'undecided';
+/** Whether the gain is plain, if the rest of so many processes shows no less. */
+function isPlainIn(processes: readonly Process[], expected: number): boolean {
   const leastGain = Math.min(...processes.flatMap(({ gains }) => gains));
-  const isPlain = PLAIN_GAINS.some(
-    ([count, gain]) => processes.length >= count && leastGain > Math.log1p(gain),
-  );
-  if (isPlain && lowEnd(all, INTERVAL_DOUBT) > 0) return 'claim';
+  return PLAIN_GAINS.some(([count, gain]) => expected >= count && leastGain > Math.log1p(gain));
+}
+
+/** Whether two more processes are likely to make a gain plain that is not yet. */
+export const isNearlyPlain = (processes: readonly Process[]): boolean =>
+  !isPlainIn(processes, processes.length) && isPlainIn(processes, processes.length + 2);
+
+function verdictOf(
+  processes: readonly Process[],
+  all: Estimate,
+  promised: Estimate,
+  sizes: readonly Estimate[],
+): Verdict {
+  if (processes.length < LEAST_PROCESSES) return 'undecided';
+  if (isPlainIn(processes, processes.length) && lowEnd(promised, INTERVAL_DOUBT) > 0) return 'claim';
   if (processes.length < LOOKS[0]!) return 'undecided';
   const isBusy = all.deviation > deviationOf(BUSY_SPREAD);
   const losesAtASize = sizes.some((size) => highEnd(size, CLAIM_DOUBT) < 0);
-  const isFaster = lowEnd(all, CLAIM_DOUBT) > 0 && all.mean > Math.log1p(LEAST_GAIN) && all.lowestStratum > 0;
+  const isFaster =
+    surelyAbove(all, CLAIM_DOUBT) > 0 && all.mean > Math.log1p(LEAST_GAIN) && all.lowestStratum > 0;
   const isNowhereSlower = !losesAtASize && sizes.every(({ mean }) => mean > Math.log1p(-LEAST_GAIN));
   if (isFaster && isNowhereSlower) return 'claim';
   // What a busy machine seems to say is no reason to give a configuration up.

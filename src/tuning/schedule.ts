@@ -42,7 +42,7 @@ const IDLE = 0.5;
 const LEAST_SHARE = 0.0005;
 
 /** Finals that are about less than this share of it wait until nothing else is tried: by then there may be no time for them. */
-const LEAST_FOUND_SHARE = 0.005;
+const LEAST_FOUND_SHARE = 0.002;
 
 /** Whether finals may find something. */
 const isHopeful = ({ batches, ratio }: Standing) => batches > 0 && ratio > LEAST_RATIO;

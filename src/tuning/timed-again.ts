@@ -32,7 +32,7 @@ export function finalsOf(runs: readonly Run[], configuration: Configuration): Pr
 export function evidenceAgain(
   processes: readonly Process[],
   standing: Standing,
-  { defaultSeconds, noiseFloor, repetitions }: Race,
+  { noiseFloor, repetitions }: Race,
   before: Evidence,
   searched: Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>,
 ): Evidence | null {
@@ -40,7 +40,8 @@ export function evidenceAgain(
   if (!(low > 0 && high < Infinity)) return null;
   const isPooled = processes.length > standing.processes;
   return {
-    ...{ ratio, low, high, defaultSeconds, seconds: standing.seconds, noiseFloor },
+    ...{ ratio, low, high, noiseFloor },
+    ...{ defaultSeconds: standing.defaultSeconds, seconds: standing.seconds },
     processes: processes.length,
     repetitions: repetitions * standing.processes + (isPooled ? before.repetitions : 0),
     maxError: Math.max(standing.maxError, before.maxError),

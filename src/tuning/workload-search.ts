@@ -25,6 +25,9 @@ const costOf = (gain: Gain | null): number | null => gain && 1 / (gain.ratio * M
 /** A gain smaller than this does not keep a search going. */
 const PATIENCE_GAIN = 0.01;
 
+/** What a module takes to compile beside its functions, in functions. */
+const MODULE = 1.5;
+
 /**
  * Searches for one workload, one batch after the other, and decides. Configurations that are marked are neither tried nor
  * decided for. Trials are written batch by batch, so whatever interrupts the search loses nothing that was measured.
@@ -125,7 +128,7 @@ export class WorkloadSearch {
   finalsSeconds({ finalists, isBrief }: FinalsCare): number {
     const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
     // Of brief ones the search has one build already.
-    const compiling = (isBrief ? 1 : 2) * (finalists + 1) * this.#compileSeconds;
+    const compiling = (isBrief ? 1 : 2) * (finalists + 1 + MODULE) * this.#compileSeconds;
     return compiling + this.#bench.finalsSeconds(this.#expected(likely), isBrief);
   }
 

@@ -95,8 +95,8 @@ export interface Filled {
   readonly name: string;
   readonly shape: readonly number[];
   readonly elementType: string;
-  /** Others give other values: a number, or the name of an index. */
-  readonly seed: number | string;
+  /** Others give other values. */
+  readonly seed: number;
   /** Bits of exact values. */
   readonly exactBits: number;
   /** One of `FACTORS`. */
@@ -109,14 +109,41 @@ export const elementsOf = (shape: readonly number[]): number => shape.reduce((al
 /** Lines that make `%name_view`, a buffer view of an allocation of its own. */
 export function fillLines({ name, shape, elementType, seed, exactBits, factor }: Filled): string {
   const size = elementsOf(shape);
-  const constants = shape.map((one, i) => `  %${name}_d${i} = arith.constant ${one} : index\n`).join('');
-  const sizes = shape.map((_, i) => `%${name}_d${i}`).join(', ');
-  const isNamed = typeof seed === 'string';
-  return `${isNamed ? '' : `  %${name}_seed = arith.constant ${seed} : index\n`}  %${name}_unused = arith.constant ${32 - exactBits} : i32
+  return `  %${name}_seed = arith.constant ${seed} : index
+  %${name}_unused = arith.constant ${32 - exactBits} : i32
   %${name}_factor = arith.constant ${factor} : i32
   %${name}_size = arith.constant ${size} : index
-  %${name}_filled = util.call @${nameOf(fillerOf(elementType, size))}(${isNamed ? seed : `%${name}_seed`}, %${name}_unused, %${name}_factor, %${name}_size) : ${PARAMETERS}
-  %${name}_buffer = hal.buffer_view.buffer<%${name}_filled : !hal.buffer_view> : !hal.buffer
+  %${name}_filled = util.call @${nameOf(fillerOf(elementType, size))}(%${name}_seed, %${name}_unused, %${name}_factor, %${name}_size) : ${PARAMETERS}
+${viewLines({ name, shape, elementType })}`;
+}
+
+/**
+ * Lines that make `%name_view`, a buffer view of an allocation of its own: of whatever is quickly written, for what is read for
+ * the time that it takes alone.
+ * @param number index that makes it another one than those of other numbers
+ */
+export function anyLines({ name, shape, elementType }: Viewed, number: string): string {
+  const bytes = Math.ceil((elementsOf(shape) * elementBits(elementType)) / 8);
+  // Of such bytes every type of float has a normal number.
+  return `  %${name}_number = arith.index_cast ${number} : index to i32
+  %${name}_seven = arith.constant 7 : i32
+  %${name}_low = arith.andi %${name}_number, %${name}_seven : i32
+  %${name}_high = arith.constant 56 : i32
+  %${name}_both = arith.ori %${name}_low, %${name}_high : i32
+  %${name}_byte = arith.trunci %${name}_both : i32 to i8
+  %${name}_bytes = flow.tensor.splat %${name}_byte : tensor<${bytes}xi8>
+  %${name}_filled = hal.tensor.export %${name}_bytes : tensor<${bytes}xi8> -> !hal.buffer_view
+${viewLines({ name, shape, elementType })}`;
+}
+
+/** What is seen in a buffer. */
+type Viewed = Pick<Filled, 'name' | 'shape' | 'elementType'>;
+
+/** Lines that make `%name_view` of `%name_filled`, whatever that is a view of. */
+function viewLines({ name, shape, elementType }: Viewed): string {
+  const constants = shape.map((one, i) => `  %${name}_d${i} = arith.constant ${one} : index\n`).join('');
+  const sizes = shape.map((_, i) => `%${name}_d${i}`).join(', ');
+  return `  %${name}_buffer = hal.buffer_view.buffer<%${name}_filled : !hal.buffer_view> : !hal.buffer
   %${name}_offset = arith.constant 0 : index
   %${name}_length = hal.buffer.length<%${name}_buffer : !hal.buffer> : index
 ${constants}  %${name}_type = hal.element_type<${elementType}> : i32

@@ -240,20 +240,20 @@ describe('weights', () => {
   });
 
   test('of many layers pass by, and what the program makes stays', () => {
-    expect(buffersOf(layers(8, argument))).toEqual([[1, 8, 1]]);
-    expect(buffersOf(layers(9, argument))).toEqual([[1, 8, 1]]);
-    expect(buffersOf(layers(200, argument))).toEqual([[1, 64, 1]]);
+    expect(buffersOf(layers(8, argument))).toEqual([[1, 64, 1]]);
+    expect(buffersOf(layers(9, argument))).toEqual([[1, 64, 1]]);
+    expect(buffersOf(layers(200, argument))).toEqual([[1, 256, 1]]);
   });
 
   test('may be globals, constants, and reshaped before they are used', () => {
     const loaded = (i: number) => `%w${i} = util.global.load immutable @weight${i} : tensor<512x512xf32>`;
-    expect(buffersOf(layers(8, loaded))).toEqual([[1, 8, 1]]);
+    expect(buffersOf(layers(8, loaded))).toEqual([[1, 64, 1]]);
     const constant = (i: number) =>
       `%w${i} = flow.tensor.constant dense_resource<w${i}> : tensor<512x512xf32>`;
-    expect(buffersOf(layers(8, constant))).toEqual([[1, 8, 1]]);
+    expect(buffersOf(layers(8, constant))).toEqual([[1, 64, 1]]);
     const reshaped = (i: number) =>
       `${imported(`v${i}`, '1x512x512xf32')}\n    %w${i} = flow.tensor.reshape %v${i} : tensor<1x512x512xf32> -> tensor<512x512xf32>`;
-    expect(buffersOf(layers(8, reshaped))).toEqual([[1, 8, 1]]);
+    expect(buffersOf(layers(8, reshaped))).toEqual([[1, 64, 1]]);
   });
 
   test('that are all the same one stay where they are', () => {

@@ -73,13 +73,13 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   });
 
   const streamed = () =>
-    workloads.find(({ context }) => context?.dispatch!.arguments.some(({ buffers }) => buffers === 4))!;
+    workloads.find(({ context }) => context?.dispatch!.arguments.some(({ buffers }) => buffers > 1))!;
 
   test('are built, verified and timed, with weights that pass by', async () => {
     const workload = streamed();
     const { dimensions, context } = workload;
     expect(dimensions.map(({ size }) => size)).toEqual([256, 256]);
-    expect(context!.dispatch!.arguments.map(({ buffers }) => buffers)).toEqual([1, 4, 1, 1]);
+    expect(context!.dispatch!.arguments.map(({ buffers }) => buffers)).toEqual([1, 256, 1, 1]);
     const own = candidateOf('own', VECTOR, workload, tools.release);
     const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'built');
     expect(build.refused).toEqual(new Map());

@@ -63,7 +63,7 @@ test('the best finalist wins, in as many processes as it takes', async () => {
 });
 
 test('processes are spread evenly over placements and builds', async () => {
-  const { finals, strata } = finalsOf([about(1.03, 0.03)]);
+  const { finals, strata } = finalsOf([about(1.025, 0.03)]);
   await race(finals, always);
   expect(strata.length).toBe(16);
   const counts = Map.groupBy(strata, ({ placement, build }) => `${placement} ${build}`);
@@ -138,4 +138,23 @@ test('a default that cannot be timed ends it', async () => {
 test('without finalists the default is timed alone', async () => {
   const { finals } = finalsOf([]);
   expect(await race(finals, always)).toMatchObject({ standings: [], processes: 3, defaultSeconds: 0.001 });
+});
+
+test('what two more processes make plain gets them, whoever waits for the time', async () => {
+  const ended = async (ratio: number) => {
+    const { finals } = finalsOf([about(ratio, 0.08)]);
+    const raced = await race(finals, () => false);
+    return { processes: raced!.processes, isFaster: winner(raced!) !== null };
+  };
+  expect(await ended(1.5)).toEqual({ processes: 5, isFaster: true });
+  expect(await ended(1.2)).toEqual({ processes: 3, isFaster: false });
+});
+
+test('where the default is slow in one placement, times and gain are those of the other one', async () => {
+  const aliasing: Runner = (process, { placement }) =>
+    about(placement === 'packed' ? 6 : 1.7)(process, { placement, build: 0 });
+  const { finals } = finalsOf([aliasing]);
+  const { seconds, defaultSeconds, ratio } = winner((await race(finals, always))!)!;
+  expect(ratio).toBeCloseTo(1.7, 1);
+  expect(defaultSeconds / seconds).toBeCloseTo(ratio, 1);
 });

@@ -138,6 +138,21 @@ describe('a claim', () => {
   });
 });
 
+test('a record promises what is gained where nothing is lucky', () => {
+  // In one of both the default reads the same few lines of a cache again and again.
+  const aliased = judge(processes(1.7, 6.6, 1.72, 6.8));
+  expect(aliased.ratio).toBeCloseTo(1.71, 2);
+  expect(aliased.verdict).toBe('claim');
+  expect(aliased.low).toBeGreaterThan(1.2);
+  expect(aliased.high).toBeLessThan(2.5);
+  expect(judge(processes(1.7, 1.8, 1.72, 1.78, 1.71, 1.8)).ratio).toBeCloseTo(1.75, 2);
+  // Once in a while it does so in the other placement, too.
+  expect(judge(processes(5.4, 6.63, 1.63, 6.55, 1.67))).toMatchObject({ verdict: 'claim' });
+  // Where they overlap it is noise, and one alone is no group.
+  expect(judge(processes(1.3, 1.6, 1.9, 2.3)).ratio).toBeCloseTo(1.74, 2);
+  expect(judge(processes(1.3, 1.9, 1.91, 1.92)).ratio).toBeCloseTo(1.73, 2);
+});
+
 test('what is not faster by much is given up soon, and what is slower too', () => {
   expect(judge(processes(1, 1.005, 0.995, 1)).verdict).toBe('nothing');
   expect(judge(processes(0.5, 0.7, 0.6, 0.55)).verdict).toBe('nothing');

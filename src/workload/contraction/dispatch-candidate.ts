@@ -4,7 +4,7 @@ import { parse } from 'mlir-parser-ts';
 import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
 import { isFloat } from '../element-type.ts';
-import { elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
+import { anyLines, elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
 import { argumentType, writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
 import { rootOf } from './from-operation.ts';
 import { exactBits } from './operands.ts';
@@ -18,7 +18,7 @@ export const dispatchFillers = (dispatch: Dispatch): Filler[] =>
 
 /**
  * Buffers for all operands, filled when the module is loaded. Those of one operand are filled one after the other, so that
- * each has an allocation of its own, as weights have.
+ * each has an allocation of its own, as weights have. The first one is read where results are verified.
  */
 export function dispatchOperandsText(workload: Contraction, dispatch: Dispatch): string {
   const inputs = inputsOf(dispatch);
@@ -26,26 +26,25 @@ export function dispatchOperandsText(workload: Contraction, dispatch: Dispatch):
     (input, i) => `util.global private mutable @operand${i} : ${globalType(input)}`,
   );
   const fills = inputs.map(({ shape, elementType, buffers }, i) => {
-    const first = 1 + 64 * i;
     const filled = fillLines({
       name: `value${i}`,
       shape,
       elementType,
-      seed: buffers === 1 ? first : `%seed${i}`,
+      seed: 1 + i,
       exactBits: exactBits(workload, elementType),
       factor: i % 2 === 0 ? FACTORS.lhs : FACTORS.rhs,
     });
     if (buffers === 1)
       return `${filled}
   util.global.store %value${i}_view, @operand${i} : !hal.buffer_view`;
-    return `  %first${i} = arith.constant ${first} : index
+    return `${filled}
   %count${i} = arith.constant ${buffers} : index
   %list${i} = util.list.create %count${i} : !util.list<?>
   util.list.resize %list${i}, %count${i} : !util.list<?>
-  scf.for %n${i} = %zero to %count${i} step %one {
-    %seed${i} = arith.addi %first${i}, %n${i} : index
-${filled}
-    util.list.set %list${i}[%n${i}], %value${i}_view : !hal.buffer_view -> !util.list<?>
+  util.list.set %list${i}[%zero], %value${i}_view : !hal.buffer_view -> !util.list<?>
+  scf.for %n${i} = %one to %count${i} step %one {
+${anyLines({ name: `other${i}`, shape, elementType }, `%n${i}`)}
+    util.list.set %list${i}[%n${i}], %other${i}_view : !hal.buffer_view -> !util.list<?>
   }
   util.global.store %list${i}, @operand${i} : !util.list<?>`;
   });
