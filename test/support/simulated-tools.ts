@@ -7,7 +7,7 @@ import { compiler, runtimeTool } from './real-tools.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
 import {
   benchmarkProgram,
-  COMPILE_PROGRAM,
+  compileProgram,
   PROGRAMS,
   runProgram,
   type SimulatedPrograms,
@@ -77,7 +77,7 @@ export function simulatedTools(
     compile: `real='${isForgetful ? compiler.executable : rememberingCompiler}'
 ${CANDIDATE_ARGUMENTS}
 case $source in ${CANDIDATES}) ${isRefusing ? 'exit 1' : 'exec cp "$source" "$output"'} ;; esac
-${ofPrograms('$output', () => COMPILE_PROGRAM)}
+${ofPrograms('$output', () => compileProgram(isShort))}
 ${isShort ? `case $output in *.vmfb) set -- "$@" --compile-to=executable-configurations ;; esac` : ''}
 exec "$real" "$@"`,
     benchmark: `for argument; do
