@@ -44,6 +44,9 @@ const LEAST_SHARE = 0.0005;
 /** Finals that are about less than this share of it wait until nothing else is tried: by then there may be no time for them. */
 const LEAST_FOUND_SHARE = 0.002;
 
+/** Finals that are about more than this share of it are held in any case. */
+const LARGE_FOUND_SHARE = 0.1;
+
 /** Whether finals may find something. */
 const isHopeful = ({ batches, ratio }: Standing) => batches > 0 && ratio > LEAST_RATIO;
 
@@ -116,8 +119,10 @@ export function nextStep(
   if (early !== null) return { kind: 'finals', index: early.index };
   if (batch !== null) return { kind: 'batch', index: batch.index };
   const found = best(hopeful, (one) => foundSaving(one) / one.finalsSeconds);
-  // What there is no time for is left to the next build, which begins with what was found; one is decided in any case.
-  const mayDecide = secondsLeft > 0 || standings.every(({ isClosed }) => !isClosed);
+  // What there is no time for is left to the next build, which begins with what was found. One is decided in any case, and so is
+  // what much depends on: time was kept for it, and something took more of it than anybody could know.
+  const isLarge = found !== null && foundSaving(found) >= LARGE_FOUND_SHARE * total;
+  const mayDecide = secondsLeft > 0 || isLarge || standings.every(({ isClosed }) => !isClosed);
   if (found !== null && mayDecide) return { kind: 'finals', index: found.index };
   const hopeless = began.find((one) => !hopeful.includes(one));
   return hopeless === undefined ? null : { kind: 'settle', index: hopeless.index };

@@ -75,7 +75,10 @@ describe('what is done next', () => {
   });
 
   test('is nothing more once the time is spent and something is decided', () => {
-    expect(nextStep([standing(found), closed], -1)).toBeNull();
+    const little = standing({ ...found, programSeconds: 0.2 });
+    expect(nextStep([little, closed], -1)).toBeNull();
+    // What took too long must not cost the decision about a tenth of the program.
+    expect(nextStep([standing(found), closed], -20)).toEqual({ kind: 'finals', index: 0 });
     // Whoever gives some time gets something for it.
     expect(nextStep([standing(found), standing()], -1)).toEqual({ kind: 'finals', index: 0 });
     expect(nextStep([standing(), standing()], 1)?.kind).toBe('batch');
