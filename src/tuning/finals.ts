@@ -31,7 +31,10 @@ interface FinalsEffort {
   readonly likelyProcesses: number;
 }
 
-/** Where little depends on the decision: most processes, and what they take of the time of others. */
+/**
+ * Where little depends on the decision: most processes, and what they take of the time of others. On several threads, of which
+ * each is disturbed, so little time would say nothing.
+ */
 const BRIEF_PROCESSES = 8;
 const BRIEF_SHARE = 0.5;
 
@@ -47,10 +50,15 @@ const MOST_REPETITIONS = 30;
 const MIN_SECONDS = TIMED_SECONDS / MOST_REPETITIONS;
 
 /** @param functions that all of it is for */
-function finalsEffort(secondsOfAll: number, functions: number, isBrief: boolean): FinalsEffort {
+function finalsEffort(
+  secondsOfAll: number,
+  functions: number,
+  isBrief: boolean,
+  threads: number,
+): FinalsEffort {
   if (secondsOfAll > 0.8)
     return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
-  const timedSeconds = (isBrief ? BRIEF_SHARE : 1) * TIMED_SECONDS;
+  const timedSeconds = (isBrief && threads === 1 ? BRIEF_SHARE : 1) * TIMED_SECONDS;
   const fitting = Math.floor(timedSeconds / Math.max(MIN_SECONDS, secondsOfAll / functions));
   return {
     repetitions: Math.min(MOST_REPETITIONS, Math.max(LEAST_REPETITIONS, fitting)),
@@ -74,11 +82,16 @@ const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds, isBrief: bool
   runsOfDefault(ofDefault, isBrief) * ofDefault + sumOf(ofFinalists);
 
 /** Seconds that finals are likely to measure at so many sizes; compiling comes on top. */
-export function finalsSeconds(expected: ExpectedSeconds, sizes: number, isBrief: boolean): number {
+export function finalsSeconds(
+  expected: ExpectedSeconds,
+  sizes: number,
+  isBrief: boolean,
+  threads: number,
+): number {
   const all = secondsOfAll(expected, isBrief);
   const finalists = expected.ofFinalists;
   const functions = sizes * (finalists.length + runsOfDefault(expected.ofDefault, isBrief));
-  const { likelyProcesses, repetitions } = finalsEffort(all, functions, isBrief);
+  const { likelyProcesses, repetitions } = finalsEffort(all, functions, isBrief, threads);
   const perProcess = START_SECONDS + repetitions * (all + MIN_SECONDS * functions);
   // The outputs of default and finalists, on two sets of values at once.
   const verification = all + START_SECONDS * (finalists.length + 1);
@@ -148,7 +161,12 @@ export async function prepareFinals(
     ...(isWhole && reversed.module !== null ? [{ module: reversed.module, nameOf: String }] : []),
   ];
 
-  const { repetitions, leastProcesses, mostProcesses } = finalsEffort(all, functions, isBrief);
+  const { repetitions, leastProcesses, mostProcesses } = finalsEffort(
+    all,
+    functions,
+    isBrief,
+    toolchain.device.threads,
+  );
   // The compiler's threads have just ended.
   await sleep(50);
   return {

@@ -12,7 +12,7 @@ export function realBench(toolchain: Toolchain, workload: Workload): Bench {
   const sizes = staticForms(workload).length;
   return {
     prepareBatch: (configurations) => screener.prepare(configurations),
-    finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief),
+    finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, toolchain.device.threads),
     prepareFinals: (configurations, expected, isBrief) =>
       prepareFinals(
         toolchain,
