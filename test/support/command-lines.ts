@@ -19,6 +19,7 @@ const PRELUDE = `
 exec 3>&1 >/dev/null
 ${COMMANDS.map((name) => `${name}() { printf '%s\\0' "$at" ${name} "$@" >&3; printf '\\n\\0' >&3; }`).join('\n')}
 cd() { :; }
+kill() { :; }
 command_not_found_handle() { :; }
 PATH=/nonexistent
 `;
