@@ -118,12 +118,15 @@ export function nextStep(
   const early = better === batch ? null : best(kept, (one) => -rateOf(one));
   if (early !== null) return { kind: 'finals', index: early.index };
   if (batch !== null) return { kind: 'batch', index: batch.index };
-  const found = best(hopeful, (one) => foundSaving(one) / one.finalsSeconds);
   // What there is no time for is left to the next build, which begins with what was found. One is decided in any case, and so is
   // what much depends on: time was kept for it, and something took more of it than anybody could know.
-  const isLarge = found !== null && foundSaving(found) >= LARGE_FOUND_SHARE * total;
-  const mayDecide = secondsLeft > 0 || isLarge || standings.every(({ isClosed }) => !isClosed);
-  if (found !== null && mayDecide) return { kind: 'finals', index: found.index };
+  const mayDecide = secondsLeft > 0 || standings.every(({ isClosed }) => !isClosed);
+  const isLarge = (one: Standing) => foundSaving(one) >= LARGE_FOUND_SHARE * total;
+  const found = best(
+    mayDecide ? hopeful : hopeful.filter(isLarge),
+    (one) => foundSaving(one) / one.finalsSeconds,
+  );
+  if (found !== null) return { kind: 'finals', index: found.index };
   const hopeless = began.find((one) => !hopeful.includes(one));
   return hopeless === undefined ? null : { kind: 'settle', index: hopeless.index };
 }

@@ -79,6 +79,7 @@ describe('what is done next', () => {
     expect(nextStep([little, closed], -1)).toBeNull();
     // What took too long must not cost the decision about a tenth of the program.
     expect(nextStep([standing(found), closed], -20)).toEqual({ kind: 'finals', index: 0 });
+    expect(nextStep([{ ...little, finalsSeconds: 0.1 }, standing(found), closed], -20)?.index).toBe(1);
     // Whoever gives some time gets something for it.
     expect(nextStep([standing(found), standing()], -1)).toEqual({ kind: 'finals', index: 0 });
     expect(nextStep([standing(), standing()], 1)?.kind).toBe('batch');
