@@ -43,7 +43,10 @@ const USER_TUNING = [
 /** Whether a flag says where something goes, and so nothing about the code. */
 export const isNeutral = ({ name }: Flag): boolean => NEUTRAL.some((pattern) => pattern.test(name));
 
-/** Flags about the code, what it is called with and what it is packed into: with them alone a compile gives its output and nothing else. */
+/**
+ * Flags about the code, what it is called with and what it is packed into: with them alone a compile gives its output and
+ * nothing else.
+ */
 const ABOUT_OUTPUT =
   /^(?:o|color)$|^iree-(?:codegen|consteval|dispatch-creation|flow|global-opt|hal|input|llvmcpu|opt|stream|vm)-/;
 const NOT_ASIDE = /^(?:o|color)$|^iree-(?:input|vm-bytecode)-/;

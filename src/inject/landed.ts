@@ -7,16 +7,18 @@ import type { Route } from '../settings/settings.ts';
 import { matchKey } from '../workload/workload.ts';
 import { injectedLoops } from './plan.ts';
 
+/** For each decision, the operations that it is about and that have its configuration; null for one that injects nothing. */
+type Landing = readonly (readonly ConfiguredOperation[] | null)[];
+
 /**
- * For each decision, the operations that it is about and that have its configuration; null for one that injects nothing.
- * Pure.
+ * Where configurations landed. Pure.
  * @param texts the executables' configurations, one each
  */
-function landedOn(
+export function landedOn(
   texts: readonly Uint8Array[],
   decisions: readonly Decision[],
   route: Route,
-): (readonly ConfiguredOperation[] | null)[] {
+): Landing {
   const configured = texts.flatMap(configuredOperations);
   const expected = new Set(decisions.flatMap(({ tunable }) => (tunable === null ? [] : [matchKey(tunable)])));
   return decisions.map(({ tunable, configuration }) => {
@@ -27,15 +29,16 @@ function landedOn(
 }
 
 /** For each decision, whether its configuration is on an operation that it is about; null for one that injects nothing. */
-export function whatLanded(...where: Parameters<typeof landedOn>): (boolean | null)[] {
-  return landedOn(...where).map((operations) => operations && operations.length > 0);
-}
+export const whatLanded = (landing: Landing): (boolean | null)[] =>
+  landing.map((operations) => operations && operations.length > 0);
 
 /** For each workload that has a configuration, by its key, the names of the dispatches in which it landed. */
-export function dispatchesOf(...where: Parameters<typeof landedOn>): Map<string, readonly string[]> {
-  const [, decisions] = where;
+export function dispatchesOf(
+  landing: Landing,
+  decisions: readonly Decision[],
+): Map<string, readonly string[]> {
   const names = new Map<string, readonly string[]>();
-  for (const [i, operations] of landedOn(...where).entries()) {
+  for (const [i, operations] of landing.entries()) {
     const { tunable } = decisions[i]!;
     if (operations === null || tunable === null) continue;
     const own = operations.flatMap(({ dispatch }) => dispatch ?? []);

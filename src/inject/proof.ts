@@ -5,7 +5,7 @@ import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { Route } from '../settings/settings.ts';
-import { whatLanded } from './landed.ts';
+import { landedOn, whatLanded } from './landed.ts';
 
 /** How a command of ours is run. */
 interface Asking {
@@ -29,7 +29,7 @@ export async function proveLanded(
   asking: Asking,
 ): Promise<(boolean | null)[] | null> {
   const dumps = await configurationsOf(executable, argv, asking);
-  return dumps && whatLanded(dumps, decisions, route);
+  return dumps && whatLanded(landedOn(dumps, decisions, route));
 }
 
 /** The executables' configurations, one text each; null when the compiler does not get that far or there is no place for them. */

@@ -232,6 +232,7 @@ function streamedBuffers(
   const streamed = sizes.reduce((sum, size, i) => (isStreamed[i]! ? sum + size : sum), 0);
   if (streamed === 0 || flops / streamed > BOUND_BY_WORK) return sizes.map(() => 1);
   const passing = Math.max(...calls.map(({ streamedBytes }) => streamedBytes));
+  // Hardly anything passes by but itself.
   const isAlone = (size: number) => passing < 1.5 * size;
   const spread = Math.min(MOST_BYTES, Math.max(COLD_BYTES, passing));
   // A power of two: programs that differ by a layer ask the same.

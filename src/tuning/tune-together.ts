@@ -167,11 +167,7 @@ async function tryTogether(
   }[],
   clock: () => number,
 ): Promise<void> {
-  const prepare = searches.map(
-    ({ search, size }) =>
-      () =>
-        search.prepare(size),
-  );
+  const prepare = searches.map((one) => () => one.search.prepare(one.size));
   const { ready, preparedSeconds } = await readyTogether(prepare, clock);
   for (const [i, attempt] of ready.entries())
     await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);

@@ -4,7 +4,15 @@ import type { FoundCompiler } from '../compiler/index.ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
-import { compileInjected, injectedCommand, runOriginal, SUCCESS, type Ending, attempt } from './compile.ts';
+import {
+  compileInjected,
+  injectedCommand,
+  originalCompile,
+  runOriginal,
+  SUCCESS,
+  type Ending,
+  attempt,
+} from './compile.ts';
 import { deliveryOf } from './deliver.ts';
 import { takenStdin } from '../system/bytes.ts';
 import { exitLike } from '../system/run.ts';
@@ -219,8 +227,7 @@ async function compileTuned(found: Inspected, command: Command, given: Surroundi
     rememberRun(run, command, input, decided.before, files, given, decided.until);
   };
   const deliverOriginal = async () => {
-    const stdin = command.arguments.input?.kind === 'stdin' ? inspected.input.bytes : undefined;
-    const deliver = await deliveryOf({ argv: command.argv, stdin }, kept, command);
+    const deliver = await deliveryOf(originalCompile(command, inspected), kept, command);
     if (deliver()) exitLike(SUCCESS);
   };
   if (injection.route === 'none') {

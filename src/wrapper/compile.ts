@@ -17,6 +17,7 @@ import { writeSlices } from '../system/bytes.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import type { Digest } from '../system/digest.ts';
 import type { Inspected } from './inspect.ts';
+import type { Compile } from './kept-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
@@ -66,6 +67,12 @@ export interface CompileHooks {
 
 /** How a compile ends that need not be run. */
 export const SUCCESS = { code: 0, signal: null, forwarded: null };
+
+/** The command as the user gave it. */
+export const originalCompile = (command: Command, { input }: Pick<Inspected, 'input'>): Compile => ({
+  argv: command.argv,
+  stdin: command.arguments.input?.kind === 'stdin' ? input.bytes : undefined,
+});
 
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
 export async function runOriginal(
@@ -124,9 +131,9 @@ function commandWithout(
   write: (text: Uint8Array) => string,
 ): InjectedCommand {
   const input = command.arguments.input!;
-  const stdin = input.kind === 'stdin' ? inspected.input.bytes : undefined;
+  const { argv, stdin } = originalCompile(command, inspected);
   if (injection.route === 'substitute')
-    return { argv: command.argv, route: injection.route, files: [], stdin, mapMessages: null };
+    return { argv, route: injection.route, files: [], stdin, mapMessages: null };
   if (injection.route !== 'inline') {
     const files: string[] = [];
     const flags = specFlags(injection, (text) => {
@@ -165,7 +172,7 @@ export async function compileInjected(
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
   const { argv, route, stdin, mapMessages } = injected;
-  const ownStdin = command.arguments.input?.kind === 'stdin' ? inspected.input.bytes : undefined;
+  const { stdin: ownStdin } = originalCompile(command, inspected);
   const identity = planIdentity(command, inspected.input.digest, decisions, route);
   const known = planMemory.recall(cacheDirectory, identity);
   if (known?.state === 'broken') {

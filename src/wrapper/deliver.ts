@@ -14,8 +14,8 @@ export async function deliveryOf(
   kept: KeptModules,
   command: Command,
 ): Promise<() => boolean> {
-  const module = canDeliver(command) ? await kept.find(compile) : null;
-  return () => module !== null && deliver(module, command);
+  const module = await kept.find(compile);
+  return () => module !== null && canDeliver(command) && deliver(module, command);
 }
 
 /**

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { askCompiler } from '../compiler/index.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { leaveOut, type Decision } from '../decision/decision.ts';
-import { dispatchesOf, whatLanded } from '../inject/landed.ts';
+import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
 import { configurationsOf } from '../inject/proof.ts';
 import type { Ask } from '../program/judge.ts';
 import type { Purse } from '../program/purse.ts';
 import type { TunedProgram, Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
-import { injectedCommand } from './compile.ts';
+import { injectedCommand, originalCompile } from './compile.ts';
 import type { Inspected } from './inspect.ts';
 import type { Compile, KeptModules } from './kept-modules.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
@@ -46,7 +46,6 @@ export function programBuilds(
 ): ProgramBuilds {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
-  const fromStdin = command.arguments.input?.kind === 'stdin';
   /** What one compile may take now. */
   const secondsNow = () => Math.min(mostSeconds, purse.left);
 
@@ -99,20 +98,19 @@ export function programBuilds(
       ]),
     );
     if (problem !== null) return problem;
-    const where = [texts ?? [], own, route] as const;
-    const landed = texts && whatLanded(...where);
+    const landing = landedOn(texts ?? [], own, route);
+    const landed = texts && whatLanded(landing);
     // The build that follows needs no proof of it. Where something got lost, it says so, and the next one looks for another way.
     if (landed?.includes(false) === false) {
       const plan = planIdentity(command, inspected.input.digest, own, route);
       planMemory.remember(cacheDirectory, { identity: plan, state: 'proven', landed });
     }
-    return { module, dispatches: dispatchesOf(...where) };
+    return { module, dispatches: dispatchesOf(landing, own) };
   };
 
   return {
     stock(output) {
-      const stdin = fromStdin ? inspected.input.bytes : undefined;
-      return purse.spend(() => compile({ argv: command.argv, stdin }, output, secondsNow()));
+      return purse.spend(() => compile(originalCompile(command, inspected), output, secondsNow()));
     },
     tuned(keys) {
       if (last?.keys !== keys.join()) last = { keys: keys.join(), program: tuned(keys) };

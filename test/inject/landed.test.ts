@@ -3,7 +3,7 @@ import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { skipped, type Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
-import { whatLanded } from '../../src/inject/landed.ts';
+import { landedOn, whatLanded } from '../../src/inject/landed.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 
 const TILES: TileConfiguration = {
@@ -40,7 +40,7 @@ function find(input: string, dump: string) {
       };
     },
   );
-  return whatLanded([Buffer.from(dump)], decisions, 'inline');
+  return whatLanded(landedOn([Buffer.from(dump)], decisions, 'inline'));
 }
 
 describe('a configuration landed', () => {

@@ -29,9 +29,6 @@ export const PROGRAMS = '*/work/verify-*';
  */
 export const compileProgram = (isShort: boolean): string => `
   dumps=$output.dumps
-  for argument; do
-    case $argument in --iree-hal-dump-executable-configurations-to=*) dumps=\${argument#*=} ;; esac
-  done
   mkdir -p "$dumps"
   input=/dev/null
   case " $* " in *' - '*) input=$output.input; cat >"$input" ;; esac

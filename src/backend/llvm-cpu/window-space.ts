@@ -46,7 +46,10 @@ const KNOBS = [
 
 type Choice = Readonly<Record<(typeof KNOBS)[number], number>>;
 
-/** A search that is short tries no more than the first few. Preferences for one start: register tiles in rows and vectors, and summed at once; workgroup tiles in elements. */
+/**
+ * Preferences for one start: register tiles in rows and vectors, and summed at once; workgroup tiles in elements. A search that
+ * is short tries no more than the first few.
+ */
 const RECIPES: readonly {
   rows: number;
   vectors: number;
