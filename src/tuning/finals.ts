@@ -33,9 +33,10 @@ interface FinalsEffort {
 
 /**
  * Where little depends on the decision: most processes, and what they take of the time of others. On several threads, of which
- * each is disturbed, so little time would say nothing.
+ * each is disturbed, so little time would say nothing, and so few processes would not either.
  */
 const BRIEF_PROCESSES = 8;
+const BRIEF_PROCESSES_ON_THREADS = 12;
 const BRIEF_SHARE = 0.5;
 
 /**
@@ -58,12 +59,14 @@ function finalsEffort(
 ): FinalsEffort {
   if (secondsOfAll > 0.8)
     return { repetitions: 1, leastProcesses: LEAST_PROCESSES, mostProcesses: 8, likelyProcesses: 4 };
-  const timedSeconds = (isBrief && threads === 1 ? BRIEF_SHARE : 1) * TIMED_SECONDS;
+  const isAlone = threads === 1;
+  const briefProcesses = isAlone ? BRIEF_PROCESSES : BRIEF_PROCESSES_ON_THREADS;
+  const timedSeconds = (isBrief && isAlone ? BRIEF_SHARE : 1) * TIMED_SECONDS;
   const fitting = Math.floor(timedSeconds / Math.max(MIN_SECONDS, secondsOfAll / functions));
   return {
     repetitions: Math.min(MOST_REPETITIONS, Math.max(LEAST_REPETITIONS, fitting)),
     leastProcesses: LOOKS[0]!,
-    mostProcesses: isBrief ? BRIEF_PROCESSES : LOOKS.at(-1)!,
+    mostProcesses: isBrief ? briefProcesses : LOOKS.at(-1)!,
     likelyProcesses: secondsOfAll > 0.08 ? 4 : 6,
   };
 }

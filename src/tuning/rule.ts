@@ -33,6 +33,12 @@ export const LOOKS: readonly number[] = [4, 6, 8, 10, 12, 14, 16];
  */
 const CLAIM_DOUBT = 0.0002;
 
+/**
+ * The same where timings differ much from process to process: there what is known of a spread is known from more than luck, and
+ * what seems to be faster in so many disturbed processes and is not is no slower either.
+ */
+const BUSY_CLAIM_DOUBT = 0.0005;
+
 /** Chance, at each look, that a gain which is worth having seems not to be there: it is only missed. */
 const NOTHING_DOUBT = 0.05;
 
@@ -186,9 +192,9 @@ function isPlainIn(processes: readonly Process[], expected: number): boolean {
   return PLAIN_GAINS.some(([count, gain]) => expected >= count && leastGain > Math.log1p(gain));
 }
 
-/** Whether two more processes are likely to make a gain plain that is not yet. */
+/** Whether two more processes are likely to make a claim of a gain that all have shown. */
 export const isNearlyPlain = (processes: readonly Process[]): boolean =>
-  !isPlainIn(processes, processes.length) && isPlainIn(processes, processes.length + 2);
+  isPlainIn(processes, processes.length + 2) && judge(processes).verdict !== 'claim';
 
 function verdictOf(
   processes: readonly Process[],
@@ -202,7 +208,9 @@ function verdictOf(
   const isBusy = all.deviation > deviationOf(BUSY_SPREAD);
   const losesAtASize = sizes.some((size) => highEnd(size, CLAIM_DOUBT) < 0);
   const isFaster =
-    surelyAbove(all, CLAIM_DOUBT) > 0 && all.mean > Math.log1p(LEAST_GAIN) && all.lowestStratum > 0;
+    surelyAbove(all, isBusy ? BUSY_CLAIM_DOUBT : CLAIM_DOUBT) > 0 &&
+    all.mean > Math.log1p(LEAST_GAIN) &&
+    all.lowestStratum > 0;
   const isNowhereSlower = !losesAtASize && sizes.every(({ mean }) => mean > Math.log1p(-LEAST_GAIN));
   if (isFaster && isNowhereSlower) return 'claim';
   // What a busy machine seems to say is no reason to give a configuration up.

@@ -150,6 +150,14 @@ test('what two more processes make plain gets them, whoever waits for the time',
   expect(await ended(1.2)).toEqual({ processes: 3, isFaster: false });
 });
 
+test('a gain that all have shown, but each another one, gets more of them before it is given up', async () => {
+  const gains = [2.8, 9, 3.5, 14, 6.2, 3, 5, 4];
+  const { finals } = finalsOf([(process) => gains[process % gains.length]!]);
+  const raced = await race(finals, () => false);
+  expect(winner(raced!)).not.toBeNull();
+  expect(raced!.processes).toBeGreaterThan(4);
+});
+
 test('where the default is slow in one placement, times and gain are those of the other one', async () => {
   const aliasing: Runner = (process, { placement }) =>
     about(placement === 'packed' ? 6 : 1.7)(process, { placement, build: 0 });

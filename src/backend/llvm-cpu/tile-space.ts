@@ -4,7 +4,7 @@ import { withKnobsLast, type Knob, type Point, type SearchSpace } from '../../se
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from './configuration.ts';
-import { illegality } from './legality.ts';
+import { illegality, liveTileBytes, vectorTileLimit, type VectorUnit } from './legality.ts';
 import { isDataTilable } from './families.ts';
 import {
   configurationOf,
@@ -25,6 +25,12 @@ function nearest(values: readonly number[], wanted: number): number {
   for (let i = 1; i < values.length; i++)
     if (Math.abs(values[i]! - wanted) <= Math.abs(values[best]! - wanted)) best = i;
   return best;
+}
+
+/** The largest value that divides `size` and is not much smaller than `wanted`; else the nearest. */
+function nearestEven(values: readonly number[], wanted: number, size: number): number {
+  const even = values.findLastIndex((tile) => tile <= wanted && size % tile === 0);
+  return even >= 0 && values[even]! >= wanted / 3 ? even : nearest(values, wanted);
 }
 
 /** Preferences for one start: sizes in elements, matched to the nearest value of each knob. */
@@ -99,6 +105,8 @@ function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe)
         if (kind === 'batch') return nearest(values, 1);
         const wanted = recipe.workgroup[column ? 1 : 0];
         if (wanted <= 1) return nearest(values, wanted * roundUp(size, 16));
+        // Where there is one row, a workgroup with fewer columns than the others has them at another speed altogether.
+        if (column && recipe.rows === 1) return nearestEven(values, wanted, size);
         return nearest(values, isOuter ? Math.ceil(wanted / rowsInside) : wanted);
       }
       case 'vector':
@@ -126,8 +134,16 @@ function leavesRemainder(workload: Workload, c: TileConfiguration): boolean {
 const vectorRegisters = ({ nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>): number =>
   nativeVectorBytes === 32 ? 16 : 32;
 
+/** Of what compiles across `cache_reduction`: more takes the compiler many seconds where work that is fused is unrolled with it. */
+const FUSED_LIVE_SHARE = 0.5;
+
 /** Workgroups for each thread where work is divided finely. */
 const SHARES_PER_THREAD = 12;
+
+const isSlowToCompile = (workload: Workload, configuration: TileConfiguration, unit: VectorUnit) =>
+  workload.context !== undefined &&
+  configuration.cacheReduction !== undefined &&
+  liveTileBytes(workload, configuration) > FUSED_LIVE_SHARE * vectorTileLimit(unit);
 
 /** All configurations worth trying for `workload`; everything it yields compiles. */
 export function llvmCpuSpace(
@@ -143,7 +159,8 @@ export function llvmCpuSpace(
   const configurationAt = (point: Point) => {
     if (mayTile === false) return null;
     const configuration = configurationOf(workload.dimensions, own, point);
-    return illegality(workload, configuration, options) === null ? configuration : null;
+    if (illegality(workload, configuration, options) !== null) return null;
+    return isSlowToCompile(workload, configuration, options) ? null : configuration;
   };
 
   const workgroups = (c: TileConfiguration) =>

@@ -157,18 +157,28 @@ describe('the llvm-cpu space', () => {
       rhs: { elementType: 'f32', dimensions: [1, 0] },
       accumulator: { elementType: 'f32', dimensions: [0] },
     };
-    const [first] = llvmCpuSpace(vecmat, { ...options, nativeVectorBytes: 32 }).starts.map(
-      (start) =>
-        llvmCpuSpace(vecmat, { ...options, nativeVectorBytes: 32 }).configurationAt(
-          start,
-        ) as TileConfiguration,
-    );
-    expect(first).toMatchObject({
+    const firstOf = (workload: Workload) => {
+      const space = llvmCpuSpace(workload, { ...options, nativeVectorBytes: 32 });
+      return space.configurationAt(space.starts[0]!) as TileConfiguration;
+    };
+    expect(firstOf(vecmat)).toMatchObject({
       distribution: [1024, 0],
       // A few rows of the matrix at a time, each in a long run.
       cacheReduction: [0, 8],
       vectorCommonParallel: [32, 0],
     });
+    // All workgroups have as many columns: 2048 of them would leave one with half as many.
+    const uneven: Workload = { ...vecmat, dimensions: [{ kind: 'n', size: 3072 }, dimensions[1]] };
+    expect(firstOf(uneven)).toMatchObject({ distribution: [1024, 0] });
+    const space = llvmCpuSpace(uneven, { ...options, nativeVectorBytes: 32 });
+    const whole = { ...firstOf(uneven), distribution: [3072, 0] };
+    expect(space.configurationAt(space.pointOf(whole)!)).not.toBeNull();
+    // What is fused with it would be unrolled for all of them.
+    const fused = llvmCpuSpace(
+      { ...uneven, context: { digest: '0123456789abcdef' } },
+      { ...options, nativeVectorBytes: 32 },
+    );
+    expect(fused.configurationAt(fused.pointOf(whole)!)).toBeNull();
   });
 
   test('is large enough to need a search', () => {
