@@ -91,6 +91,8 @@ async function benchmarkModule(
 export interface Extent {
   readonly pairs: number;
   readonly seconds: number;
+  /** How long those may take without which nothing is known; no longer than all when left out. */
+  readonly leastSeconds?: number;
 }
 
 /** Fewer pairs than that say nothing: see `ratioInterval`. */
@@ -103,13 +105,15 @@ export const LEAST_PAIRS = 3;
 export async function inPairs<T>(
   first: string,
   second: string,
-  { pairs, seconds }: Extent,
+  { pairs, seconds, leastSeconds = seconds }: Extent,
   measure: (module: string) => Promise<T>,
 ): Promise<(readonly [first: T, second: T])[]> {
   const begun = performance.now();
   const measured: (readonly [T, T])[] = [];
-  const elapsed = () => (performance.now() - begun) / 1000;
-  while (measured.length < pairs && elapsed() * (1 + 1 / Math.max(1, measured.length)) <= seconds) {
+  /** Seconds after one more pair, if it takes as long as the others. */
+  const likely = () => ((performance.now() - begun) / 1000) * (1 + 1 / Math.max(1, measured.length));
+  const most = () => (measured.length < LEAST_PAIRS ? Math.max(seconds, leastSeconds) : seconds);
+  while (measured.length < pairs && likely() <= most()) {
     if (measured.length % 2 === 0) measured.push([await measure(first), await measure(second)]);
     else {
       const b = await measure(second);
