@@ -11,13 +11,17 @@ export interface Assessed {
   readonly functions: readonly FunctionVerdict[];
 }
 
-/** @param keys of all workloads that have a configuration in it; may be none */
+/**
+ * @param keys of all workloads that have a configuration in it; may be none
+ * @param suspects as for `judge`
+ */
 export async function assess(
   keys: readonly string[],
   runs: ReturnType<typeof programRuns>,
+  suspects: readonly string[] = [],
 ): Promise<Assessed> {
   const nothing: Judgement = { kept: [], leftOut: [], open: null };
-  const judgement = keys.length === 0 ? nothing : await judge(keys, runs);
+  const judgement = keys.length === 0 ? nothing : await judge(keys, runs, suspects);
   return { judgement, functions: judgement.kept.length === 0 ? [] : runs.verdictsOf(judgement.kept) };
 }
 
@@ -33,4 +37,22 @@ export function gainBeside(program: Assessed, other: Assessed): number | null {
     functions.length === 0 ? 1 : geometricMean(functions.map(({ timing }) => timing?.ratio ?? 1));
   const ratio = ratioOf(program);
   return ratio > LEAST_ADVANTAGE * ratioOf(other) ? ratio : null;
+}
+
+/**
+ * What is to become of a program that is better with what was offered to its operations: what was run is what ships. So what
+ * nothing was offered to is in it or is not, whatever was found without the offer, and no configuration is to blame for another one
+ * that took its place.
+ * @param offered keys of the workloads that something was offered to
+ * @param wide of the program with what was offered
+ * @param own of the program with what its operations had
+ */
+export function judgementWith(
+  offered: { has(key: string): boolean },
+  wide: Judgement,
+  own: Judgement,
+): Judgement {
+  const replaced = own.leftOut.filter(({ key }) => offered.has(key) && wide.kept.includes(key));
+  const without = wide.leftOut.map((one) => (offered.has(one.key) ? { ...one, mark: null } : one));
+  return { ...wide, leftOut: [...replaced, ...without] };
 }

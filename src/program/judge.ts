@@ -3,6 +3,9 @@ import { bestSubset } from './best-subset.ts';
 import { LEAST_RATIO, type SlowerWorkload } from './slower.ts';
 import { formatSeconds } from '../system/format.ts';
 
+/** Stock's time over the program's with some configurations, as `ProgramRuns.ratio`; 0 where results are wrong, null where there was no time. */
+type Score = Ask<number | null>;
+
 /** What came of comparing results with stock's. */
 export interface ComparedResults {
   /** Failed where there are none but stock's; unknown where stock gives none, or the time is over. */
@@ -56,8 +59,13 @@ export const NO_TIME = 'there was no time to find out whether it is slower';
  * which halving finds what no statistics tell. What there is no time to find out is left out once it is clear that
  * something is wrong.
  * @param keys of all workloads that have a configuration in the program
+ * @param suspects those of them whose configuration changes what is around their operations, too
  */
-export async function judge(keys: readonly string[], runs: ProgramRuns): Promise<Judgement> {
+export async function judge(
+  keys: readonly string[],
+  runs: ProgramRuns,
+  suspects: readonly string[] = [],
+): Promise<Judgement> {
   const first = await runs.compare(keys);
   const leftOut: LeftOutWorkload[] = [];
   let kept = keys;
@@ -75,20 +83,44 @@ export async function judge(keys: readonly string[], runs: ProgramRuns): Promise
   if (kept.length > 0) without(await slowerOnes(kept, runs));
   if (kept.length === 0) return { kept, leftOut, open: null };
 
-  /** Null where there is no time to tell. */
-  const score = async (some: readonly string[]): Promise<number | null> => {
+  const score: Score = async (some) => {
     const { results } = await runs.compare(some);
     if (results === 'unknown') return null;
     return results === 'equal' ? await runs.ratio(some) : 0;
   };
   const whole = await score(kept);
   if (whole === null) return { kept, leftOut, open: NO_TIME };
-  if (whole < LEAST_RATIO) {
-    const { subset } = await bestSubset(kept, LEAST_RATIO, async (some) => (await score(some)) ?? 0);
-    const slow = kept.filter((key) => !subset.includes(key));
-    without(slow.map((key) => leaveOut(key, 'it is slower with it, or there was no time to tell', null)));
-  }
-  return { kept, leftOut, open: null };
+  if (whole >= LEAST_RATIO) return { kept, leftOut, open: null };
+  const { harmless, isKnown } = await harmlessOf(kept, suspects, score);
+  const slow = kept.filter((key) => !harmless.includes(key));
+  without(slow.map((key) => leaveOut(key, 'it is slower with it, or there was no time to tell', null)));
+  return { kept, leftOut, open: isKnown ? null : NO_TIME };
+}
+
+/**
+ * What of a program that is slower makes it no slower. Suspects first: the others are faster in their own dispatches, and what
+ * is around those is the same, so they are kept where there is no time to see it.
+ */
+async function harmlessOf(
+  keys: readonly string[],
+  suspects: readonly string[],
+  score: Score,
+): Promise<{ readonly harmless: readonly string[]; readonly isKnown: boolean }> {
+  const [suspected, others] = [true, false].map((is) => keys.filter((key) => suspects.includes(key) === is));
+  const bestOf = async (some: readonly string[], beside: readonly string[]) => {
+    const together = (part: readonly string[]) =>
+      keys.filter((key) => part.includes(key) || beside.includes(key));
+    const { subset } = await bestSubset(
+      some,
+      LEAST_RATIO,
+      async (part) => (await score(together(part))) ?? 0,
+    );
+    return { harmless: together(subset), isKnown: true };
+  };
+  if (suspected!.length === 0 || others!.length === 0) return bestOf(keys, []);
+  const ratio = await score(others!);
+  if (ratio === null) return { harmless: others!, isKnown: false };
+  return ratio < LEAST_RATIO ? bestOf(keys, []) : bestOf(suspected!, others!);
 }
 
 /** Those whose own dispatches are slower. */

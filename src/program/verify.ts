@@ -259,8 +259,11 @@ const TIMED_SECONDS = 0.08;
 const LEAST_REPETITIONS = 3;
 const MOST_REPETITIONS = 20;
 
-/** What takes longer than that, in seconds, is called once in a process: the time to load it is little beside that. */
-const LONG_CALL = 0.5;
+/**
+ * What takes longer than that, in seconds, is called once in a process: the time to load it is little beside that, and several
+ * pairs of processes say more than several calls in each.
+ */
+const LONG_CALL = 0.25;
 
 /** What timing a program takes at least. @param seconds of a process that calls the function once, about */
 export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * seconds;

@@ -4,7 +4,7 @@ import type { Command } from '../compiler/command.ts';
 import { backendOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
-import { assess, gainBeside } from '../program/assess.ts';
+import { assess, gainBeside, judgementWith } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { purseOf } from '../program/purse.ts';
 import { programRuns, type StockContest, type Uncompiled } from '../program/runs.ts';
@@ -120,8 +120,12 @@ export async function verifyTuned(
   }));
   // What is offered is another program, and takes as much time.
   const runSeconds = limits.runSeconds / (isInjecting && offer.size > 0 ? 2 : 1);
-  const own = await assess(isInjecting ? keys : [], programRuns(contests, builds.tuned, runSeconds));
-  const leftOut = own.judgement.leftOut.map(({ key, reason }) => ({ workload: key, reason }));
+  const suspects = keysOf(decisions.filter(changesProgram));
+  const own = await assess(
+    isInjecting ? keys : [],
+    programRuns(contests, builds.tuned, runSeconds),
+    suspects,
+  );
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
     const wide = await assess(keysOf(all), programRuns(contests, wideBuilds.tuned, runSeconds));
@@ -131,9 +135,16 @@ export async function verifyTuned(
       const chosen = new Map([...offer].filter(([key]) => kept.includes(key)));
       const needs = [...new Set([...chosen.values()].map((one) => backendOf(one).needsOf(one) ?? ''))];
       const reason = `${needs.join(', ')} of all that can have it makes this program ${gain.toFixed(2)}x as fast`;
+      const judgement = judgementWith(offer, wide.judgement, own.judgement);
       return {
-        verdict: { functions: wide.functions, skipped, leftOut, injected: true, reason: null },
-        judgement: { ...own.judgement, open: null },
+        verdict: {
+          functions: wide.functions,
+          skipped,
+          leftOut: told(judgement),
+          injected: true,
+          reason: null,
+        },
+        judgement,
         programWide: { chosen, reason, isOpen: false },
       };
     }
@@ -142,13 +153,19 @@ export async function verifyTuned(
   const { judgement } = own;
   const { open } = judgement;
   const why = isInjecting ? 'it is worse with each of its configurations' : injection.reason;
-  const told = { functions: own.functions, skipped, leftOut };
+  const found = { functions: own.functions, skipped, leftOut: told(judgement) };
   const verdict: ProgramVerdict =
     judgement.kept.length === 0
-      ? { ...told, injected: false, reason: why }
-      : { ...told, injected: true, reason: open };
+      ? { ...found, injected: false, reason: why }
+      : { ...found, injected: true, reason: open };
   return { verdict, judgement, programWide };
 }
+
+const told = ({ leftOut }: Judgement) => leftOut.map(({ key, reason }) => ({ workload: key, reason }));
+
+/** Whether its configuration changes more of a program than its operation's dispatch. */
+const changesProgram = (decision: Decision): boolean =>
+  isInjected(decision) && backendOf(decision.configuration).needsOf(decision.configuration) !== null;
 
 const keysOf = (decisions: readonly Decision[]): string[] => [
   ...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key)),

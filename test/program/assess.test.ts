@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assess, gainBeside, type Assessed } from '../../src/program/assess.ts';
+import { assess, gainBeside, judgementWith, type Assessed } from '../../src/program/assess.ts';
 import type { programRuns } from '../../src/program/runs.ts';
 
 /** A program whose functions are so many times faster than stock, give or take a tenth; null where they were not timed. */
@@ -34,4 +34,20 @@ test.each([
 
 test('without configurations nothing is run', async () => {
   expect(await assess([], {} as ReturnType<typeof programRuns>)).toEqual(nothing);
+});
+
+test('a program that is better with what was offered is the one that was run', () => {
+  const out = (key: string) => ({
+    key,
+    reason: `worse with ${key}`,
+    mark: { kind: 'slower' as const, reason: 'in a program' },
+  });
+  // Without the offer to c and d, neither a nor c did any good; with it, a does no harm, and what d was offered does.
+  const own = { kept: ['b', 'd'], leftOut: [out('a'), out('c')], open: 'there was no time' };
+  const wide = { kept: ['a', 'b', 'c'], leftOut: [out('d')], open: null };
+  expect(judgementWith(new Set(['c', 'd']), wide, own)).toEqual({
+    kept: ['a', 'b', 'c'],
+    leftOut: [out('c'), { ...out('d'), mark: null }],
+    open: null,
+  });
 });

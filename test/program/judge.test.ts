@@ -117,6 +117,43 @@ test('what makes the program slower and cannot be seen is found by halving, and 
   );
 });
 
+describe('what changes the program around its operations', () => {
+  test('is looked at first where the program is slower and nothing else says why', async () => {
+    const { runs, asked } = fake({ slow: ['b'] });
+    expect(await judge(letters, runs, ['b', 'd'])).toMatchObject({
+      kept: ['a', 'c', 'd'],
+      leftOut: [{ key: 'b', mark: null }],
+      open: null,
+    });
+    // The whole was timed before: it is not asked for anew in another order.
+    expect(asked.filter((one) => one.startsWith('ratio'))).toEqual([
+      'ratio abcd',
+      'ratio ac',
+      'ratio abcd',
+      'ratio abc',
+      'ratio acd',
+    ]);
+  });
+
+  test('is left out alone where there is no time to see whether the others are to blame', async () => {
+    const { runs } = fake({ slow: ['b'], answers: 4 });
+    expect(await judge(letters, runs, ['b', 'd'])).toMatchObject({
+      kept: ['a', 'c'],
+      leftOut: [{ key: 'b' }, { key: 'd' }],
+      open: NO_TIME,
+    });
+  });
+
+  test('is no excuse for the others', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.subarray(letters), fc.subarray(letters), async (slow, suspects) => {
+        const { kept, open } = await judge(letters, fake({ slow }).runs, suspects);
+        expect({ kept, open }).toEqual({ kept: letters.filter((key) => !slow.includes(key)), open: null });
+      }),
+    );
+  });
+});
+
 test('a slower program for whose halving there is no time keeps nothing that is not known to be good', async () => {
   const { runs } = fake({ slow: ['b'] });
   let ratios = 0;
