@@ -91,12 +91,15 @@ async function benchmarkModule(
 export interface Extent {
   readonly pairs: number;
   readonly seconds: number;
-  /** How long those may take without which nothing is known; no longer than all when left out. */
+  /** How long those may take without which little is known; no longer than all when left out. */
   readonly leastSeconds?: number;
 }
 
 /** Fewer pairs than that say nothing: see `ratioInterval`. */
 export const LEAST_PAIRS = 3;
+
+/** So many say it within an interval half as wide. */
+const TELLING_PAIRS = 5;
 
 /**
  * Measures two modules in pairs of processes, of which now one comes first and now the other, so that both see the same
@@ -112,7 +115,7 @@ export async function inPairs<T>(
   const measured: (readonly [T, T])[] = [];
   /** Seconds after one more pair, if it takes as long as the others. */
   const likely = () => ((performance.now() - begun) / 1000) * (1 + 1 / Math.max(1, measured.length));
-  const most = () => (measured.length < LEAST_PAIRS ? Math.max(seconds, leastSeconds) : seconds);
+  const most = () => (measured.length < TELLING_PAIRS ? Math.max(seconds, leastSeconds) : seconds);
   while (measured.length < pairs && likely() <= most()) {
     if (measured.length % 2 === 0) measured.push([await measure(first), await measure(second)]);
     else {
