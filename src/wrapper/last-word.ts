@@ -19,7 +19,7 @@ import { planCompile } from './plan.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
 import { injectedSet, inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
-import { withoutUnproven } from './unproven.ts';
+import { withoutRisky, withoutUnproven } from './unproven.ts';
 import type { Limits, Verification } from './verify-program.ts';
 
 /** How much of the budget a program may run. */
@@ -82,11 +82,13 @@ export async function lastWord(
   const { decisions, memory } = program;
   const { settings, cacheDirectory } = surroundings;
   const silent: LastWord = { decisions, verdict: null, seconds: 0, settled: true };
-  if (whyNot !== null || store === null) return silent;
+  const isVerified = () => memory?.verified === injectedSet(decisions, route);
+  const unasked = (): LastWord => (isVerified() ? silent : { ...silent, decisions: withoutRisky(decisions) });
+  if (whyNot !== null || store === null) return unasked();
   const isOffered = offerTo(program, settings).size > 0;
   if (route === 'none' && !isOffered) return silent;
   const set = injectedSet(decisions, route);
-  if (memory?.verified === set && !isOffered) return silent;
+  if (isVerified() && !isOffered) return silent;
   const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
   // It is not compiled with them either.
   if (planMemory.recall(cacheDirectory, identity)?.state === 'broken') return silent;
@@ -100,7 +102,7 @@ export async function lastWord(
       : { ...silent, verdict };
   }
   if (!mayRun(settings.budgetSeconds))
-    return { ...silent, verdict: unverified('the budget leaves too little time to run it') };
+    return { ...unasked(), verdict: unverified('the budget leaves too little time to run it') };
 
   const begun = performance.now();
   try {

@@ -1,6 +1,7 @@
 // What is left out of a program that nobody had time to look at.
 import { backendOf } from '../backend/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
+import type { Workload } from '../workload/workload.ts';
 import { NO_TIME } from '../program/judge.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 
@@ -13,9 +14,9 @@ export function withoutUnproven(
   verdict: ProgramVerdict | null,
 ): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
   const left = new Map<string, string>();
-  for (const { tunable, configuration } of decisions.filter(isInjected)) {
-    const needs = backendOf(configuration).needsOf(configuration);
-    if (needs !== null) left.set(tunable.key, `${NO_TIME} with ${needs}`);
+  for (const decision of decisions.filter(isInjected)) {
+    const needs = needsOf(decision);
+    if (needs !== null) left.set(decision.tunable.key, `${NO_TIME} with ${needs}`);
   }
   const kept = leaveOut(decisions, (key) => left.get(key) ?? null);
   const leftOut = [...left].map(([workload, reason]) => ({ workload, reason }));
@@ -28,3 +29,37 @@ export function withoutUnproven(
     },
   };
 }
+
+const elementsOf = ({ dimensions }: Workload, operand: Workload['lhs']): number =>
+  operand.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
+
+const RISKY = 'the program was not run, and what its operands come from may be slower with';
+
+/**
+ * The same for a program that nobody runs, but only for operations that may read what another one computes which gets no such
+ * configuration: the compiler then does the packing in that one's dispatch, and has no vectors for both together.
+ */
+export function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
+  const others: number[] = [];
+  for (const decision of decisions) {
+    const { tunable } = decision;
+    if (tunable === null || needsOf(decision) !== null) continue;
+    others.push(elementsOf(tunable.workload, tunable.workload.accumulator));
+  }
+  const risks = new Map<string, string>();
+  for (const decision of decisions) {
+    const { tunable } = decision;
+    const needs = needsOf(decision);
+    if (tunable === null || needs === null) continue;
+    const { workload, key } = tunable;
+    const read = workload.constantRhs ? [workload.lhs] : [workload.lhs, workload.rhs];
+    if (read.some((operand) => others.includes(elementsOf(workload, operand))))
+      risks.set(key, `${RISKY} ${needs}`);
+  }
+  if (risks.size === 0) return decisions;
+  // What is left out now is one of the others.
+  return withoutRisky(leaveOut(decisions, (key) => risks.get(key) ?? null));
+}
+
+const needsOf = (decision: Decision): string | null =>
+  isInjected(decision) ? backendOf(decision.configuration).needsOf(decision.configuration) : null;

@@ -1,8 +1,9 @@
 // What changes a program around its operations is not injected unseen.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
-import { withoutUnproven } from '../../src/wrapper/unproven.ts';
+import { withoutRisky, withoutUnproven } from '../../src/wrapper/unproven.ts';
+import { matmul } from '../support/workloads.ts';
 
 const tile: Configuration = {
   ...{ version: 1, kind: 'tile', peeling: false },
@@ -34,4 +35,54 @@ test('nothing is injected where that was all', () => {
     ...{ functions: [], skipped: [], leftOut: [], injected: true, reason: null },
   });
   expect(verdict!.injected).toBe(false);
+});
+
+describe('in a program that nobody runs', () => {
+  const packed: Configuration = { version: 1, kind: 'data-tile' };
+  const product = (m: number, n: number, k: number, configuration: Configuration, constantRhs = false) => {
+    const workload = { ...matmul(m, n, k), constantRhs };
+    return {
+      ...decision(`${m}x${n}x${k}`, configuration),
+      tunable: { key: `${m}x${n}x${k}`, workload },
+    } as Decision;
+  };
+  const kinds = (some: readonly Decision[]) =>
+    withoutRisky(some).map(({ configuration }) => configuration?.kind ?? null);
+
+  test('what may be packed in the dispatch of another product is not', () => {
+    expect(kinds([product(128, 3072, 768, tile), product(128, 768, 3072, packed)])).toEqual(['tile', null]);
+    expect(
+      kinds([product(128, 3072, 768, { version: 1, kind: 'default' }), product(128, 768, 3072, packed)]),
+    ).toEqual(['default', null]);
+    // Whatever becomes of a result in between, as many elements are packed.
+    expect(kinds([product(64, 64, 16, tile), product(16, 32, 256, packed)])).toEqual(['tile', null]);
+  });
+
+  test('data tiling is kept where all of it is packed, and where nothing else is read', () => {
+    expect(kinds([product(128, 3072, 768, packed), product(128, 768, 3072, packed)])).toEqual([
+      'data-tile',
+      'data-tile',
+    ]);
+    expect(kinds([product(128, 512, 768, tile), product(128, 768, 3072, packed)])).toEqual([
+      'tile',
+      'data-tile',
+    ]);
+    expect(kinds([product(512, 512, 512, packed)])).toEqual(['data-tile']);
+  });
+
+  test('what is left out for that is another product itself', () => {
+    const chain = [product(64, 96, 32, tile), product(64, 160, 96, packed), product(64, 48, 160, packed)];
+    expect(kinds(chain)).toEqual(['tile', null, null]);
+  });
+
+  test('constants are packed when they are compiled', () => {
+    const others = product(768, 3072, 16, tile);
+    expect(kinds([others, product(128, 768, 3072, packed)])).toEqual(['tile', null]);
+    expect(kinds([others, product(128, 768, 3072, packed, true)])).toEqual(['tile', 'data-tile']);
+  });
+
+  test('an operation that is not understood is no reason', () => {
+    const skipped = { ...decision('x', tile), tunable: null } as Decision;
+    expect(kinds([skipped, product(8, 8, 8, packed)])).toEqual(['tile', 'data-tile']);
+  });
 });
