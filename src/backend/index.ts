@@ -40,6 +40,10 @@ export const directiveOf = (
 ): Directive | null =>
   isDefault(configuration) ? null : backendOf(configuration).directive(configuration, loops, release);
 
+/** What a configuration asks of the whole program: see `Backend.needsOf`. Null for the default, and for none. */
+export const needsOf = (configuration: Configuration | null): string | null =>
+  configuration === null || isDefault(configuration) ? null : backendOf(configuration).needsOf(configuration);
+
 /** A directive in the attributes of an operation. */
 export const attributeText = ({ attribute, value }: Directive): string =>
   value === 'unit' ? attribute : `${attribute} = ${value}`;

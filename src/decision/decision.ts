@@ -1,6 +1,7 @@
 // What every operation of one compile gets, and why.
 import type { Alike, Place, Skipped, TunableOperation } from '../input/operation.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
+import { needsOf } from '../backend/index.ts';
 import type { Evidence, Speedup, TuningRecord, RecordKey } from '../store/store.ts';
 
 export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
@@ -20,6 +21,11 @@ export interface Decision {
   readonly speedup?: Speedup | null;
   /** Key of the record that says so: on another device, perhaps. Null where there is no configuration. */
   readonly record: RecordKey | null;
+  /**
+   * The best of the other sort: where the configuration asks something of the whole program, one that does not, and the other
+   * way round. See `TuningRecord.beside`.
+   */
+  readonly beside?: Decision;
 }
 
 /** A decision that has something to inject. */
@@ -32,7 +38,8 @@ export const isInjected = (decision: Decision): decision is Injected =>
   decision.configuration !== null && !isDefault(decision.configuration);
 
 /**
- * The same decisions, except that operations stay on the default where there is a reason for that.
+ * The same decisions, except that operations stay on the default where there is a reason for that, or get what asks nothing of
+ * the program where there is none against that.
  * @param reasonFor of a workload's key, and of the configuration that it would get; null where there is none, in either
  */
 export const leaveOut = (
@@ -42,8 +49,16 @@ export const leaveOut = (
   decisions.map((decision) => {
     const { tunable, place, configuration } = decision;
     const reason = tunable && reasonFor(tunable.key, configuration);
-    return reason === null ? decision : passedOver(place, tunable, 'default', reason);
+    if (reason === null) return decision;
+    const plain = plainBeside(decision);
+    if (plain !== null && reasonFor(tunable!.key, plain.configuration) === null)
+      return { ...plain, reason: `${plain.reason}; what is faster alone is left out: ${reason}` };
+    return passedOver(place, tunable, 'default', reason);
   });
+
+/** What asks nothing of the program, beside a configuration that does; null where there is none. */
+export const plainBeside = ({ configuration, beside }: Decision): Decision | null =>
+  needsOf(configuration) === null ? null : (beside ?? null);
 
 export function passedOver(
   place: Place,
@@ -63,18 +78,24 @@ export const skipped = ({ place, skipped: reason, alike }: Skipped): Decision =>
 /** Decides about operations before anything is looked up; null for those that are to be looked up. */
 export type Made = (operation: TunableOperation) => Decision | null;
 
+/** What of a record says what to do, and why. */
+export type Recorded = Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey> & {
+  readonly beside?: Pick<TuningRecord, 'configuration' | 'evidence'>;
+};
+
 /**
  * The decision that a record makes for an operation.
  * @param kin what another device is to this one, for people
  */
 export function decided(
   tunable: TunableOperation,
-  record: Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey>,
+  record: Recorded,
   outcome: 'hit' | 'tuned',
   device: string,
   kin = '',
 ): Decision {
-  const { configuration, evidence, workload, target, compiler } = record;
+  const { configuration, evidence, workload, target, compiler, beside } = record;
+  const key = { workload, target, device: record.device, compiler };
   const where = record.device === device ? '' : `, measured on ${record.device}${kin}`;
   const what = verdictOf(configuration, evidence);
   return {
@@ -84,7 +105,8 @@ export function decided(
     reason: what + where,
     configuration,
     evidence,
-    record: { workload, target, device: record.device, compiler },
+    record: key,
+    ...(beside && { beside: decided(tunable, { ...beside, ...key }, outcome, device, kin) }),
   };
 }
 

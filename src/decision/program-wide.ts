@@ -1,18 +1,24 @@
 // What is worth trying on all operations of a program at once, where nobody has compared it operation by operation.
 import type { OwnConfiguration } from '../backend/configuration.ts';
-import { backendNamed } from '../backend/index.ts';
+import { backendNamed, needsOf } from '../backend/index.ts';
 import type { Input } from '../input/input.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
-import type { Decision } from './decision.ts';
+import { isInjected, plainBeside, type Decision } from './decision.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
 /** Configurations by the workload's key. */
 export type ProgramWide = ReadonlyMap<string, OwnConfiguration>;
 
+/** What asks something of the program, beside a configuration that does not; null where there is none. */
+function wideBeside({ configuration, beside }: Decision): OwnConfiguration | null {
+  if (beside === undefined || needsOf(configuration) !== null || !isInjected(beside)) return null;
+  return beside.configuration;
+}
+
 /**
  * The configurations that the operations could get together: of those for which there is one, and whose own search could not
- * choose it.
+ * choose it, or has found it to be nearly the best.
  */
 export function programWideOf(
   decisions: readonly Decision[],
@@ -23,12 +29,16 @@ export function programWideOf(
   const backend = backendNamed(site.target.key);
   const optionsOf = spaceOptionsOf(input, site, settings);
   const found = new Map<string, OwnConfiguration>();
-  for (const { tunable, outcome, evidence, speedup } of decisions) {
+  for (const decision of decisions) {
+    const { tunable, outcome, evidence, speedup } = decision;
     // What is locked was compared where the lock file was made.
     if (tunable === null || outcome === 'skipped' || tunable.written === null || speedup) continue;
     const configuration = backend?.programWide(tunable.workload, optionsOf(tunable)) ?? null;
-    if (configuration !== null && evidence?.families.includes(configuration.kind) !== true)
-      found.set(tunable.key, configuration);
+    if (configuration === null) continue;
+    // What was compared with the others and is nearly as fast alone may be the faster one in a program.
+    const wide =
+      evidence?.families.includes(configuration.kind) === true ? wideBeside(decision) : configuration;
+    if (wide !== null) found.set(tunable.key, wide);
   }
   return found;
 }
@@ -41,7 +51,9 @@ export const withProgramWide = (
 ): readonly Decision[] =>
   decisions.map((decision) => {
     const configuration = decision.tunable && configurations.get(decision.tunable.key);
-    return configuration
-      ? { ...decision, outcome: 'hit', reason, configuration, evidence: null, speedup: null, record: null }
-      : decision;
+    if (!configuration) return decision;
+    const isPlain = isInjected(decision) && needsOf(decision.configuration) === null;
+    const plain = isPlain ? decision : plainBeside(decision);
+    const wide = { configuration, evidence: null, speedup: null, record: null };
+    return { ...decision, outcome: 'hit', reason, ...wide, ...(plain && { beside: plain }) };
   });

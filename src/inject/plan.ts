@@ -2,7 +2,7 @@
 import { insertionFor, type Insertion } from 'mlir-parser-ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { Alike, TunableOperation } from '../input/operation.ts';
-import { attributeText, backendOf, directiveOf } from '../backend/index.ts';
+import { attributeText, backendOf, directiveOf, needsOf } from '../backend/index.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isBefore, type Release } from '../compiler/release.ts';
 import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
@@ -71,7 +71,10 @@ export interface InjectionOptions {
 export function planInjection(decisions: readonly Decision[], options: InjectionOptions): Injection {
   const inDispatches = decisions
     .filter(isInjected)
-    .filter((decision) => decision.tunable.workload.context !== undefined && needsOf(decision) === null);
+    .filter(
+      (decision) =>
+        decision.tunable.workload.context !== undefined && needsOf(decision.configuration) === null,
+    );
   if (inDispatches.length === 0) return planWhole(decisions, options);
   // No matcher is to find these: they are configured by then.
   const others = decisions.map((decision) =>
@@ -110,7 +113,7 @@ function planWhole(decisions: readonly Decision[], options: InjectionOptions): W
   if (route === undefined) {
     // Better some configurations than none.
     const others = decisions.map((decision) =>
-      isInjected(decision) && needsOf(decision) !== null ? { ...decision, configuration: null } : decision,
+      needsOf(decision.configuration) !== null ? { ...decision, configuration: null } : decision,
     );
     return options.lost === undefined &&
       others.some(isInjected) &&
@@ -151,7 +154,7 @@ function preprocessing(injected: readonly Injected[], { release, ownPipeline }: 
     form: writtenForm(tunable.written!),
     ...directiveOf(configuration, tunable.written!.loops, release)!,
   }));
-  const needy = injected.filter((decision) => needsOf(decision) !== null);
+  const needy = injected.filter(({ configuration }) => needsOf(configuration) !== null);
   const backends = [...new Set(needy.map(({ configuration }) => backendOf(configuration)))];
   const rules = backends.flatMap(({ wholeProgram }) => wholeProgram.rules);
   const following = ownPipeline
@@ -164,22 +167,15 @@ function preprocessing(injected: readonly Injected[], { release, ownPipeline }: 
   return {
     route: 'preprocess',
     text: preprocessingSpec(annotations, rules),
-    needs: needy[0] === undefined ? null : needsOf(needy[0]),
+    needs: needsOf(needy[0]?.configuration ?? null),
     flags: backends.flatMap(({ wholeProgram }) => wholeProgram.flags),
     following: following.length === 0 ? null : tuningSpec(following),
   };
 }
 
-/** What a decision asks of the whole program beside its operation; null for nothing. */
-const needsOf = ({ configuration }: Injected): string | null =>
-  backendOf(configuration).needsOf(configuration);
-
 /** The first of what decisions ask of the whole program; null when none asks for anything. */
 const needsOfAll = (decisions: readonly Decision[]): string | null =>
-  decisions
-    .filter(isInjected)
-    .map(needsOf)
-    .find((needs) => needs !== null) ?? null;
+  decisions.map(({ configuration }) => needsOf(configuration)).find((needs) => needs !== null) ?? null;
 
 const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
   injected.map(({ tunable, configuration }) => ({ ...formOf(tunable), configuration }));

@@ -1,5 +1,6 @@
 // Rules of choice among claims and records.
-import { isDefault } from '../backend/configuration.ts';
+import { isDefault, type Configuration } from '../backend/configuration.ts';
+import { needsOf } from '../backend/index.ts';
 import { compare, joinedEffort, type Effort } from './claim.ts';
 import type { TuningRecord } from './store.ts';
 
@@ -22,15 +23,18 @@ export interface Candidate extends Gain {
   readonly effort: () => Effort | null;
   /** Null where it is not sound. */
   readonly record: () => TuningRecord | null;
+  /** Null where it is not sound. */
+  readonly configuration: () => Configuration | null;
 }
 
 /**
- * The record of a subject, given all its claims: the winner, with the effort of all searches. Where none may be used, it is
- * one that says so; null where none is sound.
+ * The record of a subject, given all its claims: the winner, with the effort of all searches, and the best of the other sort
+ * beside it. Where none may be used, it is one that says so; null where none is sound.
  */
 export function decisionAmong(claims: readonly Candidate[]): TuningRecord | null {
   let best: TuningRecord | null = null;
-  for (const claim of claims.toSorted(bySurestGain)) {
+  const sorted = claims.toSorted(bySurestGain);
+  for (const claim of sorted) {
     const record = claim.record();
     if (record === null) continue;
     const isFound = isUsable(record);
@@ -41,7 +45,22 @@ export function decisionAmong(claims: readonly Candidate[]): TuningRecord | null
   if (best === null || claims.length === 1) return best;
   const efforts = claims.map(({ effort }) => effort()).filter((effort) => effort !== null);
   const { families, trials, tuningSeconds } = efforts.reduce(joinedEffort, best.evidence);
-  return { ...best, evidence: { ...best.evidence, families, trials, tuningSeconds } };
+  const beside = besideOf(best, sorted);
+  const evidence = { ...best.evidence, families, trials, tuningSeconds };
+  return { ...best, evidence, ...(beside && { beside }) };
+}
+
+/** @param sorted the best first */
+function besideOf(best: TuningRecord, sorted: readonly Candidate[]): TuningRecord | null {
+  const asks = needsOf(best.configuration) !== null;
+  for (const claim of sorted) {
+    const configuration = claim.configuration();
+    if (configuration === null || isDefault(configuration) || (needsOf(configuration) !== null) === asks)
+      continue;
+    const record = claim.record();
+    if (record !== null && isUsable(record)) return record;
+  }
+  return null;
 }
 
 /** The record to use: one measured on this very device, else, when tuning here is impossible, the best one of another device. */

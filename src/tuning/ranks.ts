@@ -20,14 +20,19 @@ export interface Ranked extends Gain {
 const LEAST_AT_A_SIZE = 0.95;
 
 /**
- * Ranks configurations by their ratio to the default in the same batch. Where that is too slow to be in every batch, the
- * best one so far, which is timed again in each, links them.
+ * Ranks configurations by their ratio to the default in the same batch. Where that is too slow to be in every batch, one
+ * configuration links them, the best of the last batch that the default was in: it is timed again in each. Always the same one,
+ * for the best so far has been lucky, and what each of several lucky ones adds would come to a multiple.
  */
 export class Ranks {
   /** By key: of each time that it was measured, logarithms of the gain at each size. */
   readonly #known = new Map<string, { configuration: Configuration; gains: (readonly number[])[] }>();
   /** What the default takes, or would take, in the latest batch, at each size. */
   #defaults: readonly number[] = [];
+  /** What links the batches since the default was timed; null where nothing does. */
+  #link: Configuration | null = null;
+  /** Whether the latest batch had no default. */
+  #isLinked = false;
 
   /** Seconds of the default in the latest batch, at each size; empty before it was timed. */
   get defaults(): readonly number[] {
@@ -36,24 +41,25 @@ export class Ranks {
 
   /** Takes in a batch of these configurations. */
   observe(configurations: readonly Configuration[], batch: Batch): void {
-    const { incumbent } = this;
-    const timedAgain = incumbent && configurations.indexOf(incumbent.configuration);
-    const again = timedAgain === null ? undefined : batch.results[timedAgain];
+    const link = this.#link === null ? -1 : configurations.indexOf(this.#link);
+    const again = batch.results[link];
+    this.#isLinked = batch.defaultSeconds === null;
     if (batch.defaultSeconds !== null) this.#defaults = batch.defaultSeconds;
-    else if (incumbent !== null && again?.outcome === 'measured') {
-      const medians = this.#medians(incumbent.configuration)!;
+    else if (again?.outcome === 'measured') {
+      const medians = this.#medians(this.#link!)!;
       this.#defaults = again.seconds.map((seconds, size) => seconds * Math.exp(medians[size]!));
     }
     if (this.#defaults.length === 0) return;
     for (const [i, configuration] of configurations.entries()) {
       const result = batch.results[i]!;
       // What links says nothing new of itself.
-      if (result.outcome !== 'measured' || (batch.defaultSeconds === null && i === timedAgain)) continue;
+      if (result.outcome !== 'measured' || (this.#isLinked && i === link)) continue;
       const key = configurationKey(configuration);
       const known = this.#known.get(key) ?? { configuration, gains: [] };
       known.gains.push(result.seconds.map((seconds, size) => Math.log(this.#defaults[size]! / seconds)));
       this.#known.set(key, known);
     }
+    if (!this.#isLinked || again?.outcome !== 'measured') this.#link = this.incumbent?.configuration ?? null;
   }
 
   /** Gain of a configuration, over all batches that it was timed in; null when it was in none. */
@@ -64,7 +70,14 @@ export class Ranks {
     return { ratio: geometricMean(ratios), least: Math.min(...ratios) };
   }
 
-  /** The best so far of those that lose much at no size: it is to be timed again in every batch. */
+  /** What is timed again in the next batch: the best so far, which may have been lucky, and what links that batch to the others. */
+  get timedAgain(): readonly Configuration[] {
+    const incumbent = this.incumbent?.configuration ?? null;
+    const link = this.#isLinked ? this.#link : null;
+    return [...new Set([incumbent, link])].filter((one) => one !== null);
+  }
+
+  /** The best so far of those that lose much at no size. */
   get incumbent(): Ranked | null {
     return this.best(1)[0] ?? null;
   }

@@ -1,13 +1,15 @@
 // From what was timed to a decision with its evidence.
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation } from '../measure/statistics.ts';
-import type { Evidence } from '../store/store.ts';
+import type { Evidence, TuningRecord } from '../store/store.ts';
 import { isOpen, winner, type Race } from './race.ts';
 
 /** A decision and the evidence for it. */
 export interface TuningResult {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
+  /** See `TuningRecord.beside`. */
+  readonly beside?: Pick<TuningRecord, 'configuration' | 'evidence'>;
 }
 
 /** What evidence says of the search that led to it. */

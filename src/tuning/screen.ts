@@ -15,7 +15,7 @@ import { DOES_NOT_RUN } from './undecided.ts';
 export const DEFAULT_NAME = 'stock';
 
 /** A default slower than this is timed once and not again in every batch: the batch would wait for nothing else. */
-const SLOW_DEFAULT_SECONDS = 0.05;
+const SLOW_DEFAULT_SECONDS = 0.5;
 
 /** Repetitions, and the least seconds in each. */
 interface Care {
@@ -29,6 +29,12 @@ const MOST_REPETITIONS = 12;
 
 /** What as many runs of the default as there are repetitions may take, in seconds. */
 const RUNS_SECONDS = 0.1;
+
+/**
+ * So long, in seconds, the default is run twice in any case: what is called for the first time is given its memory page by page,
+ * and what needs memory of its own, to pack operands into, looks almost twice as slow as it is.
+ */
+const RUN_TWICE_SECONDS = 0.2;
 
 /** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
 const DEFAULT_SHARE = 0.08;
@@ -143,7 +149,8 @@ export class Screener {
 
   get #care(): Care {
     const fitting = Math.floor(RUNS_SECONDS / this.#defaultRun);
-    const repetitions = Math.max(1, Math.min(MOST_REPETITIONS, fitting));
+    const least = this.#defaultRun > RUN_TWICE_SECONDS ? 1 : 2;
+    const repetitions = Math.max(least, Math.min(MOST_REPETITIONS, fitting));
     return { repetitions, minSeconds: TIMED_SECONDS / repetitions };
   }
 

@@ -55,7 +55,9 @@ export class SearchNotes {
     this.#store.putRecord(this.#subject, { ...result, ...this.#written() });
     if (timedAgain !== undefined) this.#recordTimedAgain(result, timedAgain.raced, timedAgain.searched);
     const record = recordOf(this.#store, this.#subject);
-    return record === null ? result : { configuration: record.configuration, evidence: record.evidence };
+    if (record === null) return result;
+    const { configuration, evidence, beside } = record;
+    return { configuration, evidence, ...(beside && { beside }) };
   }
 
   /** What won before and does not any more must not go on winning by what it once was. */

@@ -7,6 +7,7 @@ import { type Strategy, seededRandom } from '../search/strategy.ts';
 import type { Run, Store, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
 import type { Bench, Finals, ReadyBatch } from './bench.ts';
+import { besideOf, finalistsOf } from './beside.ts';
 import { earlierTrials, isVerifiable, markedIn, seeded, trialElsewhere, VERIFICATION } from './earlier.ts';
 import { race, winner } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
@@ -198,9 +199,7 @@ export class WorkloadSearch {
       return null;
     }
     for (const [i, point] of points.entries()) this.#pointOf.set(configurationKey(tried[i]!), point);
-    const { incumbent } = this.#ranks;
-    // The best so far may have been lucky: it is timed again beside whatever is to beat it.
-    const timed = incumbent === null ? tried : [...tried, incumbent.configuration];
+    const timed = [...tried, ...this.#ranks.timedAgain];
     const batch = await this.#bench.prepareBatch(timed);
     return {
       time: async (timeoutSeconds, preparedSeconds) => {
@@ -219,7 +218,7 @@ export class WorkloadSearch {
   async prepareFinals({ finalists: count, isBrief }: FinalsCare): Promise<ReadyFinals> {
     const complete = this.isOver;
     this.#report('finals');
-    const finalists = this.#ranks.best(count);
+    const finalists = finalistsOf(this.#ranks, count);
     const finals = await this.#bench.prepareFinals(
       finalists.map(({ configuration }) => configuration),
       this.#expected(finalists.map(({ ratio }) => ratio)),
@@ -248,7 +247,10 @@ export class WorkloadSearch {
     this.#notes.addTrials(raced.failed.map((one) => failedTrial(one, this.#strategy.name)));
     this.#notes.markWrong(raced.failed);
     const searched = this.#searched(complete);
-    const result = decisionOf(this.#notes.unmarked(raced), searched);
+    const unmarked = this.#notes.unmarked(raced);
+    const result = decisionOf(unmarked, searched);
+    const beside = besideOf(result, unmarked, searched);
+    if (beside !== null) this.#notes.record(beside);
     return this.#notes.record(result, { raced, searched });
   }
 
@@ -285,7 +287,7 @@ export class WorkloadSearch {
     return found.filter((one) => !this.#isMarked(one));
   }
 
-  /** @param timed what was tried, and the best so far */
+  /** @param timed what was tried, and what is timed again */
   async #time(
     tried: readonly Configuration[],
     timed: readonly Configuration[],

@@ -1,7 +1,7 @@
 // The program has the last word: the first build that injects something into it runs it, stock against tuned, and what
 // makes it slower or wrong is left out, of this build and of all later ones.
 import type { Command } from '../compiler/command.ts';
-import { isInjected, leaveOut, type Decision, type Injected } from '../decision/decision.ts';
+import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
 import { NO_TIME, type LeftOutWorkload } from '../program/judge.ts';
@@ -253,10 +253,13 @@ function conclude(
   const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
   const kept = leaveOut(decisions, (key) => left.get(key)?.reason ?? null);
   const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
-  const leftOut = new Map((memory?.leftOut ?? []).map((one) => [one.workload, one]));
-  for (const { tunable, configuration } of found) {
+  const leftOut = new Map(
+    (memory?.leftOut ?? []).map((one) => [`${one.workload} ${one.configuration}`, one]),
+  );
+  for (const { tunable, configuration: own } of found) {
     const { key: workload, reason } = left.get(tunable.key)!;
-    leftOut.set(workload, { workload, configuration: configurationText(configuration), reason });
+    const configuration = configurationText(own);
+    leftOut.set(`${workload} ${configuration}`, { workload, configuration, reason });
   }
   const better = withProgramWide(kept, programWide.chosen, programWide.reason);
   const set = injectedSet(better, planCompile(better, inspected, command, surroundings).route);
@@ -274,7 +277,9 @@ function conclude(
   if (!settings.readonly)
     for (const decision of found)
       mark(decision, left.get(decision.tunable.key)!, store, inspected.site.deviceKey);
-  return { decisions: better, settled: reason === null || attempts >= MOST_ATTEMPTS };
+  // What takes the place of what was left out was not run: the next build does that.
+  const isReplaced = found.some((one) => plainBeside(one) !== null);
+  return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
 }
 
 /**

@@ -91,9 +91,10 @@ export function whyLeftOut(
   key: string,
   configuration: Configuration | undefined,
 ): string | null {
-  const own = program?.leftOut.find(({ workload }) => workload === key);
-  if (own === undefined || configuration === undefined) return null;
-  return own.configuration === configurationText(configuration) ? own.reason : null;
+  if (configuration === undefined) return null;
+  const text = configurationText(configuration);
+  const own = program?.leftOut.find((one) => one.workload === key && one.configuration === text);
+  return own?.reason ?? null;
 }
 
 function isProgramMemory(value: unknown): value is ProgramMemory {

@@ -1,5 +1,5 @@
 // What is left out of a program that nobody had time to look at.
-import { backendOf } from '../backend/index.ts';
+import { needsOf } from '../backend/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import type { Workload } from '../workload/workload.ts';
 import { NO_TIME } from '../program/judge.ts';
@@ -15,10 +15,10 @@ export function withoutUnproven(
 ): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
   const left = new Map<string, string>();
   for (const decision of decisions.filter(isInjected)) {
-    const needs = needsOf(decision);
+    const needs = needsOf(decision.configuration);
     if (needs !== null) left.set(decision.tunable.key, `${NO_TIME} with ${needs}`);
   }
-  const kept = leaveOut(decisions, (key) => left.get(key) ?? null);
+  const kept = leaveOut(decisions, (key, own) => (needsOf(own) === null ? null : (left.get(key) ?? null)));
   const leftOut = [...left].map(([workload, reason]) => ({ workload, reason }));
   return {
     decisions: kept,
@@ -43,13 +43,13 @@ export function withoutRisky(decisions: readonly Decision[]): readonly Decision[
   const others: number[] = [];
   for (const decision of decisions) {
     const { tunable } = decision;
-    if (tunable === null || needsOf(decision) !== null) continue;
+    if (tunable === null || needsOf(decision.configuration) !== null) continue;
     others.push(elementsOf(tunable.workload, tunable.workload.accumulator));
   }
   const risks = new Map<string, string>();
   for (const decision of decisions) {
     const { tunable } = decision;
-    const needs = needsOf(decision);
+    const needs = needsOf(decision.configuration);
     if (tunable === null || needs === null) continue;
     const { workload, key } = tunable;
     const read = workload.constantRhs ? [workload.lhs] : [workload.lhs, workload.rhs];
@@ -58,8 +58,7 @@ export function withoutRisky(decisions: readonly Decision[]): readonly Decision[
   }
   if (risks.size === 0) return decisions;
   // What is left out now is one of the others.
-  return withoutRisky(leaveOut(decisions, (key) => risks.get(key) ?? null));
+  return withoutRisky(
+    leaveOut(decisions, (key, own) => (needsOf(own) === null ? null : (risks.get(key) ?? null))),
+  );
 }
-
-const needsOf = (decision: Decision): string | null =>
-  isInjected(decision) ? backendOf(decision.configuration).needsOf(decision.configuration) : null;

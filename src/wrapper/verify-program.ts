@@ -1,7 +1,7 @@
 // A whole program, stock against tuned: equal results, and no loss of speed.
 import { isBytecode } from 'mlir-parser-ts';
 import type { Command } from '../compiler/command.ts';
-import { backendOf } from '../backend/index.ts';
+import { needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { assess, gainBeside, judgementWith } from '../program/assess.ts';
@@ -133,7 +133,7 @@ export async function verifyTuned(
     const { kept, open } = wide.judgement;
     if (gain !== null) {
       const chosen = new Map([...offer].filter(([key]) => kept.includes(key)));
-      const needs = [...new Set([...chosen.values()].map((one) => backendOf(one).needsOf(one) ?? ''))];
+      const needs = [...new Set([...chosen.values()].map((one) => needsOf(one) ?? ''))];
       const reason = `${needs.join(', ')} of all that can have it makes this program ${gain.toFixed(2)}x as fast`;
       const judgement = judgementWith(offer, wide.judgement, own.judgement);
       return {
@@ -164,8 +164,7 @@ export async function verifyTuned(
 const told = ({ leftOut }: Judgement) => leftOut.map(({ key, reason }) => ({ workload: key, reason }));
 
 /** Whether its configuration changes more of a program than its operation's dispatch. */
-const changesProgram = (decision: Decision): boolean =>
-  isInjected(decision) && backendOf(decision.configuration).needsOf(decision.configuration) !== null;
+const changesProgram = ({ configuration }: Decision): boolean => needsOf(configuration) !== null;
 
 const keysOf = (decisions: readonly Decision[]): string[] => [
   ...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key)),

@@ -125,6 +125,23 @@ describe('leaving workloads out', () => {
     expect(left).toEqual([{ ...back, ...nothing }, decisions[1], { ...back, ...nothing }, decisions[3]]);
     expect(left.filter(isInjected)).toEqual([decisions[1]]);
   });
+  test('gives them what there is instead, unless there is a reason against that, too', () => {
+    const packed: Configuration = { version: 1, kind: 'data-tile' };
+    const tiled = record({ evidence: { ...evidence, ratio: 1.5 } });
+    const both = decided(tunable!, record({ configuration: packed, beside: tiled }), 'hit', 'here');
+    const plain = decided(tunable!, tiled, 'hit', 'here');
+    expect(both.beside).toEqual(plain);
+    const slower = (_: string, own: Configuration | null) => (own === packed ? 'it is slower in here' : null);
+    const [instead] = leaveOut([both], slower);
+    const reason = '1.50x faster than the default; what is faster alone is left out: it is slower in here';
+    expect(instead).toEqual({ ...plain, reason });
+    expect(leaveOut([both], only('no'))).toMatchObject([{ outcome: 'default', reason: 'no' }]);
+    expect(leaveOut([instead!], slower)).toEqual([instead]);
+    // What asks something of the program takes no other one's place.
+    const other = decided(tunable!, record({ beside: record({ configuration: packed }) }), 'hit', 'here');
+    const isTile = (_: string, own: Configuration | null) => (own === tile ? 'it is slower in here' : null);
+    expect(leaveOut([other], isTile)).toMatchObject([{ outcome: 'default' }]);
+  });
   test('changes nothing where there are none', () => {
     expect(leaveOut(decisions, () => null)).toEqual(decisions);
   });

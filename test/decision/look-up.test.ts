@@ -150,6 +150,27 @@ describe('a record', () => {
     expect(decided(store, [8, 16])).toEqual([missed, hit]);
     expect(keys(lookUp(store, input(8, 16), here, settings).misses)).toEqual([keyOf(8)]);
   });
+  test('comes with the best of the other sort', () => {
+    const store = open(temporaryPath());
+    const packed = { version: 1, kind: 'data-tile' } as const;
+    const others = { ...TILE, peeling: false };
+    // Which asks something of the program, and the other way round.
+    for (const m of [8, 24]) putRecord(store, m, { configuration: packed, evidence: { low: 1.8 } });
+    putRecord(store, 16, { configuration: packed, evidence: { low: 1.3, ratio: 1.4 } });
+    for (const m of [8, 16]) putRecord(store, m, { evidence: { ratio: 1.6, low: 1.5 } });
+    for (const m of [8, 16]) putRecord(store, m, { configuration: others, evidence: { low: 1.4 } });
+    // Of another device, marked, or in doubt.
+    putRecord(store, 24, { site: there, evidence: { low: 1.5 } });
+    putRecord(store, 24, { evidence: { low: 1.5 } });
+    store.addMarks(aboutMatmul(24), [MARK]);
+    putRecord(store, 24, { configuration: others, evidence: { low: 0.99 } });
+    const find = vi.spyOn(store, 'findRecords');
+    const decisions = lookUp(store, input(8, 16, 24), here, settings).decide(new Map(), '');
+    expect(decisions.map(({ configuration }) => configuration)).toEqual([packed, TILE, packed]);
+    expect(decisions.map(({ beside }) => beside?.configuration)).toEqual([TILE, packed, undefined]);
+    expect(decisions[0]!.beside).toMatchObject({ ...hit, reason: '1.60x faster than the default' });
+    expect(find).toHaveBeenCalledTimes(1);
+  });
   test('whose gain is in doubt is a miss', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { evidence: { low: 0.99 } });

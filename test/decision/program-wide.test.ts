@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
-import { passedOver, type Decision } from '../../src/decision/decision.ts';
+import { leaveOut, passedOver, type Decision } from '../../src/decision/decision.ts';
 import { programWideOf, withProgramWide } from '../../src/decision/program-wide.ts';
 import { tunables } from '../../src/input/input.ts';
 import { DECISION } from '../store/samples.ts';
@@ -38,6 +38,29 @@ test('what could have chosen it has decided, whatever it chose', () => {
   expect(offered([tuned(['data-tile', 'tile']), untuned[1]!])).toEqual([second]);
   expect(offered([tuned(['data-tile', 'tile'], DEFAULT_CONFIGURATION), untuned[1]!])).toEqual([second]);
   expect(offered([tuned(['tile']), untuned[1]!])).toEqual([first, second]);
+});
+
+test('what was found to be nearly as fast alone is offered, in its own configuration', () => {
+  const packed: Configuration = {
+    ...DATA_TILE_CONFIGURATION,
+    packed: { inner: [8, 8, 1], swapped: false, distribution: [4, 8] },
+  };
+  const families = ['data-tile', 'tile'];
+  const evidence = { ...DECISION.evidence, families };
+  const hit = (configuration: Configuration): Decision => ({
+    ...untuned[0]!,
+    ...{ outcome: 'hit', configuration, evidence },
+  });
+  const offer = (decision: Decision) => programWideOf([decision], input, siteOf(), { inject: 'auto' });
+  const tiled = { ...hit(DECISION.configuration), beside: hit(packed) };
+  expect(offer(tiled)).toEqual(new Map([[first, packed]]));
+  expect(offer({ ...hit(packed), beside: hit(DECISION.configuration) })).toEqual(new Map());
+  // What it takes the place of is there where it must not be used.
+  const [wide] = withProgramWide([tiled], offer(tiled), 'it is faster');
+  expect(wide).toMatchObject({ configuration: packed, beside: tiled });
+  expect(leaveOut([wide!], (key, one) => (one?.kind === 'tile' ? null : key))).toEqual([
+    { ...tiled, reason: `${tiled.reason}; what is faster alone is left out: ${first}` },
+  ]);
 });
 
 test('neither what is skipped nor what the compiler makes itself is offered anything', () => {

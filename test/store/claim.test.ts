@@ -122,6 +122,7 @@ describe('the decision', () => {
         digest: record.digest,
         effort: () => record.evidence,
         record: () => record,
+        configuration: () => record.configuration,
       })),
     )!;
 
@@ -136,6 +137,8 @@ describe('the decision', () => {
           expect(decision(records.toReversed())).toEqual(found);
           const isUsable = ({ failure, evidence }: TuningRecord) => failure === null && evidence.low > 1;
           if (records.some(isUsable)) expect(isUsable(found)).toBe(true);
+          const { beside } = found;
+          expect(beside === undefined || isUsable(beside)).toBe(true);
           for (const { evidence } of records)
             expect(found.evidence.families).toEqual(expect.arrayContaining([...evidence.families]));
         },

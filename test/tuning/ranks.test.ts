@@ -59,6 +59,23 @@ test('where the default is too slow for every batch, the best so far links them'
   expect(order(ranks)).toEqual([c, a, b]);
 });
 
+test('what links them stays the same, so that luck does not add up', () => {
+  const ranks = new Ranks();
+  ranks.observe([a, b], batch([100], [50], [60]));
+  expect(ranks.timedAgain).toEqual([a]);
+  // Each new one is as fast as the first, and lucky by a tenth: the best so far is another one each time.
+  const others = Array.from({ length: 6 }, (_, i) => configuration(3 + i));
+  for (const [i, other] of others.entries()) {
+    const again = ranks.timedAgain;
+    expect(again).toEqual(i < 2 ? (i === 0 ? [a] : [others[0], a]) : [expect.anything(), a]);
+    ranks.observe([other, ...again], batch(null, [45], ...again.map(() => [50])));
+  }
+  expect(ranks.incumbent!.ratio).toBeCloseTo(100 / 45);
+  // A batch with the default needs nothing else.
+  ranks.observe([c, ...ranks.timedAgain], batch([100], [49], ...ranks.timedAgain.map(() => [50])));
+  expect(ranks.timedAgain).toEqual([ranks.incumbent!.configuration]);
+});
+
 test('where even that failed, the default counts as it was', () => {
   const ranks = new Ranks();
   ranks.observe([a], batch([100], [10]));

@@ -30,6 +30,15 @@ test('data tiling is left out, and said to be', () => {
   expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', reason }] });
 });
 
+test('what asks nothing of the program takes its place', () => {
+  const both = { ...decisions[1]!, beside: decision('b', tile) };
+  const before = { functions: [], skipped: [], leftOut: [], injected: true, reason: 'why' };
+  const { decisions: after, verdict } = withoutUnproven([both], before);
+  const instead = `fast; what is faster alone is left out: ${reason}`;
+  expect(after).toEqual([{ ...both.beside, reason: instead }]);
+  expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', reason }] });
+});
+
 test('nothing is injected where that was all', () => {
   const { verdict } = withoutUnproven(decisions.slice(1), {
     ...{ functions: [], skipped: [], leftOut: [], injected: true, reason: null },
@@ -73,6 +82,12 @@ describe('in a program that nobody runs', () => {
   test('what is left out for that is another product itself', () => {
     const chain = [product(64, 96, 32, tile), product(64, 160, 96, packed), product(64, 48, 160, packed)];
     expect(kinds(chain)).toEqual(['tile', null, null]);
+  });
+
+  test('what asks nothing of the program takes its place', () => {
+    const second = product(128, 768, 3072, packed);
+    const plain = product(128, 768, 3072, tile);
+    expect(kinds([product(128, 3072, 768, tile), { ...second, beside: plain }])).toEqual(['tile', 'tile']);
   });
 
   test('constants are packed when they are compiled', () => {

@@ -8,7 +8,7 @@ import { packedConfigurations } from './packed-configurations.ts';
 import { packedFormOf } from './packed-form.ts';
 
 /** Data tiling that takes longer than this, next to the best, does not come to the front by its tiles. */
-const COMPETITIVE = 1.3;
+const COMPETITIVE = 1.4;
 
 /** What else to try of data tiling, given what was measured. */
 export async function packedFollowUps(

@@ -257,7 +257,7 @@ export function toRevocation(row: RevocationRow): Revocation | undefined {
 }
 
 /** Only what is spelled as we spell it: a mark is found by its configuration's text. */
-function toConfiguration(text: string, rank?: number): Configuration | undefined {
+export function toConfiguration(text: string, rank?: number): Configuration | undefined {
   if (text.length > LONGEST_CONFIGURATION) return undefined;
   const value = parseJson(text);
   return isConfiguration(value, rank) && configurationText(value) === text ? value : undefined;

@@ -17,6 +17,7 @@ import { guardedBy } from '../errors.ts';
 import { keysOf } from '../subject.ts';
 import {
   rowOf,
+  toConfiguration,
   toDevice,
   toEffort,
   toOrigin,
@@ -105,6 +106,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     digest: row.digest,
     effort: () => toEffort(row),
     record: () => toRecord(row, failureOf),
+    configuration: () => toConfiguration(row.configuration) ?? null,
   });
   /** The decision about a subject by its claims, at most one. */
   const decide = (rows: readonly RecordRow[]): TuningRecord[] => {

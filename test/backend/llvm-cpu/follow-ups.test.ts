@@ -26,7 +26,7 @@ test('tiles of packed operations are tried where data tiling is among the best, 
   const tried = await after(1.2);
   expect(tried.length).toBeGreaterThan(0);
   expect(tried.every(({ packed }) => packed !== undefined)).toBe(true);
-  expect(await after(1.4)).toEqual([]);
+  expect(await after(1.5)).toEqual([]);
   expect(await followUps(shape, [DEFAULT_CONFIGURATION, 1])).toEqual([]);
 });
 

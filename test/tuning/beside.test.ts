@@ -1,0 +1,80 @@
+// Beside the best: what is of the other sort.
+import { describe, expect, test } from 'vitest';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { besideOf, finalistsOf } from '../../src/tuning/beside.ts';
+import type { Race, Standing } from '../../src/tuning/race.ts';
+import { Ranks } from '../../src/tuning/ranks.ts';
+import { decisionOf } from '../../src/tuning/result.ts';
+
+const tile = (m: number): TileConfiguration => ({
+  ...{ version: 1, kind: 'tile', peeling: false },
+  ...{ distribution: [m, 1, 0], vectorCommonParallel: [1, 1, 0], vectorReduction: [0, 0, 1] },
+});
+const whole: Configuration = { version: 1, kind: 'data-tile' };
+const packed = (m: number): Configuration => ({
+  ...whole,
+  packed: { inner: [8, 8, 1], swapped: false, distribution: [m, 8] },
+});
+
+describe('finalists', () => {
+  const ranked = (...configurations: readonly Configuration[]) => {
+    const ranks = new Ranks();
+    const results = configurations.map((_, i) => ({ outcome: 'measured', seconds: [1 + i / 10] }) as const);
+    ranks.observe(configurations, { defaultSeconds: [10], repetitions: 3, problem: null, results });
+    return ranks;
+  };
+  const among = (count: number, ...configurations: readonly Configuration[]) =>
+    finalistsOf(ranked(...configurations), count).map(({ configuration }) => configuration);
+
+  test('are the best, with one that asks nothing of the program', () => {
+    expect(among(3, whole, packed(4), packed(8), tile(1), tile(2))).toEqual([whole, packed(4), tile(1)]);
+    expect(among(3, whole, packed(4), tile(1), tile(2))).toEqual([whole, packed(4), tile(1)]);
+  });
+  test('are the best, with one that asks something of it where that is nearly as fast', () => {
+    // In seconds: 1, 1.1, 1.2, 1.3.
+    expect(among(2, tile(1), tile(2), whole)).toEqual([tile(1), whole]);
+    expect(among(2, tile(1), tile(2), tile(3), whole)).toEqual([tile(1), tile(2)]);
+  });
+  test('are the best where there is none, or no place for it', () => {
+    expect(among(2, whole, packed(4), packed(8))).toEqual([whole, packed(4)]);
+    expect(among(1, whole, tile(1))).toEqual([whole]);
+    expect(finalistsOf(new Ranks(), 3)).toEqual([]);
+  });
+});
+
+describe('beside a decision', () => {
+  const standing = (
+    configuration: Configuration,
+    ratio: number,
+    low = ratio - 0.1,
+    verdict: Standing['verdict'] = 'claim',
+  ): Standing => ({
+    ...{ configuration, ratio, low, high: ratio + 0.1, verdict },
+    ...{ seconds: 1 / ratio, defaultSeconds: 1, maxError: 0, processes: 4 },
+  });
+  const searched = { trials: 20, tuningSeconds: 9, families: ['data-tile', 'tile'], complete: true };
+  const beside = (...standings: readonly Standing[]) => {
+    const raced: Race = {
+      ...{ standings, failed: [], defaultSeconds: 1, noiseFloor: 0.01, processes: 4, repetitions: 3 },
+    };
+    return besideOf(decisionOf(raced, searched), raced, searched)?.configuration ?? null;
+  };
+
+  test('that asks something of the program there is the best that does not', () => {
+    expect(beside(standing(whole, 2), standing(packed(4), 1.9), standing(tile(1), 1.5))).toEqual(tile(1));
+    expect(beside(standing(whole, 2), standing(tile(1), 1.7), standing(tile(2), 1.5))).toEqual(tile(1));
+  });
+  test('that asks for nothing there is the best that does, where it is nearly as fast', () => {
+    expect(beside(standing(tile(1), 2), standing(whole, 1.7), standing(packed(4), 1.65))).toEqual(whole);
+    expect(beside(standing(tile(1), 2), standing(whole, 1.5))).toBeNull();
+    expect(beside(standing(tile(1), 2), standing(tile(2), 1.9))).toBeNull();
+  });
+  test('for the default there is none', () => {
+    expect(beside(standing(tile(1), 1.01, 0.99, 'nothing'))).toBeNull();
+  });
+  test('there is none that is not surely faster, or that would be taken for the better one', () => {
+    expect(beside(standing(whole, 2), standing(tile(1), 1.5, 0.9, 'undecided'))).toBeNull();
+    expect(beside(standing(whole, 2, 1.2), standing(tile(1), 1.5, 1.4))).toBeNull();
+  });
+});
