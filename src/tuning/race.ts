@@ -5,6 +5,7 @@ import type { Run } from '../store/store.ts';
 import { geometricMean, largestDeviation, median, noiseFloor } from '../measure/statistics.ts';
 import type { FailedFinalist, Finalist, Finals, Stratum } from './bench.ts';
 import { isNearlyPlain, judge, LOOKS, mayBeat, ordinary, type Judgement, type Process } from './rule.ts';
+import { isBeside } from './sorts.ts';
 
 /** Of each process in turn: the first four are one of each. */
 const STRATA: readonly Stratum[] = [
@@ -149,22 +150,30 @@ function standingOf({ configuration, maxError, processes }: Runner): Standing {
   };
 }
 
+/** Processes in which it is to be seen whether the best of the other sort is faster than the default, too. */
+const BESIDE_PROCESSES = 8;
+
 /**
- * Those that may still win: not what is known to be no faster, and, once one is known to be faster, only what may beat it.
- * What is ahead but not known to be faster costs nobody the race.
+ * Those that may still win: not what is known to be no faster, and, once one is known to be faster, only what may beat it, and
+ * for a while the best of the other sort. What is ahead but not known to be faster costs nobody the race.
  */
 function stillRunning(runners: readonly Runner[]): Runner[] {
-  const judged = runners.map((runner) => ({ runner, ...judge(runner.processes) }));
-  const [leader] = judged.filter(({ verdict }) => verdict === 'claim').sort((a, b) => b.ratio - a.ratio);
-  return judged
-    .filter(({ verdict }) => verdict !== 'nothing')
-    .map(({ runner }) => runner)
+  const judged = runners.map((runner) => {
+    const { configuration, processes } = runner;
+    return { runner, configuration, count: processes.length, ...judge(processes) };
+  });
+  const claims = judged.filter(({ verdict }) => verdict === 'claim').sort((a, b) => b.ratio - a.ratio);
+  const open = judged.filter(({ verdict }) => verdict !== 'nothing');
+  const [leader] = claims;
+  if (leader === undefined) return open.map(({ runner }) => runner);
+  const others = open.filter((one) => isBeside(leader, one)).sort((a, b) => b.ratio - a.ratio);
+  const isKnown = others.some((one) => claims.includes(one));
+  const beside = others.find(({ count }) => !isKnown && count < BESIDE_PROCESSES);
+  return open
     .filter(
-      (runner) =>
-        leader === undefined ||
-        runner === leader.runner ||
-        mayBeat(runner.processes, leader.runner.processes),
-    );
+      (one) => one === leader || one === beside || mayBeat(one.runner.processes, leader.runner.processes),
+    )
+    .map(({ runner }) => runner);
 }
 
 /** The best finalist that is faster than the default beyond doubt; null when there is none, and the default is best. */

@@ -1,10 +1,11 @@
 // Races of made-up finalists.
 import { expect, test } from 'vitest';
-import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Finals, Stratum } from '../../src/tuning/bench.ts';
 import { isOpen, race as raceNoting, winner } from '../../src/tuning/race.ts';
 
-const configuration = (i: number): TileConfiguration => ({
+const tile = (i: number): TileConfiguration => ({
   version: 1,
   kind: 'tile',
   distribution: [i + 1, 1, 0],
@@ -12,6 +13,9 @@ const configuration = (i: number): TileConfiguration => ({
   vectorReduction: [0, 0, 1],
   peeling: false,
 });
+
+/** The ninth asks something of the whole program. */
+const configuration = (i: number): Configuration => (i === 9 ? DATA_TILE_CONFIGURATION : tile(i));
 
 /** Ratio of a finalist in a process, or how it fails. */
 type Runner = (process: number, stratum: Stratum) => number | string;
@@ -75,6 +79,34 @@ test('those that cannot win any more are dropped, and the others go on', async (
   await race(finals, always);
   expect(timed[3]).toEqual(['f0', 'f1', 'f2']);
   expect(timed[4]).toEqual(['f1', 'f2']);
+});
+
+test('the best of the other sort goes on for a while, until it is known to be faster, too', async () => {
+  const packed = { name: 'f9', configuration: configuration(9), maxError: 0 };
+  /** A tile, and what asks something of the program. */
+  const both = (tiled: Runner, whole: Runner) => {
+    const { finals, timed } = finalsOf([tiled, ...Array<Runner>(8).fill(tiled), whole]);
+    return { finals: { ...finals, finalists: [finals.finalists[0]!, packed] }, timed };
+  };
+  const unsure = about(1.7, 0.25);
+  for (const [tiled, whole] of [
+    [about(2), unsure],
+    [unsure, about(2)],
+  ] as const) {
+    const sure = tiled === unsure ? 'f9' : 'f0';
+    const { finals, timed } = both(tiled, whole);
+    const raced = await race(finals, always);
+    // Alone it would have been decided after four.
+    expect(timed.length).toBeGreaterThan(4);
+    expect(timed.length).toBeLessThanOrEqual(8);
+    expect(timed.every((names) => names.includes(sure) && names.length === 2)).toBe(true);
+    expect(winner(raced!)!.ratio).toBeGreaterThan(1.9);
+    expect(raced!.standings.every(({ verdict }) => verdict === 'claim')).toBe(true);
+  }
+  // What is far behind alone is no use in a program.
+  const { finals, timed } = both(about(2.4), about(1.5, 0.25));
+  await race(finals, always);
+  expect(timed.length).toBe(4);
 });
 
 test('nothing to find ends it soon', async () => {
