@@ -40,7 +40,7 @@ export default defineConfig({
       { name: 'compiler', description: 'needs the real compiler, in a file of which the rest does not' },
     ],
     // Scenario tests compile and measure, and wait for that: what two cores carry is a little more than two files at a time.
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Loaded by Node itself, as it is everywhere else: rewritten for the runner, the parser is half as fast.
     server: { deps: { external: [/\/grammar\/src\//] } },
     sequence: { sequencer: LongFilesFirst },
