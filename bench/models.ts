@@ -40,7 +40,7 @@ const USAGE = `usage: npm run bench:models -- [--only NAME,NAME] [--budget SECON
 const TIMING_SECONDS = 60;
 
 /** Pairs of processes in which the dispatches of both programs are timed. */
-const PAIRS = 5;
+const PAIRS = 15;
 
 /** What is left for a reason is shown from this share of the time on. */
 const LEAST_SHARE = 0.005;

@@ -1,7 +1,8 @@
 // Two sets of configurations of one program, each against stock: which is better.
 import { geometricMean } from '../measure/statistics.ts';
 import { judge, type Judgement } from './judge.ts';
-import type { programRuns } from './runs.ts';
+import type { ProgramsRun } from './runs.ts';
+import type { ComparedWorkload } from './slower.ts';
 import type { FunctionVerdict } from './verdict.ts';
 
 /** What became of a program with some configurations. */
@@ -9,6 +10,8 @@ export interface Assessed {
   readonly judgement: Judgement;
   /** Of the program with those that are kept; empty where none is. */
   readonly functions: readonly FunctionVerdict[];
+  /** Of the same program, what its dispatches were seen to take. */
+  readonly workloads: readonly ComparedWorkload[];
 }
 
 /**
@@ -17,12 +20,14 @@ export interface Assessed {
  */
 export async function assess(
   keys: readonly string[],
-  runs: ReturnType<typeof programRuns>,
+  runs: ProgramsRun,
   suspects: readonly string[] = [],
 ): Promise<Assessed> {
   const nothing: Judgement = { kept: [], leftOut: [], open: null };
   const judgement = keys.length === 0 ? nothing : await judge(keys, runs, suspects);
-  return { judgement, functions: judgement.kept.length === 0 ? [] : runs.verdictsOf(judgement.kept) };
+  const { kept } = judgement;
+  if (kept.length === 0) return { judgement, functions: [], workloads: [] };
+  return { judgement, functions: runs.verdictsOf(kept), workloads: runs.comparedIn(kept) };
 }
 
 /** Two programs that are both compared with stock differ by less from run to run. */

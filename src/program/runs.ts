@@ -2,7 +2,14 @@
 import type { Extent } from '../measure/compare-modules.ts';
 import { NO_TIME, type Ask, type ComparedResults, type ProgramRuns } from './judge.ts';
 import { purseOf } from './purse.ts';
-import { isSlower, LEAST_RATIO, slowerWorkloads, type SlowerWorkload } from './slower.ts';
+import {
+  comparedWorkloads,
+  isSlower,
+  LEAST_RATIO,
+  slowerWorkloads,
+  type ComparedWorkload,
+  type SlowerWorkload,
+} from './slower.ts';
 import type { FunctionVerdict } from './verdict.ts';
 import {
   compareProgram,
@@ -49,6 +56,14 @@ const LEAST_SECONDS = 4;
  */
 const OVERDRAFT = 3;
 
+/** What a program is asked, and what was found out on the way. */
+export interface ProgramsRun extends ProgramRuns {
+  /** Of each function that was compared, in their order. */
+  verdictsOf(keys: readonly string[]): readonly FunctionVerdict[];
+  /** Of each workload whose dispatches were timed; none where nobody has asked for times. */
+  comparedIn(keys: readonly string[]): readonly ComparedWorkload[];
+}
+
 /**
  * @param contests one for each function that is called; at least one
  * @param compileWith compiles the program with the configurations of workloads, or says why it does not compile
@@ -58,7 +73,7 @@ export function programRuns(
   contests: readonly StockContest[],
   compileWith: Ask<TunedProgram | Uncompiled>,
   seconds: number,
-): ProgramRuns & { verdictsOf(keys: readonly string[]): readonly FunctionVerdict[] } {
+): ProgramsRun {
   const purse = purseOf(OVERDRAFT * seconds);
   /** What is left of the time without the overdraft. */
   const own = () => (seconds === Infinity ? Infinity : Math.max(0, purse.left - (OVERDRAFT - 1) * seconds));
@@ -68,6 +83,7 @@ export function programRuns(
     runs.set(keys.join(), own);
     return own;
   };
+  const compared = new Map<string, readonly ComparedWorkload[]>();
   const steady = new Map<StockContest, boolean>();
   const roundings = new Map<StockContest, readonly number[] | null>();
 
@@ -137,6 +153,8 @@ export function programRuns(
       all.push(timed);
       if (timed.timing === null) break;
     }
+    const some = all.flatMap(({ dispatches }) => comparedWorkloads(dispatches, program.dispatches));
+    compared.set(keys.join(), [...new Map(some.toReversed().map((one) => [one.key, one])).values()]);
     return all;
   });
 
@@ -168,6 +186,7 @@ export function programRuns(
         name: contest.function.name,
         ...{ equal, maxError, reason, timing },
       })),
+    comparedIn: (keys) => compared.get(keys.join()) ?? [],
   };
 }
 

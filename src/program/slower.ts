@@ -1,4 +1,4 @@
-// Which configurations make their own dispatches slower in a program, by the runtime's statistics. Pure.
+// What configurations make of their own dispatches in a program, by the runtime's statistics. Pure.
 import { comparisonOf, type ModuleComparison } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
 
@@ -9,11 +9,21 @@ export const LEAST_RATIO = 0.98;
 export const isSlower = ({ ratio, high }: Pick<ModuleComparison, 'ratio' | 'high'>): boolean =>
   high < 1 && ratio < LEAST_RATIO;
 
-/** A workload whose dispatches take longer in the program with its configuration than with stock's. */
-export interface SlowerWorkload {
+/** A workload's dispatches in the program with its configuration, next to those of stock's. */
+export interface ComparedWorkload {
   readonly key: string;
   /** Of all its dispatches in one call of the function. */
   readonly comparison: ModuleComparison;
+  /** How many of them one call of the function runs. */
+  readonly calls: number;
+  /** Pairs of processes that it is known from. */
+  readonly processes: number;
+  /** Whether both programs have the very same dispatches. */
+  readonly areSame: boolean;
+}
+
+/** A workload whose dispatches take longer in the program with its configuration than with stock's. */
+export interface SlowerWorkload extends Pick<ComparedWorkload, 'key' | 'comparison'> {
   /**
    * Whether that says something of the configuration beyond this program: both programs have the very same dispatches, and
    * the loss is larger than noise in any case.
@@ -22,16 +32,16 @@ export interface SlowerWorkload {
 }
 
 /**
- * The workloads whose dispatches are slower beyond noise. Data tiling adds dispatches and counts others anew, so a dispatch is
+ * What can be said of the workloads of a program. Data tiling adds dispatches and counts others anew, so a dispatch is
  * known by its name without the number; what is not the same in both programs, or holds several workloads, is passed
  * over.
  * @param pairs of processes
  * @param dispatches for each workload by its key, the names of those in the tuned program that have its configuration
  */
-export function slowerWorkloads(
+export function comparedWorkloads(
   pairs: readonly (readonly [stock: DispatchTimes, tuned: DispatchTimes])[],
   dispatches: ReadonlyMap<string, readonly string[]>,
-): SlowerWorkload[] {
+): ComparedWorkload[] {
   const kindsOf = new Map(
     [...dispatches].map(([key, names]) => [key, [...new Set(names.map(withoutNumber))]]),
   );
@@ -43,10 +53,19 @@ export function slowerWorkloads(
     const [{ calls }] = times[0] ?? [{ calls: 0 }];
     if (calls === 0 || times.some((pair) => pair.some((one) => one.calls !== calls))) return [];
     const comparison = comparisonOf(times.map(([stock, tuned]) => [stock.seconds, tuned.seconds]));
-    const isCertain = areSame && comparison.high < LEAST_RATIO;
-    return isSlower(comparison) ? [{ key, comparison, isCertain }] : [];
+    return [{ key, comparison, calls, processes: pairs.length, areSame }];
   });
 }
+
+/** Those that are slower beyond noise. */
+export const slowerWorkloads = (...program: Parameters<typeof comparedWorkloads>): SlowerWorkload[] =>
+  comparedWorkloads(...program)
+    .filter(({ comparison }) => isSlower(comparison))
+    .map(({ key, comparison, areSame }) => ({
+      key,
+      comparison,
+      isCertain: areSame && comparison.high < LEAST_RATIO,
+    }));
 
 const withoutNumber = (name: string) => name.replace(/_dispatch_\d+/, '_dispatch');
 

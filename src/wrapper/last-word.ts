@@ -5,6 +5,7 @@ import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from 
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
 import { NO_TIME, type LeftOutWorkload } from '../program/judge.ts';
+import { seenInProgram, type Seen } from '../program/seen.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { BUSY, PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
@@ -194,7 +195,7 @@ async function ask(
     const verdict = notVerified(error.message);
     if (!error.isLate) return { decisions, verdict, settled: true };
     const judgement = { kept: [], leftOut: [], open: error.message };
-    const nothing = { judgement, programWide: { ...NOTHING_CHOSEN, isOpen: true } };
+    const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
     return { ...conclude(program, offer, nothing, store, surroundings), verdict };
   } finally {
     story.clear();
@@ -245,7 +246,7 @@ export async function verifyOnDemand(
 function conclude(
   { command, inspected, decisions, identity, memory }: KnownProgram,
   offer: ProgramWide,
-  { judgement, programWide }: Pick<Verification, 'judgement' | 'programWide'>,
+  { judgement, workloads, programWide }: Omit<Verification, 'verdict'>,
   store: Store,
   surroundings: Surroundings,
 ): Pick<LastWord, 'decisions' | 'settled'> {
@@ -261,7 +262,11 @@ function conclude(
     const configuration = configurationText(own);
     leftOut.set(`${workload} ${configuration}`, { workload, configuration, reason });
   }
-  const better = withProgramWide(kept, programWide.chosen, programWide.reason);
+  const better = withProgramWide(kept, programWide.chosen, programWide.reason).map((decision) => {
+    const seen = seenInProgram(decision, workloads, inspected.site.deviceKey);
+    if (seen !== null && !settings.readonly) record(seen, store);
+    return seen ?? decision;
+  });
   const set = injectedSet(better, planCompile(better, inspected, command, surroundings).route);
   const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
   const { budgetSeconds } = settings;
@@ -280,6 +285,14 @@ function conclude(
   // What takes the place of what was left out was not run: the next build does that.
   const isReplaced = found.some((one) => plainBeside(one) !== null);
   return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
+}
+
+/** Writes down what a program has shown, for all that have the same dispatch. */
+function record({ record: key, configuration, evidence }: Seen, store: Store): void {
+  const subject = key === null ? undefined : store.subject(key);
+  if (subject === undefined) return;
+  const written = { createdAt: new Date().toISOString(), createdBy: userName() };
+  store.putRecord(subject, { configuration, evidence, ...written });
 }
 
 /**

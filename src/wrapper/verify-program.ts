@@ -8,6 +8,7 @@ import { assess, gainBeside, judgementWith } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { purseOf } from '../program/purse.ts';
 import { programRuns, type StockContest, type Uncompiled } from '../program/runs.ts';
+import type { ComparedWorkload } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { callableOf, callsOf, measuringTools, NotVerifiedError } from './callable.ts';
@@ -30,6 +31,8 @@ export interface Limits {
 export interface Verification {
   readonly judgement: Judgement;
   readonly verdict: ProgramVerdict;
+  /** What the program's dispatches were seen to take. */
+  readonly workloads: readonly ComparedWorkload[];
   /** What became of what was offered to all operations at once. */
   readonly programWide: {
     /** What of it is better than what they had. */
@@ -93,13 +96,15 @@ export async function verifyTuned(
     return {
       verdict: { ...notVerified(reason), skipped, injected: isInjecting },
       judgement: { kept: keys, leftOut: [], open: isInjecting ? reason : null },
+      workloads: [],
       programWide: NOTHING_CHOSEN,
     };
   }
   const stock = await compileStock();
   if (injection.route === 'none' && offer.size === 0) {
     const verdict = { functions: [], skipped, leftOut: [], injected: false, reason: injection.reason };
-    return { verdict, judgement: { kept: keys, leftOut: [], open: null }, programWide: NOTHING_CHOSEN };
+    const judgement = { kept: keys, leftOut: [], open: null };
+    return { verdict, judgement, workloads: [], programWide: NOTHING_CHOSEN };
   }
   if (isInjecting) {
     // Both at once: a compiler seldom keeps more than one core busy.
@@ -145,6 +150,7 @@ export async function verifyTuned(
           reason: null,
         },
         judgement,
+        workloads: wide.workloads,
         programWide: { chosen, reason, isOpen: false },
       };
     }
@@ -158,7 +164,7 @@ export async function verifyTuned(
     judgement.kept.length === 0
       ? { ...found, injected: false, reason: why }
       : { ...found, injected: true, reason: open };
-  return { verdict, judgement, programWide };
+  return { verdict, judgement, workloads: own.workloads, programWide };
 }
 
 const told = ({ leftOut }: Judgement) => leftOut.map(({ key, reason }) => ({ workload: key, reason }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { assess, gainBeside, judgementWith, type Assessed } from '../../src/program/assess.ts';
-import type { programRuns } from '../../src/program/runs.ts';
+import type { ProgramsRun } from '../../src/program/runs.ts';
 
 /** A program whose functions are so many times faster than stock, give or take a tenth; null where they were not timed. */
 const program = (ratios: readonly (number | null)[], open: string | null = null): Assessed => ({
@@ -9,8 +9,13 @@ const program = (ratios: readonly (number | null)[], open: string | null = null)
     ...{ name: `f${i}`, equal: true, maxError: 0, reason: null },
     timing: ratio === null ? null : { ratio, low: ratio * 0.9, high: ratio * 1.1, seconds: [ratio, 1] },
   })),
+  workloads: [],
 });
-const nothing: Assessed = { judgement: { kept: [], leftOut: [], open: null }, functions: [] };
+const nothing: Assessed = {
+  judgement: { kept: [], leftOut: [], open: null },
+  functions: [],
+  workloads: [],
+};
 
 test.each([
   ['alone', program([2]), nothing, 2],
@@ -33,7 +38,7 @@ test.each([
 });
 
 test('without configurations nothing is run', async () => {
-  expect(await assess([], {} as ReturnType<typeof programRuns>)).toEqual(nothing);
+  expect(await assess([], {} as ProgramsRun)).toEqual(nothing);
 });
 
 test('a program that is better with what was offered is the one that was run', () => {

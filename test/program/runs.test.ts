@@ -67,7 +67,12 @@ ${deeds}`;
 test('a program with equal results that is no slower', async () => {
   const { runs } = fakeProgram('case $module in a) ms=0.5 ;; esac');
   expect(await runs.compare(['a'])).toEqual({ results: 'equal', reason: null });
+  // What nobody has asked for is not known.
+  expect(runs.comparedIn(['a'])).toEqual([]);
   expect(await runs.slower(['a'])).toEqual([]);
+  expect(runs.comparedIn(['a'])).toMatchObject([
+    { key: 'a', calls: 1, areSame: true, comparison: { ratio: 2 } },
+  ]);
   expect(await runs.ratio(['a'])).toBe(1);
   expect(runs.verdictsOf(['a'])).toMatchObject([
     { name: 'main', equal: true, maxError: 0, reason: null, timing: { ratio: 2, seconds: [0.001, 0.0005] } },
