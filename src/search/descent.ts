@@ -2,6 +2,15 @@
 import type { Point, SearchSpace } from './space.ts';
 import { randomPoint, unseen, type Random, type Strategy, type StrategyFactory } from './strategy.ts';
 
+/**
+ * How many of the best inner parts of the starts are crossed with how many of the best outer ones: what is best inside is seldom
+ * what the best start has outside.
+ */
+const CROSSED = 5;
+
+/** Most points that come of it: a batch, about. */
+const MOST_CROSSINGS = 16;
+
 /** A move must save this share of the time to count: less is within the noise of a single screening. */
 const MIN_GAIN = 0.004;
 
@@ -11,7 +20,7 @@ interface Scored {
 }
 
 /**
- * Measures the space's starts, then walks from the best: for one knob after the other it tries all other values and
+ * Measures the space's starts, crosses what is inside the best of them with what is outside, then walks from the best: for one knob after the other it tries all other values and
  * moves to the best one found. When a whole round over the knobs brings nothing, it restarts from the next best
  * start, and when those are used up from a random change of the best point.
  *
@@ -35,6 +44,7 @@ class Descent implements Strategy {
   #knob: number | null = null;
   #line: Point[] = [];
   #improved = false;
+  #isCrossed = false;
   #restarts = 0;
 
   constructor(space: SearchSpace, random: Random) {
@@ -54,6 +64,12 @@ class Descent implements Strategy {
     };
     take(this.#starts);
     if (points.length > 0) return points;
+    if (!this.#isCrossed && this.#measured.length > 0) {
+      this.#isCrossed = true;
+      this.#starts = crossings(this.#space, this.#measured);
+      take(this.#starts);
+      if (points.length > 0) return points;
+    }
     if (this.#measured.length === 0) {
       take(Array.from({ length: 64 * limit }, () => randomPoint(this.#space, this.#random)));
       return points;
@@ -156,6 +172,36 @@ function combinations(from: Point, improving: readonly Point[]): Point[] {
     all = merged;
   }
   return results;
+}
+
+/** The best inner parts of what was measured with the best outer parts of others, those of the best first. */
+function crossings({ knobs }: SearchSpace, measured: readonly Scored[]): Point[] {
+  const inner = knobs.map(({ isInner }) => isInner === true);
+  if (!inner.includes(true)) return [];
+  const sorted = measured.toSorted((a, b) => a.cost - b.cost).map(({ point }) => point);
+  /** Of points that are alike in these knobs the best one, for the first few that differ. */
+  const bestBy = (isPart: boolean) =>
+    [
+      ...new Map(
+        sorted
+          .toReversed()
+          .map((point) => [point.filter((_, i) => inner[i] === isPart).join(), point] as const),
+      ).values(),
+    ]
+      .sort((a, b) => sorted.indexOf(a) - sorted.indexOf(b))
+      .slice(0, CROSSED);
+  const outsides = bestBy(false);
+  return bestBy(true)
+    .flatMap((inside, i) =>
+      outsides.map((outside, j) => ({
+        rank: i + j,
+        point: inside.map((value, knob) => (inner[knob]! ? value : outside[knob]!)),
+      })),
+    )
+    .filter(({ point }) => !measured.some((one) => isSame(one.point, point)))
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, MOST_CROSSINGS)
+    .map(({ point }) => point);
 }
 
 function shuffled(values: number[], random: Random): number[] {

@@ -4,6 +4,8 @@
 export interface Knob {
   readonly name: string;
   readonly values: readonly number[];
+  /** Decides what registers hold, which the others are built around; where none does, all are of one sort. */
+  readonly isInner?: boolean;
 }
 
 /** A choice for every knob: indices into `Knob.values`, in the order of `SearchSpace.knobs`. */

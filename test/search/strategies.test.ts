@@ -120,6 +120,36 @@ describe('coordinate descent', () => {
     ]);
   });
 
+  test('crosses what is inside the best starts with what is outside others', () => {
+    const plain = space(
+      [9, 9, 9],
+      [
+        [1, 1, 5],
+        [2, 2, 6],
+        [3, 3, 7],
+      ],
+      () => false,
+    );
+    const of = { ...plain, knobs: plain.knobs.map((knob, i) => ({ ...knob, isInner: i === 2 })) };
+    const strategy = coordinateDescent(of, seededRandom(1));
+    // The better the inner part, the worse what it starts with.
+    const cost = ([a, b, c]: Point) => 10 * Math.abs(1 - a!) + 10 * Math.abs(1 - b!) + 8 - c!;
+    strategy.observe(strategy.propose(16).map((point) => ({ point, cost: cost(point) })));
+    const first = strategy.propose(2);
+    expect(first).toEqual([
+      [2, 2, 5],
+      [1, 1, 6],
+    ]);
+    strategy.observe(first.map((point) => ({ point, cost: cost(point) })));
+    // What there was no room for comes next.
+    expect(strategy.propose(16)).toEqual([
+      [3, 3, 5],
+      [1, 1, 7],
+      [3, 3, 6],
+      [2, 2, 7],
+    ]);
+  });
+
   test('finds the bottom of a bowl among three million points', () => {
     const target = [7, 3, 11, 5, 2, 8];
     const of = space([12, 12, 12, 12, 12, 12], [[0, 0, 0, 0, 0, 0]], () => false);

@@ -71,7 +71,8 @@ export function knobsOf(
     const { kind } = workload.dimensions[dimension]!;
     const userName = level === 'inner' ? level : `${level}_${kind}`;
     const values = only?.[userName] ?? own;
-    tiles.push({ name: `${level}.${kind}${dimension}`, userName, level, dimension, values, most });
+    const isInner = level === 'vector' || level === 'inner';
+    tiles.push({ name: `${level}.${kind}${dimension}`, userName, level, dimension, values, most, isInner });
   };
   for (const [d, { kind, size }] of workload.dimensions.entries()) {
     if (kind === 'batch') {

@@ -154,7 +154,8 @@ export function llvmCpuSpace(
   const lanes = lanesOf(workload, options);
   const own = fitting(knobsOf(workload, options));
   const { tiles, peeling } = own;
-  const knobs: Knob[] = [...tiles, { name: 'peeling', values: peeling }];
+  // What is peeled are remainders of register tiles.
+  const knobs: Knob[] = [...tiles, { name: 'peeling', values: peeling, isInner: true }];
   const [mayTile, mayDataTile] = [0, 1].map((value) => only?.['data_tiling']?.includes(value) ?? true);
   const configurationAt = (point: Point) => {
     if (mayTile === false) return null;

@@ -91,7 +91,9 @@ export function windowSpace(
     lanes: inVectors.length > 0 ? inVectors : narrow,
     depth: roles.depth === null ? [0] : divisors(size(roles.depth), 1, MOST_DEPTH),
   };
-  const knobs: Knob[] = KNOBS.map((name) => ({ name, values: values[name] }));
+  const knobs: Knob[] = KNOBS.map((name) => ({
+    ...{ name, values: values[name], isInner: !name.startsWith('distribution.') },
+  }));
   const configurationAt = (point: Point): Configuration | null => {
     const choice = Object.fromEntries(KNOBS.map((name, i) => [name, values[name][point[i]!]!])) as Choice;
     return isLegal(choice, nativeVectorBytes, elementBits(accumulator.elementType))
