@@ -3,6 +3,7 @@ import type { Workload } from '../../workload/workload.ts';
 import { withKnobsLast, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
+import { canonical } from './canonical.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from './configuration.ts';
 import { illegality, liveTileBytes, vectorTileLimit, type VectorUnit } from './legality.ts';
 import { isDataTilable } from './families.ts';
@@ -78,6 +79,7 @@ function recipes(lanes: number, registers: number, isSeveral: boolean): Recipe[]
     // One row against a large matrix is bound by memory, which is read fastest in long runs, a few of its rows at a time.
     { rows: 1, columns: wide, reduction: 8, workgroup: [1, 2048], cache: [0, 0, 8] },
     { rows: 1, columns: 8 * lanes, reduction: 8, workgroup: [1, 2048], cache: [0, 0, 8] },
+    { rows: 1, columns: 16 * lanes, reduction: 2, workgroup: [1, 2048], cache: [0, 0, 8] },
     { rows: 1, columns: 8 * lanes, reduction: 2, workgroup: [16, 1] },
     { rows: 1, columns: 8 * lanes, reduction: 4, workgroup: [1, 512], cache: [0, 0, 128] },
     { rows: 1, columns: lanes, reduction: 16, workgroup: [1, 2048], cache: [0, 0, 128] },
@@ -159,7 +161,9 @@ export function llvmCpuSpace(
   const [mayTile, mayDataTile] = [0, 1].map((value) => only?.['data_tiling']?.includes(value) ?? true);
   const configurationAt = (point: Point) => {
     if (mayTile === false) return null;
-    const configuration = configurationOf(workload.dimensions, own, point);
+    const chosen = configurationOf(workload.dimensions, own, point);
+    // What somebody names is tried as he names it.
+    const configuration = only === undefined ? canonical(workload, chosen) : chosen;
     if (illegality(workload, configuration, options) !== null) return null;
     return isSlowToCompile(workload, configuration, options) ? null : configuration;
   };
