@@ -120,10 +120,13 @@ class Descent implements Strategy {
 
   /** Begins a round over all knobs; false when it had to be a random restart. */
   #nextRound(): boolean {
-    this.#knobs = shuffled(
+    // What is outside first: inside, the starts differ most.
+    const isInner = (knob: number) => this.#space.knobs[knob]!.isInner === true;
+    const knobs = shuffled(
       this.#space.knobs.map((_, i) => i),
       this.#random,
     );
+    this.#knobs = knobs.sort((a, b) => Number(isInner(a)) - Number(isInner(b)));
     if (this.#current !== null && this.#improved) {
       this.#improved = false;
       return true;

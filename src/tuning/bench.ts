@@ -7,7 +7,7 @@ import type { TrialOutcome } from '../store/store.ts';
 export type Screened =
   | {
       readonly outcome: 'measured';
-      /** Seconds of one execution that nothing gets in the way of, at each size. */
+      /** Seconds of one execution that nothing gets in the way of, at each size; over placements their geometric mean. */
       readonly seconds: readonly number[];
     }
   | {
@@ -16,12 +16,23 @@ export type Screened =
       readonly message: string;
     };
 
+/** One process in which a batch was timed. Seconds are of one execution, at each size. */
+export interface BatchProcess {
+  readonly placement: Placement;
+  /** Of the default; null where it was not in it. */
+  readonly defaultSeconds: readonly number[] | null;
+  /** Of each configuration; null where it was not timed. */
+  readonly seconds: readonly (readonly number[] | null)[];
+}
+
 /** One batch of a search. Seconds of different batches say little of each other: a machine is not always as fast. */
 export interface Batch {
   /** Of the default, at each size; null where it is too slow to be timed in every batch, or could not be timed in the first. */
   readonly defaultSeconds: readonly number[] | null;
   /** How often the default was timed in it. */
   readonly repetitions: number;
+  /** What each of its processes says. */
+  readonly processes: readonly BatchProcess[];
   /** Why the first batch has no time of the default; null where the machine is too busy to tell. */
   readonly problem: string | null;
   /** Of each configuration, in the same order. */

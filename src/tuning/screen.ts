@@ -4,10 +4,12 @@ import { configurationKey } from '../backend/index.ts';
 import { buildCandidates, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../measure/candidate-module.ts';
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
+import type { Placement } from '../measure/benchmark.ts';
+import { geometricMean } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
-import type { Batch, ReadyBatch, Screened } from './bench.ts';
+import type { Batch, BatchProcess, ReadyBatch, Screened } from './bench.ts';
 import { isTooBusy } from './busy.ts';
 import { DOES_NOT_RUN } from './undecided.ts';
 
@@ -27,6 +29,9 @@ interface Care {
 const TIMED_SECONDS = 0.03;
 const MOST_REPETITIONS = 12;
 
+/** Fewer in one process do not tell what is disturbed. */
+const LEAST_REPETITIONS = 3;
+
 /** What as many runs of the default as there are repetitions may take, in seconds. */
 const RUNS_SECONDS = 0.1;
 
@@ -42,11 +47,22 @@ const DEFAULT_SHARE = 0.08;
 /** Where the default is slow, what the candidates of the first batch may take: as much again if some hang, and the finals. */
 const FIRST_BATCH_SHARE = 0.3;
 
+/**
+ * So many configurations are timed in both placements of operands: what is luck in one of them would lead the search. A few are a
+ * short look, for which another process takes too long.
+ */
+const LEAST_FOR_PLACEMENTS = 6;
+
 /** A candidate that is so many times slower than the default need not be measured to its end. */
 const HOPELESS = 20;
 
 /** What loading a module may take on a busy machine. */
 const START_SECONDS = 5;
+
+/** What one process says. */
+interface Timed extends CandidateTimings {
+  readonly placement: Placement;
+}
 
 /** Configurations that are compiled beside the default. */
 export interface CompiledTogether {
@@ -94,14 +110,15 @@ export class Screener {
 
   async #batch(candidates: readonly Candidate[], build: Build, timeoutSeconds: number): Promise<Batch> {
     const isFirst = this.#defaults.length === 0;
-    const timings: CandidateTimings =
+    const processes =
       build.module === null
-        ? { seconds: new Map(), failed: new Map() }
+        ? []
         : await this.#time(
             build.module,
             build.built.map(({ name }) => name),
             timeoutSeconds,
           );
+    const timings = together(processes);
 
     const own = timings.seconds.get(DEFAULT_NAME);
     this.#defaults = own ?? this.#defaults;
@@ -110,6 +127,11 @@ export class Screener {
     return {
       defaultSeconds,
       repetitions: defaultSeconds === null ? 0 : this.#care.repetitions,
+      processes: processes.map(({ placement, seconds }): BatchProcess => ({
+        placement,
+        defaultSeconds: seconds.get(DEFAULT_NAME) ?? null,
+        seconds: candidates.map(({ name }) => seconds.get(name) ?? null),
+      })),
       problem: isMissing
         ? await this.#problemOf(
             build.refused.get(DEFAULT_NAME),
@@ -154,7 +176,7 @@ export class Screener {
     return { repetitions, minSeconds: TIMED_SECONDS / repetitions };
   }
 
-  async #time(module: string, names: readonly string[], timeoutSeconds: number) {
+  async #time(module: string, names: readonly string[], timeoutSeconds: number): Promise<Timed[]> {
     // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
     await sleep(20);
     if (this.#defaults.length === 0) {
@@ -166,7 +188,7 @@ export class Screener {
         only: [DEFAULT_NAME],
       });
       this.#defaults = first.seconds.get(DEFAULT_NAME) ?? [];
-      if (this.#defaults.length === 0) return first;
+      if (this.#defaults.length === 0) return [{ ...first, placement: 'apart' }];
       if (this.#isSlow) {
         const rest = names.filter((name) => name !== DEFAULT_NAME);
         return this.#timeBatch(module, rest, rest, timeoutSeconds * FIRST_BATCH_SHARE);
@@ -175,21 +197,45 @@ export class Screener {
     return this.#timeBatch(module, names, undefined, timeoutSeconds);
   }
 
-  #timeBatch(
+  async #timeBatch(
     module: string,
     names: readonly string[],
     only: readonly string[] | undefined,
     timeoutSeconds: number,
-  ) {
+  ): Promise<Timed[]> {
     const { repetitions, minSeconds } = this.#care;
     // One that hangs must not take the rest of the budget with it.
     const sizes = this.#defaults.length;
     const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.#defaultRun);
-    return timeCandidates(this.#toolchain, this.#workload, module, names, {
-      repetitions,
-      minSeconds,
-      timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + names.length * repetitions * longest),
-      ...(only && { only }),
-    });
+    const isInBoth = repetitions >= 2 * LEAST_REPETITIONS && names.length > LEAST_FOR_PLACEMENTS;
+    const placements: readonly Placement[] = isInBoth ? ['apart', 'packed'] : ['apart'];
+    const processes: Timed[] = [];
+    for (const placement of placements) {
+      const own = Math.ceil(repetitions / placements.length);
+      const timings = await timeCandidates(this.#toolchain, this.#workload, module, names, {
+        repetitions: own,
+        minSeconds,
+        timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + names.length * own * longest),
+        placement,
+        ...(only && { only }),
+      });
+      processes.push({ ...timings, placement });
+    }
+    return processes;
   }
+}
+
+/** What was timed in all processes, as the geometric mean of them; what failed in one has failed. */
+function together(processes: readonly Timed[]): CandidateTimings {
+  const failed = new Map(processes.flatMap((one) => [...one.failed]));
+  const seconds = new Map<string, readonly number[]>();
+  for (const [name, first] of processes[0]?.seconds ?? []) {
+    const all = processes.map((one) => one.seconds.get(name));
+    if (!failed.has(name) && all.every((one) => one !== undefined))
+      seconds.set(
+        name,
+        first.map((_, size) => geometricMean(all.map((one) => one[size]!))),
+      );
+  }
+  return { seconds, failed };
 }

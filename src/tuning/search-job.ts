@@ -13,7 +13,7 @@ export interface Effort {
   readonly finalists: number;
 }
 
-export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 4 };
+export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 6, finalists: 4 };
 
 /** What a search says of itself while it runs. Seconds are of one execution. */
 export interface TuningProgress {

@@ -23,15 +23,16 @@ export function trialOf(
 /** What was timed in one batch of the search. */
 export const runsOf = (
   configurations: readonly Configuration[],
-  { results, defaultSeconds }: Batch,
+  { processes }: Batch,
   batch: number,
 ): Run[] =>
-  configurations.flatMap((configuration, i): Run[] => {
-    const result = results[i]!;
-    if (result.outcome !== 'measured') return [];
-    const { seconds } = result;
-    return [{ configuration, stage: 'search', batch, placement: 'apart', build: 0, seconds, defaultSeconds }];
-  });
+  processes.flatMap(({ placement, defaultSeconds, seconds: all }) =>
+    configurations.flatMap((configuration, i): Run[] => {
+      const seconds = all[i] ?? null;
+      if (seconds === null) return [];
+      return [{ configuration, stage: 'search', batch, placement, build: 0, seconds, defaultSeconds }];
+    }),
+  );
 
 /** The default as a trial, so that the table of trials shows what everything is compared with. */
 export const defaultTrial = (seconds: number, strategy: string): Trial => ({

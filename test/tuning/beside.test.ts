@@ -21,7 +21,13 @@ describe('finalists', () => {
   const ranked = (...configurations: readonly Configuration[]) => {
     const ranks = new Ranks();
     const results = configurations.map((_, i) => ({ outcome: 'measured', seconds: [1 + i / 10] }) as const);
-    ranks.observe(configurations, { defaultSeconds: [10], repetitions: 3, problem: null, results });
+    ranks.observe(configurations, {
+      defaultSeconds: [10],
+      repetitions: 3,
+      processes: [],
+      problem: null,
+      results,
+    });
     return ranks;
   };
   const among = (count: number, ...configurations: readonly Configuration[]) =>

@@ -21,6 +21,7 @@ const batch = (
 ): Batch => ({
   defaultSeconds,
   repetitions: 3,
+  processes: [],
   problem: null,
   results: seconds.map((own) =>
     own === null ? { outcome: 'run-error', message: 'no' } : { outcome: 'measured', seconds: own },

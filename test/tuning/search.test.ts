@@ -99,6 +99,7 @@ test('a decision can be made again from what is stored', async () => {
     ranks.observe(timed, {
       defaultSeconds: own[0]!.defaultSeconds,
       repetitions: 3,
+      processes: [],
       problem: null,
       results: own.map(({ seconds }) => ({ outcome: 'measured', seconds })),
     });

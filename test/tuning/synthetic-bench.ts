@@ -40,16 +40,17 @@ export function syntheticBench({
     prepareBatch(configurations) {
       const occasion = { batch: batches.length };
       batches.push(configurations);
-      const time = (): Promise<Batch> =>
-        Promise.resolve({
-          defaultSeconds: isSlow && occasion.batch > 0 ? null : timed(occasion, 1),
-          repetitions: isSlow && occasion.batch > 0 ? 0 : 3,
+      const time = (): Promise<Batch> => {
+        const own = isSlow && occasion.batch > 0 ? null : timed(occasion, 1);
+        const seconds = configurations.map((one) => timed(occasion, gainOf(one, occasion)));
+        return Promise.resolve({
+          defaultSeconds: own,
+          repetitions: own === null ? 0 : 3,
+          processes: [{ placement: 'apart', defaultSeconds: own, seconds }],
           problem: null,
-          results: configurations.map((configuration) => ({
-            outcome: 'measured',
-            seconds: timed(occasion, gainOf(configuration, occasion)),
-          })),
+          results: seconds.map((one) => ({ outcome: 'measured', seconds: one })),
         });
+      };
       return Promise.resolve({ time });
     },
     finalsSeconds: () => 0,
