@@ -48,9 +48,8 @@ export const rowDimension = (workload: Workload): number =>
     (d) => d !== laneDimension(workload) && workload.dimensions[d]!.kind !== 'batch',
   ) ?? -1;
 
-/** Whether the result has more than one row: one alone is bound by memory. */
-export const hasRows = (workload: Workload): boolean =>
-  (workload.dimensions[rowDimension(workload)]?.size ?? 1) > 1;
+/** Rows of the result: one alone is bound by memory. */
+export const rowsOf = (workload: Workload): number => workload.dimensions[rowDimension(workload)]?.size ?? 1;
 
 /** Results that one register holds. */
 export const lanesOf = (
@@ -81,7 +80,7 @@ export function knobsOf(
     } else if (kind === 'k') {
       // With no n the products are summed along k, so that is where the vectors lie.
       add('vector', d, isMatvec ? laneTiles(size, lanes) : reductionTiles(size), roundUp(size, lanes));
-      add('cache', d, hasRows(workload) ? cacheTiles(size) : streamedTiles(size), size);
+      add('cache', d, rowsOf(workload) > 1 ? cacheTiles(size) : streamedTiles(size), size);
     } else {
       const isLane = d === lane && !isMatvec;
       add('distribution', d, workgroupTiles(size), roundUp(size, 16));

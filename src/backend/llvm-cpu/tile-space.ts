@@ -10,12 +10,12 @@ import { isDataTilable } from './families.ts';
 import {
   configurationOf,
   fitting,
-  hasRows,
   knobsOf,
   laneDimension,
   lanesOf,
   pointOf,
   rowDimension,
+  rowsOf,
   type TileKnob,
 } from './tile-knobs.ts';
 import { roundUp } from './tile-sizes.ts';
@@ -34,6 +34,9 @@ function nearestEven(values: readonly number[], wanted: number, size: number): n
   return even >= 0 && values[even]! >= wanted / 3 ? even : nearest(values, wanted);
 }
 
+/** So few rows against a large matrix are bound by memory, too. */
+const FEW_ROWS = 4;
+
 /** Preferences for one start: sizes in elements, matched to the nearest value of each knob. */
 interface Recipe {
   readonly rows: number;
@@ -48,9 +51,9 @@ interface Recipe {
  * Register tiles, blocked for registers alone or for the caches too. A search that is short tries no more than the first few:
  * those that many workloads of models did best with.
  * @param registers that vectors have
- * @param isSeveral whether the result has several rows
+ * @param rows of the result
  */
-function recipes(lanes: number, registers: number, isSeveral: boolean): Recipe[] {
+function recipes(lanes: number, registers: number, rows: number): Recipe[] {
   const wide = 4 * lanes;
   const middle = 2 * lanes;
   const few = registers < 32;
@@ -62,11 +65,12 @@ function recipes(lanes: number, registers: number, isSeveral: boolean): Recipe[]
     { rows: 12, columns: lanes, reduction: 1, workgroup: [1, 1] },
   ];
   const all: Recipe[] = [
-    ...(few && isSeveral ? forFew : []),
+    ...(few && rows > 1 ? forFew : []),
     { rows: 8, columns: middle, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 1, workgroup: [1, 1] },
     // One register of columns, whose rows are broadcast as they are multiplied: the best of many awkward sizes.
     { rows: 16, columns: lanes, reduction: 1, workgroup: [128, 64] },
+    { rows: 16, columns: lanes, reduction: 1, workgroup: [1, 512] },
     { rows: 4, columns: wide, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 4, workgroup: [64, 256] },
     { rows: 12, columns: middle, reduction: 1, workgroup: [192, 256] },
@@ -86,12 +90,13 @@ function recipes(lanes: number, registers: number, isSeveral: boolean): Recipe[]
     { rows: 1, columns: 8 * lanes, reduction: 16, workgroup: [1, 256] },
     { rows: 1, columns: wide, reduction: 8, workgroup: [1, 128] },
     { rows: 2, columns: wide, reduction: 4, workgroup: [64, 128] },
-    { rows: 16, columns: lanes, reduction: 1, workgroup: [128, 512] },
     { rows: 8, columns: middle, reduction: 16, workgroup: [64, 64] },
   ];
   const isOne = ({ rows }: Recipe) => rows === 1;
-  // One row has no use for more; several have little use for one.
-  return isSeveral ? all : [...all.filter(isOne), ...all.filter((recipe) => !isOne(recipe))];
+  const others = all.filter((recipe) => !isOne(recipe));
+  // One row has no use for more; many have none for one.
+  if (rows > FEW_ROWS) return others;
+  return rows > 1 ? [...others, ...all.filter(isOne)] : [...all.filter(isOne), ...others];
 }
 
 function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe): number[] {
@@ -193,7 +198,7 @@ export function llvmCpuSpace(
   // Threads are not equally free: what is divided by their number alone waits for the last one.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
   const starts = new Map<string, Point>();
-  for (const recipe of recipes(lanes, vectorRegisters(options), hasRows(workload))) {
+  for (const recipe of recipes(lanes, vectorRegisters(options), rowsOf(workload))) {
     for (const [i, peel] of peeling.entries()) {
       const start = [...startAt(workload, tiles, recipe), i];
       const configuration = configurationOf(workload.dimensions, own, start);
