@@ -74,6 +74,7 @@ function recipes(lanes: number, registers: number, rows: number): Recipe[] {
     { rows: 4, columns: wide, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 4, workgroup: [64, 256] },
     { rows: 12, columns: middle, reduction: 1, workgroup: [192, 256] },
+    { rows: 14, columns: middle, reduction: 1, workgroup: [1, 1] },
     { rows: 6, columns: wide, reduction: 1, workgroup: [96, 512] },
     { rows: 4, columns: wide, reduction: 4, workgroup: [1, 256] },
     { rows: 8, columns: middle, reduction: 8, workgroup: [32, 256] },
