@@ -6,7 +6,7 @@ import type { MeasuringTools } from '../compiler/find.ts';
 import type { Input } from '../input/input.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { tuneWorkloads } from '../tuning/tune-workloads.ts';
-import { DEFAULT_EFFORT, type TuningProgress } from '../tuning/search-job.ts';
+import type { TuningProgress } from '../tuning/search-job.ts';
 import { workloadKey } from '../workload/workload.ts';
 import { knownOf, type Knowledge } from './ask.ts';
 import type { Planned } from './plan.ts';
@@ -43,7 +43,7 @@ export function executorHere(
     tune: (works, again, index, { budgetSeconds, finishEarly, signal }) =>
       tuneWorkloads(works, store, sites[index]!.site, tools, surroundings, {
         ...{ budgetSeconds, givenSeconds: budgetSeconds, finishEarly, signal, again },
-        ...{ effort: DEFAULT_EFFORT, compilesAtOnce: jobs, isEachAlone: true },
+        ...{ compilesAtOnce: jobs, isEachAlone: true },
         ...(onProgress && { onProgress }),
       }),
   };

@@ -13,7 +13,10 @@ export interface Effort {
   readonly finalists: number;
 }
 
-export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 6, finalists: 4 };
+export const DEFAULT_EFFORT: Effort = { trialsPerBatch: 16, maxTrials: 160, patience: 4, finalists: 4 };
+
+/** What is alone has all of the time: it takes more than four batches to walk once along every knob. */
+export const EFFORT_ALONE: Effort = { ...DEFAULT_EFFORT, patience: 6 };
 
 /** What a search says of itself while it runs. Seconds are of one execution. */
 export interface TuningProgress {

@@ -25,7 +25,7 @@ import type { TuningResult } from './result.ts';
 import { shareOf } from './share.ts';
 import { tuneTogether } from './tune-together.ts';
 import { isWorthAnotherTry } from './undecided.ts';
-import { DEFAULT_EFFORT, type Effort, type TuningProgress } from './search-job.ts';
+import { DEFAULT_EFFORT, EFFORT_ALONE, type Effort, type TuningProgress } from './search-job.ts';
 import { WorkloadSearch } from './workload-search.ts';
 
 /** A workload that is to be tuned. */
@@ -206,7 +206,8 @@ export async function tuneWorkloads(
       commonDirectory: workDirectory,
       signal: AbortSignal.any([options.signal, overdue]),
     };
-    const effort = options.effort ?? DEFAULT_EFFORT;
+    const isAlone = options.isEachAlone === true || left.length === 1;
+    const effort = options.effort ?? (isAlone ? EFFORT_ALONE : DEFAULT_EFFORT);
     const { onProgress, finishEarly } = options;
     // Several are compiled at once.
     const toolchains = left.map((_, i) => ({ ...toolchain, workDirectory: join(workDirectory, String(i)) }));

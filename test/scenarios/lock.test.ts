@@ -426,7 +426,9 @@ describe('iree-tuned lock', () => {
     cpSync(origin.database, place.database);
     const store = openSqliteStore(place.database);
     const [found] = store.allRecords();
-    store.putRecord(store.subject(found!)!, { ...DECISION, configuration: { ...TILE, peeling: false } });
+    const surer = { ...DECISION.evidence, low: 1.8 };
+    const configuration = { ...TILE, peeling: false };
+    store.putRecord(store.subject(found!)!, { ...DECISION, configuration, evidence: surer });
     store.close();
     const { stdout } = await lock(place, []);
     expect(stdout).toMatch(/\n- contraction .*"peeling":true.*\n\+ contraction .*"peeling":false.*\nWrote /);

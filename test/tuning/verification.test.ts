@@ -27,7 +27,7 @@ const isSame = (a: Configuration, b: Configuration) => configurationKey(a) === c
 /** No start of any search. */
 const elsewhere = {
   ...(first as Extract<Configuration, { kind: 'tile' }>),
-  peeling: !('peeling' in first! && first.peeling),
+  vectorReduction: [0, 0, 2],
 };
 
 const alike: TuningRecord = {
