@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { parse, type Operation } from 'mlir-parser-ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
 import type { DispatchArgument } from '../workload/contraction/dispatch.ts';
-import { BOUND_BY_WORK, LEAST_STREAMED } from '../workload/contraction/traffic.ts';
+import { BOUND_BY_WIDE_WORK, BOUND_BY_WORK, LEAST_STREAMED } from '../workload/contraction/traffic.ts';
 import { rootFormOf, workloadFlops, type OperationWorkload } from '../workload/workload.ts';
 
 /** A dispatch whose root can be tuned where it is. */
@@ -28,12 +28,17 @@ const MOST_BYTES = 512 * 1024 * 1024;
  */
 const COLD_BYTES = 64 * 1024 * 1024;
 
+/** What passes by of a program that no cache keeps, in bytes; and of it, what one dispatch may read itself. */
+const LEAST_PASSING = 32 * 1024 * 1024;
+const OWN_SHARE = 0.25;
+
 /** The dispatches that have exactly one operation that multiplies and adds, beside what is done element by element. Pure. */
 export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
   // Offsets are the same in bytes and in characters.
   const text = Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
   const executables = executablesOf(text);
   const sites = sitesOf(text);
+  const hasWideVectors = /\bnative_vector_size = 64\b/.test(text);
   const { operations } = parse(flow);
   let next = 0;
   return executables.flatMap((executable): ProgramDispatch[] => {
@@ -50,7 +55,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
     const types = argumentTypes(executable.function.text);
     if (types === null || !isElementwiseBeside(executable.function.text)) return [];
     const isPlain = root.indexingMaps.every(({ strided, windows }) => !strided && !windows);
-    const streamed = streamedBuffers(types, calls, workloadFlops(form.workload));
+    const streamed = streamedBuffers(types, calls, workloadFlops(form.workload), hasWideVectors);
     const { start, end } = executable.function;
     const found = { executable: executable.name, start, end };
     // A few additions that are fused into it change little: it is measured with its workload alone.
@@ -224,14 +229,17 @@ function streamedBuffers(
   types: readonly Omit<DispatchArgument, 'buffers'>[],
   calls: readonly Site[],
   flops: number,
+  hasWideVectors: boolean,
 ): number[] {
   const sizes = types.map(({ shape, elementType }) => bytesOf(shape, elementType));
   const isStreamed = sizes.map(
     (size, i) => size >= LEAST_STREAMED && calls.some(({ operands }) => typeof operands[i] === 'string'),
   );
   const streamed = sizes.reduce((sum, size, i) => (isStreamed[i]! ? sum + size : sum), 0);
-  if (streamed === 0 || flops / streamed > BOUND_BY_WORK) return sizes.map(() => 1);
   const passing = Math.max(...calls.map(({ streamedBytes }) => streamedBytes));
+  const isFarMore = passing >= LEAST_PASSING && streamed <= OWN_SHARE * passing;
+  const most = hasWideVectors && isFarMore ? BOUND_BY_WIDE_WORK : BOUND_BY_WORK;
+  if (streamed === 0 || flops / streamed > most) return sizes.map(() => 1);
   // Hardly anything passes by but itself.
   const isAlone = (size: number) => passing < 1.5 * size;
   const spread = Math.min(MOST_BYTES, Math.max(COLD_BYTES, passing));

@@ -262,11 +262,9 @@ function conclude(
     const configuration = configurationText(own);
     leftOut.set(`${workload} ${configuration}`, { workload, configuration, reason });
   }
-  const better = withProgramWide(kept, programWide.chosen, programWide.reason).map((decision) => {
-    const seen = seenInProgram(decision, workloads, inspected.site.deviceKey);
-    if (seen !== null && !settings.readonly) record(seen, store);
-    return seen ?? decision;
-  });
+  const wanted = withProgramWide(kept, programWide.chosen, programWide.reason);
+  const seen = wanted.map((decision) => seenInProgram(decision, workloads, inspected.site.deviceKey));
+  const better = wanted.map((decision, i) => seen[i] ?? decision);
   const set = injectedSet(better, planCompile(better, inspected, command, surroundings).route);
   const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
   const { budgetSeconds } = settings;
@@ -279,9 +277,12 @@ function conclude(
     programWide: triedOf(offer, programWide, memory?.programWide ?? null, settings.budgetSeconds),
     open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
   });
-  if (!settings.readonly)
+  if (!settings.readonly) {
     for (const decision of found)
       mark(decision, left.get(decision.tunable.key)!, store, inspected.site.deviceKey);
+    const shown = seen.filter((one) => one !== null);
+    for (const one of new Map(shown.map((one) => [one.tunable.key, one])).values()) record(one, store);
+  }
   // What takes the place of what was left out was not run: the next build does that.
   const isReplaced = found.some((one) => plainBeside(one) !== null);
   return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };

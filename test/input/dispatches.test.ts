@@ -265,10 +265,27 @@ describe('weights', () => {
     expect(buffersOf(text)).toEqual([undefined]);
   });
 
-  test('do not matter where there is much to do with each of them', () => {
-    const calls = Array.from({ length: 8 }, (_, i) => callOf(MATMUL, '%x', `%w${i}`));
-    const weights = Array.from({ length: 8 }, (_, i) => argument(i));
-    const text = program([executable(MATMUL)], calls, [imported('x', '512x512xf32'), ...weights]);
-    expect(buffersOf(text)).toEqual([undefined]);
+  describe('where there is much to do with each of them', () => {
+    const products = (count: number, vectorBytes: number) => {
+      const calls = Array.from({ length: count }, (_, i) =>
+        callOf(MATMUL, i === 0 ? '%x' : `%call${i - 1}`, `%w${i}`),
+      );
+      const weights = Array.from({ length: count }, (_, i) => argument(i));
+      const text = program([executable(MATMUL)], calls, [
+        `%x = flow.tensor.empty : tensor<512x512xf32>`,
+        ...weights,
+      ]);
+      const target = `#hal.executable.target<"llvm-cpu", "x", {native_vector_size = ${vectorBytes} : i64}>\n`;
+      return Buffer.concat([Buffer.from(`#target = ${target}`), text]);
+    };
+    test.each([
+      ['do not matter', 40, 32],
+      ['do not matter where few pass by, however wide vectors are', 20, 64],
+    ])('%s', (_, count, vectorBytes) => {
+      expect(buffersOf(products(count, vectorBytes))).toEqual([undefined]);
+    });
+    test('matter to wide vectors where many pass by', () => {
+      expect(buffersOf(products(40, 64))).toEqual([[1, 64, 1]]);
+    });
   });
 });

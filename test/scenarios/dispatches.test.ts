@@ -110,6 +110,24 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     }
   });
 
+  test('gains what its program shows, which is what its record says from then on', async () => {
+    record((workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
+    const { explanation } = await place.explain(argv, {
+      env: { IREE_TUNED_ON_MISS: 'tune', IREE_TUNED_BUDGET: '30' },
+    });
+    const { reason, speedup } = explanation.operations.find(({ workload }) => isStrided(workload!))!;
+    expect(reason).toMatch(/^[\d.]+x faster than the default, as its program shows$/);
+    const store = openSqliteStore(place.database);
+    const records = store.allRecords();
+    store.close();
+    const evidenceOf = (is: boolean) =>
+      records.filter(({ workload }) => isStrided(workload) === is).map(({ evidence }) => evidence);
+    expect(evidenceOf(true)).toMatchObject([speedup!]);
+    expect(evidenceOf(true)[0]!.processes).toBeGreaterThan(DECISION.evidence.processes);
+    const { ratio, processes } = DECISION.evidence;
+    expect(evidenceOf(false)).toMatchObject([1, 2].map(() => ({ ratio, processes })));
+  });
+
   test('is skipped where executables cannot be substituted', async () => {
     record((workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: 'spec' } });

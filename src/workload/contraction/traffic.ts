@@ -5,6 +5,12 @@ import { contractionFlops, extentsOf, type Contraction, type OperandForm } from 
 /** Operations on numbers for each byte read from which on it does not matter where the bytes come from. */
 export const BOUND_BY_WORK = 40;
 
+/**
+ * The same of processors with vectors of 64 bytes, in programs that read more than any cache keeps: they do several times as much
+ * while a byte comes from memory, and tiles that read weights twice lose there what they gain where weights are in a cache.
+ */
+export const BOUND_BY_WIDE_WORK = 512;
+
 /** Operands that are smaller than this stay in the caches whatever passes by, in bytes. */
 export const LEAST_STREAMED = 64 * 1024;
 
