@@ -4,7 +4,7 @@ import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
 import type { Run } from '../store/store.ts';
 import { geometricMean, largestDeviation, median, noiseFloor } from '../measure/statistics.ts';
 import type { FailedFinalist, Finalist, Finals, Stratum } from './bench.ts';
-import { isNearlyPlain, judge, LOOKS, mayBeat, ordinary, type Judgement, type Process } from './rule.ts';
+import { isNearlyClaimed, judge, LOOKS, mayBeat, ordinary, type Judgement, type Process } from './rule.ts';
 import { isBeside } from './sorts.ts';
 
 /** Of each process in turn: the first four are one of each. */
@@ -69,12 +69,13 @@ export async function race(
   let running = runners;
   const defaultMeans: number[] = [];
   const againRatios: number[] = [];
+  const areQuick = finals.leastProcesses >= LOOKS[0]!;
   const isDecided = () => running.length === 0 && defaultMeans.length >= finals.leastProcesses;
   for (let misses = 0; !isDecided() && misses < MOST_MISSES;) {
     const count = defaultMeans.length;
     const isEnough = count >= finals.leastProcesses && !isTimeLeft();
     // To leave it now would make all that was spent on it worth nothing.
-    const isWorthIt = running.some(({ processes }) => isNearlyPlain(processes));
+    const isWorthIt = running.some(({ processes }) => isNearlyClaimed(processes, areQuick));
     if (count >= finals.mostProcesses || (isEnough && !isWorthIt)) break;
     const stratum = STRATA[count % STRATA.length]!;
     const timed = await finals.time(

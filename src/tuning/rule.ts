@@ -71,6 +71,10 @@ const PLAIN_GAINS: readonly (readonly [processes: number, gain: number])[] = [
   [8, 0.1],
 ];
 
+/** What gains as much in each of its processes is hardly luck: so many of them are likely to say so. */
+const LIKELY_GAIN = 0.05;
+const LIKELY_PROCESSES = 8;
+
 /** Processes that every decision takes. */
 export const LEAST_PROCESSES = 3;
 
@@ -186,15 +190,23 @@ export function judge(processes: readonly Process[]): Judgement {
   };
 }
 
+const leastGainOf = (processes: readonly Process[]) => Math.min(...processes.flatMap(({ gains }) => gains));
+
 /** Whether the gain is plain, if the rest of so many processes shows no less. */
 function isPlainIn(processes: readonly Process[], expected: number): boolean {
-  const leastGain = Math.min(...processes.flatMap(({ gains }) => gains));
+  const leastGain = leastGainOf(processes);
   return PLAIN_GAINS.some(([count, gain]) => expected >= count && leastGain > Math.log1p(gain));
 }
 
-/** Whether two more processes are likely to make a claim of a gain that all have shown. */
-export const isNearlyPlain = (processes: readonly Process[]): boolean =>
-  isPlainIn(processes, processes.length + 2) && judge(processes).verdict !== 'claim';
+/**
+ * Whether a few more processes are likely to make a claim of a gain that all have shown: two that make it plain, or, where
+ * they cost little, some.
+ */
+export function isNearlyClaimed(processes: readonly Process[], areQuick: boolean): boolean {
+  const count = processes.length;
+  const isLikely = areQuick && count < LIKELY_PROCESSES && leastGainOf(processes) > Math.log1p(LIKELY_GAIN);
+  return (isLikely || isPlainIn(processes, count + 2)) && judge(processes).verdict !== 'claim';
+}
 
 function verdictOf(
   processes: readonly Process[],

@@ -182,6 +182,20 @@ test('what two more processes make plain gets them, whoever waits for the time',
   expect(await ended(1.2)).toEqual({ processes: 3, isFaster: false });
 });
 
+test('what is quick gets a few more where all of them show the same small gain', async () => {
+  const ended = async (ratio: number, leastProcesses: number) => {
+    const { finals } = finalsOf([about(ratio, 0.02)]);
+    const raced = await race({ ...finals, leastProcesses }, () => false);
+    return { processes: raced!.processes, isFaster: winner(raced!) !== null };
+  };
+  expect(await ended(1.15, 3)).toEqual({ processes: 3, isFaster: false });
+  const { processes, isFaster } = await ended(1.15, 4);
+  expect(isFaster).toBe(true);
+  expect(processes).toBeGreaterThan(4);
+  expect(processes).toBeLessThanOrEqual(8);
+  expect(await ended(1.03, 4)).toEqual({ processes: 4, isFaster: false });
+});
+
 test('a gain that all have shown, but each another one, gets more of them before it is given up', async () => {
   const gains = [2.8, 9, 3.5, 14, 6.2, 3, 5, 4];
   const { finals } = finalsOf([(process) => gains[process % gains.length]!]);
