@@ -14,10 +14,11 @@ export interface Call {
   readonly argv: readonly string[];
 }
 
-/** All of these do nothing and end well; what is not there neither. */
+/** All of these do nothing and end well; what is not there neither. A call is written at once, which
+ * bash does not with ends of lines in it: others may run beside it. */
 const PRELUDE = `
 exec 3>&1 >/dev/null
-${COMMANDS.map((name) => `${name}() { printf '%s\\0' "$at" ${name} "$@" >&3; printf '\\n\\0' >&3; }`).join('\n')}
+${COMMANDS.map((name) => `${name}() { printf '%s\\0' "$at" ${name} "\${@//$'\\n'/$'\\1'}" $'\\2' >&3; }`).join('\n')}
 cd() { :; }
 kill() { :; }
 command_not_found_handle() { :; }
@@ -39,7 +40,8 @@ export function callsIn(scripts: readonly string[]): Call[] {
   });
   if (stderr !== '') throw new Error(stderr);
   return stdout
-    .split('\n\0')
+    .replaceAll('\x01', '\n')
+    .split('\x02\0')
     .filter((call) => call !== '')
     .map((call) => {
       const [at, command, ...argv] = call.split('\0').slice(0, -1);
