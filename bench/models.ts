@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { geometricMean } from '../src/measure/statistics.ts';
+import { ELIDED } from '../src/input/survey.ts';
 import { programSignature } from '../src/input/signature.ts';
 import { verifyProgram, type Verdict } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
@@ -109,7 +110,8 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   const base = { model: model.name, state, sameCode, explanation };
   if (error !== null)
     return { ...base, reason: error, verdict: null, coverage: null, dispatches: [], agreements: [] };
-  const roots = contractionRoots(await executableSources(model, folder, tools));
+  const sources = await textAt('executable-sources', model, folder, tools);
+  const roots = contractionRoots(sources, await textAt('flow', model, folder, tools));
   const called = programSignature(readFileSync(model.path), (type) => type).find(
     ({ name }) => name === 'main',
   );
@@ -137,11 +139,10 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   };
 }
 
-/** What the compiler makes of a model, as text without its weights. */
-async function executableSources({ path }: Model, folder: string, { place }: Tools): Promise<Uint8Array> {
-  const output = join(folder, 'sources.mlir');
-  const elided = ['elementsattrs', 'resource-strings'].map((what) => `--mlir-elide-${what}-if-larger=8`);
-  const flags = [...HOST_FLAGS, '--compile-to=executable-sources', ...elided];
+/** What the compiler has made of a model at the end of a phase, as text without its weights. */
+async function textAt(phase: string, { path }: Model, folder: string, { place }: Tools): Promise<Uint8Array> {
+  const output = join(folder, `${phase}.mlir`);
+  const flags = [...HOST_FLAGS, `--compile-to=${phase}`, ...ELIDED];
   await execa(place.compiler.executable, [...flags, path, '-o', output], { stdin: 'ignore' });
   return readFileSync(output);
 }

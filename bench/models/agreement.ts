@@ -1,6 +1,7 @@
 // Whether what a record says of an operation holds in the running program. Pure.
 import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
 import { sumOf, undisturbed } from '../../src/measure/statistics.ts';
+import { sameDispatches } from '../../src/program/same-dispatches.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import type { Root } from './contractions.ts';
 import { isConfigured, operationsOf, whyNotApplied } from './coverage.ts';
@@ -14,7 +15,7 @@ export interface Agreement {
 }
 
 /**
- * The workloads whose dispatches both programs call equally often under the same names; data tiling makes others of them.
+ * The workloads whose dispatches are in both programs.
  * @param pairs of processes
  */
 export function agreementsOf(
@@ -22,24 +23,27 @@ export function agreementsOf(
   roots: ReadonlyMap<string, Root>,
   { operations }: Explanation,
 ): Agreement[] {
+  if (pairs.length === 0) return [];
+  const [stock, tuned] = pairs[0]!.map(({ dispatches }) => dispatches);
+  const tunedNames = sameDispatches(tuned!, stock!);
   const names = new Map<string, string[]>();
-  for (const [name, { workload }] of roots)
-    if (workload !== null) names.set(workload, [...(names.get(workload) ?? []), name]);
+  for (const name of stock!.keys()) {
+    const workload = roots.get(name)?.workload;
+    if (workload) names.set(workload, [...(names.get(workload) ?? []), name]);
+  }
   return [...names].flatMap(([workload, own]): Agreement[] => {
-    const injected = operationsOf(workload, operations).filter(
-      (one) => isConfigured(one) && whyNotApplied(one) === null,
-    );
+    const all = operationsOf(workload, operations);
+    const injected = all.filter((one) => isConfigured(one) && whyNotApplied(one) === null);
     const recorded = injected[0]?.speedup?.ratio;
     // One workload in several places may have several records.
-    if (recorded === undefined || injected.some(({ speedup }) => speedup?.ratio !== recorded)) return [];
-    const times = pairs.map((pair) => pair.map(({ dispatches }) => own.map((name) => dispatches.get(name))));
-    const areSame = times.every(([stock, tuned]) =>
-      own.every((_, i) => stock![i] !== undefined && stock![i].calls === tuned![i]?.calls),
+    if (recorded === undefined || all.some(({ speedup }) => speedup?.ratio !== recorded)) return [];
+    if (own.some((name) => !tunedNames.has(name))) return [];
+    const nameIn = [(name: string) => name, (name: string) => tunedNames.get(name)!];
+    const [before, after] = nameIn.map((nameOf, which) =>
+      undisturbed(
+        pairs.map((pair) => sumOf(own.map((name) => pair[which]!.dispatches.get(nameOf(name))!.seconds))),
+      ),
     );
-    if (!areSame) return [];
-    const [stock, tuned] = [0, 1].map((which) =>
-      undisturbed(times.map((pair) => sumOf(pair[which]!.map((time) => time!.seconds)))),
-    );
-    return [{ workload, recorded, inProgram: stock! / tuned! }];
+    return [{ workload, recorded, inProgram: before! / after! }];
   });
 }

@@ -77,15 +77,16 @@ function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fa
   return notApplied === null ? { isDecided, isApplied: true } : not(notApplied, isDecided);
 }
 
-/**
- * The operations that become a workload. Only the input tells which operands are constants, and only the program what a
- * dispatch has around its contraction.
- */
-export const operationsOf = (
+/** The operations that become a workload: in its own dispatch where that is known, anywhere otherwise. */
+export function operationsOf(
   workload: string,
   operations: readonly ExplainedOperation[],
-): ExplainedOperation[] =>
-  operations.filter((one) => one.workload?.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, '') === workload);
+): ExplainedOperation[] {
+  const alike = (like: (workload: string) => string) =>
+    operations.filter((one) => one.workload !== null && like(one.workload) === like(workload));
+  const own = alike((key) => key.replace(' rhs=constant', ''));
+  return own.length > 0 ? own : alike((key) => key.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, ''));
+}
 
 export const isConfigured = ({ configuration }: ExplainedOperation): boolean =>
   configuration !== null && configuration.kind !== 'default';

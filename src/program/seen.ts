@@ -7,16 +7,20 @@ import type { ComparedWorkload } from './slower.ts';
 export type Seen = Injected & { readonly evidence: Evidence };
 
 /**
- * Evidence of the running program: what lies around a dispatch, what is in the caches when it begins, and nothing of a call.
- * Processes are all in which it was timed, here and before.
+ * Evidence of the running program: what lies around a dispatch, what is in the caches when it begins, and nothing of a call. The
+ * ratio is that of what both take undisturbed, also where there are few pairs: one that is disturbed for as long as it lasts says
+ * nothing of a configuration, but widens the interval. Processes are all in which it was timed, here and before.
  */
-const evidenceOf = (before: Evidence, { comparison, calls, processes }: ComparedWorkload): Evidence => ({
-  ...before,
-  ...{ ratio: comparison.ratio, low: comparison.low, high: comparison.high },
-  ...{ defaultSeconds: comparison.seconds[0] / calls, seconds: comparison.seconds[1] / calls },
-  processes: before.processes + processes,
-  repetitions: before.repetitions + processes,
-});
+function evidenceOf(before: Evidence, { comparison, calls, processes }: ComparedWorkload): Evidence {
+  const { low, high, seconds } = comparison;
+  const ratio = Math.min(high, Math.max(low, seconds[0] / seconds[1]));
+  return {
+    ...before,
+    ...{ ratio, low, high, defaultSeconds: seconds[0] / calls, seconds: seconds[1] / calls },
+    processes: before.processes + processes,
+    repetitions: before.repetitions + processes,
+  };
+}
 
 /**
  * The decision with what its program has shown, as far as that is faster beyond doubt: only of a workload that is the dispatch of

@@ -1,6 +1,7 @@
 // What configurations make of their own dispatches in a program, by the runtime's statistics. Pure.
 import { comparisonOf, type ModuleComparison } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import { kindOf, sameDispatches } from './same-dispatches.ts';
 
 /** What is below this ratio to stock has got slower, by more than two that are the same differ. */
 export const LEAST_RATIO = 0.98;
@@ -32,9 +33,8 @@ export interface SlowerWorkload extends Pick<ComparedWorkload, 'key' | 'comparis
 }
 
 /**
- * What can be said of the workloads of a program. Data tiling adds dispatches and counts others anew, so a dispatch is
- * known by its name without the number; what is not the same in both programs, or holds several workloads, is passed
- * over.
+ * What can be said of the workloads of a program. Dispatches that are not known to be the same one by one are compared with all
+ * that are called alike. What is not the same in both programs, or holds several workloads, is passed over.
  * @param pairs of processes
  * @param dispatches for each workload by its key, the names of those in the tuned program that have its configuration
  */
@@ -42,17 +42,25 @@ export function comparedWorkloads(
   pairs: readonly (readonly [stock: DispatchTimes, tuned: DispatchTimes])[],
   dispatches: ReadonlyMap<string, readonly string[]>,
 ): ComparedWorkload[] {
-  const kindsOf = new Map(
-    [...dispatches].map(([key, names]) => [key, [...new Set(names.map(withoutNumber))]]),
-  );
-  const isShared = (kind: string) => [...kindsOf.values()].filter((kinds) => kinds.includes(kind)).length > 1;
+  if (pairs.length === 0) return [];
+  const same = sameDispatches(...pairs[0]!);
   const areSame = pairs.every(([stock, tuned]) => namesOf(stock) === namesOf(tuned));
-  return [...kindsOf].flatMap(([key, kinds]) => {
-    if (kinds.length === 0 || kinds.some(isShared)) return [];
-    const times = pairs.map(([stock, tuned]) => [sumOf(stock, kinds), sumOf(tuned, kinds)] as const);
-    const [{ calls }] = times[0] ?? [{ calls: 0 }];
-    if (calls === 0 || times.some((pair) => pair.some((one) => one.calls !== calls))) return [];
-    const comparison = comparisonOf(times.map(([stock, tuned]) => [stock.seconds, tuned.seconds]));
+  const isShared = (name: string, like: (name: string) => string) =>
+    [...dispatches.values()].filter((names) => names.some((one) => like(one) === like(name))).length > 1;
+  return [...dispatches].flatMap(([key, all]) => {
+    const names = all.filter((name) => pairs[0]![1].has(name));
+    const isKnown = names.every((name) => same.has(name));
+    const like = isKnown ? (name: string) => name : kindOf;
+    if (names.some((name) => isShared(name, like))) return [];
+    const tunedNames = new Set(names.map(like));
+    const stockNames = isKnown ? new Set(names.map((name) => same.get(name)!)) : tunedNames;
+    const sums = pairs.map(([stock, tuned]) => [
+      sumOf(stock, (name) => stockNames.has(like(name))),
+      sumOf(tuned, (name) => tunedNames.has(like(name))),
+    ]);
+    const calls = sums[0]![0]!.calls;
+    if (calls === 0 || sums.some((pair) => pair.some((one) => one.calls !== calls))) return [];
+    const comparison = comparisonOf(sums.map(([stock, tuned]) => [stock!.seconds, tuned!.seconds]));
     return [{ key, comparison, calls, processes: pairs.length, areSame }];
   });
 }
@@ -67,14 +75,12 @@ export const slowerWorkloads = (...program: Parameters<typeof comparedWorkloads>
       isCertain: areSame && comparison.high < LEAST_RATIO,
     }));
 
-const withoutNumber = (name: string) => name.replace(/_dispatch_\d+/, '_dispatch');
-
 const namesOf = (times: DispatchTimes) => [...times.keys()].sort().join(' ');
 
-function sumOf(times: DispatchTimes, kinds: readonly string[]) {
+function sumOf(times: DispatchTimes, isOwn: (name: string) => boolean) {
   let [seconds, calls] = [0, 0];
   for (const [name, time] of times) {
-    if (!kinds.includes(withoutNumber(name))) continue;
+    if (!isOwn(name)) continue;
     seconds += time.seconds;
     calls += time.calls;
   }

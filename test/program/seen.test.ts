@@ -46,6 +46,16 @@ test('a program that shows another gain than its record says has its own evidenc
   expect(seen?.reason).toBe('1.50x faster than the default, as its program shows');
 });
 
+test('pairs that were disturbed widen the interval, and the gain is that of undisturbed ones', () => {
+  const few = shown(inProgram, 2);
+  const disturbed = { ...few, comparison: { ...few.comparison, ratio: 4, low: 1.2, high: 12 } };
+  const { evidence } = seenInProgram(decisionFor(inProgram), [disturbed], 'here')!;
+  expect(evidence).toMatchObject({ ratio: 2, low: 1.2, high: 12, defaultSeconds: 2, seconds: 1 });
+  // It is within its interval, whatever the samples say.
+  const odd = { ...few, comparison: { ...few.comparison, ratio: 4, low: 3, high: 12 } };
+  expect(seenInProgram(decisionFor(inProgram), [odd], 'here')!.evidence.ratio).toBe(3);
+});
+
 describe('what was measured by itself stays', () => {
   test.each([
     ['of a workload that is many programs', decisionFor(matmul(64, 32, 16)), shown(matmul(64, 32, 16), 1.5)],

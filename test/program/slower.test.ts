@@ -1,7 +1,7 @@
 // What the statistics of dispatches say of configurations.
 import { describe, expect, test } from 'vitest';
 import type { DispatchTimes } from '../../src/measure/dispatch-times.ts';
-import { slowerWorkloads } from '../../src/program/slower.ts';
+import { comparedWorkloads, slowerWorkloads } from '../../src/program/slower.ts';
 
 /** Milliseconds by name, and calls where that is not one. */
 type Times = Readonly<Record<string, number | readonly [milliseconds: number, calls: number]>>;
@@ -69,15 +69,38 @@ describe('a workload', () => {
 
 describe('dispatches of both programs', () => {
   test('are the same where they are only counted anew, but not for certain', () => {
-    const found = find(
+    const anew = 'main_dispatch_9_matmul_196x64x512_f32';
+    const pairs = pairsOf(
       { [first]: 1, [second]: 1 },
-      {
-        _encoding_0_encode_196x256xf32: 0.1,
-        main_dispatch_4_mmt4d: 1,
-        main_dispatch_9_matmul_196x64x512_f32: 2,
-      },
+      { _encoding_0_encode_196x256xf32: 0.1, main_dispatch_4_mmt4d: 1, [anew]: 2 },
     );
+    const found = slowerWorkloads(pairs, new Map([['second', [anew]]]));
     expect(found).toMatchObject([{ key: 'second', isCertain: false }]);
+  });
+
+  test('are the same in turn where several are called alike, whatever the others gain', () => {
+    const stock = {
+      main_dispatch_2_matvec: [2, 4],
+      main_dispatch_9_matvec: 1,
+      main_dispatch_10_matvec: 3,
+    } as const;
+    const tuned = {
+      main_dispatch_3_matvec: [1, 4],
+      main_dispatch_12_matvec: 1,
+      main_dispatch_13_matvec: 6,
+    } as const;
+    const own = new Map([
+      ['first', ['main_dispatch_3_matvec']],
+      ['third', ['main_dispatch_13_matvec']],
+    ]);
+    const compared = comparedWorkloads(pairsOf(stock, tuned), own);
+    expect(compared.map(({ key, calls, comparison }) => [key, calls, comparison.ratio.toFixed(1)])).toEqual([
+      ['first', 4, '2.0'],
+      ['third', 1, '0.5'],
+    ]);
+    // Each is called another number of times: nobody knows which is which.
+    const mixed = { ...tuned, main_dispatch_3_matvec: 1, main_dispatch_12_matvec: [1, 4] } as const;
+    expect(comparedWorkloads(pairsOf(stock, mixed), own)).toEqual([]);
   });
 
   test.each([
