@@ -1,7 +1,7 @@
 // Whether what a record says of an operation holds in the running program. Pure.
 import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
-import { sumOf, undisturbed } from '../../src/measure/statistics.ts';
 import { sameDispatches } from '../../src/program/same-dispatches.ts';
+import { comparedWorkloads } from '../../src/program/slower.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import type { Root } from './contractions.ts';
 import { isConfigured, operationsOf, whyNotApplied } from './coverage.ts';
@@ -24,26 +24,26 @@ export function agreementsOf(
   { operations }: Explanation,
 ): Agreement[] {
   if (pairs.length === 0) return [];
-  const [stock, tuned] = pairs[0]!.map(({ dispatches }) => dispatches);
-  const tunedNames = sameDispatches(tuned!, stock!);
-  const names = new Map<string, string[]>();
-  for (const name of stock!.keys()) {
+  const dispatches = pairs.map(([stock, tuned]) => [stock.dispatches, tuned.dispatches] as const);
+  const [stock, tuned] = dispatches[0]!;
+  const tunedNames = sameDispatches(tuned, stock);
+  const stockNames = new Map<string, string[]>();
+  for (const name of stock.keys()) {
     const workload = roots.get(name)?.workload;
-    if (workload) names.set(workload, [...(names.get(workload) ?? []), name]);
+    if (workload) stockNames.set(workload, [...(stockNames.get(workload) ?? []), name]);
   }
-  return [...names].flatMap(([workload, own]): Agreement[] => {
+  return [...stockNames].flatMap(([workload, own]): Agreement[] => {
     const all = operationsOf(workload, operations);
     const injected = all.filter((one) => isConfigured(one) && whyNotApplied(one) === null);
     const recorded = injected[0]?.speedup?.ratio;
     // One workload in several places may have several records.
     if (recorded === undefined || all.some(({ speedup }) => speedup?.ratio !== recorded)) return [];
-    if (own.some((name) => !tunedNames.has(name))) return [];
-    const nameIn = [(name: string) => name, (name: string) => tunedNames.get(name)!];
-    const [before, after] = nameIn.map((nameOf, which) =>
-      undisturbed(
-        pairs.map((pair) => sumOf(own.map((name) => pair[which]!.dispatches.get(nameOf(name))!.seconds))),
-      ),
-    );
-    return [{ workload, recorded, inProgram: before! / after! }];
+    const names = own.flatMap((name) => tunedNames.get(name) ?? []);
+    if (names.length < own.length) return [];
+    return comparedWorkloads(dispatches, new Map([[workload, names]])).map(({ comparison }) => ({
+      workload,
+      recorded,
+      inProgram: comparison.seconds[0] / comparison.seconds[1],
+    }));
   });
 }

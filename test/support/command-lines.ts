@@ -14,8 +14,10 @@ export interface Call {
   readonly argv: readonly string[];
 }
 
-/** All of these do nothing and end well; what is not there neither. A call is written at once, which
- * bash does not with ends of lines in it: others may run beside it. */
+/**
+ * All of these do nothing and end well; what is not there neither. Others may run beside a call, so it is written at once, which
+ * bash does only where no line ends in it.
+ */
 const PRELUDE = `
 exec 3>&1 >/dev/null
 ${COMMANDS.map((name) => `${name}() { printf '%s\\0' "$at" ${name} "\${@//$'\\n'/$'\\1'}" $'\\2' >&3; }`).join('\n')}
