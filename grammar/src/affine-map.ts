@@ -83,6 +83,7 @@ interface WrittenTerm {
 const withStride = ({ dimension, stride }: WrittenTerm): Term => ({ dimension, stride: stride ?? 1 });
 
 /** One or two terms from the current token on, up to the comma or parenthesis after them; null for anything else. */
+// ebnf: map-result
 function termsAt(scanner: Scanner, names: readonly number[]): WrittenTerm[] | null {
   const terms: WrittenTerm[] = [];
   for (;;) {

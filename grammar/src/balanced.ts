@@ -50,6 +50,7 @@ export function skipBalanced(scanner: Scanner, stop = -1): number {
 }
 
 /** Steps over one bracket and what it holds, when the current token opens it. Returns the offset after it, or -1. */
+// ebnf: brackets
 export function skipGroup(scanner: Scanner): number {
   const close = closerOf(scanner.kind);
   if (skipBalanced(scanner) < 0) return -1;
@@ -57,6 +58,7 @@ export function skipGroup(scanner: Scanner): number {
 }
 
 /** Steps over an attribute value or a type in a list. Returns the offset after it, or -1 when there is none. */
+// ebnf: element
 export function skipElement(scanner: Scanner): number {
   const from = scanner.pos;
   const to = skipBalanced(scanner, COMMA);
@@ -73,6 +75,7 @@ export function skipMetadata(scanner: Scanner): void {
 }
 
 /** Steps over the rest of a region after its `{`, whatever brackets other than braces do. False when the text ends. */
+// ebnf: braces
 export function skipBraces(scanner: Scanner): boolean {
   for (let depth = 1; depth > 0;) {
     const kind = scanner.next();

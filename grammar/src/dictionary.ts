@@ -71,11 +71,13 @@ export function parseDictionary(source: Source, into: Dictionary = emptyDictiona
     let end = scanner.pos;
     if (scanner.next() === EQUALS) {
       const from = scanner.pos;
-      if (!readInherent(source, name, into)) {
+      if (readInherent(source, name, into)) {
+        end = scanner.pos;
+      } else {
         scanner.pos = from;
-        if (skipElement(scanner) < 0) return null;
+        end = skipElement(scanner);
+        if (end < 0) return null;
       }
-      end = scanner.pos;
       scanner.next();
     }
     into.attributes.push({ name, start, end });
@@ -112,6 +114,7 @@ function readInherent(source: Source, name: string, into: Dictionary): boolean {
 }
 
 /** Whether the value is `#linalg.type_fn<cast_unsigned>`, or an alias of it. */
+// ebnf: cast
 function parseCast(source: Source): boolean {
   const { scanner, text, aliases } = source;
   if (scanner.next() !== ATTRIBUTE_NAME) return false;
@@ -165,6 +168,7 @@ function parseIteratorTypes(source: Source): readonly IteratorType[] | null {
   }
 }
 
+// ebnf: iterator
 function parseIteratorType(scanner: Scanner): IteratorType | null {
   if (scanner.at(STRING)) return wordOf(scanner, QUOTED_ITERATORS);
   if (!scanner.is('#linalg.iterator_type') || scanner.next() !== OPEN_ANGLE) return null;

@@ -55,12 +55,14 @@ function nextIs(scanner: Scanner, kind: number): boolean {
 }
 
 /** Steps into `module @name attributes {...} {`; false when it is not that. */
+// ebnf: module
 function entersModule(scanner: Scanner): boolean {
   nextIs(scanner, SYMBOL);
   skipAttributes(scanner);
   return nextIs(scanner, OPEN_BRACE);
 }
 
+// ebnf: function-attributes
 function skipAttributes(scanner: Scanner): void {
   const { pos } = scanner;
   scanner.next();

@@ -83,6 +83,7 @@ function readPlaces(
 }
 
 /** Reads `:line:column` after the name of a file. */
+// ebnf: place
 function readPlace(scanner: Scanner, file: string): SourceLocation | null {
   const { pos } = scanner;
   const line = readNumber(scanner);

@@ -71,6 +71,7 @@ export function skipType(scanner: Scanner): number {
   }
 }
 
+// ebnf: named-type
 function skipNamedType(scanner: Scanner): number {
   if (scanner.kind !== IDENTIFIER && scanner.kind !== TYPE_NAME) return -1;
   const end = scanner.pos;

@@ -39,13 +39,14 @@ describe('custom form', () => {
   });
 
   test('lists the attributes of all dictionaries with their extent', () => {
-    const text = `linalg.matmul <{cast = #linalg.type_fn<cast_signed>}> {a = "}", "b c" = [1, 2]} ${lists} {d}`;
+    const text = `linalg.matmul <{cast = #linalg.type_fn<cast_signed>}> {a = "}", "b c" = [1, 2]} ${lists} {d, e = 3 // end\n }`;
     const operation = only(text);
     expect(operation.attributes.map(({ name, start, end }) => [name, text.slice(start, end)])).toEqual([
       ['cast', 'cast = #linalg.type_fn<cast_signed>'],
       ['a', 'a = "}"'],
       ['b c', '"b c" = [1, 2]'],
       ['d', 'd'],
+      ['e', 'e = 3'],
     ]);
   });
 

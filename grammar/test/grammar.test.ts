@@ -1,35 +1,113 @@
+// The grammar and the code agree about examples and about sentences made from the productions, with and without one of
+// their tokens. Mistakes in the grammar show that the examples suffice.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { Check, firstOf } from './ebnf/check.ts';
+import { mutantsOf } from './ebnf/mutants.ts';
+import { type Grammar, readGrammar, within } from './ebnf/notation.ts';
+import type { Reader } from './ebnf/reader.ts';
+import { readers } from './ebnf/readers.ts';
+import { words } from './ebnf/words.ts';
 
 const root = join(import.meta.dirname, '..');
-const ebnf = readFileSync(join(root, 'mlir.ebnf'), 'utf8').replace(/\(\*[^]*?\*\)/g, '');
-const productions = [...ebnf.matchAll(/^([a-z][a-z-]*)\s*=/gm)].map((match) => match[1]!);
+const text = readFileSync(join(root, 'mlir.ebnf'), 'utf8');
+const grammar = readGrammar(text);
+
+/** Sentences made from each production. */
+const SENTENCES = 60;
+
+const mentions = (production: string, kind: 'name' | 'words'): string[] =>
+  [...within(grammar.get(production)!.body)].flatMap((one) => (one.kind === kind ? [one.text] : []));
+
+/** The production of a reader and those that it consists of; trivia is in all of them. */
+function reachedBy({ production }: Reader): ReadonlySet<string> {
+  const reached = new Set([production, 'trivia']);
+  for (const one of reached) for (const name of mentions(one, 'name')) reached.add(name);
+  return reached;
+}
+
+const reached = new Map(readers.map((reader) => [reader, reachedBy(reader)]));
+
+/** The first problem that a reader finds with a production; readers of few productions come first. */
+function problemOf(
+  changed: Grammar,
+  production: string,
+  find: (check: Check) => string | null,
+): string | null {
+  const concerned = readers
+    .filter((reader) => reached.get(reader)!.has(production))
+    .toSorted((one, other) => reached.get(one)!.size - reached.get(other)!.size);
+  return firstOf(concerned, (reader) => find(new Check(changed, reader)));
+}
+
+describe.each(readers.map((reader) => [reader.production, reader] as const))('%s', (_, reader) => {
+  const check = new Check(grammar, reader);
+
+  test('means for its examples what the code reads', () => {
+    expect(check.examples()).toBeNull();
+  });
+
+  test('means the same for examples that lack a token', () => {
+    expect(check.damagedExamples()).toBeNull();
+  });
+
+  test('means for its sentences what the code reads', () => {
+    expect(check.generated(SENTENCES)).toBeNull();
+  });
+});
+
+test('every production is part of a reader', () => {
+  const all = new Set([...reached.values()].flatMap((names) => [...names]));
+  expect([...grammar.keys()].filter((production) => !all.has(production))).toEqual([]);
+});
+
+test('all words between question marks have a meaning, and every meaning is used', () => {
+  const used = new Set([...grammar.keys()].flatMap((production) => mentions(production, 'words')));
+  expect(Object.keys(words).toSorted()).toEqual([...used].toSorted());
+});
+
+describe('a mistake in the grammar is noticed', () => {
+  test('when a production is empty, or lacks an alternative, an option, a repetition or a token', () => {
+    // In a chunk, plain tokens have the same meaning.
+    const unnoticed = ['chunk: no alias-definition', 'chunk: no constant'];
+    const mutants = mutantsOf(grammar).filter(({ name }) => !unnoticed.includes(name));
+    const find = (check: Check) => check.examples() ?? check.damagedExamples();
+    const missed = mutants.filter((mutant) => problemOf(mutant.grammar, mutant.production, find) === null);
+    expect(missed.map(({ name }) => name)).toEqual([]);
+  });
+
+  test.each([
+    ['suffix-id', '| [ ( letter |', '| [ ( letter | digit |'],
+    ['affine-map', '"affine_map" , "<" , "("', '"affine_map" , [ "<" ] , "("'],
+    ['attribute', '[ "=" , element ]', '[ [ "=" ] , element ]'],
+    ['map-term', '"*" , decimal', '"*" , number'],
+    ['iterator', `'"parallel"'`, `'"' , "parallel" , '"'`],
+    ['clause-word', '| "->" ;', '| "->" | "-" ;'],
+    ['result-types', '"->" , ( "(" , type-list', '[ "->" ] , ( "(" , type-list'],
+    ['operand-lists', '"outs" ,', '[ "outs" ] ,'],
+    ['size', '= decimal |', '= number |'],
+    ['statement', '= value-id , "=" ,', '= value-id , [ "=" ] ,'],
+    ['place', '":" , decimal ;', '[ ":" , decimal ] ;'],
+    ['constant', '3 * [ bare-id ]', '{ bare-id }'],
+    ['integer', '( decimal | hexadecimal )', 'number'],
+  ])('when %s has %j as %j', (production, part, looser) => {
+    const start = text.indexOf(`\n${production} `);
+    const at = text.indexOf(part, start);
+    expect(text.indexOf(';', start)).toBeGreaterThan(at);
+    const changed = text.slice(0, at) + looser + text.slice(at + part.length);
+    const find = (check: Check) =>
+      check.examples() ?? check.damagedExamples() ?? check.generated(5 * SENTENCES, 1);
+    expect(problemOf(readGrammar(changed), production, find)).not.toBeNull();
+  });
+});
 
 /** Parts of other productions, which have no place of their own in the source. */
-const parts = new Set([
-  'suffix-id',
-  'letter',
-  'digit',
-  'scope',
-  'operation',
-  'map-element',
-  'map-result',
-  'iterator',
-  'iterator-name',
-  'size',
-  'statement',
-  'operands',
-  'type-definition',
-  'module-head',
-  'function',
-  'parameter',
-  'function-attributes',
-  'opaque-braces',
-  'item',
-  'entry',
-  'place',
-]);
+const parts = [
+  'suffix-id letter digit decimal hexadecimal word token group inner part plain scope held contents operation call',
+  'clause-word map-element map-term statement operands tail element-type encoding unranked size plain-type',
+  'function-type type-definition function parameter item entry places',
+].flatMap((names) => names.split(' '));
 
 const marked = readdirSync(join(root, 'src'))
   .filter((name) => name.endsWith('.ts'))
@@ -37,27 +115,6 @@ const marked = readdirSync(join(root, 'src'))
   .map((match) => match[1]!);
 
 test('every production is marked where it is implemented, once', () => {
-  expect(marked.toSorted()).toEqual(productions.filter((name) => !parts.has(name)).toSorted());
-});
-
-test('every production is defined once', () => {
-  expect(productions).toEqual([...new Set(productions)]);
-});
-
-test('every name on a right-hand side is a production, and every production is used', () => {
-  const bare = ebnf.replace(/'[^'\n]*'|"[^"\n]*"|\?[^?]*\?/g, ' ');
-  const rightHandSides = bare.replace(/^[a-z][a-z-]*\s*=/gm, ' ');
-  const used = new Set([...rightHandSides.matchAll(/[a-z][a-z-]*/g)].map((match) => match[0]));
-  expect([...used].filter((name) => !productions.includes(name))).toEqual([]);
-  // Tokens that only opaque text holds are there for the scanner; the rest hangs together, below what readers begin with.
-  const unused = productions.filter((name) => !used.has(name));
-  expect(unused.toSorted()).toEqual([
-    'dialect-attribute',
-    'input',
-    'integer',
-    'location',
-    'program',
-    'symbol-definition',
-    'trivia',
-  ]);
+  const own = [...grammar.keys()].filter((name) => !parts.includes(name));
+  expect(marked.toSorted()).toEqual(own.toSorted());
 });
