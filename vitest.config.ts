@@ -2,11 +2,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { isCI, isFull } from './test/support/needs.ts';
 
-const files = globSync(['grammar/test/**/*.test.ts', 'test/**/*.test.ts'], { cwd: import.meta.dirname });
+const files = globSync(['grammar/test/**/*.test.ts', 'test/**/*.test.ts'], {
+  cwd: import.meta.dirname,
+}).filter((file) => isFull || !file.endsWith('.full.test.ts'));
 
 /** Where the real compiler and runtime are looked for: a test file whose imports lead here cannot do without them. */
-const REAL_TOOLS = 'test/support/real-tools.ts';
+const REAL_TOOLS = 'test/support/installed-tools.ts';
 
 function leadsToRealTools(file: string, seen = new Set<string>()): boolean {
   if (file === REAL_TOOLS) return true;
@@ -47,6 +50,9 @@ export default defineConfig({
     // Loading what is tested takes longer than most files: it is loaded once in each worker.
     isolate: false,
     setupFiles: 'test/support/each-file.ts',
+    reporters: isCI ? ['default', './test/support/skips.ts'] : ['default'],
+    // Of the whole run: projects do not inherit it.
+    globalSetup: 'test/support/one-postgres.ts',
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Brings a checkout to where everything runs: packages, Node, bundles, compiler. Does only what is missing.
-# Takes the version of another compiler to bring beside it, or --without-compiler.
+# Takes the version of another compiler to bring beside it, or --without-compiler, or --packages-only.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,6 +15,8 @@ if ! cmp -s package-lock.json node_modules/.installed-lock.json; then
 fi
 PATH=$PWD/node_modules/.bin:$PATH
 export PATH
+
+[ "${1:-}" != --packages-only ] || exit 0
 
 node scripts/build.mjs
 

@@ -9,9 +9,11 @@ import { completionsFor, SHELLS, type Shell } from '../../src/cli/completions.ts
 import { commandsOf } from '../../src/cli/completions/model.ts';
 import { NAMES } from '../../src/settings/settings.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { hasTerminals } from '../support/terminal.ts';
+import { isWithout } from '../support/needs.ts';
+import { noTerminals } from '../support/terminal.ts';
 
-const isThere = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+const isWithoutShell = (shell: string) =>
+  isWithout(spawnSync(shell, ['-c', 'exit 0']).status === 0 ? null : `${shell} is not installed`);
 
 const folder = temporaryDirectory();
 const scripts = Object.fromEntries(
@@ -85,7 +87,7 @@ describe('bash', () => {
   ])('%s', (_, words, replies) => {
     expect(offered(...words)).toEqual(replies);
   });
-  test.skipIf(!hasTerminals)('at a prompt: files where files go, with their spaces', () => {
+  test.skipIf(isWithout(noTerminals))('at a prompt: files where files go, with their spaces', () => {
     const bash = `bash --rcfile ${join(folder, 'rc')} -i`;
     writeFileSync(
       join(folder, 'rc'),
@@ -109,13 +111,13 @@ describe('bash', () => {
   });
 });
 
-describe.skipIf(!isThere('zsh'))('zsh', () => {
+describe.skipIf(isWithoutShell('zsh'))('zsh', () => {
   test('takes the script without a word', () => {
     expect(run('zsh', ['-f', '-n', scripts.zsh])).toBe('');
   });
 });
 
-describe.skipIf(!isThere('fish'))('fish', () => {
+describe.skipIf(isWithoutShell('fish'))('fish', () => {
   const offer = (line: string) =>
     run('fish', ['--no-config', '-c', `source ${scripts.fish}; complete -C '${line}'`])
       .split('\n')

@@ -1,34 +1,23 @@
 // `iree-tuned report`, as a user runs it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { noteCounts } from '../../src/report/counting.ts';
 import { DECISION, subjectOf, temporaryFolder } from '../store/support.ts';
 import { root } from '../support/folders.ts';
-import { NODE_CODE } from '../support/node-code.ts';
-
-const ENTRY = join(root, 'src', 'cli', 'iree-tuned.ts');
+import { runCommand } from './commands.ts';
 
 function place() {
   const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
-  const run = async (...args: readonly string[]) => {
-    const script = `const { main } = await import(${JSON.stringify(ENTRY)}); await main();`;
-    const all = ['--conditions=source', '--input-type=module', '-e', script, '--', ...args];
-    const env = {
-      ...NODE_CODE,
-      PATH: process.env['PATH'],
-      HOME: folder,
-      IREE_TUNED_DB: at('tuning.db'),
-      IREE_TUNED_CACHE: at('cache'),
-    };
-    const { exitCode, stdout, stderr } = await execa(process.execPath, all, {
-      ...{ cwd: folder, env, extendEnv: false, reject: false, stdin: 'ignore' },
-    });
-    return { code: exitCode, out: stdout, err: stderr };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folder,
+    IREE_TUNED_DB: at('tuning.db'),
+    IREE_TUNED_CACHE: at('cache'),
   };
+  const run = (...words: readonly string[]) => runCommand(words, { cwd: folder, env });
   return { at, run };
 }
 
@@ -55,7 +44,7 @@ test.skipIf(!existsSync(join(root, 'dist', 'current', 'report-page.json')))(
 
     mkdirSync(at('out'));
     const part = await run('report', '-o', 'out/part.html', '--compiler', '3.12');
-    expect(part.out).toMatch(/^out\/part\.html: 1 records, 0 searches, \d+ KB; open it in a browser$/);
+    expect(part.out).toMatch(/^out\/part\.html: 1 records, 0 searches, \d+ KB; open it in a browser\n$/);
     expect(readFileSync(at('out/part.html'), 'utf8')).toContain(
       'Only records with compiler &quot;3.12&quot;.',
     );

@@ -1,5 +1,4 @@
-// The commands for teams, each as a process of its own; and that no command says the password of a URL, whatever fails.
-import { spawn } from 'node:child_process';
+// The commands for teams; and that no command says the password of a URL, whatever fails.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -8,9 +7,10 @@ import { teamState } from '../../src/team/state.ts';
 import { keysOf } from '../../src/store/subject.ts';
 import { DECISION, MARK, SUBJECT } from '../store/samples.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
+import { isWithout } from '../support/needs.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { subjectOf, teamDatabase } from '../team/support.ts';
-import { NODE_CODE } from '../support/node-code.ts';
+import { runCommand } from './commands.ts';
 
 const SECRET = 's3cret of %2F all';
 
@@ -29,44 +29,19 @@ class User {
     this.team = team;
   }
 
-  /** Runs commands of `iree-tuned` from its source, one after the other in one process, which takes longer to start than any of them. */
+  /** Runs commands of `iree-tuned`, one after the other. */
   async runAll(...commands: readonly string[][]): Promise<Ended[]> {
-    const script = `
-      const { main } = await import('./src/cli/iree-tuned.ts');
-      const exit = process.exit;
-      for (const words of ${JSON.stringify(commands)}) {
-        process.exitCode = undefined;
-        process.exit = (code) => { process.exitCode = code; throw 'exit'; };
-        process.argv = ['node', ...words];
-        await main().catch((error) => { if (error !== 'exit') throw error; });
-        process.stdout.write('\\0' + (process.exitCode ?? 0) + '\\0');
-        process.stderr.write('\\0');
-      }
-      exit(0);`;
-    const child = spawn(process.execPath, ['--conditions=source', '--input-type=module', '--eval', script], {
-      cwd: root,
-      env: {
-        ...NODE_CODE,
-        PATH: '/nowhere',
-        HOME: this.folder,
-        IREE_TUNED_DB: this.database,
-        IREE_TUNED_CACHE: join(this.folder, 'cache'),
-        IREE_TUNED_LOG: join(this.folder, 'log'),
-        IREE_TUNED_COMPILER: '/nowhere/iree-compile',
-        ...(this.team !== undefined && { IREE_TUNED_TEAM: this.team }),
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
-      let text = '';
-      for await (const bytes of stream) text += String(bytes);
-      return text.split('\0');
-    });
-    const [said, complained] = [await out!, await err!];
-    return commands.map((_, i) => ({
-      code: Number(said[2 * i + 1]),
-      output: said[2 * i]! + complained[i]!,
-    }));
+    const env = {
+      PATH: '/nowhere',
+      HOME: this.folder,
+      IREE_TUNED_DB: this.database,
+      IREE_TUNED_CACHE: join(this.folder, 'cache'),
+      IREE_TUNED_LOG: join(this.folder, 'log'),
+      IREE_TUNED_COMPILER: '/nowhere/iree-compile',
+      ...(this.team !== undefined && { IREE_TUNED_TEAM: this.team }),
+    };
+    const all = commands.map((words) => runCommand(words, { cwd: root, env }));
+    return (await Promise.all(all)).map(({ code, out, err }) => ({ code, output: out + err }));
   }
 
   /** All that is in its folder. */
@@ -85,7 +60,7 @@ function answerOf(ended: Ended | undefined): unknown {
   return JSON.parse(ended!.output);
 }
 
-describe.skipIf(whyNoPostgres !== null)('a team', () => {
+describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
   test('is set up, synced with and revoked in by commands', async () => {
     const database = await testDatabase();
     const owner = new User(database.url);

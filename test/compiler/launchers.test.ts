@@ -20,6 +20,7 @@ import { readSettings } from '../../src/settings/index.ts';
 import { DEFINITIONS, NAMES } from '../../src/settings/settings.ts';
 import { launcherMarker } from '../../src/system/recursion.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { isFull } from '../support/needs.ts';
 import { fakePackage, fakeVenv, pipScript, program, realCompiler, root, write } from './support.ts';
 
 /** A `PATH` with the tools that the launchers may need and nothing else: no Node, no compiler. */
@@ -31,7 +32,8 @@ const tools = (() => {
   }
   return directory;
 })();
-const shells = ['dash', 'bash'].filter((name) => existsSync(join(tools, name)));
+const installed = ['dash', 'bash'].filter((name) => existsSync(join(tools, name)));
+const shells = isFull ? installed : installed.slice(0, 1);
 
 interface Run {
   status: number | null;

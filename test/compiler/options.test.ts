@@ -10,6 +10,7 @@ import {
   unclaimedProbes,
 } from '../../src/compiler/options.ts';
 import { temporaryDirectory } from '../support/folders.ts';
+import { isFull } from '../support/needs.ts';
 import { compile, program, realCompiler } from './support.ts';
 
 const help = `OVERVIEW: a compiler
@@ -177,6 +178,8 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
       (name) => !informationalFlags.has(name),
     );
     expect(names.length).toBeGreaterThan(2000);
+    // The few flags that make the compiler say something else have to be found one by one, which takes most of the time.
+    const asked = names.filter((_, i) => isFull || i % 10 === 0);
     const wrong: string[] = [];
     const silent: string[] = [];
     const probe = (some: readonly string[]): void => {
@@ -191,8 +194,8 @@ describe.skipIf(realCompiler === null)('the table of the real compiler', { tags:
         probe(some.slice(middle));
       }
     };
-    probe(names);
+    probe(asked);
     expect(wrong).toEqual([]);
-    expect(silent.length).toBeLessThan(40);
+    expect(silent.length).toBeLessThan(asked.length / 50);
   });
 });

@@ -1,55 +1,19 @@
-// What docs/builds.md shows, done: its files written, every block of shell typed in its order, and every line that a workflow
-// runs. In one folder, with the one program of the page.
+// Writes the files of docs/builds.md, types its commands and those of its workflows, in one folder with one program.
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { format } from 'prettier';
 import { expect, test } from 'vitest';
 import { isInstalled, pipFolder, python, simulatedInstallation } from '../scenarios/clients-support.ts';
-import { HOST, oddMatmul, Workplace } from '../scenarios/support.ts';
-import { root } from '../support/real-tools.ts';
+import { HOST, Workplace } from '../scenarios/support.ts';
+import { blocksOf } from '../support/page.ts';
+import { testPage, Typist, typeAll } from './support.ts';
 
-const page = readFileSync(join(root, 'docs', 'builds.md'), 'utf8');
-
-/** What a block is marked with that is not run, and why it is not. */
-const NOT_RUN: Readonly<Record<string, string>> = {
-  sources:
-    "it takes IREE's sources and an hour; clients.test.ts has a project with what IREE's functions ask CMake for",
-  bazel: 'it takes Bazel, which downloads itself; the command of the rule is run by a shell',
-  torch: 'it takes PyTorch, of some 200 MB; that the program is Python is looked at',
-};
+const blocks = blocksOf('docs/builds.md', 'you');
+const files = blocks.filter(({ path }) => path !== null);
 
 /** What a workflow does on GitHub's machines only. */
 const OF_GITHUB = /^pip install |"\$GITHUB_PATH"$/;
-
-interface Block {
-  /** Of a file, its path; null for what is typed. */
-  readonly path: string | null;
-  readonly language: string;
-  readonly text: string;
-  readonly isRun: boolean;
-  /** Of the page. */
-  readonly line: number;
-}
-
-const blocks: readonly Block[] = [
-  ...page.matchAll(
-    /(?:^<!-- (?<note>file|not run): (?<what>\S+) -->\n)?^```(?<language>\w+)\n(?<text>[^]*?)^```$/gm,
-  ),
-].map(({ groups, index }) => {
-  const { note, what, language, text } = groups!;
-  const line = page.slice(0, index).split('\n').length;
-  if (note === 'not run' && NOT_RUN[what!] === undefined)
-    throw new Error(`docs/builds.md:${line}: nobody knows why ${what!} is not run`);
-  if (note !== 'file' && language !== 'sh') throw new Error(`docs/builds.md:${line}: a file without a path`);
-  return {
-    path: note === 'file' ? what! : null,
-    language: language!,
-    text: text!,
-    isRun: note === undefined,
-    line,
-  };
-});
 
 const fileOf = (path: string): string => {
   const found = blocks.find((block) => block.path === path);
@@ -61,18 +25,13 @@ const fileOf = (path: string): string => {
 const runsOf = (workflow: string): string[] =>
   [...workflow.matchAll(/^ {6}- run: (.*?)(?: # .*)?$/gm)].map(([, command]) => command!);
 
-test('every block of the page is a file or is typed, and what is not typed is said', () => {
-  expect(page.match(/^```\w+$/gm)).toHaveLength(blocks.length);
-  const isNotRun = blocks.filter(({ isRun, path }) => !isRun && path === null);
-  expect(isNotRun).toHaveLength(Object.keys(NOT_RUN).length);
+test('what the page shows and nobody types is a file', () => {
+  expect(blocks.filter(({ language, path }) => language !== 'sh' && path === null)).toEqual([]);
 });
 
 test('the workflows are YAML in the form that everything here has', async () => {
-  const workflows = blocks.filter(({ language }) => language === 'yaml');
-  expect(workflows.map(({ path }) => path)).toEqual([
-    '.github/workflows/tuned.yaml',
-    '.github/workflows/locked.yaml',
-  ]);
+  const workflows = files.filter(({ path }) => path!.startsWith('.github/workflows/'));
+  expect(workflows).not.toEqual([]);
   for (const { text } of workflows) {
     expect(await format(text, { parser: 'yaml', singleQuote: true, printWidth: 130 })).toBe(text);
     expect(text).toMatch(/^name: .*\non: .*\n(?:concurrency: .*\n)?jobs:\n {2}build:\n {4}runs-on: /);
@@ -80,30 +39,23 @@ test('the workflows are YAML in the form that everything here has', async () => 
   }
 });
 
-test('what the page says works, in its order', { timeout: 300_000 }, async ({ skip }) => {
-  skip(!isInstalled('make') || !isInstalled('cmake'), 'make or cmake is not installed');
-  skip(python === null, 'the compiler found is not one of pip: no Python has iree.compiler');
+function whyNot(): string | null {
+  if (!isInstalled('make') || !isInstalled('cmake')) return 'make or cmake is not installed';
+  return python === null ? 'the compiler found is not one of pip: no Python has iree.compiler' : null;
+}
+
+async function run() {
   const place = Workplace.simulated();
   const real = simulatedInstallation(place);
-  const env = {
-    HOME: place.path('home'),
-    PATH: [join(root, 'bin'), dirname(real), dirname(python!), pipFolder, process.env['PATH']!].join(':'),
-    BOO_CACHE_DIR: place.path('boo'),
-  };
-  mkdirSync(env.HOME);
-  place.write('model.mlir', oddMatmul);
   // Records are of the CPU of this test.
   const here = (text: string) => text.replaceAll('=znver4', '=host');
-  for (const { path, text, language } of blocks) {
-    if (path === null) continue;
-    mkdirSync(dirname(place.path(path)), { recursive: true });
-    writeFileSync(place.path(path), here(text));
+  for (const { path, text, language } of files) {
+    mkdirSync(dirname(place.path(path!)), { recursive: true });
+    writeFileSync(place.path(path!), here(text));
     // Rules of Bazel are written in a part of Python.
     if (language === 'python') {
-      const parsed = spawnSync(python!, ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {
-        input: text,
-      });
-      expect(parsed.stderr.toString()).toBe('');
+      const script = 'import ast, sys; ast.parse(sys.stdin.read())';
+      expect(spawnSync(python!, ['-c', script], { input: text }).stderr.toString()).toBe('');
     }
   }
   // As BOO leaves it.
@@ -111,23 +63,20 @@ test('what the page says works, in its order', { timeout: 300_000 }, async ({ sk
   const command = ['iree-compile', ...HOST, place.path('model.mlir'), '-o', place.path('boo/kernel/1.vmfb')];
   place.write('boo/kernel/compile_command_1.txt', command.join(' '));
 
-  const exported = blocks.filter(({ isRun, text }) => isRun && /^export /.test(text)).map(({ text }) => text);
-  const type = async (script: string, at: string, more: Readonly<Record<string, string>> = {}) => {
-    const run = await place.run('sh', ['-c', `set -eu\n${exported.join('')}\n${script}`], {
-      env: { ...env, ...more },
-    });
-    const said = run.stdout.toString() + run.stderr;
-    if (run.code !== 0) throw new Error(`${at}: ended with ${run.code}\n${said}`);
-    return said;
-  };
+  const you = new Typist(place, { BOO_CACHE_DIR: place.path('boo') }, [
+    dirname(real),
+    dirname(python!),
+    pipFolder,
+  ]);
   const made: Record<string, Buffer> = {};
-  for (const { path, isRun, text, line } of blocks) {
-    if (path !== null || !isRun) continue;
-    await type(text, `docs/builds.md:${line}`);
-    for (const name of ['model.vmfb', 'build/model.vmfb', 'boo/kernel/1.vmfb'])
-      if (place.has(name))
-        made[`${text.trim().split('\n').at(-1)!.split(' #')[0]!.trim()}: ${name}`] = place.read(name);
-  }
+  await typeAll(blocks, {
+    begin: () => you,
+    after: ({ text }) => {
+      const last = text.trim().split('\n').at(-1)!.split(' #')[0]!.trim();
+      for (const name of ['model.vmfb', 'build/model.vmfb', 'boo/kernel/1.vmfb'])
+        if (place.has(name)) made[`${last}: ${name}`] = place.read(name);
+    },
+  });
   await place.stock([...HOST, 'model.mlir', '-o', 'stock.vmfb']);
   const stock = place.read('stock.vmfb');
   const isTuned = (key: string) => {
@@ -151,7 +100,7 @@ test('what the page says works, in its order', { timeout: 300_000 }, async ({ sk
     .replaceAll(/\$\(location (.*?)\)/g, '$1')
     .replace('$@', 'out.vmfb')
     .replace('/tmp/iree-tuned', place.path('bazel-cache'));
-  await type(`cd bazel\n${cmd}`, 'BUILD.bazel', { IREE_TUNED_DB: '/nonexistent/tuning.db' });
+  await you.type(`cd bazel\n${cmd}`, 'BUILD.bazel', { IREE_TUNED_DB: '/nonexistent/tuning.db' });
   expect(place.read('bazel/out.vmfb').equals(stock)).toBe(false);
 
   // As the cache of Actions brings it back.
@@ -168,7 +117,9 @@ test('what the page says works, in its order', { timeout: 300_000 }, async ({ sk
     expect(Object.keys(settings)).not.toEqual([]);
     place.remove('model.vmfb');
     for (const line of runsOf(workflow))
-      if (!OF_GITHUB.test(line)) await type(line, `${name}.yaml: ${line}`, settings);
+      if (!OF_GITHUB.test(line)) await you.type(line, `${name}.yaml: ${line}`, settings);
     expect(place.read('model.vmfb').equals(stock)).toBe(false);
   }
-});
+}
+
+testPage('builds', blocks, run, whyNot);

@@ -1,15 +1,17 @@
-// Every command line that the pages for people show, parsed: nothing in them has another name by now. What can be run in a
-// test is, page by page, in the other files of this folder.
+// The command lines of the pages, and of the files beside them, are understood; the options, settings and roles that they name
+// exist. The other tests of this folder run the commands.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { NAMES } from '../../src/settings/settings.ts';
 import { splitFlags } from '../../src/settings/own-flags.ts';
-import { callsIn, COMMANDS, parsed, type Call } from '../support/command-lines.ts';
+import { QUEUE_SCHEMA, ROLES } from '../../src/team/roles.ts';
+import { callsIn, COMMANDS, parsed, walk, type Call } from '../support/command-lines.ts';
 import { root } from '../support/folders.ts';
+import { startedBy } from '../support/page.ts';
 
-const PAGES = ['README.md', ...globSync('{docs,db,bench}/*.md', { cwd: root })].toSorted();
+const PAGES = ['README.md', ...globSync(['{docs,db,bench}/*.md', 'docs/*/*'], { cwd: root })].toSorted();
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
@@ -20,6 +22,14 @@ beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockReturnValue(true);
 });
 afterEach(() => vi.restoreAllMocks());
+
+const OPTIONS = [
+  ...walk().flatMap(([, { options }]) => options.map(({ long }) => long?.slice(2))),
+  // Of every program, and of npm, on the page about packages.
+  ...['help', 'prefix', 'allow-scripts'],
+];
+const SETTINGS = [...NAMES, 'node', 'machine'].map((name) => name.toUpperCase().replaceAll('-', '_'));
+const IN_SERVER = [QUEUE_SCHEMA, ...ROLES.map(({ name }) => name)];
 
 interface Snippet {
   readonly text: string;
@@ -32,9 +42,10 @@ const STARTS = new RegExp(
   `^(?:\\$ )?(?=(?:[A-Z_]+=\\S+ )*(?:\\S*\\bbin/)?(?:${COMMANDS.join('|')})(?![\\w./-]))`,
 );
 
-/** Blocks of shell, the typed lines of blocks that show what is printed, and commands in sentences. */
+/** Blocks of shell, typed lines of other blocks, runs of workflows, and commands in sentences. Of a service's file, its command. */
 function snippetsOf(page: string): Snippet[] {
   const text = read(page);
+  if (!page.endsWith('.md')) return startedBy(text).map((own) => ({ text: own, line: 1, isInline: false }));
   const lineAt = (index: number) => text.slice(0, index).split('\n').length;
   const blocks = [...text.matchAll(/^```(?<language>\w*)\n(?<body>[^]*?)^```$/gm)];
   const prose = blocks.reduce((left, { 0: all }) => left.replace(all, all.replaceAll(/[^\n]/g, ' ')), text);
@@ -42,8 +53,9 @@ function snippetsOf(page: string): Snippet[] {
   return [
     ...blocks.flatMap(({ groups, index }): Snippet[] => {
       const { language, body } = groups!;
-      const typed = body!.split('\n').filter((line) => STARTS.test(line));
-      const whole = language === 'sh' ? body! : language === '' ? typed.join('\n') : '';
+      const lines = body!.split('\n').map((line) => line.replace(/^ +- run: /, ''));
+      const typed = lines.filter((line) => STARTS.test(line)).join('\n');
+      const whole = language === 'sh' ? body! : ['', 'yaml'].includes(language!) ? typed : '';
       return [{ text: whole.replaceAll(/^\$ /gm, ''), line: lineAt(index), isInline: false }];
     }),
     ...inline.map(({ 1: code, index }) => ({ text: code!, line: lineAt(index), isInline: true })),
@@ -101,10 +113,14 @@ describe.each(PAGES)('%s', (page) => {
     expect(mentions.filter((snippet) => !found.has(snippets.indexOf(snippet)))).toEqual([]);
   });
 
-  test('names variables, scripts and parts of the Python module that there are', () => {
+  test('names variables, options, roles, scripts and parts of the Python module that there are', () => {
     const text = read(page);
-    const settings = [...NAMES, 'node', 'machine'].map((name) => name.toUpperCase().replaceAll('-', '_'));
-    for (const [, name] of text.matchAll(/\bIREE_TUNED_([A-Z_]+)\b/g)) expect(settings).toContain(name);
+    for (const [, name] of text.matchAll(/\bIREE_TUNED_([A-Z_]+)\b/g)) expect(SETTINGS).toContain(name);
+    for (const [name] of text.matchAll(/\biree_tuned_[a-z]+\b/g)) expect(IN_SERVER).toContain(name);
+    if (page.startsWith('docs/'))
+      for (const [code] of text.matchAll(/`(?:iree-tuned |--)[^`\n]*`/g))
+        for (const [, option] of code.matchAll(/(?<=[` ])--(?!iree-)([a-z][a-z-]*)/g))
+          expect(OPTIONS).toContain(option);
     for (const [, name] of text.matchAll(/\bnpm run ([\w:.]+\w)/g)) expect(scripts).toHaveProperty([name!]);
     for (const [, name] of text.matchAll(/\biree_compile_tuned\.([a-z]\w*)/g))
       expect(python).toMatch(new RegExp(`^def ${name!}\\(`, 'm'));
@@ -114,6 +130,9 @@ describe.each(PAGES)('%s', (page) => {
 test('the pages have command lines at all', () => {
   const count = (page: string) => callsIn(snippetsOf(page).map(({ text }) => text)).length;
   expect(count('README.md')).toBeGreaterThan(30);
-  for (const name of ['settings', 'packages', 'report', 'contributing', 'troubleshooting', 'versions'])
-    expect({ name, count: count(`docs/${name}.md`) > 0 }).toEqual({ name, count: true });
+  const others = ['settings', 'packages', 'report', 'contributing', 'troubleshooting', 'versions'].map(
+    (name) => `docs/${name}.md`,
+  );
+  for (const page of [...others, ...PAGES.filter((name) => name.startsWith('docs/fleet/'))])
+    expect({ page, count: count(page) > 0 }).toEqual({ page, count: true });
 });

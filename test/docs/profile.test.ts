@@ -1,4 +1,4 @@
-// What docs/profile.md tells people to type, typed: every block of shell, in order, with measurements that are made up.
+// Types the commands of docs/profile.md, with simulated measurements.
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -6,33 +6,35 @@ import { expect, test } from 'vitest';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { TUNERS } from '../../src/profile/auto-scheduler.ts';
 import { matmulModule, Workplace } from '../scenarios/support.ts';
+import { blocksOf } from '../support/page.ts';
 import { root } from '../support/real-tools.ts';
+import { testPage, Typist, typeAll } from './support.ts';
 
 const page = readFileSync(join(root, 'docs', 'profile.md'), 'utf8');
-const blocks = [...page.matchAll(/^```sh\n(?<script>[^]*?)^```$/gm)].map(({ groups }) => groups!['script']!);
+const blocks = blocksOf('docs/profile.md', 'you');
 
-test('every knob, tuner and option that there is has its place on the page, and none that there is not', () => {
+test('every knob and tuner that there is has its place on the page, and none that there is not', () => {
   const knobs = [...page.matchAll(/`((?:distribution|cache|vector)_\w+|inner|peeling|data_tiling)`/g)].map(
     ([, name]) => name!,
   );
   expect(new Set(knobs)).toEqual(new Set(llvmCpu.userKnobs.map(({ name }) => name)));
   for (const tuner of Object.keys(TUNERS)) expect(page).toContain(`\`${tuner}\``);
-  const commands = readFileSync(join(root, 'src', 'cli', 'iree-tuned.ts'), 'utf8');
-  for (const [, option] of page.matchAll(/`(?:[^`\n]* )?(--(?!iree)[a-z][a-z-]*)/g))
-    expect(commands).toContain(option);
 });
 
-test('what the page says works, in its order', { timeout: 300_000 }, async () => {
-  const place = Workplace.simulated();
-  place.write('model.mlir', matmulModule(24, 24, 16));
-  // Found, and not named by a setting, which would come before what a settings file says.
-  const tools = dirname(place.env['IREE_TUNED_COMPILER']!);
-  const script = `set -eu\nPATH=${join(root, 'bin')}:${tools}:$PATH\n${blocks.join('\n')}`;
-  const { code, stdout, stderr } = await place.run('sh', ['-c', script], {
-    env: { IREE_TUNED_COMPILER: undefined },
+testPage('profile', blocks, async () => {
+  const people = await typeAll(blocks, {
+    begin: () => {
+      const simulated = Workplace.simulated();
+      // Found, and not named by a setting, which would come before what a settings file says.
+      const tools = dirname(simulated.env['IREE_TUNED_COMPILER']!);
+      const you = new Typist(simulated, { IREE_TUNED_COMPILER: undefined }, [tools]);
+      simulated.write('model.mlir', matmulModule(24, 24, 16));
+      return you;
+    },
   });
-  const said = stdout.toString();
-  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const { place, ...output } = people.get('you')!;
+  const said = output.stdout.join('');
+  const stderr = output.stderr.join('');
   const read = (name: string) =>
     parse<Record<string, string>>(place.read(name), { columns: true, relax_column_count: false });
 

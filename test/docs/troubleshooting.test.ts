@@ -1,45 +1,123 @@
-// Each message that docs/troubleshooting.md explains is one that the sources have, and docs/settings.md has every setting.
-import { readdirSync, readFileSync } from 'node:fs';
+// The headings of docs/troubleshooting.md are messages of the program. And docs/settings.md has every setting.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NAMES } from '../../src/settings/settings.ts';
-import { root } from '../support/folders.ts';
+import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
+import { toStoreError } from '../../src/store/errors.ts';
+import { refuseRecursion } from '../../src/system/recursion.ts';
+import { tuneWorkloads } from '../../src/tuning/tune-workloads.ts';
+import { KeptModules } from '../../src/wrapper/kept-modules.ts';
+import { lastWord } from '../../src/wrapper/last-word.ts';
+import { open, temporaryPath } from '../store/support.ts';
+import { SPACE } from '../support/backend.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
+import { commandOf, inputOf, siteOf, surroundingsOf } from '../support/inspected.ts';
+import { matmul } from '../support/workloads.ts';
+import { fakeTools } from '../tuning/fake-tools.ts';
 
 const read = (...path: readonly string[]) => readFileSync(join(root, ...path), 'utf8');
-
-/** All text of the programs, on one line: messages are broken in the sources where lines end. */
-const sources = ['src', 'bin']
-  .flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8')),
-  )
-  .map((text) => text.replaceAll(/['`] \+\n\s*['`]/g, ''));
-
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+/** `…` stands for any text. */
+const patternOf = (heading: string) => new RegExp(heading.split('…').map(escaped).join('[^\\n]*'));
 
-const page = read('docs', 'troubleshooting.md');
-const headings = [...page.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading!);
+const headings = [...read('docs', 'troubleshooting.md').matchAll(/^### `(.*)`$/gm)].map(([, one]) => one!);
+
+const storeError = (code: string) => {
+  const context = { path: 'tuning.db', readonly: false, busyTimeoutMs: 1 };
+  return toStoreError(Object.assign(new Error(), { code }), context).message;
+};
+
+/** The reason why a matmul is not tuned with a benchmark tool that never ends. */
+async function whyNotTuned(surroundings = surroundingsOf()): Promise<string> {
+  const tools = fakeTools(temporaryDirectory(), { benchmarkModule: 'exec sleep 600' });
+  const work = { key: 'key', workload: matmul(61, 67, 71), count: 1, options: SPACE };
+  const site = siteOf({ executable: tools.compiler });
+  const { whyNot } = await tuneWorkloads([work], open(temporaryPath()), site, tools, surroundings, {
+    ...{ budgetSeconds: 4, patienceSeconds: 0, givenSeconds: 1, signal: new AbortController().signal },
+  });
+  return whyNot;
+}
+
+/** Messages of functions that can be called here. */
+const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
+  'the real iree-compile that was found calls iree-compile-tuned again': () => {
+    try {
+      refuseRecursion({ IREE_TUNED_DEPTH: '2' });
+      return '';
+    } catch (error) {
+      return String(error);
+    }
+  },
+  'is locked by another process': () => storeError('SQLITE_BUSY'),
+  'is damaged': () => storeError('SQLITE_CORRUPT'),
+  'cannot be written': () => storeError('SQLITE_FULL'),
+  'another process measured on this machine for the whole budget': async () => {
+    const surroundings = surroundingsOf();
+    const lock = await acquireMeasuringLock(surroundings, 1);
+    const said = await whyNotTuned(surroundings);
+    lock!.release();
+    return said;
+  },
+  'the machine is too busy to measure': () => whyNotTuned(),
+  'the program was not run': async () => {
+    const log = join(temporaryDirectory(), 'log');
+    const inspected = { input: inputOf(''), site: siteOf() };
+    const program = { command: commandOf('in.mlir'), inspected, decisions: [], identity: '', memory: null };
+    const injection = { route: 'spec' } as Parameters<typeof lastWord>[1];
+    const surroundings = { ...surroundingsOf({ log }), cacheDirectory: '/dev/null/cache' };
+    await lastWord(program, injection, null, open(temporaryPath()), surroundings, new KeptModules());
+    return readFileSync(log, 'utf8');
+  },
+};
+
+/** Messages that take more to provoke, by the test that provokes and expects them. */
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  'cli/no-database': ['there is no tuning database …'],
+  'cli/team': ['no team is set'],
+  'compiler/launchers': ['no Node 22.15 or newer that runs'],
+  'decision/decision': ['nothing faster than the default was found so far'],
+  'decision/for-device': ['is no device of the tuning database'],
+  'scenarios/devices': ['lies on a network disk'],
+  'scenarios/faults/compiler': ['a tuned compile failed and was done again without tuning'],
+  'scenarios/faults/database': [
+    'was written by a newer iree-compile-tuned',
+    'is a SQLite database of another program',
+  ],
+  'scenarios/lock': ['there is no lock file …'],
+  'scenarios/settings': ['is no setting'],
+  'scenarios/tuned': [
+    'cannot find the real iree-compile',
+    'the input cannot be read',
+    'is a folder: name a file with MLIR in it',
+    'no record for "…"; iree-tuned records lists them',
+    'the tuning budget is spent',
+  ],
+  'settings/resolve': ['…: it takes …', 'is ignored: …'],
+  'wrapper/inspect': [
+    'nothing to tune in the input',
+    'a comment in the input disables tuning',
+    'the input names its own devices',
+  ],
+  'wrapper/resolve': ['iree-benchmark-module and iree-run-module are not found'],
+};
 
 test('every heading is a message, each once', () => {
-  expect(headings.length).toBeGreaterThan(25);
-  expect(new Set(headings).size).toBe(headings.length);
-  for (const heading of headings) expect(heading).toMatch(/^`[^`]+`$/);
+  const messages = [...Object.keys(SAID), ...Object.values(EXPECTED).flat()];
+  expect(headings.toSorted()).toEqual(messages.toSorted());
 });
 
-test.each(headings)('%s is said by the programs', (heading) => {
-  const parts = heading
-    .slice(1, -1)
-    .split('…')
-    .filter((part) => part !== '');
-  // All parts stand in one message, in their order.
-  const message = new RegExp(parts.map(escaped).join('[^\\n]*'));
-  expect(sources.some((text) => message.test(text))).toBe(true);
+test.each(Object.entries(SAID))('%s is said', async (heading, said) => {
+  expect(await said()).toMatch(patternOf(heading));
 });
 
-test('every way out that the page names is there', () => {
-  for (const [, name] of page.matchAll(/IREE_TUNED_([A-Z_]+)/g))
-    expect([...NAMES, 'node']).toContain(name!.toLowerCase().replaceAll('_', '-'));
+test.each(Object.entries(EXPECTED))('%s.test.ts expects what the page says of it', (name, messages) => {
+  // Comments and names of tests prove nothing. A regular expression counts as the text that it matches.
+  const expectations = read('test', `${name}.test.ts`)
+    .replaceAll(/^ *(?:\/\/|\/?\*|(?:test|it|describe)\b).*$/gm, '')
+    .replaceAll(/['`] \+\n\s*['`]/g, '')
+    .replaceAll(/\\([.()/])/g, '$1');
+  expect(messages.filter((message) => !patternOf(message).test(expectations))).toEqual([]);
 });
 
 test.each(NAMES)('the setting %s is described', (name) => {

@@ -16,11 +16,12 @@ import { DECISION, EVIDENCE, subjectOf as sample } from '../store/samples.ts';
 import { SPACE } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { siteOf } from '../support/inspected.ts';
+import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, given, LONG, partsOf } from '../team/support.ts';
 import { databaseOf, fleetDatabase, keysOf, pretendedDevice } from './support.ts';
 
-describe.skipIf(whyNoPostgres !== null)('a plan that is handed to workers', () => {
+describe.skipIf(isWithout(whyNoPostgres))('a plan that is handed to workers', () => {
   test(
     'ends, of each, with what is found, with what there was, or with a reason',
     { timeout: 120_000 },

@@ -12,6 +12,7 @@ import { readAddress } from '../../src/team/address.ts';
 import { openConnection } from '../../src/team/connection.ts';
 import { migrateTeam } from '../../src/team/migrate.ts';
 import { QUEUE_SCHEMA, ROLES_SQL } from '../../src/team/roles.ts';
+import { isWithout } from '../support/needs.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, clientAs, given, LONG, partsOf, refusal } from '../team/support.ts';
 import { databaseOf, fleetDatabase, keysOf, PLACE, want, wantedOn } from './support.ts';
@@ -36,13 +37,12 @@ async function queueWith(builds: readonly number[]) {
 
 const sizeOf = (data: unknown) => /m=(\d+)/.exec((data as { workload: string }).workload)![1];
 
-describe.skipIf(whyNoPostgres !== null)('demands', () => {
-  test('500 builds that miss the same 40 at once raise 40 demands by 500', { timeout: 300_000 }, async () => {
+describe.skipIf(isWithout(whyNoPostgres))('demands', () => {
+  test('200 builds that miss the same 40 at once raise 40 demands by 200', async () => {
     const { database } = await queueWith([]);
     const url = await database.login('ci', { in: 'iree_tuned_writer' });
     const subjects = Array.from({ length: 40 }, (_, m) => wantedOn('A', m + 1));
-    const builds = Array.from({ length: 500 }, (_, i) => i);
-    // As many at a time as the server has connections for.
+    const builds = Array.from({ length: 200 }, (_, i) => i);
     const ask = async () => {
       const team = client(url);
       while (builds.pop() !== undefined) await want(team, subjects);
@@ -52,7 +52,7 @@ describe.skipIf(whyNoPostgres !== null)('demands', () => {
       await database.query(
         'SELECT builds::integer, count(*)::integer FROM iree_tuned.demand GROUP BY builds',
       ),
-    ).toEqual([{ builds: 500, count: 40 }]);
+    ).toEqual([{ builds: 200, count: 40 }]);
     // Builds never touch the queue.
     expect(await database.query(`SELECT count(*)::integer AS jobs FROM ${QUEUE_SCHEMA}.job`)).toEqual([
       { jobs: 0 },
@@ -85,7 +85,7 @@ describe.skipIf(whyNoPostgres !== null)('demands', () => {
   });
 });
 
-describe.skipIf(whyNoPostgres !== null)('the queue', () => {
+describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
   test('has one job for each workload, those first that most builds want', async () => {
     const { queue, plan, planned, team } = await queueWith([1, 3, 2]);
     const jobs = await planned();
@@ -182,7 +182,7 @@ describe.skipIf(whyNoPostgres !== null)('the queue', () => {
   });
 });
 
-describe.skipIf(whyNoPostgres !== null)('rights', () => {
+describe.skipIf(isWithout(whyNoPostgres))('rights', () => {
   test('a worker may use the queue and create nothing; readers and writers may neither', async () => {
     const { database, own } = await queueWith([]);
     await expect(own.rows(`CREATE TABLE ${QUEUE_SCHEMA}.mine ()`)).rejects.toThrow('permission denied');
@@ -255,7 +255,7 @@ describe.skipIf(whyNoPostgres !== null)('rights', () => {
   });
 });
 
-describe.skipIf(whyNoPostgres !== null)("the machine's lock", () => {
+describe.skipIf(isWithout(whyNoPostgres))("the machine's lock", () => {
   test('one worker of a machine has it at a time, and loses it with its connection', async () => {
     const { url, database } = await queueWith([]);
     const [first, second, elsewhere] = [databaseOf(url), databaseOf(url), databaseOf(url)];

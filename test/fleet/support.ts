@@ -7,12 +7,10 @@ import { queueDatabase, type QueueDatabase } from '../../src/fleet/database.ts';
 import type { Subject } from '../../src/store/store.ts';
 import { readAddress } from '../../src/team/address.ts';
 import { openConnection } from '../../src/team/connection.ts';
-import { migrateTeam } from '../../src/team/migrate.ts';
-import { ROLES_SQL } from '../../src/team/roles.ts';
 import type { Team } from '../../src/team/team.ts';
 import { SUBJECT, subjectOf } from '../store/samples.ts';
 import { testServer, type TestDatabase, type TestServer } from '../support/postgres.ts';
-import { given, LONG, partsOf } from '../team/support.ts';
+import { given, LONG, partsOf, teamDatabase } from '../team/support.ts';
 
 /** Machines of one class, which their makers call by other names. */
 export const pretendedDevice = (name: string): Device => ({
@@ -55,16 +53,17 @@ export const want = (team: Team, subjects: readonly Subject[]) =>
     ),
   );
 
-/** With roles, tables and the queue, made by somebody who administers it. */
+/** With roles, tables and the queue, made by somebody who administers it: a copy of one that is made once for all tests. */
 export async function fleetDatabase(server?: TestServer): Promise<TestDatabase> {
-  const database = await (server ?? (await testServer())).database();
-  const address = readAddress(database.url);
-  const connection = openConnection(address, '');
-  await connection.query(ROLES_SQL, [], LONG);
-  await migrateTeam(connection);
-  await installQueue(queueDatabase(address, '', connection));
-  connection.close();
-  return database;
+  const own = server ?? (await testServer());
+  return own.copyOf('fleet', async () => {
+    const database = await teamDatabase(own);
+    const address = readAddress(database.url);
+    const connection = openConnection(address, '');
+    await installQueue(queueDatabase(address, '', connection));
+    connection.close();
+    return database;
+  });
 }
 
 export function databaseOf(url: string): QueueDatabase {

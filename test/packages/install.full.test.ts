@@ -5,14 +5,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { PLATFORMS } from '../../scripts/packages/platforms.ts';
 import { pythonPackage } from '../../scripts/packages/python-package.ts';
 import { wheelFileName, writeWheel } from '../../scripts/packages/wheel.ts';
-import { python } from '../scenarios/clients-support.ts';
+import { noPython, python } from '../scenarios/clients-support.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from '../scenarios/support.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
+import { isWithout } from '../support/needs.ts';
 import { compiler } from '../support/real-tools.ts';
 
 const platform = PLATFORMS.find(({ name }) => name === `${process.platform}-${process.arch}`);
 
-describe.skipIf(python === null || platform === undefined)('in an environment of its own', () => {
+const noPlatform = platform === undefined ? 'there is no wheel for this platform' : null;
+
+describe.skipIf(isWithout(noPython ?? noPlatform))('in an environment of its own', () => {
   // The search is simulated, and everything else real.
   const place = Workplace.simulated();
   const venv = join(temporaryDirectory(), 'venv');

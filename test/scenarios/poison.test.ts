@@ -1,4 +1,4 @@
-// Rows that somebody has made up, ten thousand, straight into the database, as lines to import, and through a server's own
+// Thousands of rows that somebody has made up, straight into the database, as lines to import, and through a server's own
 // functions: builds get what they got before, nothing crashes, and who looks is told what is passed over.
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { EVIDENCE_VERSION } from '../../src/store/claim.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import type { Subject } from '../../src/store/store.ts';
+import { isFull, isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, markOf, partsOf, teamDatabase, TILE, trialOf } from '../team/support.ts';
 import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
@@ -16,29 +17,19 @@ import { rowsOf, type Workplace } from './support.ts';
 /** The same in every run. */
 const SEED = 20260131;
 
-/** How many of each kind: ten thousand together, of which every run of all tests takes a tenth, and `npm run test:poison` all. */
-const ALL = {
-  'rows of the database': { claim: 2400, mark: 1000, trial: 900, run: 400, revocation: 300 },
-  'lines to import': { claim: 1200, mark: 700, trial: 500, revocation: 300, part: 200, text: 100 },
-  'calls of a server': { claim: 1000, mark: 500, trial: 300, broken: 200 },
-};
-
-const SHARE = process.env['TEST_POISON'] === 'all' ? 1 : 0.1;
-type Counts<Of> = { readonly [Kind in keyof Of]: number };
-const shareOf = <Of extends Counts<Of>>(counts: Of): Counts<Of> =>
+/** Hundreds of rows: the full tier has ten times as many. */
+const HUNDREDS = isFull ? 100 : 10;
+const countsOf = <Kind extends string>(ofHundred: Readonly<Record<Kind, number>>): Record<Kind, number> =>
   Object.fromEntries(
-    Object.entries<number>(counts).map(([kind, count]) => [kind, SHARE * count]),
-  ) as Counts<Of>;
-const COUNTS = {
-  'rows of the database': shareOf(ALL['rows of the database']),
-  'lines to import': shareOf(ALL['lines to import']),
-  'calls of a server': shareOf(ALL['calls of a server']),
-};
+    Object.entries<number>(ofHundred).map(([kind, count]) => [kind, HUNDREDS * count]),
+  ) as Record<Kind, number>;
 
-test('there are ten thousand of them', () => {
-  const all = Object.values(ALL).flatMap((counts) => Object.values(counts));
-  expect(all.reduce((sum, count) => sum + count)).toBe(10_000);
-});
+/** How many rows are of which kind, of each hundred. */
+const COUNTS = {
+  'rows of the database': countsOf({ claim: 24, mark: 10, trial: 9, run: 4, revocation: 3 }),
+  'lines to import': countsOf({ claim: 12, mark: 7, trial: 5, revocation: 3, part: 2, text: 1 }),
+  'calls of a server': countsOf({ claim: 10, mark: 5, trial: 3, broken: 2 }),
+};
 
 const TEXTS = [
   '',
@@ -350,7 +341,7 @@ describe('a build with a record', { timeout: 300_000 }, () => {
 
 const bigintAsNumber = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value);
 
-describe.skipIf(whyNoPostgres !== null)('a build with a team', { timeout: 300_000 }, () => {
+describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_000 }, () => {
   test('is the stock build after what a hostile writer has put there', async () => {
     const team = await teamDatabase();
     const eve = new pg.Client({ connectionString: await team.login('eve', { in: 'iree_tuned_writer' }) });

@@ -1,34 +1,60 @@
-// The blocks of shell of a page for people, each with who types it.
+// The blocks of a page for people: shell with its user, and the files that the page shows.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './folders.ts';
 
+/** Marks of blocks that are not run, each with the reason. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  bazel: 'Bazel downloads itself; a shell runs the command of the rule',
+  docker: 'the machine that runs the tests may have no Docker',
+  marked: 'no build on the page fails, and lift has a test of its own',
+  sources: "it takes IREE's sources and an hour; clients.test.ts has a project with the same calls of CMake",
+  systemd: 'it makes a service of this machine',
+  torch: 'PyTorch has 200 MB; the syntax of the program is checked',
+};
+
 export interface Block {
-  /** Whose it is; null where it is not run. */
+  /** Types it; null where it is not run. */
   readonly user: string | null;
-  readonly script: string;
-  /** Line of the page. */
-  readonly line: number;
+  /** Of a file that the page shows. */
+  readonly path: string | null;
+  readonly language: string;
+  readonly text: string;
+  /** Page and line, for messages. */
+  readonly at: string;
 }
 
 /**
- * All blocks of a page, in order. Throws where one does not say who runs it, or why nobody does.
- * @param notRun what a block may be marked with that is not run, and why it is not
+ * All blocks of a page in order. Throws where a block of shell says neither its user nor why it is not run.
+ * @param soleUser user of the blocks without a mark, on a page about one person
  */
-export function blocksOf(page: string, notRun: Readonly<Record<string, string>>): readonly Block[] {
+export function blocksOf(page: string, soleUser?: string): readonly Block[] {
   const text = readFileSync(join(root, page), 'utf8');
   const found = text.matchAll(
-    /(?:^<!-- (?<note>run as|not run): (?<who>\w+) -->\n)?^```sh\n(?<script>[^]*?)^```$/gm,
+    /(?:^<!-- (?<note>run as|on|not run|file): (?<what>\S+) -->\n)?^```(?<language>\w+)\n(?<text>[^]*?)^```$/gm,
   );
-  const blocks = [...found].map(({ groups, index }) => {
-    const { note, who, script } = groups!;
-    const line = text.slice(0, index).split('\n').length;
-    if (note === undefined) throw new Error(`${page}:${line}: nobody says whether this is to be run`);
-    if (note === 'not run' && notRun[who!] === undefined)
-      throw new Error(`${page}:${line}: nobody knows why ${who!} is not run`);
-    return { user: note === 'run as' ? who! : null, script: script!, line };
+  const blocks = [...found].map(({ groups, index }): Block => {
+    const { note, what, language, text: own } = groups!;
+    const at = `${page}:${text.slice(0, index).split('\n').length}`;
+    if (note === undefined && language === 'sh' && soleUser === undefined)
+      throw new Error(`${at}: nobody says whether this is to be run`);
+    if (note === 'not run' && NOT_RUN[what!] === undefined)
+      throw new Error(`${at}: nobody knows why ${what!} is not run`);
+    const unmarked = language === 'sh' ? (soleUser ?? null) : null;
+    return {
+      user: note === undefined ? unmarked : note === 'run as' || note === 'on' ? what! : null,
+      path: note === 'file' ? what! : null,
+      ...{ language: language!, text: own!, at },
+    };
   });
-  if (text.match(/^```sh$/gm)?.length !== blocks.length)
-    throw new Error(`${page}: a block of shell does not end`);
+  if (text.match(/^```\w+$/gm)?.length !== blocks.length) throw new Error(`${page}: a block does not end`);
   return blocks;
 }
+
+/** Command lines that the file of a service starts: a unit of systemd, or a compose file with a list of plain words. */
+export const startedBy = (file: string): string[] => [
+  ...[...file.matchAll(/^ExecStart=(.*)$/gm)].map(([, line]) => line!),
+  ...[...file.matchAll(/^ *command:\n((?: +- \S+\n)+)/gm)].map(([, list]) =>
+    list!.replaceAll(/\s+- /g, ' ').trim(),
+  ),
+];

@@ -1,18 +1,23 @@
-// A PostgreSQL server of the tests' own: one for each worker, on a free port and a socket in a temporary folder, with a new
-// database for whoever wants one. It ends with the process that started it, however that ends.
-import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+// PostgreSQL for tests: one server for the whole run, with a new database for each caller. It listens on a free port, and on a socket in a
+// temporary folder. A server ends with the process that started it, however that process ends.
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, statfsSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
+import { ROLES_SQL } from '../../src/team/roles.ts';
+import { ONE_POSTGRES, type Whereabouts } from './one-postgres.ts';
 
 /** The folder of `psql`, `pg_dump` and the like; null where no server can be started. */
 export const postgresPrograms: string | null = findPostgres();
 
 /** Why no server can be started here; null when one can. Said on stderr by whoever asks, once. */
 export const whyNoPostgres: string | null = postgresPrograms === null ? 'no PostgreSQL is installed' : null;
-if (whyNoPostgres !== null) process.stderr.write(`SKIPPED: tests of a team's server: ${whyNoPostgres}\n`);
 
 /** A database that nobody else uses. */
 export interface TestDatabase {
@@ -30,8 +35,13 @@ export interface TestServer {
   readonly port: number;
   /** The folder of its socket. */
   readonly folder: string;
-  /** @param template a database that nobody is connected to, of which this one is a copy */
-  database(template?: TestDatabase): Promise<TestDatabase>;
+  database(): Promise<TestDatabase>;
+  /** A new copy of the database `template`. The first caller of all processes makes it; later nobody can connect to it. */
+  copyOf(template: string, make: () => Promise<TestDatabase>): Promise<TestDatabase>;
+}
+
+/** For tests that stop their server or change its settings. */
+export interface OwnServer extends TestServer {
   /** Stops it in the middle of everything, and starts it again. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -39,11 +49,19 @@ export interface TestServer {
 
 let shared: Promise<TestServer> | undefined;
 
-/** The worker's server, started when it is first wanted. */
-export const testServer = (): Promise<TestServer> => (shared ??= startServer());
+/** The server of this run; without vitest, of this process. The team's roles exist there: roles belong to a server, not to a database. */
+export const testServer = (): Promise<TestServer> => (shared ??= findServer());
 
 /** A new database on it. */
 export const testDatabase = async (): Promise<TestDatabase> => (await testServer()).database();
+
+async function findServer(): Promise<TestServer> {
+  const port = process.env[ONE_POSTGRES];
+  if (port === undefined) return startSharedServer();
+  const answer = JSON.parse(await text(connect(Number(port), '127.0.0.1'))) as Whereabouts;
+  if ('whyNot' in answer) throw new Error(answer.whyNot);
+  return serverAt(answer, true);
+}
 
 /** The newest installed; the folder of its programs. */
 function findPostgres(): string | null {
@@ -62,6 +80,17 @@ function findPostgres(): string | null {
 const NOBODY = 65534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
+/** A run fills less than this, in bytes. */
+const ROOM = 4 * 2 ** 30;
+
+/** In memory where there is room: to copy a database on a disk takes several times as long. Benches keep the disk. */
+function folderForServer(): string {
+  const memory = '/dev/shm';
+  if (process.env['VITEST'] === undefined || !existsSync(memory)) return tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return Math.min(bavail * bsize, process.availableMemory()) > ROOM ? memory : tmpdir();
+}
+
 const freePort = () =>
   new Promise<number>((resolve, reject) => {
     const server = createServer().on('error', reject);
@@ -73,31 +102,39 @@ const freePort = () =>
     });
   });
 
-/** A server of one's own, for who stops it. */
-export async function startServer(): Promise<TestServer> {
+/** Makes the roles as well: two tests that make the same role at the same time would fail. */
+export async function startSharedServer(): Promise<TestServer> {
+  // Autovacuum would visit the many databases, which live for seconds.
+  const server = await startServer(['autovacuum=off', 'max_wal_size=128MB', 'max_connections=500']);
+  await (await server.database()).query(ROLES_SQL);
+  return server;
+}
+
+/**
+ * A server of the caller's own.
+ * @param more settings, as NAME=VALUE
+ */
+export async function startServer(more: readonly string[] = []): Promise<OwnServer> {
   const programs = postgresPrograms;
   if (programs === null) throw new Error(whyNoPostgres ?? 'no PostgreSQL');
-  const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-pg-'));
+  const folder = mkdtempSync(join(folderForServer(), 'iree-tuned-pg-'));
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const env = { ...process.env, LC_ALL: 'C', PGOPTIONS: undefined };
-  execFileSync(
+  const initdb = ['-D', data, '-U', 'postgres', '-E', 'UTF8', '--no-sync'];
+  await promisify(execFile)(
     join(programs, 'initdb'),
-    [
-      '-D',
-      data,
-      '-U',
-      'postgres',
-      '-E',
-      'UTF8',
-      '--no-sync',
-      '--auth-local=trust',
-      '--auth-host=scram-sha-256',
-    ],
-    { ...user, env, cwd: folder, stdio: 'pipe' },
+    [...initdb, '--auth-local=trust', '--auth-host=scram-sha-256'],
+    { ...user, env, cwd: folder },
   );
   const port = await freePort();
-  const settings = ['listen_addresses=127.0.0.1', `port=${port}`, 'fsync=off', 'max_connections=150'];
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    'fsync=off',
+    'max_connections=150',
+    ...more,
+  ];
   const words = [
     join(programs, 'postgres'),
     '-D',
@@ -109,7 +146,7 @@ export async function startServer(): Promise<TestServer> {
   // The shell does what it is told until we end, whatever ends us, and takes the server and its folder with it.
   const script = `
     launch() { "$@" >>"$LOG" 2>&1 & server=$!; }
-    end() { kill -QUIT $server 2>/dev/null; wait $server; }
+    end() { [ -z "$server" ] || { kill -QUIT $server; wait $server; }; server=; }
     launch "$@"
     while read -r order; do
       if [ "$order" = stop ]; then end; echo ended; else launch "$@"; fi
@@ -126,51 +163,22 @@ export async function startServer(): Promise<TestServer> {
   });
   shell.unref();
   for (const stream of [shell.stdin, shell.stdout]) (stream as unknown as { unref(): void }).unref();
-  const admin = (name: string) =>
-    new pg.Client({ host: folder, port, user: 'postgres', database: name, password: () => '' });
   const ready = async () => {
     for (let attempt = 0; ; attempt++) {
-      const client = admin('postgres');
+      const client = superuserOf({ port, folder }, 'postgres');
       try {
         await client.connect();
         await client.end();
         return;
       } catch (error) {
         if (attempt > 600) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await sleep(50);
       }
     }
   };
   await ready();
-  const run = async (name: string, text: string, values: readonly unknown[] = []) => {
-    const client = admin(name);
-    await client.connect();
-    try {
-      return (await client.query<Record<string, unknown>>(text, [...values])).rows;
-    } finally {
-      await client.end();
-    }
-  };
-  let count = 0;
   return {
-    port,
-    folder,
-    async database(template) {
-      const name = `test_${process.pid}_${count++}`;
-      await run('postgres', `CREATE DATABASE ${name} TEMPLATE ${template?.name ?? 'template1'}`);
-      return {
-        name,
-        port,
-        url: `postgres://postgres@localhost:${port}/${name}?host=${encodeURIComponent(folder)}`,
-        query: (text, values) => run(name, text, values),
-        async login(login, options = {}) {
-          const own = `${login}_${name}`;
-          await run(name, `CREATE ROLE ${own} LOGIN PASSWORD 'secret of ${login}'`);
-          if (options.in !== undefined) await run(name, `GRANT ${options.in} TO ${own}`);
-          return `postgres://${own}:secret%20of%20${login}@127.0.0.1:${port}/${name}`;
-        },
-      };
-    },
+    ...serverAt({ port, folder }),
     async stop() {
       const ended = new Promise((resolve) => shell.stdout.once('data', resolve));
       (shell.stdout as unknown as { ref(): void }).ref();
@@ -181,6 +189,112 @@ export async function startServer(): Promise<TestServer> {
     async start() {
       shell.stdin.write('start\n');
       await ready();
+    },
+  };
+}
+
+/** Idle connections that a process keeps open, each to another database. */
+const KEPT_CONNECTIONS = 3;
+
+interface Place {
+  readonly port: number;
+  readonly folder: string;
+}
+
+const superuserOf = ({ port, folder }: Place, database: string) =>
+  new pg.Client({ host: folder, port, user: 'postgres', database, password: () => '' });
+
+/**
+ * The databases of a running server.
+ * @param keeps whether idle connections stay open; not for a server that a test stops
+ */
+function serverAt(place: Place, keeps = false): TestServer {
+  const { port, folder } = place;
+  /** By database. To open a connection takes longer than most statements. */
+  const idle = new Map<string, pg.Client>();
+  const keep = (name: string, client: pg.Client) => {
+    idle.set(name, client);
+    const [oldest, surplus] = [...idle][0]!;
+    if (idle.size <= KEPT_CONNECTIONS) return;
+    idle.delete(oldest);
+    void surplus.end();
+  };
+  const connected = async (name: string) => {
+    const client = superuserOf(place, name);
+    client.on('error', () => {
+      if (idle.get(name) === client) idle.delete(name);
+    });
+    await client.connect();
+    return client;
+  };
+  const asSuperuser = async <T>(name: string, action: (client: pg.Client) => Promise<T>): Promise<T> => {
+    const known = idle.get(name);
+    idle.delete(name);
+    const client = known ?? (await connected(name));
+    let isSound = false;
+    try {
+      const result = await action(client);
+      isSound = true;
+      return result;
+    } finally {
+      if (isSound && keeps && !idle.has(name)) keep(name, client);
+      else await client.end();
+    }
+  };
+  const databaseOf = (name: string): TestDatabase => {
+    const query = (statement: string, values: readonly unknown[] = []) =>
+      asSuperuser(
+        name,
+        async (client) => (await client.query<Record<string, unknown>>(statement, [...values])).rows,
+      );
+    return {
+      name,
+      port,
+      url: `postgres://postgres@localhost:${port}/${name}?host=${encodeURIComponent(folder)}`,
+      query,
+      async login(login, options = {}) {
+        // Logins belong to the server, so each has the name of its database in its own.
+        const own = `${login}_${name}`;
+        const member = options.in === undefined ? '' : ` IN ROLE ${options.in}`;
+        await query(`CREATE ROLE ${own} LOGIN PASSWORD 'secret of ${login}'${member}`);
+        return `postgres://${own}:secret%20of%20${login}@127.0.0.1:${port}/${name}`;
+      },
+    };
+  };
+  const run = randomBytes(4).toString('hex');
+  let count = 0;
+  const create = async (template = 'template1') => {
+    const name = `test_${run}_${count++}`;
+    await asSuperuser('postgres', (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`));
+    return databaseOf(name);
+  };
+  /** One process makes the template, and the others wait. */
+  const makeOnce = (template: string, make: () => Promise<TestDatabase>) =>
+    asSuperuser('postgres', async (client) => {
+      await client.query('SELECT pg_advisory_lock(hashtext($1))', [template]);
+      try {
+        const known = await client.query('SELECT FROM pg_database WHERE datname = $1', [template]);
+        if (known.rows.length > 0) return;
+        const { name } = await make();
+        // PostgreSQL does not copy a database while somebody is connected to it.
+        await client.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+        const end = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1';
+        while ((await client.query(end, [name])).rows.length > 0) await sleep(10);
+        await client.query(`ALTER DATABASE ${name} RENAME TO ${template}`);
+      } finally {
+        await client.query('SELECT pg_advisory_unlock(hashtext($1))', [template]);
+      }
+    });
+  const made = new Map<string, Promise<void>>();
+  return {
+    port,
+    folder,
+    database: () => create(),
+    async copyOf(template, make) {
+      const making = made.get(template) ?? makeOnce(template, make);
+      made.set(template, making);
+      await making;
+      return create(template);
     },
   };
 }

@@ -1,8 +1,11 @@
 // Running a program on a terminal of so many columns, by util-linux's script(1).
 import { spawn, spawnSync } from 'node:child_process';
 
-/** Whether there is one that takes a command (BSD's is another one). */
-export const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status === 0;
+/** Why there is none that takes a command (BSD's is another one); null when there is. */
+export const noTerminals =
+  spawnSync('script', ['-qec', 'true', '/dev/null'], { input: '' }).status === 0
+    ? null
+    : "util-linux's script(1) is not installed";
 
 const quote = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

@@ -4,6 +4,7 @@ import { readAddress } from '../../src/team/address.ts';
 import { openConnection } from '../../src/team/connection.ts';
 import { migrateTeam, TEAM_SCHEMA_VERSION } from '../../src/team/migrate.ts';
 import type { Cursor, Page } from '../../src/team/team.ts';
+import { isWithout } from '../support/needs.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, given, LONG, partsOf, SUBJECT, subjectOf, teamDatabase } from './support.ts';
 
@@ -12,7 +13,7 @@ const WRITERS = 12;
 const PUSHES = 5;
 const CLAIMS = 6;
 
-describe.skipIf(whyNoPostgres !== null)('with many at once', () => {
+describe.skipIf(isWithout(whyNoPostgres))('with many at once', () => {
   test('every claim gets there once, and pullers see each in one of their pages', async () => {
     const database = await teamDatabase();
     const url = await database.login('somebody', { in: 'iree_tuned_writer' });

@@ -7,6 +7,7 @@ import { openExchange } from '../../src/store/open-exchange.ts';
 import { pull, push, type PushOptions } from '../../src/team/exchange.ts';
 import type { Filter, Team } from '../../src/team/team.ts';
 import { open, RUN, temporaryPath } from '../store/support.ts';
+import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 import {
   claimOf,
@@ -59,7 +60,7 @@ async function twoMachines(): Promise<
   ];
 }
 
-describe.skipIf(whyNoPostgres !== null)('two machines', () => {
+describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
   test('come to the same by way of a server, and then tell it nothing more', async () => {
     const [ada, bob] = await twoMachines();
     const revocation = {

@@ -1,11 +1,14 @@
 // The server's own rules: what is merged and how, who may do what, and what somebody hostile can do.
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import pg from 'pg';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { joined } from '../../src/store/claim.ts';
 import type { ClaimLine, Line } from '../../src/store/exchange/lines.ts';
 import { ROLES } from '../../src/team/roles.ts';
-import { whyNoPostgres } from '../support/postgres.ts';
+import { openTeam } from '../../src/team/postgres.ts';
+import type { Team } from '../../src/team/team.ts';
+import { isWithout } from '../support/needs.ts';
+import { whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 import {
   claimOf,
   client,
@@ -33,7 +36,7 @@ const question = {
 const ofType = <T extends Line['type']>(lines: readonly Line[], type: T) =>
   lines.filter((line): line is Line & { type: T } => line.type === type);
 
-describe.skipIf(whyNoPostgres !== null)("a team's server", () => {
+describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
   test('gives back what it was given, to the last digit', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
@@ -237,12 +240,18 @@ describe.skipIf(whyNoPostgres !== null)("a team's server", () => {
     // A row that gets better is a change.
     await given(writer.push([claimOf({ subject: subjectOf(1), evidence: { processes: 7 } })], LONG));
     expect(ofType((await given(writer.pull(filter, second.cursor, LONG))).lines, 'claim')).toHaveLength(1);
+    // A cursor of another server, or of another epoch, starts anew.
+    const ahead = { ...second.cursor, seq: 1e9 };
+    expect(await given(writer.pull(filter, ahead, LONG))).toMatchObject({ restarted: true, more: true });
+    const few = { ...filter, target: elsewhere.target };
     for (const strange of [
-      { ...second.cursor, seq: 1e9 },
       { ...second.cursor, epoch: 'another' },
       { ...second.cursor, server: 'another' },
-    ])
-      expect(await given(writer.pull(filter, strange, LONG))).toMatchObject({ restarted: true, more: true });
+    ]) {
+      const anew = await given(writer.pull(few, strange, LONG));
+      expect(anew).toMatchObject({ restarted: true, more: false });
+      expect(ofType(anew.lines, 'claim')).toHaveLength(1);
+    }
     const other = await given(writer.pull({ ...filter, device: 'another device' }, null, LONG));
     expect(other.lines).toEqual([]);
   });
@@ -289,15 +298,18 @@ describe.skipIf(whyNoPostgres !== null)("a team's server", () => {
   });
 });
 
-describe.skipIf(whyNoPostgres !== null)('roles', () => {
+describe.skipIf(isWithout(whyNoPostgres))('roles', () => {
   const FUNCTIONS = ROLES.flatMap(({ may }) => may as readonly string[]);
+  let shared: ReturnType<typeof teamDatabase> | undefined;
+  /** For tests that change nothing in the database. */
+  const sharedDatabase = () => (shared ??= teamDatabase());
 
   test.each(ROLES.map(({ name }, i) => [name, i] as const))(
     '%s may execute what it should and no more',
     async (role, i) => {
-      const database = await teamDatabase();
+      const database = await sharedDatabase();
       const allowed = ROLES.slice(0, i + 1).flatMap(({ may }) => may as readonly string[]);
-      const url = await database.login('somebody', { in: role });
+      const url = await database.login(`somebody_${i}`, { in: role });
       const login = new URL(url).username;
       const rows = await database.query(
         `SELECT p.oid::regprocedure::text AS name, has_function_privilege($1, p.oid, 'EXECUTE') AS may
@@ -314,7 +326,7 @@ describe.skipIf(whyNoPostgres !== null)('roles', () => {
   );
 
   test('let nobody else in, and nobody at the tables', async () => {
-    const database = await teamDatabase();
+    const database = await sharedDatabase();
     const stranger = client(await database.login('stranger'));
     expect((await refusal(stranger.ask(question, LONG))).kind).toBe('rejected');
     const reader = await clientAs(database, 'reader');
@@ -379,7 +391,7 @@ describe.skipIf(whyNoPostgres !== null)('roles', () => {
   });
 });
 
-describe.skipIf(whyNoPostgres !== null)('somebody hostile', () => {
+describe.skipIf(isWithout(whyNoPostgres))('somebody hostile', () => {
   const raw = async (lines: readonly unknown[]) => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
@@ -412,16 +424,24 @@ describe.skipIf(whyNoPostgres !== null)('somebody hostile', () => {
     ['an empty key', { type: 'target', version: 1, key: '', form: {} }],
     ['no key', { type: 'target', version: 1, form: {} }],
   ];
-  let shared: ReturnType<typeof teamDatabase> | undefined;
+  let shared: Promise<{ database: TestDatabase; writer: Team }> | undefined;
+  const sharedWriter = () =>
+    (shared ??= (async () => {
+      const database = await teamDatabase();
+      const writer = openTeam(await database.login('writer', { in: 'iree_tuned_writer' }), {});
+      await given(writer.push(partsOf(), LONG));
+      return { database, writer };
+    })());
+  afterAll(async () => {
+    (await shared)?.writer.close();
+  });
 
   test.each(LINES.map(([what, line], i) => [what, line, i] as const))(
     'writes nothing with %s, and the rest of the push is taken',
     async (_, line, i) => {
-      const database = await (shared ??= teamDatabase());
-      const writer = await clientAs(database, 'writer', `writer_${i}`);
+      const { database, writer } = await sharedWriter();
       // Better each time.
       const good = claimOf({ configuration: DEFAULT_CONFIGURATION, evidence: { processes: 5 + i } });
-      await given(writer.push(partsOf(), LONG));
       const { changed, refused } = await given(writer.push([line as Line, good], LONG));
       expect(changed).toMatchObject({ claims: 1, marks: 0, trials: 0 });
       expect(Object.values(refused)).toEqual([1]);

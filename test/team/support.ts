@@ -12,31 +12,24 @@ import { openTeam } from '../../src/team/postgres.ts';
 import { ROLES_SQL } from '../../src/team/roles.ts';
 import type { Answer, Team } from '../../src/team/team.ts';
 import { EVIDENCE, SUBJECT, subjectOf, TILE } from '../store/samples.ts';
-import { testServer, type TestDatabase } from '../support/postgres.ts';
+import { testServer, type TestDatabase, type TestServer } from '../support/postgres.ts';
 
 export { SUBJECT, subjectOf, TILE };
 
 /** Longer than anything takes that does not hang. */
 export const LONG = 60_000;
 
-let template: Promise<TestDatabase> | undefined;
-
-/** A database that is migrated, with roles that own it: a copy of one that was made once. */
-export async function teamDatabase(): Promise<TestDatabase> {
-  const server = await testServer();
-  template ??= (async () => {
-    const database = await server.database();
+/** A database that is migrated, with roles that own it: a copy of one that is made once for all tests. */
+export async function teamDatabase(server?: TestServer): Promise<TestDatabase> {
+  const own = server ?? (await testServer());
+  return own.copyOf('team', async () => {
+    const database = await own.database();
     const connection = openConnection(readAddress(database.url), '');
     await connection.query(ROLES_SQL, [], LONG);
     await migrateTeam(connection);
     connection.close();
-    // PostgreSQL copies no database that somebody is still connected to.
-    while (
-      (await database.query('SELECT FROM pg_stat_activity WHERE datname = current_database()')).length > 1
-    );
     return database;
-  })();
-  return server.database(await template);
+  });
 }
 
 /** A client that is closed when the test is over. */

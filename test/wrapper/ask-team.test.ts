@@ -13,6 +13,7 @@ import { KeptModules } from '../../src/wrapper/kept-modules.ts';
 import { resolve } from '../../src/wrapper/resolve.ts';
 import { tellTeam } from '../../src/wrapper/ask-team.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
+import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 import { matmul } from '../support/workloads.ts';
 import { DECISION, open, temporaryPath } from '../store/support.ts';
@@ -68,7 +69,7 @@ const known = (m: number, change: Parameters<typeof claimOf>[0] = {}) => {
   return [...partsOf(plain), claimOf({ subject, ...change })];
 };
 
-describe.skipIf(whyNoPostgres !== null)('a build with a team', () => {
+describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
   test('gets what is missing from there, once and for all', async () => {
     const { url, database } = await teamThatKnows(...known(8), ...known(16));
     const { build, counts } = machine(url);

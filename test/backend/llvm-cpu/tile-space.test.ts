@@ -137,6 +137,7 @@ describe('the llvm-cpu space', () => {
     (nativeVectorBytes, registers) => {
       const space = llvmCpuSpace(matmul(384, 384, 384), { ...options, nativeVectorBytes });
       const lanes = nativeVectorBytes / 4;
+      expect(space.starts.length).toBeGreaterThan(3);
       for (const start of space.starts.slice(0, 4)) {
         const { vectorCommonParallel } = space.configurationAt(start) as TileConfiguration;
         const [rows, columns] = vectorCommonParallel;

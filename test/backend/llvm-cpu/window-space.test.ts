@@ -45,6 +45,7 @@ test('every configuration divides what it tiles, and is stored and read again', 
 test('work is divided among all threads where it can be', () => {
   const workload = convolution(35, 96, 96);
   const space = windowSpace(workload, { ...options, threads: 16 });
+  expect(space.starts).not.toEqual([]);
   for (const start of space.starts) {
     const { distribution } = space.configurationAt(start) as WindowTileConfiguration;
     const workgroups = workload.dimensions.reduce(

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isFull } from '../../support/needs.ts';
 import { DEFAULT_CONFIGURATION } from '../../../src/backend/configuration.ts';
 import type { Exchange, Source } from '../../../src/store/exchange/exchange.ts';
 import type { Line } from '../../../src/store/exchange/lines.ts';
@@ -69,8 +70,8 @@ const news = fc.array(
   { maxLength: 6 },
 );
 
-/** Each takes some milliseconds; STORE_CASES=10000 --testTimeout=600000 tries as many as of claims alone. */
-const CASES = { numRuns: Number(process.env['STORE_CASES'] ?? 300) };
+/** Each takes some milliseconds. */
+const CASES = { numRuns: isFull ? 1000 : 60 };
 
 describe('databases', () => {
   /** Two that are emptied again and again: making one takes longer than everything that is tried with it. */
