@@ -1,29 +1,13 @@
 // Bundles the two command lines. What the drop-in does when nothing has changed is one file, everything else that it does
 // is another; what runs a compiler that no process can become, and what reads settings files, are two more. Beside them lies
-// what the pages of reports are drawn by. Each build is
-// a folder of its own below dist/, and the link dist/current leads to the latest: whoever starts meanwhile finds the one
-// before or this one, all of it.
+// what the pages of reports are drawn by. Each build is a folder of its own below dist/: see builds-folder.mjs.
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import {
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  symlink,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
-import { pid } from 'node:process';
 import { build } from 'esbuild';
+import { makeCurrent } from './builds-folder.mjs';
 import { buildReportPage } from './report-page.mjs';
-
-/** For so long after it was replaced, what was started from a build may still load from it. */
-const REPLACED_LIFETIME_MS = 24 * 3600 * 1000;
 
 /** Another text wherever any source is another one. */
 async function buildId(folders) {
@@ -160,13 +144,7 @@ const files = [
 
 files.push({ name: 'bundled.json', contents: Buffer.from(JSON.stringify(bundledPackages())) });
 
-await mkdir('dist', { recursive: true });
-const current = join('dist', 'current');
-const before = await readlink(current).catch(() => null);
-const isSame = before !== null && (await holds(join('dist', before), files));
-const name = isSame ? before : await write(files);
-if (!isSame) await pointTo(name);
-await removeReplaced(name);
+await makeCurrent('dist', files);
 
 /** Folders below node_modules of which something is in a bundle: their licences ask to be passed on with it. */
 function bundledPackages() {
@@ -177,43 +155,4 @@ function bundledPackages() {
   // The innermost one, in which the package of a file is.
   const names = inputs.map(([path]) => /^.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[0]);
   return [...new Set(names.filter((name) => name !== undefined))].sort();
-}
-
-/** Whether a folder has all these files, as they are. */
-async function holds(folder, all) {
-  const found = await Promise.all(
-    all.map(async (file) => (await readFile(join(folder, file.name))).equals(file.contents)),
-  ).catch(() => [false]);
-  return found.every(Boolean);
-}
-
-/** Writes the files into a new folder, and gives its name. */
-async function write(all) {
-  const folder = `build-${Date.now().toString(36)}-${pid}`;
-  await mkdir(join('dist', folder));
-  await Promise.all(all.map((file) => writeFile(join('dist', folder, file.name), file.contents)));
-  return folder;
-}
-
-/** Makes the folder the current one, in one step. */
-async function pointTo(folder) {
-  const link = join('dist', `${folder}.link`);
-  await symlink(folder, link);
-  await rename(link, current).catch(async () => {
-    // Whoever copied an installation may have made a folder of the link.
-    await rename(current, join('dist', `${folder}.copy`));
-    await rename(link, current);
-  });
-  // From now on nobody new uses the one before.
-  if (before !== null) await utimes(join('dist', before), new Date(), new Date()).catch(() => undefined);
-}
-
-/** Removes what builds have left that were replaced, or killed, long ago. */
-async function removeReplaced(kept) {
-  for (const entry of await readdir('dist')) {
-    const path = join('dist', entry);
-    if (entry === kept || path === current) continue;
-    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Infinity }));
-    if (mtimeMs < Date.now() - REPLACED_LIFETIME_MS) await rm(path, { recursive: true, force: true });
-  }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { listInputs } from './files.ts';
 import { MODES, type Mode } from './modes.ts';
 import { describe } from './report.ts';
@@ -12,65 +13,69 @@ import { SHAPES, type Shape } from './shapes.ts';
 
 const folder = join(import.meta.dirname, 'inputs');
 
-type Pairs = readonly (readonly [Shape, inputs: readonly string[]])[];
+/** What compiles, what does not, and what is several modules where it is split. */
+const FEW = ['matmul.mlir', 'broken.mlir', 'split.mlir'];
 
-/** Compares builds of each input in its shapes, and says where the wrapper kept its own files. */
-async function compareInputs(name: string, pairs: Pairs): Promise<string> {
-  const modes = MODES.filter((mode) => mode.name === name);
+/** `npm run test:differential` has all inputs in all of them. */
+const shapesOf = (...names: readonly string[]) => SHAPES.filter(({ name }) => names.includes(name));
+
+/**
+ * Compares builds of inputs in all of the shapes.
+ * @param executable the compiler; the one that remembers gives the same without compiling where it is asked for the same
+ */
+async function compareInputs(
+  executable: string,
+  inputs: readonly string[],
+  shapes: readonly Shape[],
+  modes: readonly Mode[],
+): Promise<void> {
   const place = temporaryDirectory();
-  const environment = ({ settings }: Mode) => ({
-    ...process.env,
-    IREE_TUNED_COMPILER: compiler.executable,
-    IREE_TUNED_DB: join(place, 'tuning.db'),
-    IREE_TUNED_CACHE: join(place, 'cache'),
-    ...Object.fromEntries(Object.entries(settings).map(([key, value]) => [`IREE_TUNED_${key}`, value])),
-  });
-  for (const [shape, inputs] of pairs) {
-    const files = listInputs(inputs.map((input) => join(folder, input)));
-    expect(files).toHaveLength(inputs.length);
-    const report = await compareAll(
-      { files, shapes: [shape], modes, jobs: 2, folder: join(place, 'work') },
-      {
-        stock: compiler.executable,
-        wrapper: join(root, 'bin', 'iree-compile-tuned'),
-        environment,
-        compareModules: null,
-      },
-    );
-    expect(report.findings.map(describe)).toEqual([]);
-    expect(report.notCompared).toEqual([]);
-    expect(report.comparisons).toBe(files.length);
-    // Both compiles that succeed and compiles that fail were compared.
-    expect(report.summary()).toMatch(/stock's compiles: (?=.*exit code 0).*exit code 1/);
-  }
-  return join(place, 'cache');
+  const cacheOf = ({ name }: Mode) => join(place, `cache-${name}`);
+  const files = listInputs(inputs.map((input) => join(folder, input)));
+  expect(files).toHaveLength(inputs.length);
+  const report = await compareAll(
+    { files, shapes, modes, jobs: 2, folder: join(place, 'work') },
+    {
+      stock: executable,
+      wrapper: join(root, 'bin', 'iree-compile-tuned'),
+      environment: (mode) => ({
+        ...process.env,
+        IREE_TUNED_COMPILER: executable,
+        IREE_TUNED_DB: join(place, 'tuning.db'),
+        IREE_TUNED_CACHE: cacheOf(mode),
+        ...Object.fromEntries(
+          Object.entries(mode.settings).map(([key, value]) => [`IREE_TUNED_${key}`, value]),
+        ),
+      }),
+      compareModules: null,
+    },
+  );
+  expect(report.findings.map(describe)).toEqual([]);
+  expect(report.notCompared).toEqual([]);
+  const count = files.length * shapes.length;
+  expect(report.comparisons).toBe(count * modes.length);
+  // Both compiles that succeed and compiles that fail were compared.
+  expect(report.summary()).toMatch(/stock's compiles: (?=.*exit code 0).*exit code 1/);
+  for (const mode of modes)
+    if (mode.name === 'disabled') expect(existsSync(cacheOf(mode))).toBe(false);
+    else {
+      // Without Node or a bundle the launcher would be the compiler, and nothing would have been compared.
+      const counted = readFileSync(join(cacheOf(mode), 'counters.jsonl'), 'utf8');
+      expect(counted.trim().split('\n')).toHaveLength(count);
+    }
 }
 
-/** One that compiles and one that does not. */
-const BOTH = ['matmul.mlir', 'broken.mlir'];
+const [disabled, cold] = ['disabled', 'cold'].map((name) => MODES.find((mode) => mode.name === name)!);
 
 test('with an empty database and no budget, every build is the same', async () => {
-  const inputs = readdirSync(folder).sort();
-  const [file, ...others] = SHAPES;
-  // Each in a file and in one more shape, and two in all of them; `npm run test:differential` has all in all.
-  const pairs: Pairs = [
-    [file!, inputs],
-    ...others.map((shape, turn): Pairs[number] => [
-      shape,
-      inputs.filter((input, i) => i % others.length === turn || BOTH.includes(input)),
-    ]),
-  ];
-  const cache = await compareInputs('cold', pairs);
-  // Without Node or a bundle the launcher would be the compiler, and nothing would have been compared.
-  const counted = readFileSync(join(cache, 'counters.jsonl'), 'utf8');
-  expect(counted.trim().split('\n')).toHaveLength(pairs.reduce((sum, [, some]) => sum + some.length, 0));
+  await compareInputs(rememberingCompiler, readdirSync(folder), shapesOf('file', 'stdin'), [cold!]);
 });
 
-test('disabled, every build is the same in every shape', async () => {
-  // Nobody looks at the input then: these two stand for all.
-  const cache = await compareInputs(
-    'disabled',
-    SHAPES.map((shape) => [shape, BOTH]),
-  );
-  expect(existsSync(cache)).toBe(false);
+test('as the process of the real compiler, so it is in every shape', async () => {
+  await compareInputs(compiler.executable, FEW, SHAPES, [cold!]);
+});
+
+test('disabled, every build is the same', async () => {
+  // Nobody looks at the input then.
+  await compareInputs(rememberingCompiler, FEW, shapesOf('file', 'stdin'), [disabled!]);
 });

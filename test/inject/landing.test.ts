@@ -17,102 +17,99 @@ import {
   type DataTileConfiguration,
   type TileConfiguration,
 } from '../../src/backend/llvm-cpu/configuration.ts';
-import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { elementTypeConversion } from '../../src/input/conversion.ts';
+import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
-const fn = (args: string, result: string, operation: string) =>
-  `func.func @main(${args}) -> ${result} {\n  ${operation}\n  return %r : ${result}\n}\n`;
-const matmul = (attributes: string, lhs: string, rhs: string) =>
+type Size = number | '?';
+const tensor = (sizes: readonly Size[], type = 'f32') => `tensor<${[...sizes, type].join('x')}>`;
+/** A function that makes `%r` of `%x`, `%y` and `%z`. */
+const fn = ([x, y, z]: readonly string[], operation: string) =>
+  `func.func @main(%x: ${x!}, %y: ${y!}, %z: ${z!}) -> ${z!} {\n  ${operation}\n  return %r : ${z!}\n}\n`;
+const named = (operation: string, [x, y, z]: readonly string[]) =>
+  fn([x!, y!, z!], `%r = linalg.${operation} ins(%x, %y : ${x!}, ${y!}) outs(%z : ${z!}) -> ${z!}`);
+const typesOf = (m: Size, n: Size, k: Size, [x, y, z]: readonly string[] = []) => [
+  tensor([m, k], x),
+  tensor([k, n], y),
+  tensor([m, n], z),
+];
+const matmul = (m: Size, n: Size, k: Size, types?: readonly string[]) =>
+  named('matmul', typesOf(m, n, k, types));
+
+const REGION = `{
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  }`;
+const quoted = (types: readonly string[]) =>
   fn(
-    `%x: tensor<${lhs}>, %y: tensor<${rhs}>, %z: tensor<48x64xf32>`,
-    'tensor<48x64xf32>',
-    `%r = linalg.matmul ${attributes} ins(%x, %y : tensor<${lhs}>, tensor<${rhs}>) outs(%z : tensor<48x64xf32>) -> tensor<48x64xf32>`,
+    types,
+    `%r = "linalg.matmul"(%x, %y, %z) <{operandSegmentSizes = array<i32: 2, 1>}> (${REGION}) : (${types.join(', ')}) -> ${types[2]!}`,
   );
-const quoted = `%r = "linalg.matmul"(%x, %y, %z) <{operandSegmentSizes = array<i32: 2, 1>}> ({
-  ^bb0(%a: f32, %b: f32, %c: f32):
-    %p = arith.mulf %a, %b : f32
-    %s = arith.addf %c, %p : f32
-    linalg.yield %s : f32
-  }) : (tensor<48x32xf32>, tensor<32x64xf32>, tensor<48x64xf32>) -> tensor<48x64xf32>`;
-const generic = `%r = linalg.generic {indexing_maps = [affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>], iterator_types = ["reduction", "parallel", "parallel"]}
-    ins(%x, %y : tensor<48x32xf32>, tensor<32x64xf32>) outs(%z : tensor<48x64xf32>) {
-  ^bb0(%a: f32, %b: f32, %c: f32):
-    %p = arith.mulf %a, %b : f32
-    %s = arith.addf %c, %p : f32
-    linalg.yield %s : f32
-  } -> tensor<48x64xf32>`;
-const three = '%x: tensor<48x32xf32>, %y: tensor<32x64xf32>, %z: tensor<48x64xf32>';
+const generic = ([x, y, z]: readonly string[]) =>
+  fn(
+    [x!, y!, z!],
+    `%r = linalg.generic {indexing_maps = [affine_map<(k, n, m) -> (m, k)>, affine_map<(k, n, m) -> (k, n)>, affine_map<(k, n, m) -> (m, n)>], iterator_types = ["reduction", "parallel", "parallel"]}
+    ins(%x, %y : ${x!}, ${y!}) outs(%z : ${z!}) ${REGION} -> ${z!}`,
+  );
 
-const forms: [string, string][] = [
-  ['linalg.matmul', matmul('', '48x32xf32', '32x64xf32')],
+/** A function of a program, and the configuration of its operation: by default the first start of its space. */
+type Part = readonly [what: string, text: string, configuration?: Configuration];
+
+const same: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [16, 32, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 2],
+  peeling: true,
+};
+/** At O2 the compiler folds unit dimensions, and drops the configuration of the matmul. */
+const folded: readonly Part[] = [
+  ['a matmul of one row', matmul(1, 64, 48)],
+  ['a matmul of one row that gets the same as one of many', matmul(1, 64, 40), same],
+];
+const many: Part = ['a matmul of many rows', matmul(48, 64, 40), same];
+/** No two forms have the same sizes: a configuration on one form cannot pass for that of another. */
+const forms: readonly Part[] = [
+  ['linalg.matmul', matmul(48, 64, 32)],
   [
     'linalg.matmul with a transposed rhs',
-    matmul(
-      'indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]',
-      '48x32xf32',
-      '64x32xf32',
+    named(
+      'matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]',
+      [tensor([48, 32]), tensor([72, 32]), tensor([48, 72])],
     ),
   ],
-  ['linalg.matmul with other attributes', matmul('{foo = "a}b", bar}', '48x32xf32', '32x64xf32')],
-  [
-    'linalg.matmul in f64, which the compiler demotes',
-    matmul('', '48x32xf64', '32x64xf64').replaceAll('f32', 'f64'),
-  ],
-  ['linalg.matmul in mixed precision', matmul('', '48x32xbf16', '32x64xbf16')],
-  ['quoted linalg.matmul', fn(three, 'tensor<48x64xf32>', quoted)],
-  ['linalg.generic with its loops in another order', fn(three, 'tensor<48x64xf32>', generic)],
+  ['linalg.matmul with other attributes', named('matmul {foo = "a}b", bar}', typesOf(48, 80, 32))],
+  ['linalg.matmul in f64, which the compiler demotes', matmul(48, 88, 32, ['f64', 'f64', 'f64'])],
+  ['linalg.matmul in mixed precision', matmul(48, 96, 32, ['bf16', 'bf16', 'f32'])],
+  ['quoted linalg.matmul', quoted(typesOf(48, 104, 32))],
+  ['linalg.generic with its loops in another order', generic(typesOf(48, 112, 32))],
   [
     'linalg.batch_matmul',
-    fn(
-      '%x: tensor<3x48x32xf32>, %y: tensor<3x32x64xf32>, %z: tensor<3x48x64xf32>',
-      'tensor<3x48x64xf32>',
-      '%r = linalg.batch_matmul ins(%x, %y : tensor<3x48x32xf32>, tensor<3x32x64xf32>) outs(%z : tensor<3x48x64xf32>) -> tensor<3x48x64xf32>',
-    ),
+    named('batch_matmul', [tensor([3, 32, 64]), tensor([3, 64, 32]), tensor([3, 32, 32])]),
   ],
+  ['linalg.matvec', named('matvec', [tensor([48, 64]), tensor([64]), tensor([48])])],
+  ['linalg.vecmat', named('vecmat', [tensor([40]), tensor([40, 56]), tensor([56])])],
+  ['a matmul with dynamic rows', matmul('?', 64, 32)],
   [
-    'linalg.matvec',
-    fn(
-      '%x: tensor<48x64xf32>, %y: tensor<64xf32>, %z: tensor<48xf32>',
-      'tensor<48xf32>',
-      '%r = linalg.matvec ins(%x, %y : tensor<48x64xf32>, tensor<64xf32>) outs(%z : tensor<48xf32>) -> tensor<48xf32>',
-    ),
-  ],
-  [
-    'linalg.vecmat',
-    fn(
-      '%x: tensor<48xf32>, %y: tensor<48x64xf32>, %z: tensor<64xf32>',
-      'tensor<64xf32>',
-      '%r = linalg.vecmat ins(%x, %y : tensor<48xf32>, tensor<48x64xf32>) outs(%z : tensor<64xf32>) -> tensor<64xf32>',
-    ),
-  ],
-  [
-    'a matmul with dynamic rows',
-    fn(
-      '%x: tensor<?x32xf32>, %y: tensor<32x64xf32>, %z: tensor<?x64xf32>',
-      'tensor<?x64xf32>',
-      '%r = linalg.matmul ins(%x, %y : tensor<?x32xf32>, tensor<32x64xf32>) outs(%z : tensor<?x64xf32>) -> tensor<?x64xf32>',
-    ),
+    'a matmul of fewer rows, which gets something else than dynamic ones',
+    matmul(8, 64, 32),
+    { ...same, distribution: [8, 64, 0] },
   ],
   [
     'a batched matmul of which nothing is static',
-    fn(
-      '%x: tensor<?x?x?xf32>, %y: tensor<?x?x?xf32>, %z: tensor<?x?x?xf32>',
-      'tensor<?x?x?xf32>',
-      '%r = linalg.batch_matmul ins(%x, %y : tensor<?x?x?xf32>, tensor<?x?x?xf32>) outs(%z : tensor<?x?x?xf32>) -> tensor<?x?x?xf32>',
-    ),
+    named('batch_matmul', Array<string>(3).fill(tensor(['?', '?', '?']))),
   ],
-  [
-    'an i8 matmul with i32 accumulators',
-    fn(
-      '%x: tensor<48x32xi8>, %y: tensor<32x64xi8>, %z: tensor<48x64xi32>',
-      'tensor<48x64xi32>',
-      '%r = linalg.matmul ins(%x, %y : tensor<48x32xi8>, tensor<32x64xi8>) outs(%z : tensor<48x64xi32>) -> tensor<48x64xi32>',
-    ),
-  ],
+  ['an i8 matmul with i32 accumulators', matmul(48, 120, 32, ['i8', 'i8', 'i32'])],
+  ...folded,
+  many,
 ];
 
 const evidence = {
@@ -151,11 +148,25 @@ function decisionsFor(input: Uint8Array): Decision[] {
   });
 }
 
-async function land(text: string, wanted: Route, flags: readonly string[] = [], decide = decisionsFor) {
+/** Results by the names of the parts. */
+const resultsOf = <T>(parts: readonly Part[], results: readonly T[]) =>
+  Object.fromEntries(parts.map(([what], i) => [what, results[i]]));
+
+async function land(
+  parts: readonly Part[],
+  wanted: Route,
+  flags: readonly string[] = [],
+  executable = rememberingCompiler,
+) {
   const folder = temporaryDirectory();
-  const input = Buffer.from(text);
+  giveAnswers(folder);
+  const input = Buffer.from(parts.map(([, text], i) => text.replace('@main', `@f${i}`)).join(''));
   const { release } = await describeCompiler(compiler.executable, folder);
-  const decisions = decide(input);
+  const decisions = decisionsFor(input).map((decision, i): Decision => ({
+    ...decision,
+    configuration: parts[i]![2] ?? decision.configuration,
+  }));
+  expect(decisions).toHaveLength(parts.length);
   const injection = planInjection(decisions, {
     wanted,
     release,
@@ -173,169 +184,82 @@ async function land(text: string, wanted: Route, flags: readonly string[] = [], 
     return path;
   };
   const command = [...HOST_FLAGS, ...flags, source];
+  const asking = { env: process.env, stdin: undefined, cacheDirectory: folder };
   const flagsOf = async () => {
     if (injection.route === 'inline') return [];
     if (injection.route !== 'substitute') return specFlags(injection, write);
-    const options = { env: process.env, stdin: undefined, cacheDirectory: folder };
-    const made = await makeSubstitutes(compiler.executable, command, injection.entries, release, options);
+    const made = await makeSubstitutes(executable, command, injection.entries, release, asking);
     return made!.map(({ name, source: edited }) => substituteFlag(name, write(edited)));
   };
-  return proveLanded(compiler.executable, [...(await flagsOf()), ...command], decisions, wanted, {
-    env: process.env,
-    stdin: undefined,
-    cacheDirectory: folder,
-  });
+  const argv = [...(await flagsOf()), ...command];
+  const landed = await proveLanded(executable, argv, decisions, wanted, asking);
+  return landed && resultsOf(parts, landed);
 }
 
 describe.each(['spec', 'preprocess', 'inline', 'substitute'] as const)('by %s', (route) => {
-  test.each(forms)('%s', async (_, text) => {
-    expect(await land(text, route)).toEqual([true]);
+  // A tuning spec can hang a compiler that configures many executables. The hang is rare: these routes get three real compiles.
+  const mayHang = route === 'spec' || route === 'preprocess';
+
+  test('every form of operation is configured', async () => {
+    const executable = mayHang ? compiler.executable : rememberingCompiler;
+    for (let round = 0; round < (mayHang ? 3 : 1); round++)
+      expect(await land(forms, route, [], executable)).toEqual(
+        resultsOf(forms, Array(forms.length).fill(true)),
+      );
   });
 
-  test('what is meant for dynamic dimensions stays away from static ones', async () => {
-    const matmul = (rows: string) =>
-      `ins(%x, %y : tensor<${rows}x32xf32>, tensor<32x64xf32>) outs(%z : tensor<${rows}x64xf32>) -> tensor<${rows}x64xf32>`;
-    const called = (name: string, rows: string) =>
-      `func.func @${name}(%x: tensor<${rows}x32xf32>, %y: tensor<32x64xf32>, %z: tensor<${rows}x64xf32>) -> tensor<${rows}x64xf32> {
-  %r = linalg.matmul ${matmul(rows)}
-  return %r : tensor<${rows}x64xf32>
-}
-`;
-    const own = (input: Uint8Array) =>
-      decisionsFor(input).map((decision, i) => {
-        const space = llvmCpuSpace(decision.tunable!.workload, {
-          nativeVectorBytes: 16,
-          threads: 1,
-          wholeProgram: false,
-        });
-        return { ...decision, configuration: space.configurationAt(space.starts[i]!) };
-      });
-    expect(await land(called('any', '?') + called('eight', '8'), route, [], own)).toEqual([true, true]);
-  });
-
-  test('a configuration that the compiler drops is noticed', async () => {
-    // At O2 unit dimensions fold away, and with them whatever was said about the matmul.
-    const unit = fn(
-      '%x: tensor<1x32xf32>, %y: tensor<32x64xf32>, %z: tensor<1x64xf32>',
-      'tensor<1x64xf32>',
-      '%r = linalg.matmul ins(%x, %y : tensor<1x32xf32>, tensor<32x64xf32>) outs(%z : tensor<1x64xf32>) -> tensor<1x64xf32>',
-    );
-    expect(await land(unit, route)).toEqual([true]);
-    expect(await land(unit, route, ['--iree-opt-level=O2'])).toEqual([false]);
-  });
-
-  test('a configuration that is dropped is not taken for the same one on another operation', async () => {
-    const called = (name: string, rows: number) => {
-      const [x, y, z] = [`tensor<${rows}x32xf32>`, 'tensor<32x64xf32>', `tensor<${rows}x64xf32>`];
-      return `func.func @${name}(%x: ${x}, %y: ${y}, %z: ${z}) -> ${z} {
-  %r = linalg.matmul ins(%x, %y : ${x}, ${y}) outs(%z : ${z}) -> ${z}
-  return %r : ${z}
-}
-`;
-    };
-    const same: TileConfiguration = {
-      version: 1,
-      kind: 'tile',
-      distribution: [16, 32, 0],
-      vectorCommonParallel: [4, 16, 0],
-      vectorReduction: [0, 0, 2],
-      peeling: true,
-    };
-    const decide = (input: Uint8Array) =>
-      decisionsFor(input).map((decision): Decision => ({ ...decision, configuration: same }));
-    const both = called('one', 1) + called('many', 48);
-    expect(await land(both, route, [], decide)).toEqual([true, true]);
-    expect(await land(both, route, ['--iree-opt-level=O2'], decide)).toEqual([false, true]);
+  test('a dropped configuration is noticed, and not taken for the same one on another operation', async () => {
+    const parts = [...folded, many];
+    expect(await land(parts, route, ['--iree-opt-level=O2'])).toEqual(resultsOf(parts, [false, false, true]));
   });
 });
 
 describe('data tiling', () => {
-  const both = fn(
-    '%a: tensor<127x255xf32>, %b: tensor<255x63xf32>, %c: tensor<127x63xf32>, %x: tensor<48x32xf32>, %y: tensor<32x64xf32>, %z: tensor<48x64xf32>',
-    '(tensor<127x63xf32>, tensor<48x64xf32>)',
-    `%p = linalg.matmul ins(%a, %b : tensor<127x255xf32>, tensor<255x63xf32>) outs(%c : tensor<127x63xf32>) -> tensor<127x63xf32>
-  %q = linalg.matmul ins(%x, %y : tensor<48x32xf32>, tensor<32x64xf32>) outs(%z : tensor<48x64xf32>) -> tensor<48x64xf32>`,
-  ).replace(/return .*/, 'return %p, %q : tensor<127x63xf32>, tensor<48x64xf32>');
-  /** The first operation data-tiled, the second on direct tiles or on the default. */
-  const decide = (second: 'tile' | 'default') => (input: Uint8Array) =>
-    decisionsFor(input).map((decision, i): Decision => ({
-      ...decision,
-      configuration:
-        i === 0
-          ? DATA_TILE_CONFIGURATION
-          : second === 'tile'
-            ? decision.configuration
-            : DEFAULT_CONFIGURATION,
-    }));
+  const untiled: Part = ['on direct tiles', matmul(48, 64, 32)];
+  const dataTiled: Part = ['data-tiled', matmul(127, 63, 255), DATA_TILE_CONFIGURATION];
+  const whole = matmul(48, 64, 40);
 
-  test('lands beside an operation on direct tiles', async () => {
-    expect(await land(both, 'preprocess', [], decide('tile'))).toEqual([true, true]);
+  test('lands beside an operation on direct tiles, and leaves another one on the default', async () => {
+    const parts: Part[] = [dataTiled, untiled, ['on the default', whole, DEFAULT_CONFIGURATION]];
+    expect(await land(parts, 'preprocess')).toEqual(resultsOf(parts, [true, true, null]));
   });
 
-  test('leaves an operation that does not want it on the default', async () => {
-    const decideFor = decide('default');
-    expect(await land(both, 'preprocess', [], decideFor)).toEqual([true, null]);
-    // The proof would see it if the second were data-tiled as well.
-    const wanted = (input: Uint8Array) =>
-      decideFor(input).map((decision): Decision => ({ ...decision, configuration: DATA_TILE_CONFIGURATION }));
-    expect(await land(both, 'preprocess', [], wanted)).toEqual([true, true]);
+  test('lands on each operation that asks for it', async () => {
+    const parts: Part[] = [dataTiled, ['data-tiled, too', whole, DATA_TILE_CONFIGURATION]];
+    expect(await land(parts, 'preprocess')).toEqual(resultsOf(parts, [true, true]));
   });
 });
 
 describe('tiles of packed operations', () => {
-  const packed = (distribution: [number, number]): DataTileConfiguration => ({
+  const packed = (distribution: [number, number], swapped = false): DataTileConfiguration => ({
     version: 1,
     kind: 'data-tile',
     // Every target packs this f32 operation by rows and columns of its own; these are AVX-512's.
-    packed: { inner: [16, 16, 1], swapped: false, distribution, packing: [3, 32] },
+    packed: { inner: [16, 16, 1], swapped, distribution, packing: [3, 32] },
   });
-  const type = (rows: number, columns: number) => `tensor<${rows}x${columns}xf32>`;
-  const program = fn(
-    `%a: ${type(100, 61)}, %b: ${type(61, 200)}, %c: ${type(100, 200)}, %x: ${type(48, 32)}, %y: ${type(32, 64)}, %z: ${type(48, 64)}`,
-    `(${type(100, 200)}, ${type(48, 64)})`,
-    `%p = linalg.matmul ins(%a, %b : ${type(100, 61)}, ${type(61, 200)}) outs(%c : ${type(100, 200)}) -> ${type(100, 200)}
-  %q = linalg.matmul ins(%x, %y : ${type(48, 32)}, ${type(32, 64)}) outs(%z : ${type(48, 64)}) -> ${type(48, 64)}`,
-  ).replace(/return .*/, `return %p, %q : ${type(100, 200)}, ${type(48, 64)}`);
-  const target = ['--iree-llvmcpu-target-cpu=znver4'];
-  const decide = (configuration: DataTileConfiguration) => (input: Uint8Array) =>
-    decisionsFor(input).map((decision, i) => (i === 0 ? { ...decision, configuration } : decision));
+  const untiled: Part = ['on direct tiles', matmul(48, 64, 32)];
+  const large = matmul(100, 200, 61);
 
-  test('land beside an operation on direct tiles', async () => {
-    expect(await land(program, 'preprocess', target, decide(packed([2, 5])))).toEqual([true, true]);
-  });
-
-  test('are looked for on the packed operation that they are meant for', async () => {
-    // The compiler does not swap the sides: the second operation is packed, and gets no tiles.
-    const swapped = { ...packed([2, 4]).packed!, swapped: true };
-    const decideFor = (input: Uint8Array) =>
-      decisionsFor(input).map((decision, i): Decision => ({
-        ...decision,
-        configuration: i === 0 ? packed([2, 4]) : { version: 1, kind: 'data-tile', packed: swapped },
-      }));
-    expect(await land(program, 'preprocess', target, decideFor)).toEqual([true, false]);
+  test('land on the packed operation that they are meant for, beside an operation on direct tiles', async () => {
+    // The compiler does not swap the sides of the last operation: it is packed, and gets no tiles.
+    const parts: Part[] = [
+      ['packed', large, packed([2, 5])],
+      untiled,
+      ['packed the other way round', matmul(48, 72, 32), packed([2, 4], true)],
+    ];
+    expect(await land(parts, 'preprocess', ['--iree-llvmcpu-target-cpu=znver4'])).toEqual(
+      resultsOf(parts, [true, true, false]),
+    );
   });
 
   test('are missed where the compiler packs in another form, and the rest lands', async () => {
-    const avx2 = ['--iree-llvmcpu-target-cpu=haswell'];
-    expect(await land(program, 'preprocess', avx2, decide(packed([2, 5])))).toEqual([false, true]);
-    expect(await land(program, 'preprocess', avx2, decide(DATA_TILE_CONFIGURATION))).toEqual([true, true]);
-  });
-});
-
-describe('a program of many executables', () => {
-  // Read in the middle of configuring them, a tuning spec hangs the compiler once in a while.
-  const shapes = Array.from({ length: 16 }, (_, i) => [16 + i, 32 + i, 24 + i] as const);
-  const type = (rows: number, columns: number) => `tensor<${rows}x${columns}xf32>`;
-  const functions = shapes.map(([m, n, k], i) =>
-    fn(
-      `%x: ${type(m, k)}, %y: ${type(k, n)}, %z: ${type(m, n)}`,
-      type(m, n),
-      `%r = linalg.matmul ins(%x, %y : ${type(m, k)}, ${type(k, n)}) outs(%z : ${type(m, n)}) -> ${type(m, n)}`,
-    ).replace('@main', `@f${i}`),
-  );
-
-  test.each(['spec', 'preprocess'] as const)('is configured by %s', async (route) => {
-    for (let round = 0; round < 3; round++)
-      expect(await land(functions.join(''), route)).toEqual(shapes.map(() => true));
+    const parts: Part[] = [
+      ['packed as for AVX-512', large, packed([2, 5])],
+      untiled,
+      ['data-tiled', matmul(100, 200, 72), DATA_TILE_CONFIGURATION],
+    ];
+    expect(await land(parts, 'preprocess', ['--iree-llvmcpu-target-cpu=haswell'])).toEqual(
+      resultsOf(parts, [false, true, true]),
+    );
   });
 });

@@ -10,8 +10,10 @@ import { readCommand } from '../../src/compiler/command.ts';
 import { type Surroundings } from '../../src/settings/surroundings.ts';
 import { readSettings } from '../../src/settings/index.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
+import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
 const CONVOLUTION = 'convolutions of this form are not tuned yet';
 
@@ -20,7 +22,7 @@ function inspector(text: string) {
   const folder = temporaryDirectory();
   const [input, log, watched] = ['in.mlir', 'runs.log', 'iree-compile'].map((name) => join(folder, name));
   writeFileSync(input!, text);
-  writeFileSync(watched!, `#!/bin/sh\necho "$*" >>'${log!}'\nexec '${compiler.executable}' "$@"\n`);
+  writeFileSync(watched!, `#!/bin/sh\necho "$*" >>'${log!}'\nexec '${rememberingCompiler}' "$@"\n`);
   chmodSync(watched!, 0o755);
   const { settings } = readSettings({ HOME: folder }, new Map());
   const surroundings: Surroundings = {
@@ -29,6 +31,7 @@ function inspector(text: string) {
     root,
     cacheDirectory: join(folder, 'cache'),
   };
+  giveAnswers(surroundings.cacheDirectory, watched);
   return async (flags: readonly string[] = []) => {
     const argv = [...HOST_FLAGS, ...flags, input!, '-o', join(folder, 'out.vmfb')];
     const command = await readCommand(

@@ -1,19 +1,26 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { attributeOf } from '../support/backend.ts';
 import { benchmark, type Placement } from '../../src/measure/benchmark.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/candidate-module.ts';
 import { timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { compareOutputs } from '../../src/measure/verify.ts';
+import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { outputOf, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
+import { compileTogether, moduleOf, withFillers } from './together.ts';
+
+/** All tests share one folder, so that fillers are compiled once. */
+let tools: Toolchain;
+beforeAll(async () => {
+  tools = await toolchain(temporaryDirectory());
+});
 
 const stock = { name: 'stock', attribute: null };
 const tile: TileConfiguration = {
@@ -56,8 +63,8 @@ async function contractionDispatch(
   return found[0]!.replace(/@\w+/g, '@');
 }
 
-describe('a module of candidates', () => {
-  test.each<[string, Workload]>([
+describe('a module of candidates compiles and runs on operands that are not all the same', () => {
+  const forms: readonly [string, Workload][] = [
     ['matmul', matmul(8, 16, 32)],
     ['matmul with a transposed rhs', laidOut(matmul(8, 16, 32), [0, 2], [1, 2])],
     ['matmul with a transposed lhs', laidOut(matmul(8, 16, 32), [2, 0], [2, 1])],
@@ -81,27 +88,38 @@ describe('a module of candidates', () => {
     ],
     ['f64', matmul(8, 16, 32, ['f64', 'f64', 'f64'])],
     ['a constant rhs', { ...matmul(8, 16, 32), constantRhs: true }],
-  ])('compiles and runs for %s, on operands that are not all the same', async (_, shape) => {
-    const tools = await toolchain(temporaryDirectory());
-    const { module, refused } = await buildCandidates(tools, shape, [stock], 'm');
-    expect([...refused]).toEqual([]);
-    const output = await outputOf(tools, shape, module!, 'stock');
-    const size = shape.accumulator.dimensions.reduce((product, d) => product * shape.dimensions[d]!.size, 1);
-    const values = Array.from(decodeElements(output!, shape.accumulator.elementType)!, Number);
-    expect(values).toHaveLength(size);
-    if (size > 1) expect(new Set(values).size).toBeGreaterThan(1);
-    expect(values.some((value) => value !== 0)).toBe(true);
+  ];
+  let module: string;
+  beforeAll(async () => {
+    const parts = forms.map(([, form], i) => ({
+      workload: form,
+      candidates: [{ name: `stock${i}`, attribute: null }],
+    }));
+    module = await compileTogether(tools, parts, moduleOf(parts, withFillers(parts)), 'forms');
   });
 
+  test.each(forms.map(([what, form], i) => [what, form, `stock${i}`] as const))(
+    'for %s',
+    async (_, { dimensions, accumulator }, name) => {
+      const output = await runFunction(tools, [module], name, 60);
+      const size = accumulator.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
+      const values = Array.from(decodeElements(output!, accumulator.elementType)!, Number);
+      expect(values).toHaveLength(size);
+      if (size > 1) expect(new Set(values).size).toBeGreaterThan(1);
+      expect(values.some((value) => value !== 0)).toBe(true);
+    },
+  );
+});
+
+describe('a module of candidates', () => {
   test('runs one function for each size of a dynamic dimension, on the operands of that size', async () => {
-    const tools = await toolchain(temporaryDirectory());
     const sizes = [3, 8];
     const shape = matmul(8, 16, 32);
     const [m, ...others] = shape.dimensions;
     const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
     const attribute = attributeOf({ ...tile, peeling: true }, dynamic, tools.release);
     const tuned = { name: 'c0', attribute };
-    const { module, refused } = await buildCandidates(tools, dynamic, [stock, tuned], 'm');
+    const { module, refused } = await buildCandidates(tools, dynamic, [stock, tuned], 'dynamic');
     expect([...refused]).toEqual([]);
     for (const [i, size] of sizes.entries()) {
       const [expected, actual] = [
@@ -120,12 +138,11 @@ describe('a module of candidates', () => {
   });
 
   test('has the truth for narrow accumulators, exact at each size', async () => {
-    const tools = await toolchain(temporaryDirectory());
     const shape = { ...matmul(8, 16, 2000, ['bf16', 'bf16', 'bf16']), constantRhs: true };
     const [m, ...others] = shape.dimensions;
     const sizes = [3, 8];
     const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
-    const { module, refused } = await buildCandidates(tools, dynamic, [stock, ...truthOf(dynamic)], 'm');
+    const { module, refused } = await buildCandidates(tools, dynamic, [stock, ...truthOf(dynamic)], 'truth');
     expect([...refused]).toEqual([]);
     for (const [i, size] of sizes.entries()) {
       const [rounded, exact] = [
@@ -145,7 +162,6 @@ describe('a module of candidates', () => {
   });
 
   test('gets the very code that a program gets', async () => {
-    const tools = await toolchain(temporaryDirectory());
     const shape = matmul(64, 96, 32);
     const candidate = candidateModule(shape, [{ name: 'main', attribute: null }]);
     const program = `func.func @main(%lhs: tensor<64x32xf32>, %rhs: tensor<32x96xf32>) -> tensor<64x96xf32> {
@@ -178,8 +194,7 @@ ${candidate.slice(candidate.indexOf('  %zero = arith.constant 0.0'), candidate.l
 });
 
 describe('measuring', () => {
-  test('drops what the compiler refuses and keeps the rest', async () => {
-    const tools = await toolchain(temporaryDirectory());
+  test('drops a candidate that the compiler refuses, times the others and finds their outputs equal', async () => {
     const shape = matmul(64, 64, 64);
     const good = attributeOf(tile, shape, tools.release);
     const tooLarge = attributeOf(
@@ -191,33 +206,22 @@ describe('measuring', () => {
       tools,
       shape,
       [stock, { name: 'good', attribute: good }, { name: 'large', attribute: tooLarge }],
-      'm',
+      'measured',
     );
-    expect(module).not.toBeNull();
-    expect(built.map(({ name }) => name)).toEqual(['stock', 'good']);
+    const names = ['stock', 'good'];
+    expect(built.map(({ name }) => name)).toEqual(names);
     expect([...refused.keys()]).toEqual(['large']);
     expect(refused.get('large')).toMatch(/large vector sizes/);
-  });
-
-  test('times all candidates of a module and finds their outputs equal', async () => {
-    const tools = await toolchain(temporaryDirectory());
-    const shape = matmul(64, 64, 64);
-    const attribute = attributeOf(tile, shape, tools.release);
-    const { module } = await buildCandidates(tools, shape, [stock, { name: 'c0', attribute }], 'm');
     const options = { repetitions: 2, minSeconds: 0.001, timeoutSeconds: 30 };
-    const { seconds, failed } = await timeCandidates(tools, shape, module!, ['stock', 'c0'], options);
+    const { seconds, failed } = await timeCandidates(tools, shape, module!, names, options);
     expect([...failed]).toEqual([]);
-    expect([...seconds.keys()]).toEqual(['stock', 'c0']);
-    const [expected, actual] = [
-      await outputOf(tools, shape, module!, 'stock'),
-      await outputOf(tools, shape, module!, 'c0'),
-    ];
+    expect([...seconds.keys()]).toEqual(names);
+    const [expected, actual] = await Promise.all(names.map((name) => outputOf(tools, shape, module!, name)));
     expect(compareOutputs(expected!, actual!, 'f32')).toMatchObject({ equal: true, maxError: 0 });
   });
 
   test('places operands as asked', async () => {
-    const tools = await toolchain(temporaryDirectory());
-    const fake = join(tools.workDirectory, 'benchmark');
+    const fake = join(tools.workDirectory, 'placing');
     // Reports the tunables that it was given as the name of a function.
     writeFileSync(
       fake,
@@ -233,9 +237,8 @@ describe('measuring', () => {
   });
 
   test('blames a candidate that takes too long and still times the others', async () => {
-    const tools = await toolchain(temporaryDirectory());
     // The benchmark tool stands in for a slow program: it hangs whenever it is to run c1.
-    const fake = `${tools.workDirectory}/benchmark`;
+    const fake = join(tools.workDirectory, 'hanging');
     writeFileSync(
       fake,
       '#!/bin/sh\ncase "$*" in *BM_\\(c0\\)/*) echo \'{"benchmarks":[{"name":"BM_c0/x","run_type":"iteration","real_time":1,"time_unit":"ms"}]}\';; *) exec sleep 60;; esac\n',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
-import { buildCandidates } from '../../src/measure/build.ts';
+import { buildCandidates, type Build } from '../../src/measure/build.ts';
 import { timeCandidates } from '../../src/measure/candidate-timings.ts';
 import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
@@ -59,6 +59,9 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   const folder = temporaryDirectory();
   let tools: Toolchain;
   let workloads: readonly Workload[];
+  /** A dispatch with weights that pass by, and its candidates: the default, one that the compiler refuses, and tiles. */
+  let streamed: Workload;
+  let build: Build;
 
   beforeAll(async () => {
     const work = join(folder, 'work');
@@ -70,22 +73,26 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     const { ok, stderr } = await runTool(tools.compiler, argv, 60, tools.signal);
     expect(ok, stderr).toBe(true);
     workloads = dispatchesOf(readFileSync(flow)).map(({ form }) => form.workload);
+    streamed = workloads.find(({ context }) =>
+      context?.dispatch!.arguments.some(({ buffers }) => buffers > 1),
+    )!;
+    const bad = { name: 'bad', attribute: 'lowering_config = #iree_cpu.lowering_config<distribution = "x">' };
+    const own = candidateOf('own', VECTOR, streamed, tools.release);
+    build = await buildCandidates(tools, streamed, [stockCandidate('stock'), bad, own], 'streamed');
   });
 
-  const streamed = () =>
-    workloads.find(({ context }) => context?.dispatch!.arguments.some(({ buffers }) => buffers > 1))!;
+  test('are blamed one by one for what the compiler says of them', () => {
+    expect([...build.refused.keys()]).toEqual(['bad']);
+    expect(build.built.map(({ name }) => name)).toEqual(['stock', 'own']);
+  });
 
-  test('are built, verified and timed, with weights that pass by', async () => {
-    const workload = streamed();
-    const { dimensions, context } = workload;
+  test('are verified and timed, with weights that pass by', async () => {
+    const { dimensions, context } = streamed;
     expect(dimensions.map(({ size }) => size)).toEqual([256, 256]);
     expect(context!.dispatch!.arguments.map(({ buffers }) => buffers)).toEqual([1, 256, 1, 1]);
-    const own = candidateOf('own', VECTOR, workload, tools.release);
-    const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'built');
-    expect(build.refused).toEqual(new Map());
-    const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);
+    const verified = await verifyCandidates(tools, streamed, build, 'stock', ['own'], 60);
     expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
-    const timings = await timeCandidates(tools, workload, build.module!, ['stock', 'own'], {
+    const timings = await timeCandidates(tools, streamed, build.module!, ['stock', 'own'], {
       ...{ repetitions: 2, minSeconds: 0.001, timeoutSeconds: 60 },
     });
     expect([...timings.seconds.keys()].sort()).toEqual(['own', 'stock']);
@@ -105,30 +112,19 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     expect(values.subarray(7 * 48, 11 * 48).some((value) => value !== 0)).toBe(true);
   });
 
-  test('are blamed one by one for what the compiler says of them', async () => {
-    const workload = streamed();
-    const bad = { name: 'bad', attribute: 'lowering_config = #iree_cpu.lowering_config<distribution = "x">' };
-    const own = candidateOf('own', VECTOR, workload, tools.release);
-    const build = await buildCandidates(tools, workload, [stockCandidate('stock'), bad, own], 'blamed');
-    expect([...build.refused.keys()]).toEqual(['bad']);
-    expect(build.built.map(({ name }) => name)).toEqual(['stock', 'own']);
-  });
-
   test('are wrong when they compute something else', async () => {
-    const workload = streamed();
-    const dispatch = workload.context!.dispatch!;
+    const dispatch = streamed.context!.dispatch!;
     const faulty = {
-      ...workload,
+      ...streamed,
       context: {
-        ...workload.context!,
+        ...streamed.context!,
         dispatch: { ...dispatch, text: dispatch.text.replace('arith.addf', 'arith.subf') },
       },
     };
     expect(faulty.context.dispatch.text).not.toBe(dispatch.text);
-    const stock = await buildCandidates(tools, workload, [stockCandidate('stock')], 'right');
     const other = await buildCandidates(tools, faulty, [stockCandidate('stock')], 'wrong');
-    const right = (await outputOf(tools, workload, stock.module!, 'stock'))!;
-    const wrong = (await outputOf(tools, workload, other.module!, 'stock'))!;
+    const right = (await outputOf(tools, streamed, build.module!, 'stock'))!;
+    const wrong = (await outputOf(tools, streamed, other.module!, 'stock'))!;
     const allowance = dispatchAllowance(right, 'f32');
     expect(compareOutputs(right, right, 'f32', null, allowance).equal).toBe(true);
     expect(compareOutputs(right, wrong, 'f32', null, allowance).equal).toBe(false);

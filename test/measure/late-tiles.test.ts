@@ -1,7 +1,7 @@
 // Tiles of packed operations: what is measured is the very code that a program gets.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { findPackedForm } from '../../src/backend/llvm-cpu/follow-ups.ts';
 import { directiveOf } from '../../src/backend/index.ts';
@@ -10,7 +10,7 @@ import { tuningSpec, tuningSpecFlags } from '../../src/spec/tuning.ts';
 import { buildCandidates, textAfter } from '../../src/measure/build.ts';
 import { candidateModule, candidateOf } from '../../src/measure/candidate-module.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
-import { compareOutputs } from '../../src/measure/verify.ts';
+import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
 import {
   DATA_TILE_CONFIGURATION,
   type DataTileConfiguration,
@@ -19,8 +19,9 @@ import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { packedLowering } from '../../src/backend/llvm-cpu/render.ts';
 import type { Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { outputOf, toolchain } from '../support/real-tools.ts';
+import { toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
+import { compileTogether, moduleOf, withFillers } from './together.ts';
 
 const transposed = (base: Workload): Workload => ({ ...base, rhs: { ...base.rhs, dimensions: [1, 2] } });
 
@@ -33,29 +34,50 @@ async function retuned(tools: Toolchain, shape: Workload): Promise<DataTileConfi
   return { version: 1, kind: 'data-tile', packed: { ...form, distribution: [2, 3], packing: [4, 64] } };
 }
 
-test.each<[string, Workload]>([
-  ['f32', matmul(127, 255, 511)],
-  ['f32, taller than wide', matmul(255, 127, 61)],
-  ['f32 with a transposed rhs', transposed(matmul(127, 255, 61))],
-  ['i8', matmul(64, 96, 33, ['i8', 'i8', 'i32'])],
-  ['bf16', matmul(64, 96, 33, ['bf16', 'bf16', 'f32'])],
-  ['f32 with a constant rhs', { ...matmul(96, 127, 61), constantRhs: true }],
-])('%s computes the same, with the tiles asked for and without', async (_, shape) => {
-  const tools = await toolchain(temporaryDirectory());
-  const own = await retuned(tools, shape);
-  const candidates = [DEFAULT_CONFIGURATION, DATA_TILE_CONFIGURATION, own].map((configuration, i) =>
-    candidateOf(`c${i}`, configuration, shape, tools.release),
+describe('data tiling computes the same as the default, with tiles and without', () => {
+  const shapes: readonly [string, Workload][] = [
+    ['f32', matmul(127, 255, 511)],
+    ['f32, taller than wide', matmul(255, 127, 61)],
+    ['f32 with a transposed rhs', transposed(matmul(127, 255, 61))],
+    ['i8', matmul(64, 96, 33, ['i8', 'i8', 'i32'])],
+    ['bf16', matmul(64, 96, 33, ['bf16', 'bf16', 'f32'])],
+    ['f32 with a constant rhs', { ...matmul(96, 127, 61), constantRhs: true }],
+  ];
+  let tools: Toolchain;
+  let module: string;
+  beforeAll(async () => {
+    tools = await toolchain(temporaryDirectory());
+    const parts = [];
+    for (const [part, [, shape]] of shapes.entries()) {
+      const own = await retuned(tools, shape);
+      const candidates = [DEFAULT_CONFIGURATION, DATA_TILE_CONFIGURATION, own].map((configuration, i) =>
+        candidateOf(`c${part}_${i}`, configuration, shape, tools.release),
+      );
+      parts.push({ workload: shape, candidates });
+    }
+    module = await compileTogether(tools, parts, moduleOf(parts, withFillers(parts)), 'm');
+  });
+
+  test.each(shapes.map(([what, shape], part) => [what, shape, part] as const))(
+    '%s',
+    async (_, { accumulator }, part) => {
+      const [expected, ...others] = await Promise.all(
+        [0, 1, 2].map((i) => runFunction(tools, [module], `c${part}_${i}`, 60)),
+      );
+      for (const output of others)
+        expect(compareOutputs(expected!, output!, accumulator.elementType)).toMatchObject({ equal: true });
+    },
   );
-  const { module, refused } = await buildCandidates(tools, shape, candidates, 'm');
-  expect([...refused]).toEqual([]);
-  const outputs = await Promise.all(
-    candidates.map(({ name }) => outputOf({ ...tools }, shape, module!, name)),
-  );
-  for (const output of outputs)
-    expect(compareOutputs(outputs[0]!, output!, shape.accumulator.elementType)).toMatchObject({
-      equal: true,
-    });
 });
+
+/** The compiler stops at this phase, unless a flag names an earlier one: machine code would prove no more. */
+function upTo(phase: string, tools: Toolchain): Toolchain {
+  const compiler = join(tools.workDirectory, 'compile');
+  const script = `case "$*" in *--compile-to=*) ;; *) set -- "$@" --compile-to=${phase} ;; esac`;
+  writeFileSync(compiler, `#!/bin/sh\n${script}\nexec '${tools.compiler}' "$@"\n`);
+  chmodSync(compiler, 0o755);
+  return { ...tools, compiler };
+}
 
 /** Compiles a program with a configuration for this workload in it, as a build would. */
 async function compileInjected(
@@ -93,7 +115,7 @@ test.each([[[]], [['--iree-opt-level=O2']]])(
   'gets the very code that a program gets, with %j',
   async (flags) => {
     const base = await toolchain(temporaryDirectory());
-    const tools = { ...base, flags: [...base.flags, ...flags] };
+    const tools = { ...upTo('executable-configurations', base), flags: [...base.flags, ...flags] };
     const { workDirectory, release } = tools;
     const shape = matmul(127, 255, 61);
     const own = await retuned(tools, shape);
@@ -124,7 +146,7 @@ ${text.slice(text.indexOf('  %zero = arith.constant 0.0'), text.lastIndexOf('}')
 );
 
 test('tiles for packing leave alone what is packed where it is made', async () => {
-  const tools = await toolchain(temporaryDirectory());
+  const tools = upTo('executable-targets', await toolchain(temporaryDirectory()));
   const shape = matmul(128, 96, 3072);
   const form = await formOf(tools, shape);
   const own: DataTileConfiguration = {

@@ -1,16 +1,12 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { buildCandidates, type Build } from '../../src/measure/build.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  candidateModule,
   candidateOf,
   declaringFillers,
   EMPTY_MODULE,
   truthOf,
   type Candidate,
 } from '../../src/measure/candidate-module.ts';
-import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
+import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import { compareOutputs } from '../../src/measure/verify.ts';
 import { randomSearch } from '../../src/search/random.ts';
@@ -19,38 +15,45 @@ import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { outputOf, toolchain } from '../support/real-tools.ts';
-import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { matmul, workload } from '../support/workloads.ts';
+import { compileTogether, moduleOf, type Part } from './together.ts';
 
 type Types = Parameters<typeof matmul>[3];
 
-const stock: Candidate = { name: 'stock', attribute: null };
 const TIMEOUT = 60;
+
+/** All tests share one folder, so that fillers are compiled once. */
+let tools: Toolchain;
+beforeAll(async () => {
+  tools = await toolchain(temporaryDirectory());
+});
+
+const stockOf = (part: number): Candidate => ({ name: `stock${part}`, attribute: null });
+const truthsOf = (workload: Workload, part: number): Candidate[] =>
+  truthOf(workload).map((truth) => ({ ...truth, name: `truth${part}` }));
+
+/** Groups by element type of the operands: the workloads of a group can share a module. */
+const byOperands = <T>(all: readonly T[], workloadOf: (one: T) => Workload): [string, T[]][] => [
+  ...Map.groupBy(all, (one) => workloadOf(one).lhs.elementType),
+];
+
+const textOf = (parts: readonly Part[]): string =>
+  moduleOf(parts, declaringFillers(EMPTY_MODULE, parts[0]!.workload));
+
+/** Verifies all candidates of a part, except for the default and the truth. */
+async function verify(module: string, { workload, candidates }: Part, part: number) {
+  const isReference = ({ name }: Candidate) => /^(?:stock|truth)/.test(name);
+  const names = candidates.filter((one) => !isReference(one)).map(({ name }) => name);
+  const build = { module, built: candidates.filter(isReference), refused: new Map<string, string>() };
+  const verified = await verifyCandidates(tools, workload, build, `stock${part}`, names, TIMEOUT);
+  expect([...verified!.keys()]).toEqual(names);
+  return [...verified!.values()];
+}
 
 /** What is wrong with a function: the type it sums in where that is another one, and its text. */
 interface Fault {
   readonly sumsIn?: string;
   readonly edit: (text: string) => string;
-}
-
-/** A module with the default and with `own`, which is the same but for a fault. */
-async function planted(tools: Toolchain, shape: Workload, { sumsIn, edit }: Fault): Promise<Build> {
-  const own: Candidate = { name: 'own', attribute: null };
-  const others = [stock, ...truthOf(shape)];
-  const candidates = [...others, { ...own, ...(sumsIn && { sumsIn }) }];
-  const text = candidateModule(shape, candidates, declaringFillers(EMPTY_MODULE, shape));
-  const start = text.indexOf('func.func @own(');
-  const [source, module] = ['mlir', 'vmfb'].map((ending) => join(tools.workDirectory, `planted.${ending}`));
-  writeFileSync(source!, text.slice(0, start) + edit(text.slice(start)));
-  const flags = [...tools.flags, '--iree-input-demote-f64-to-f32=false'];
-  const { ok, stderr } = await runTool(
-    tools.compiler,
-    [...flags, source!, '-o', module!],
-    TIMEOUT,
-    tools.signal,
-  );
-  expect(ok, stderr).toBe(true);
-  return { module: module!, built: [...others, own], refused: new Map() };
 }
 
 /** Lets both operands go through lines that make `%short` of `%whole`, a tensor of `type`. */
@@ -109,24 +112,61 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
     ['sums in bf16', matmul(16, 24, 4, ['bf16', 'bf16', 'f32']), summedIn('bf16', 'f32', 'arith.extf')],
     ['sums in i16', matmul(16, 24, 100, ['i8', 'i8', 'i32']), summedIn('i16', 'i32', 'arith.extsi')],
   ];
-  test.each(faults.map(([name, shape, fault]) => ({ name: `${name}, ${workloadKey(shape)}`, shape, fault })))(
-    '$name',
-    async ({ shape, fault }) => {
-      const tools = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
-      const build = await planted(tools, shape, fault);
-      const verified = await verifyCandidates(tools, shape, build, 'stock', ['own'], TIMEOUT);
-      expect(verified!.get('own')).toEqual({
-        outcome: 'wrong-result',
-        reason: expect.stringMatching(/^element \d+ is /) as string,
-      });
-      // Small integers do not tell.
-      const [expected, actual] = [
-        await outputOf(tools, shape, build.module!, 'stock'),
-        await outputOf(tools, shape, build.module!, 'own'),
-      ];
-      expect(compareOutputs(expected!, actual!, shape.accumulator.elementType).maxError).toBe(0);
-    },
-  );
+  test.each(byOperands(faults, ([, shape]) => shape))('with operands of %s', async (type, own) => {
+    // Each faulty function is the default's with one edit.
+    const byShape = [...Map.groupBy(own, ([, shape]) => workloadKey(shape)).values()];
+    const planted = byShape.map((some, part) =>
+      some.map(([what, , fault], i) => ({ what, fault, name: `own${part}_${i}` })),
+    );
+    const parts = byShape.map((some, part): Part => {
+      const shape = some[0]![1];
+      return {
+        workload: shape,
+        candidates: [
+          stockOf(part),
+          ...truthsOf(shape, part),
+          ...planted[part]!.map(({ name, fault: { sumsIn } }) => ({
+            ...{ name, attribute: null },
+            ...(sumsIn && { sumsIn }),
+          })),
+        ],
+      };
+    });
+    const text = planted
+      .flat()
+      .reduce(
+        (whole, { name, fault }) =>
+          whole.replace(new RegExp(String.raw`^func\.func @${name}\(\)[^]*?^}`, 'm'), (one) =>
+            fault.edit(one),
+          ),
+        textOf(parts),
+      );
+    const module = await compileTogether(tools, parts, text, `planted_${type}`);
+    const found = await Promise.all(
+      parts.map(async (one, part) => {
+        const verified = await verify(module, one, part);
+        const outputs = await Promise.all(
+          [`stock${part}`, ...planted[part]!.map(({ name }) => name)].map((name) =>
+            outputOf(tools, one.workload, module, name),
+          ),
+        );
+        return planted[part]!.map(({ what }, i) => ({
+          what: `${what}, ${workloadKey(one.workload)}`,
+          verified: verified[i],
+          // Small integers do not show the fault.
+          error: compareOutputs(outputs[0]!, outputs[i + 1]!, one.workload.accumulator.elementType).maxError,
+        }));
+      }),
+    );
+    expect(found.flat()).toEqual(
+      found.flat().map(({ what }) => ({
+        what,
+        verified: { outcome: 'wrong-result', reason: expect.stringMatching(/^element \d+ is /) as string },
+        error: 0,
+      })),
+    );
+    expect(found.flat()).toHaveLength(own.length);
+  });
 });
 
 describe('configurations that only sum in another order are right', () => {
@@ -158,17 +198,27 @@ describe('configurations that only sum in another order are right', () => {
     { ...matmul(16, 16, 3000), constantRhs: true },
     { ...matmul(8, 24, 200), dimensions: [{ ...m!, sizes: [3, 24] }, ...others] },
   ];
-  test.each(shapes.map((shape) => ({ key: workloadKey(shape), shape })))('$key', async ({ shape }) => {
-    const tools = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
-    const candidates = configurationsOf(shape).map((configuration, i) =>
-      candidateOf(`c${i}`, configuration, shape, tools.release),
+  test.each(byOperands(shapes, (shape) => shape))('with operands of %s', async (type, own) => {
+    const parts = own.map((shape, part): Part => ({
+      workload: shape,
+      candidates: [
+        stockOf(part),
+        ...configurationsOf(shape).map((configuration, i) =>
+          candidateOf(`c${part}_${i}`, configuration, shape, tools.release),
+        ),
+        ...truthsOf(shape, part),
+      ],
+    }));
+    const module = await compileTogether(tools, parts, textOf(parts), `right_${type}`);
+    const found = await Promise.all(
+      parts.map(async (one, part) => ({
+        what: workloadKey(one.workload),
+        outcomes: (await verify(module, one, part)).map(({ outcome }) => outcome),
+      })),
     );
-    expect(candidates.length).toBeGreaterThanOrEqual(2);
-    const build = await buildCandidates(tools, shape, [stock, ...candidates, ...truthOf(shape)], 'm');
-    expect([...build.refused]).toEqual([]);
-    const names = candidates.map(({ name }) => name);
-    const verified = await verifyCandidates(tools, shape, build, 'stock', names, TIMEOUT);
-    expect([...verified!.keys()]).toEqual(names);
-    for (const verification of verified!.values()) expect(verification).toMatchObject({ outcome: 'right' });
+    for (const { outcomes } of found) expect(outcomes.length).toBeGreaterThanOrEqual(2);
+    expect(found).toEqual(
+      found.map(({ what, outcomes }) => ({ what, outcomes: outcomes.map(() => 'right') })),
+    );
   });
 });

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { programSignature, type ProgramFunction } from '../../src/input/signature.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
-import { compiler } from '../support/real-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
-/** Compiles with the real compiler; returns the module's path. */
+/** Compiles a program; returns the module's path. */
 export async function compile(text: string, folder: string, name: string): Promise<string> {
   const source = join(folder, `${name}.mlir`);
   const module = join(folder, `${name}.vmfb`);
   writeFileSync(source, text);
-  await execa(compiler.executable, [...HOST_FLAGS, source, '-o', module]);
+  await execa(rememberingCompiler, [...HOST_FLAGS, source, '-o', module]);
   return module;
 }
 

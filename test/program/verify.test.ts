@@ -29,14 +29,21 @@ const tools = {
   benchmarkModule: runtimeTool('iree-benchmark-module'),
 };
 
-let count = 0;
+/** Modules by their text. Most tests run the same program. */
+const compiled = new Map<string, Promise<string>>();
+function moduleOf(text: string): Promise<string> {
+  const module = compiled.get(text) ?? compile(text, folder, `module${compiled.size}`);
+  compiled.set(text, module);
+  return module;
+}
+
 const EXTENT = { pairs: 2, seconds: 60 };
 
 async function contestOf(stock: string, tuned: string, changes: Partial<Contest> = {}): Promise<Contest> {
   const called = onlyFunction(stock);
   return {
-    stock: await compile(stock, folder, `stock${count}`),
-    tuned: await compile(tuned, folder, `tuned${count++}`),
+    stock: await moduleOf(stock),
+    tuned: await moduleOf(tuned),
     function: called,
     inputs: await writeInputs(called, folder, 1),
     device: describeDevice('local-sync'),

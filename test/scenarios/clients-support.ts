@@ -22,6 +22,10 @@ export const python: string | null = (() => {
   return candidates.find(works) ?? null;
 })();
 
+/** Why there is none; null when there is. */
+export const noPython =
+  python === null ? 'the compiler found is not one of pip: no Python has iree.compiler' : null;
+
 export const isInstalled = (name: string): boolean => spawnSync(name, ['--version']).status === 0;
 
 /**
@@ -41,8 +45,12 @@ export async function shimmedWorkplace(
   return { place, shims };
 }
 
-/** Simulated tools, and beside them the other tools of the real installation. Held by the file `hold` of the place. */
+/**
+ * Simulated tools, and beside them the other tools of the real installation. Held by the file `hold` of the place; whole
+ * programs end at once.
+ */
 export function simulatedInstallation(place: Workplace): string {
+  place.write('deeds', 'exit 1');
   const simulated = simulatedTools(place.path('tools'), {
     hold: place.path('hold'),
     programs: simulatedPrograms(place.folder),

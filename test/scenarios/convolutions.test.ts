@@ -1,10 +1,9 @@
 // Pointwise convolutions are contractions by the time that code is generated: they are tuned as such, and the tiles land.
 import { writeFileSync } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DECISION } from '../store/samples.ts';
 import { runtimeTool } from '../support/real-tools.ts';
+import { record } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
 
 /** No default is like it. */
@@ -92,18 +91,10 @@ const inputs: [string, typeof nhwc, string, string][] = [
   ],
 ];
 
-/** A record of `ODD` for everything that was noted as missing. */
-function recordMisses({ database }: Workplace): void {
-  const store = openSqliteStore(database);
-  for (const miss of store.misses())
-    store.putRecord(store.subject(miss)!, { ...DECISION, configuration: ODD });
-  store.close();
-}
-
 describe('a pointwise convolution', { timeout: 120_000 }, () => {
-  const place = Workplace.remembering();
-
-  beforeAll(() => {
+  let place: Workplace;
+  beforeEach(() => {
+    place = new Workplace();
     // Small whole numbers: their sums are exact in any order.
     const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
     writeFileSync(place.path('image.bin'), numbers(8 * 9 * 16));
@@ -122,8 +113,7 @@ describe('a pointwise convolution', { timeout: 120_000 }, () => {
   test.each(inputs)('in %s gets its tiles, and computes the same', async (name, sizes, maps, text) => {
     const file = place.write(`${name}.mlir`, text);
     const argv = [...HOST, file, '-o', 'tuned.vmfb'];
-    expect(await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } })).toMatchObject({ code: 0 });
-    recordMisses(place);
+    await record(place, () => ODD, argv);
 
     const { code, stderr, explanation } = await place.explain(argv);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

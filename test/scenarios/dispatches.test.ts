@@ -7,6 +7,7 @@ import { DECISION } from '../store/samples.ts';
 import { windowSpace } from '../../src/backend/llvm-cpu/window-space.ts';
 import { STRIDED_TILES } from '../support/backend.ts';
 import { runtimeTool } from '../support/real-tools.ts';
+import { recordMisses } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
 
 /** Two pointwise convolutions of one intermediate result, of which the second one reads each other row and column. */
@@ -36,7 +37,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   const argv = [...HOST, file, '-o', 'tuned.vmfb'];
 
   beforeEach(async () => {
-    place = Workplace.remembering({ IREE_TUNED_ON_MISS: 'record' });
+    place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
     place.write(file, PROGRAM);
     // Small whole numbers: their sums are exact in any order.
     const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
@@ -47,18 +48,6 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
       );
     expect(await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } })).toMatchObject({ code: 0 });
   });
-
-  /** Writes a record for each miss that `choose` has a configuration for. */
-  function record(choose: (workload: string) => TileConfiguration | null): string[] {
-    const store = openSqliteStore(place.database);
-    const misses = store.misses();
-    for (const miss of misses) {
-      const configuration = choose(miss.workload);
-      if (configuration !== null) store.putRecord(store.subject(miss)!, { ...DECISION, configuration });
-    }
-    store.close();
-    return misses.map(({ workload }) => workload);
-  }
 
   async function outputsOf(module: string): Promise<Buffer[]> {
     const { stderr } = await place.run(runtimeTool('iree-run-module'), [
@@ -73,7 +62,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
 
   test('is a workload of its own, of which a database does not hold the text', () => {
-    const workloads = record(() => null).sort();
+    const workloads = recordMisses(place, () => null).sort();
     expect(workloads).toEqual([
       expect.stringMatching(/^contraction m0=4 m1=4 n=48 k=32 f32,f32->f32 m0m1k,kn->m0m1n in=[0-9a-f]{16}$/),
       'contraction m=64 n=16 k=32 f32,f32->f32 mk,kn->mn',
@@ -89,7 +78,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     ['alone', 'substitute', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
     ['beside others', 'spec', (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN)],
   ])('gets its tiles %s, and computes the same', async (_, route, choose) => {
-    record(choose);
+    recordMisses(place, choose);
     const { code, stderr, explanation } = await place.explain(argv);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(explanation).toMatchObject({ route, applied: true, reason: null });
@@ -111,7 +100,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   });
 
   test('gains what its program shows, which is what its record says from then on', async () => {
-    record((workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
+    recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, {
       env: { IREE_TUNED_ON_MISS: 'tune', IREE_TUNED_BUDGET: '30' },
     });
@@ -129,7 +118,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
   });
 
   test('is skipped where executables cannot be substituted', async () => {
-    record((workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
+    recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, { env: { IREE_TUNED_INJECT: 'spec' } });
     expect(explanation.operations.map(({ reason }) => reason)).toContain(
       'operands with strides are out of reach (inject=spec)',
@@ -151,7 +140,7 @@ test(
   'a convolution that moves its filter gets its tiles, and computes the same',
   { timeout: 300_000 },
   async () => {
-    const place = Workplace.remembering({ IREE_TUNED_ON_MISS: 'record' });
+    const place = new Workplace({ IREE_TUNED_ON_MISS: 'record' });
     const argv = [...HOST, 'windows.mlir', '-o', 'tuned.vmfb'];
     place.write('windows.mlir', WINDOWS);
     expect(await place.compile(argv)).toMatchObject({ code: 0 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { workloadKey, type Workload } from '../../src/workload/workload.ts';
 import { fleetDatabase } from '../fleet/support.ts';
+import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
 import { argv } from './faults/support.ts';
@@ -21,14 +22,14 @@ async function tuned(place: Workplace, ...words: string[]) {
 const asked = async (place: Workplace, ...words: string[]) =>
   JSON.parse(await tuned(place, ...words, '--json')) as Record<string, unknown>;
 
-describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
+describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
   test('what a build misses a worker tunes, and the next build finds', async () => {
     const database = await fleetDatabase();
     const [writer, worker] = [
       await database.login('ci', { in: 'iree_tuned_writer' }),
       await database.login('zen4', { in: 'iree_tuned_worker' }),
     ];
-    const ci = Workplace.remembering({ ...PATIENT, IREE_TUNED_TEAM: writer, IREE_TUNED_BUDGET: '0' });
+    const ci = new Workplace({ ...PATIENT, IREE_TUNED_TEAM: writer, IREE_TUNED_BUDGET: '0' });
     ci.write('in.mlir', oddMatmul);
     // Measures nothing, and has the database's and the compiler's word for everything else.
     const build = async () => (await ci.explain(argv)).explanation.operations[0]!;
@@ -107,7 +108,7 @@ describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
     const url = await database.login('zen4', { in: 'iree_tuned_worker' });
     const [zen4, laptop] = [
       Workplace.simulated({ ...PATIENT, IREE_TUNED_TEAM: url }),
-      Workplace.remembering({ ...PATIENT, IREE_TUNED_TEAM: url, IREE_TUNED_DEVICE: 'local-task' }),
+      new Workplace({ ...PATIENT, IREE_TUNED_TEAM: url, IREE_TUNED_DEVICE: 'local-task' }),
     ];
     // Something is known of the device, so that it can be named.
     zen4.write('in.mlir', oddMatmul);
@@ -132,7 +133,7 @@ describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
     expect(stderr).toMatch(/1 to tune, of which 0 go on; 1 known.*\n.*: 1 of 1: m=44 /);
 
     // Somebody else's database knows what the team knows before anything is planned, and nobody works any more.
-    const other = Workplace.remembering({
+    const other = new Workplace({
       ...PATIENT,
       IREE_TUNED_TEAM: url,
       IREE_TUNED_DEVICE: 'local-sync',
@@ -150,7 +151,7 @@ describe.skipIf(whyNoPostgres !== null)('a build and a worker', HANGS, () => {
 
   test('a worker that could do nothing says why, and ends', async () => {
     const database = await fleetDatabase();
-    const place = Workplace.remembering({ IREE_TUNED_TEAM: database.url });
+    const place = new Workplace({ IREE_TUNED_TEAM: database.url });
     const refusal = async (env: Record<string, string>, ...words: string[]) => {
       const isUsage = !words.includes('--');
       const { code, stderr } = await place.tuned(['worker', ...words], { env });

@@ -21,7 +21,7 @@ const FLAGS = [...HOST, '--iree-hal-dump-executable-configurations-to=dump'];
 
 /** A workplace in which all operations of `in.mlir` were surveyed and have a record that says `ODD`. */
 async function recorded(text: string, flags: readonly string[] = []): Promise<Workplace> {
-  const place = Workplace.simulated({ IREE_TUNED_BUDGET: '0' });
+  const place = Workplace.simulated({ IREE_TUNED_BUDGET: '0' }, { programs: 'failing' });
   place.write('in.mlir', text);
   const options = ['--trials', '1', '--budget', '300'];
   const { stderr } = await place.tuned(['tune', 'in.mlir', ...options, '--', ...FLAGS, ...flags]);

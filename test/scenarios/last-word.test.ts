@@ -8,10 +8,8 @@ import type { Outcome } from '../../src/decision/decision.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { commandLinesWith, leftovers } from '../stress/leftovers.ts';
 import { root } from '../support/real-tools.ts';
-import { statistics } from './faults/support.ts';
-import { HOST, Workplace } from './support.ts';
-
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+import { argv, record, statistics } from './faults/support.ts';
+import { HOST, rowsOf, Workplace } from './support.ts';
 
 /** Two matmuls, one after the other, of which the second has 48 columns. */
 const [a, b, c, x, y] = ['61x71', '71x67', '67x48', '61x67', '61x48'].map((shape) => `tensor<${shape}xf32>`);
@@ -32,6 +30,21 @@ function simulatedPlace(text = twoMatmuls, env: Readonly<Record<string, string>>
   const place = Workplace.simulated(env, { isShort: true });
   place.write('in.mlir', text);
   place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
+  return place;
+}
+
+/** Made once: what is known of the matmuls does not depend on the place. */
+let known: Promise<Workplace> | undefined;
+
+/** The same with a record for each of the matmuls: nothing has to be tuned. */
+async function recordedPlace(text = twoMatmuls): Promise<Workplace> {
+  known ??= (async () => {
+    const place = simulatedPlace();
+    await record(place);
+    return place;
+  })();
+  const place = simulatedPlace(text);
+  cpSync(dirname((await known).database), dirname(place.database), { recursive: true });
   return place;
 }
 
@@ -72,9 +85,9 @@ function marksOf({ database }: Workplace): string[] {
 }
 
 test('a program that is right and no slower is run once, and never again', async () => {
-  const place = simulatedPlace();
+  const place = await recordedPlace();
   const first = await build(place);
-  expect(outcomes(first)).toEqual({ 67: 'tuned', 48: 'tuned' });
+  expect(outcomes(first)).toEqual({ 67: 'hit', 48: 'hit' });
   expect(first).toMatchObject({
     applied: true,
     program: { functions: [{ name: 'main', equal: true, timing: { ratio: 2 } }], leftOut: [], reason: null },
@@ -117,7 +130,7 @@ ${shapes
 });
 
 test('what is compiled to be run is the output, and everything that landed is seen then', async () => {
-  const place = simulatedPlace();
+  const place = await recordedPlace();
   const compiler = place.env['IREE_TUNED_COMPILER']!;
   const noting = join(dirname(compiler), 'noting');
   const script = `#!/bin/sh\necho "$*" >>'${place.path('asked')}'\nexec '${compiler}' "$@"\n`;
@@ -135,7 +148,7 @@ test('what is compiled to be run is the output, and everything that landed is se
 });
 
 test('a compile that is to leave more than its output is done as it is asked for', async () => {
-  const place = simulatedPlace();
+  const place = await recordedPlace();
   const flags = ['--iree-hal-dump-executable-sources-to=sources'];
   const { code } = await place.explain([...flags, ...argv]);
   expect(code).toBe(0);
@@ -145,10 +158,10 @@ test('a compile that is to leave more than its output is done as it is asked for
 
 describe('a tuned dispatch that is slower in the program', () => {
   test('is left out, marked and remembered; what is left is confirmed', async () => {
-    const place = simulatedPlace();
+    const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     const first = await build(place);
-    expect(outcomes(first)).toEqual({ 67: 'tuned', 48: 'default' });
+    expect(outcomes(first)).toEqual({ 67: 'hit', 48: 'default' });
     const reason = `${WORSE}: its dispatches take 2.00 ms instead of 1.00 ms`;
     expect(first.operations[1]).toMatchObject({ configuration: null, speedup: null, reason });
     expect(first).toMatchObject({
@@ -165,13 +178,12 @@ describe('a tuned dispatch that is slower in the program', () => {
     runsOf(place);
 
     // Its record is marked, and this program does without.
-    const trials = trialsOf(place);
     const second = await build(place);
     expect(outcomes(second)).toEqual({ 67: 'hit', 48: 'default' });
     expect(second.operations[1]!.reason).toBe(reason);
-    expect({ runs: runsOf(place), trials: trialsOf(place) }).toEqual({ runs: 0, trials });
+    expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: 0 });
     const { operations, reasons } = await statistics(place);
-    expect(operations).toMatchObject({ tuned: 1, hit: 1, default: 2 });
+    expect(operations).toMatchObject({ tuned: 0, hit: 2, default: 2 });
     expect(reasons.default).toEqual({ [WORSE]: 2 });
 
     // Nobody looks at anything twice after that.
@@ -185,31 +197,30 @@ describe('a tuned dispatch that is slower in the program', () => {
   });
 
   test('is searched for once more by another program, which has the last word again', async () => {
-    const place = simulatedPlace();
+    const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     await build(place);
     runsOf(place);
     place.write('in.mlir', `// Another program.\n${twoMatmuls}`);
-    const trials = trialsOf(place);
     const other = await build(place);
     expect(outcomes(other)).toEqual({ 67: 'hit', 48: 'default' });
-    expect(trialsOf(place)).toBeGreaterThan(trials);
+    expect(rowsOf(place, 'trial')).toBeGreaterThan(0);
     expect(runsOf(place)).toBeGreaterThan(0);
     // One program more that loses says that it is not the configuration.
     expect(marksOf(place)).toEqual(['48 slower']);
-    const again = trialsOf(place);
+    const again = rowsOf(place, 'trial');
     expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
-    expect({ runs: runsOf(place), trials: trialsOf(place) }).toEqual({ runs: 0, trials: again });
+    expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: again });
     // The first one has a new configuration to try.
     place.write('in.mlir', twoMatmuls);
     expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
     expect(runsOf(place)).toBeGreaterThan(0);
     await build(place);
-    expect({ runs: runsOf(place), trials: trialsOf(place) }).toEqual({ runs: 0, trials: again });
+    expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: again });
   });
 
   test('leaves the compiler to itself where it is the only one', async () => {
-    const place = simulatedPlace();
+    const place = await recordedPlace();
     place.write('slower', '.');
     const { route, operations, program } = await build(place);
     expect({ route, outcomes: operations.map(({ outcome }) => outcome) }).toEqual({
@@ -224,9 +235,9 @@ describe('a tuned dispatch that is slower in the program', () => {
   });
 
   test('is found out ahead of the build, too', async () => {
-    const place = simulatedPlace();
+    const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
-    const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--trials', '2']);
+    const { code, stdout } = await place.tuned(['tune', 'in.mlir']);
     expect(code).toBe(0);
     expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*1\.33x +equal\n/);
     expect(stdout.toString()).toMatch(
@@ -238,43 +249,21 @@ describe('a tuned dispatch that is slower in the program', () => {
   });
 });
 
-const trialsOf = ({ database }: Workplace): number => {
-  const connection = new Database(database, { readonly: true });
-  const count = connection.prepare('SELECT count(*) FROM trial').pluck().get() as number;
-  connection.close();
-  return count;
-};
-
 test('a wrong result is left out, and the only one to blame is marked', async () => {
-  const place = simulatedPlace();
+  const place = await recordedPlace();
   place.write('wrong', '_61x48x67_');
   const first = await build(place);
-  expect(outcomes(first)).toEqual({ 67: 'tuned', 48: 'default' });
+  expect(outcomes(first)).toEqual({ 67: 'hit', 48: 'default' });
   expect(first.operations[1]!.reason).toMatch(/^its configuration makes this program worse: .* \(@main\)$/);
   expect(marksOf(place)).toEqual(['48 wrong-result']);
 });
 
 test('several that make it wrong are left out, and none is marked', async () => {
-  const place = simulatedPlace();
+  const place = await recordedPlace();
   place.write('wrong', '.');
   expect(outcomes(await build(place))).toEqual({ 67: 'default', 48: 'default' });
   expect(marksOf(place)).toEqual([]);
 });
-
-/** Tuned once: what is known of matmuls does not depend on the place. */
-let tuned: Promise<Workplace> | undefined;
-
-/** A place that knows the matmuls from another program: nothing has to be tuned for this one. */
-async function tunedPlace(text = twoMatmuls): Promise<Workplace> {
-  tuned ??= (async () => {
-    const place = simulatedPlace(`// Another program.\n${twoMatmuls}`);
-    await build(place);
-    return place;
-  })();
-  const place = simulatedPlace(text);
-  cpSync(dirname((await tuned).database), dirname(place.database), { recursive: true });
-  return place;
-}
 
 /** A tenth of it is soon over, for what hangs; what does something else has time enough for it on a busy machine. */
 const SHORT = { IREE_TUNED_BUDGET: '20' };
@@ -306,29 +295,34 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
       /^its results differ from run to run \(@main\)$/,
       LONG,
     ],
-  ])(
-    'because %s, and asked again by two more builds and one that has more time',
-    async (_, deed, reason, env) => {
-      const place = await tunedPlace();
-      place.write('deeds', note(place) + deed);
-      await expectUnverified(place, reason, env);
-      expect(runsOf(place)).toBeGreaterThan(0);
-      const compile = async () => {
-        expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
-        return { runs: runsOf(place) > 0, replayed: place.has('cache/replays') };
-      };
-      expect(await compile()).toEqual({ runs: true, replayed: false });
-      expect(await compile()).toEqual({ runs: true, replayed: false });
-      expect(await compile()).toEqual({ runs: false, replayed: true });
-      await expectUnverified(place, reason, env);
-      expect(runsOf(place)).toBe(0);
-      place.write('deeds', note(place));
-      expect((await build(place)).program).toMatchObject({ reason: null, functions: [{ equal: true }] });
-    },
-  );
+  ])('because %s', async (_, deed, reason, env) => {
+    const place = await recordedPlace();
+    place.write('deeds', note(place) + deed);
+    await expectUnverified(place, reason, env);
+    expect(runsOf(place)).toBeGreaterThan(0);
+  });
+
+  test('and asked again by two more builds and one that has more time, whatever the reason was', async () => {
+    const place = await recordedPlace();
+    place.write('deeds', `${note(place)}exit 1`);
+    const reason = /^stock cannot be run: /;
+    await expectUnverified(place, reason, SHORT);
+    expect(runsOf(place)).toBeGreaterThan(0);
+    const compile = async () => {
+      expect(await place.compile(argv, { env: SHORT })).toMatchObject({ code: 0, stderr: '' });
+      return { runs: runsOf(place) > 0, replayed: place.has('cache/replays') };
+    };
+    expect(await compile()).toEqual({ runs: true, replayed: false });
+    expect(await compile()).toEqual({ runs: true, replayed: false });
+    expect(await compile()).toEqual({ runs: false, replayed: true });
+    await expectUnverified(place, reason, SHORT);
+    expect(runsOf(place)).toBe(0);
+    place.write('deeds', note(place));
+    expect((await build(place, LONG)).program).toMatchObject({ reason: null, functions: [{ equal: true }] });
+  });
 
   test('because its inputs cannot be made up, which costs nothing', async () => {
-    const place = await tunedPlace(twoMatmuls.replace('%c:', '%d: tensor<?xf32>, %c:'));
+    const place = await recordedPlace(twoMatmuls.replace('%c:', '%d: tensor<?xf32>, %c:'));
     const { program } = await expectUnverified(place, /^none of its functions can be run$/);
     expect(program!.skipped).toEqual([
       { name: 'main', reason: 'an argument of type tensor<?xf32>: its sizes are dynamic' },
@@ -337,7 +331,7 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
   });
 
   test('because a tenth of the budget is too little, or nothing is to be measured', async () => {
-    const place = await tunedPlace();
+    const place = await recordedPlace();
     const { program } = await build(place, { IREE_TUNED_BUDGET: '14' });
     expect(program).toMatchObject({ injected: true, reason: 'the budget leaves too little time to run it' });
     for (const [name, value] of [
@@ -351,7 +345,7 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
 });
 
 test('a tuned program that crashes is not used, and its configurations are not marked for that', async () => {
-  const place = await tunedPlace();
+  const place = await recordedPlace();
   place.write('deeds', `${note(place)}case $module in *tuned.vmfb) ulimit -c 0; kill -SEGV $$ ;; esac`);
   const { route, operations } = await build(place);
   expect(route).toBe('none');
@@ -360,7 +354,7 @@ test('a tuned program that crashes is not used, and its configurations are not m
 });
 
 test('without statistics of dispatches halving finds what is slower, and nothing is marked', async () => {
-  const place = await tunedPlace();
+  const place = await recordedPlace();
   place.write('slower', '_61x48x67_');
   place.write('deeds', `${note(place)}[ -z "$statistics" ] || exit 1`);
   const { operations, program } = await build(place);
@@ -371,7 +365,7 @@ test('without statistics of dispatches halving finds what is slower, and nothing
 
 describe('a build that is killed while its program runs', () => {
   test.each(['SIGKILL', 'SIGTERM'] as const)('by %s leaves nothing behind', async (signal) => {
-    const place = await tunedPlace();
+    const place = await recordedPlace();
     place.write('held', '');
     place.write('deeds', `${note(place)}while [ -e '${place.path('held')}' ]; do sleep 0.05; done`);
     const { child, ended } = place.start(join(root, 'bin', 'iree-compile-tuned'), argv);

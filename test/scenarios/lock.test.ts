@@ -5,35 +5,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DECISION, EVIDENCE, TILE } from '../store/samples.ts';
+import { DECISION, TILE } from '../store/samples.ts';
 import { STRIDED_TILES } from '../support/backend.ts';
 import { compiler } from '../support/real-tools.ts';
-import { misbehavingCompiler } from './faults/support.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
+import { argv, misbehavingCompiler, record, recordedWorkplace } from './faults/support.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
 
 const LOCK = 'iree-tuned.lock';
-const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const NO_TUNING = { IREE_TUNED_ON_MISS: 'record' };
-
-/** Gives every workload of an input a record. */
-async function record(
-  place: Workplace,
-  choose: (workload: string) => Configuration | null = () => TILE,
-  env: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  expect(await place.compile(argv, { env: { ...NO_TUNING, ...env } })).toMatchObject({ code: 0 });
-  const store = openSqliteStore(place.database);
-  const misses = store.misses();
-  expect(misses).not.toEqual([]);
-  for (const miss of misses) {
-    const configuration = choose(miss.workload);
-    const evidence =
-      configuration?.kind === 'default' ? { ...EVIDENCE, ratio: 1, low: 1, high: 1 } : EVIDENCE;
-    if (configuration !== null)
-      store.putRecord(store.subject(miss)!, { ...DECISION, configuration, evidence });
-  }
-  store.close();
-}
 
 async function lock(place: Workplace, args: readonly string[] = ['in.mlir', '--', ...HOST], env = {}) {
   const { code, stdout, stderr } = await place.tuned(['lock', ...args], { env });
@@ -42,7 +22,7 @@ async function lock(place: Workplace, args: readonly string[] = ['in.mlir', '--'
 
 /** Another user's place on another machine, with what is in the repository and nothing else. */
 function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}): Workplace {
-  const place = new Workplace({ IREE_TUNED_COMPILER: compiler.executable, ...env });
+  const place = new Workplace(env);
   for (const name of ['in.mlir', LOCK]) place.write(name, from.read(name));
   return place;
 }
@@ -87,28 +67,37 @@ describe(
   'a build with a lock file is the one that it was made from, with nothing else to know',
   { timeout: 600_000 },
   () => {
-    test.each<[string, string, string, (workload: string) => Configuration | null]>([
+    // The last one with the real compiler on both sides: the one that remembers exchanges the names of folders.
+    test.each<[string, string, string, (workload: string) => Configuration | null, executable?: string]>([
       ['spec', oddMatmul, 'auto', () => TILE],
       ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
       ['inline', oddMatmul, 'inline', () => TILE],
       ['substitute', oddMatmul, 'substitute', () => TILE],
       ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
-      ['spec', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN)],
       ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],
-    ])('by %s', async (route, text, inject, choose) => {
-      const env = { IREE_TUNED_INJECT: inject, IREE_TUNED_COMPILER: compiler.executable };
+      [
+        'spec',
+        STRIDED,
+        'auto',
+        (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN),
+        compiler.executable,
+      ],
+    ])('by %s', async (route, text, inject, choose, executable = rememberingCompiler) => {
+      const env = { IREE_TUNED_INJECT: inject };
       const origin = new Workplace(env);
       origin.write('in.mlir', text);
       await record(origin, choose);
-      const built = await origin.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
+      const built = await origin.explain(argv, {
+        env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_COMPILER: executable },
+      });
       expect(built).toMatchObject({ code: 0, explanation: { route, lock: null } });
       const module = origin.read('out.vmfb');
       const written = await lock(origin);
       expect(written).toMatchObject({ code: 0, stderr: '' });
       expect(origin.read(LOCK).toString()).not.toMatch(/\/(?:tmp|root|home)\//);
 
-      const place = elsewhere(origin, { IREE_TUNED_INJECT: inject });
-      const watched = place.watchedTools(compiler.executable);
+      const place = elsewhere(origin, env);
+      const watched = place.watchedTools(executable);
       const own = { IREE_TUNED_COMPILER: watched.compiler };
       const first = await place.explain(argv, { env: own });
       expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -150,7 +139,7 @@ test('what the compiler makes of the text is locked, and found elsewhere', { tim
   return %t : tensor<128x96xf32>
 }
 `;
-  const origin = Workplace.simulated({ IREE_TUNED_BUDGET: '0' });
+  const origin = Workplace.simulated({ IREE_TUNED_BUDGET: '0' }, { programs: 'failing' });
   origin.write('in.mlir', text);
   const tuning = ['tune', 'in.mlir', '--trials', '1', '--budget', '300', '--', ...HOST];
   expect(await origin.tuned(tuning)).toMatchObject({ stderr: '' });
@@ -169,20 +158,12 @@ test('what the compiler makes of the text is locked, and found elsewhere', { tim
   expect(place.has('data')).toBe(false);
 });
 
-/** A place with a lock file, whose compiler repeats itself, and another one with nothing but that. */
+/** A place with a lock file. */
 let origin: Workplace;
 beforeAll(async () => {
-  origin = Workplace.remembering();
-  origin.write('in.mlir', oddMatmul);
-  await record(origin);
+  origin = await recordedWorkplace();
   expect(await lock(origin)).toMatchObject({ code: 0, stderr: '' });
 });
-
-function remembering(env: Readonly<Record<string, string>> = {}): Workplace {
-  const place = Workplace.remembering(env);
-  for (const name of ['in.mlir', LOCK]) place.write(name, origin.read(name));
-  return place;
-}
 
 const outcomes = ({ explanation }: Awaited<ReturnType<Workplace['explain']>>) =>
   explanation.operations.map(({ outcome, reason }) => `${outcome}: ${reason}`);
@@ -190,7 +171,7 @@ const LOCKED = 'hit: locked: 1.83x faster than the default';
 
 describe('a program that has changed', () => {
   test('keeps what is locked for its matmuls where that is all of them, and is named', async () => {
-    const place = remembering();
+    const place = elsewhere(origin);
     place.write('in.mlir', `// Another text.\n${oddMatmul}`);
     const build = await place.explain(argv);
     expect(outcomes(build)).toEqual([LOCKED]);
@@ -204,7 +185,7 @@ describe('a program that has changed', () => {
   });
 
   test('is built as without a lock file for what is not locked, but for what is', async () => {
-    const place = remembering(NO_TUNING);
+    const place = elsewhere(origin, NO_TUNING);
     place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
     const build = await place.explain(argv);
     expect(outcomes(build)).toEqual([LOCKED, 'default: no record, and tuning is off (on-miss=record)']);
@@ -215,7 +196,7 @@ describe('a program that has changed', () => {
   });
 
   test('gets the default for what is not locked where that is frozen', async () => {
-    const place = remembering({ IREE_TUNED_FROZEN: '1' });
+    const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
     place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
     const build = await place.explain(argv, { env: { IREE_TUNED_LOG: 'log' } });
     expect(outcomes(build)).toEqual([LOCKED, 'default: not locked: nothing else is asked (frozen)']);
@@ -232,7 +213,7 @@ describe('a program that has changed', () => {
   });
 
   test('is built without the lock file by another compiler, which is named', async () => {
-    const place = remembering(NO_TUNING);
+    const place = elsewhere(origin, NO_TUNING);
     const version = `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`;
     const env = misbehavingCompiler(place, '--version', version);
     const build = await place.explain(argv, { env });
@@ -243,7 +224,7 @@ describe('a program that has changed', () => {
   });
 
   test('is built without the lock file for another target, which is named', async () => {
-    const place = remembering(NO_TUNING);
+    const place = elsewhere(origin, NO_TUNING);
     const flags = [...HOST.slice(0, 2), '--iree-llvmcpu-target-cpu=x86-64-v3', 'in.mlir', '-o', 'out.vmfb'];
     const build = await place.explain(flags);
     expect(outcomes(build)).toEqual(['default: no record, and tuning is off (on-miss=record)']);
@@ -271,7 +252,7 @@ describe('a lock file that cannot be used', () => {
       'is nothing that this version knows',
     ],
   ])('because it %s is named, and the build goes on without it', async (_, bend, why) => {
-    const place = remembering(NO_TUNING);
+    const place = elsewhere(origin, NO_TUNING);
     const text = bend(origin.read(LOCK).toString());
     expect(text).not.toBe(origin.read(LOCK).toString());
     place.write(LOCK, text);
@@ -292,7 +273,7 @@ describe('a lock file that cannot be used', () => {
   });
 
   test('is missed where somebody names it', async () => {
-    const place = remembering({ ...NO_TUNING, IREE_TUNED_LOCK: 'absent.lock' });
+    const place = elsewhere(origin, { ...NO_TUNING, IREE_TUNED_LOCK: 'absent.lock' });
     const { explanation } = await place.explain(argv);
     expect(explanation.lock!.problem).toBe(
       'there is no lock file absent.lock; this build goes on as without it where it says nothing',
@@ -308,7 +289,7 @@ describe('what a build remembers', () => {
   };
 
   test('depends on the lock file that appears, changes and vanishes', async () => {
-    const place = remembering();
+    const place = elsewhere(origin);
     place.remove(LOCK);
     const stock = await build(place);
     await build(place);
@@ -331,7 +312,7 @@ describe('what a build remembers', () => {
   });
 
   test('does not depend on a database that nobody asks', async () => {
-    const place = remembering();
+    const place = elsewhere(origin);
     const locked = await build(place);
     const before = readReplay(place);
     const { files } = JSON.parse(before) as { files: [string, string | null][] };
@@ -353,21 +334,24 @@ describe('what a build remembers', () => {
 describe('iree-tuned lock', () => {
   test('finds nothing to do where it has done it, also on a machine that knows nothing else', async () => {
     const text = origin.read(LOCK).toString();
-    for (const place of [origin, remembering()])
-      for (const args of [
-        [],
-        ['--check'],
-        ['in.mlir', '--', ...HOST],
-        ['--check', 'in.mlir', '--', ...HOST],
-      ]) {
-        expect(await lock(place, args)).toEqual({ code: 0, stdout: `${LOCK} is up to date.\n`, stderr: '' });
-        expect(place.read(LOCK).toString()).toBe(text);
-      }
-    expect(remembering().has('data')).toBe(false);
+    const newcomer = elsewhere(origin);
+    const input = ['in.mlir', '--', ...HOST];
+    for (const [place, args] of [
+      [origin, []],
+      [origin, ['--check', ...input]],
+      [newcomer, []],
+      [newcomer, ['--check']],
+      [newcomer, input],
+      [newcomer, ['--check', ...input]],
+    ] as const) {
+      expect(await lock(place, args)).toEqual({ code: 0, stdout: `${LOCK} is up to date.\n`, stderr: '' });
+      expect(place.read(LOCK).toString()).toBe(text);
+    }
+    expect(newcomer.has('data')).toBe(false);
   });
 
   test('says with --check what is not as it would be, and writes nothing', async () => {
-    const place = remembering();
+    const place = elsewhere(origin);
     place.write('in.mlir', `// Another text.\n${oddMatmul}`);
     const text = place.read(LOCK).toString();
     const found = await lock(place, ['--check']);
@@ -399,7 +383,7 @@ describe('iree-tuned lock', () => {
   });
 
   test('locks without a record to the default, and says so; what is gone goes', async () => {
-    const place = remembering({ IREE_TUNED_FROZEN: '1' });
+    const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
     place.write('other.mlir', matmulModule(16, 32, 64));
     const { code, stdout } = await lock(place, ['other.mlir', '--', ...HOST]);
     expect(code).toBe(0);
@@ -421,7 +405,7 @@ describe('iree-tuned lock', () => {
   });
 
   test('takes what this machine has found since', async () => {
-    const place = remembering();
+    const place = elsewhere(origin);
     mkdirSync(dirname(place.database));
     cpSync(origin.database, place.database);
     const store = openSqliteStore(place.database);
@@ -435,7 +419,7 @@ describe('iree-tuned lock', () => {
   });
 
   test('is shown by explain, and tells what cannot be locked', async () => {
-    const place = remembering();
+    const place = elsewhere(origin);
     const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
     expect(stdout.toString()).toContain('hit: locked: 1.83x faster than the default');
     for (const [args, message, code] of [
@@ -457,7 +441,7 @@ describe('iree-tuned lock', () => {
   });
 
   test('of several inputs at once loses none', async () => {
-    const place = remembering();
+    const place = elsewhere(origin);
     const names = ['a.mlir', 'b.mlir'];
     for (const [i, name] of names.entries()) place.write(name, matmulModule(16, 32, 64 + 16 * i));
     const all = await Promise.all(names.map((name) => lock(place, [name, '--', ...HOST])));

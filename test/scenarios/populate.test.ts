@@ -37,7 +37,7 @@ const matmuls = (sizes: readonly (readonly [number, number, number])[]) =>
     .join('');
 
 test('a sweep that is killed goes on, and builds of its shapes only hit', async () => {
-  const place = Workplace.simulated({}, { isShort: true });
+  const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
   const sweep = [
     'populate',
     '--m',
@@ -79,7 +79,7 @@ test('a sweep that is killed goes on, and builds of its shapes only hit', async 
 });
 
 test('a dry run says what is new, known, twice and skipped, and changes nothing; misses are tuned later', async () => {
-  const place = Workplace.simulated({}, { isShort: true });
+  const place = Workplace.simulated({}, { isShort: true, programs: 'failing' });
   place.write('model.mlir', oddMatmul);
   await place.compile([...HOST, 'model.mlir', '-o', 'model.vmfb'], { env: { IREE_TUNED_ON_MISS: 'record' } });
   const flags = ['--', ...HOST];
@@ -120,8 +120,7 @@ test.each<[string[], string, code?: number]>([
     'nothing is tuned with these flags',
   ],
 ])('%j is refused with the way out', async (argv, message, expected = 1) => {
-  const place = Workplace.simulated();
-  const { code, stderr } = await place.tuned(['populate', ...argv]);
+  const { code, stderr } = await new Workplace().tuned(['populate', ...argv]);
   expect(code).toBe(expected);
   expect(stderr).toContain(message);
 });

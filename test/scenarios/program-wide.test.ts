@@ -1,6 +1,5 @@
 // What nobody could tune one by one is tried on all operations of a program at once, by running it.
 import { expect, test } from 'vitest';
-import { hasWideVectors } from '../support/processor.ts';
 import { HOST, matmulModule, runMatmul, Workplace } from './support.ts';
 
 const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
@@ -12,47 +11,46 @@ const outcomes = ({ explanation }: Awaited<ReturnType<Workplace['explain']>>) =>
     kind: configuration?.kind ?? null,
   }));
 
-test.runIf(hasWideVectors)(
-  'data tiling that makes a program faster is chosen, by one build for all',
-  async () => {
-    // No tile divides the dimensions: the default computes one element at a time.
-    const [m, n, k] = [127, 131, 137] as const;
-    const place = Workplace.simulated({}, { programs: 'real', isRefusing: true });
-    place.write('in.mlir', matmulModule(m, n, k));
-    const first = await place.explain(argv);
-    expect(first).toMatchObject({ code: 0, stderr: '' });
-    const chosen = {
-      what: expect.stringMatching(
-        /^hit: data tiling of all that can have it makes this program \d+\.\d\dx as fast$/,
-      ) as string,
-      kind: 'data-tile',
-    };
-    expect(outcomes(first)).toEqual([chosen]);
-    expect(first.explanation).toMatchObject({
-      route: 'preprocess',
-      applied: true,
-      program: { functions: [{ name: 'main', equal: true }], leftOut: [], injected: true, reason: null },
-    });
-    expect(first.explanation.program!.functions[0]!.timing!.low).toBeGreaterThan(1);
-    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-    const results = [
-      await runMatmul(place, 'out.vmfb', m, n, k),
-      await runMatmul(place, 'stock.vmfb', m, n, k),
-    ];
-    expect(results[0]!.code).toBe(0);
-    expect(results[0]!.stdout.equals(results[1]!.stdout)).toBe(true);
+test('data tiling that makes a program faster is chosen, by one build for all', async () => {
+  const [m, n, k] = [127, 131, 137] as const;
+  const place = Workplace.simulated({}, { isRefusing: true });
+  place.write('in.mlir', matmulModule(m, n, k));
+  // The dispatches that pack and unpack take no time: with all of them it would be slower.
+  const shorten = 'head -1 "$module.lines" >"$module.first"; mv "$module.first" "$module.lines"';
+  place.write('deeds', `case $module in *tuned.vmfb) ${shorten} ;; esac`);
+  const first = await place.explain(argv);
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  const chosen = {
+    what: expect.stringMatching(
+      /^hit: data tiling of all that can have it makes this program \d+\.\d\dx as fast$/,
+    ) as string,
+    kind: 'data-tile',
+  };
+  expect(outcomes(first)).toEqual([chosen]);
+  expect(first.explanation).toMatchObject({
+    route: 'preprocess',
+    applied: true,
+    program: { functions: [{ name: 'main', equal: true }], leftOut: [], injected: true, reason: null },
+  });
+  expect(first.explanation.program!.functions[0]!.timing!.low).toBeGreaterThan(1);
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  const results = [
+    await runMatmul(place, 'out.vmfb', m, n, k),
+    await runMatmul(place, 'stock.vmfb', m, n, k),
+  ];
+  expect(results[0]!.code).toBe(0);
+  expect(results[0]!.stdout.equals(results[1]!.stdout)).toBe(true);
 
-    const second = await place.explain(argv);
-    expect(outcomes(second)).toEqual([chosen]);
-    expect(second.explanation).toMatchObject({ applied: true, program: null, seconds: { tuning: 0 } });
-    const { stdout } = await place.tuned(['explain', 'in.mlir']);
-    expect(stdout.toString()).toContain('data tiling of all that can have it');
+  const second = await place.explain(argv);
+  expect(outcomes(second)).toEqual([chosen]);
+  expect(second.explanation).toMatchObject({ applied: true, program: null, seconds: { tuning: 0 } });
+  const { stdout } = await place.tuned(['explain', 'in.mlir']);
+  expect(stdout.toString()).toContain('data tiling of all that can have it');
 
-    // Another route cannot bring it.
-    const bySpec = await place.explain([...argv, '--iree-tuned-inject=spec']);
-    expect(outcomes(bySpec)).toEqual([{ what: expect.stringMatching(UNTUNED) as string, kind: null }]);
-  },
-);
+  // Another route cannot bring it.
+  const bySpec = await place.explain([...argv, '--iree-tuned-inject=spec']);
+  expect(outcomes(bySpec)).toEqual([{ what: expect.stringMatching(UNTUNED) as string, kind: null }]);
+});
 
 test('data tiling that makes none faster is tried once', async () => {
   const place = Workplace.simulated({}, { isRefusing: true, isShort: true });

@@ -1,13 +1,11 @@
 // Whole programs: what is better alone and worse in the program is left out of it.
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { ProgramVerdict } from '../../src/program/verdict.ts';
 import type { ExplainedOperation } from '../../src/report/explain.ts';
-import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
-import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
-import { DECISION, TILE } from '../store/samples.ts';
-import { misbehavingCompiler } from './faults/support.ts';
+import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
+import { TILE } from '../store/samples.ts';
+import { misbehavingCompiler, record } from './faults/support.ts';
 import { HOST, matmulModule, Workplace, oddMatmul } from './support.ts';
 
 /** One element at a time: slower than anything the compiler would choose. */
@@ -30,30 +28,21 @@ const fast: TileConfiguration = {
   peeling: false,
 };
 
-/** Less than it takes to run a program: what is tuned with that is as it was measured alone. */
-const ALONE = { IREE_TUNED_BUDGET: '14' };
-
-/** A place whose input has a record, made by a simulated search. */
-async function recordedPlace(text: string, programs: 'real' | 'simulated' = 'real'): Promise<Workplace> {
+/** A place whose input has a record. */
+async function recordedPlace(
+  text: string,
+  configuration: Configuration = TILE,
+  programs: 'real' | 'simulated' = 'real',
+): Promise<Workplace> {
   const place = Workplace.simulated({}, { programs });
   place.write('in.mlir', text);
-  expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'], { env: ALONE })).code).toBe(0);
-  return place;
-}
-
-/** The same with another configuration in the record. */
-async function placeWith(configuration: TileConfiguration, text: string): Promise<Workplace> {
-  const place = await recordedPlace(text);
-  const database = new Database(place.database);
-  database
-    .prepare('UPDATE claim SET configuration = ?, ratio = 2, low = 1.9, high = 2.1')
-    .run(JSON.stringify(configuration));
-  database.close();
+  await record(place, () => configuration);
   return place;
 }
 
 /** With a record that was good once, say on another version of the machine's firmware. */
-const slowedPlace = () => placeWith(slow, matmulModule(64, 64, 64));
+const slowedPlace = (programs: 'real' | 'simulated') =>
+  recordedPlace(matmulModule(64, 64, 64), slow, programs);
 
 const LEFT_OUT = {
   workload: expect.stringMatching(/m=64 n=64 k=64/) as string,
@@ -63,7 +52,7 @@ const LEFT_OUT = {
 };
 
 test('a build finds out that a configuration makes the program slower, and leaves it out from then on', async () => {
-  const place = await slowedPlace();
+  const place = await slowedPlace('real');
   const { compiler, ran } = place.watchedTools();
   const build = async () =>
     place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env: { IREE_TUNED_COMPILER: compiler } });
@@ -87,7 +76,7 @@ test('a build finds out that a configuration makes the program slower, and leave
 });
 
 test('what was run is the output, the same as where it need not be run', async () => {
-  const place = await placeWith(fast, matmulModule(1, 1024, 1024));
+  const place = await recordedPlace(matmulModule(1, 1024, 1024), fast);
   const { compiler, ran } = place.watchedTools();
   const build = async () =>
     place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env: { IREE_TUNED_COMPILER: compiler } });
@@ -104,7 +93,8 @@ test('what was run is the output, the same as where it need not be run', async (
 });
 
 test('so does who asks for it', async () => {
-  const place = await slowedPlace();
+  const place = await slowedPlace('simulated');
+  place.write('slower', '.');
   const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program', '--json']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const { operations, program } = JSON.parse(stdout.toString()) as {
@@ -119,7 +109,7 @@ test('so does who asks for it', async () => {
 
 test('a program that is right and no slower is said to be so', async () => {
   // On a busy machine nobody can tell whether some microseconds have become fewer.
-  const place = await recordedPlace(oddMatmul, 'simulated');
+  const place = await recordedPlace(oddMatmul, TILE, 'simulated');
   const { code, stdout } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
   expect(code).toBe(0);
   expect(stdout.toString()).toMatch(/program +stock +tuned +gain +outputs\n@main .*x +equal\n$/);
@@ -169,15 +159,7 @@ test.each([
       '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic',
   ],
 ])('where %s, that is what is said', async (_, text, configuration, said) => {
-  const place = Workplace.remembering();
-  place.write('in.mlir', text);
-  const noted = await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
-    env: { IREE_TUNED_ON_MISS: 'record' },
-  });
-  expect(noted).toMatchObject({ code: 0, stderr: '' });
-  const store = openSqliteStore(place.database);
-  for (const miss of store.misses()) store.putRecord(store.subject(miss)!, { ...DECISION, configuration });
-  store.close();
+  const place = await recordedPlace(text, configuration);
   const { code, stdout, stderr } = await place.tuned(['tune', 'in.mlir', '--verify-program']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.toString().split('\n\n')[1]).toBe(`${said}\n`);

@@ -8,10 +8,9 @@ import { root } from '../support/real-tools.ts';
 import { misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
 import { HOST, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
-/** A workplace in which `in.mlir` was tuned, and compiled once more at no budget. */
+/** A workplace in which `in.mlir` has a record, and was compiled twice, the second time at no budget. */
 async function tunedPlace(): Promise<Workplace> {
-  const place = Workplace.simulated();
-  place.write('in.mlir', oddMatmul);
+  const place = await recordedWorkplace();
   const argv = [...HOST, 'in.mlir', '-o', 'tuned.vmfb'];
   expect((await place.compile(argv)).code).toBe(0);
   await build(place, 'again');
@@ -177,7 +176,7 @@ describe('a database behind a link', () => {
 });
 
 test('a miss is not done again as a miss when it may be tuned', async () => {
-  const place = Workplace.simulated({ IREE_TUNED_ON_MISS: 'default' });
+  const place = Workplace.simulated({ IREE_TUNED_ON_MISS: 'default' }, { programs: 'failing' });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
   for (let i = 0; i < 2; i++) expect((await place.compile(argv)).code).toBe(0);

@@ -22,7 +22,7 @@ interface Config {
 
 class Project extends Workplace {
   constructor(text = oddMatmul) {
-    super({ IREE_TUNED_COMPILER: rememberingCompiler });
+    super();
     this.write('in.mlir', text);
   }
 

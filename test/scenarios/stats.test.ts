@@ -1,7 +1,6 @@
-import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Statistics } from '../../src/report/statistics.ts';
-import { compiler } from '../support/real-tools.ts';
+import { misbehavingCompiler } from './faults/support.ts';
 import { HOST, matmulModule, oddMatmul, withoutMatmul, Workplace } from './support.ts';
 
 async function statistics(place: Workplace, options: readonly string[] = [], env = {}): Promise<Statistics> {
@@ -31,13 +30,8 @@ test('stats tell what became of every compile and operation, and why', async () 
   await build(oddMatmul, ['--iree-tuned-inject=spec']);
   await build(oddMatmul, ['--iree-tuned-inject=spec']);
   // An older compiler in disguise: it fails on every tuning spec.
-  place.write(
-    'iree-compile',
-    `#!/bin/sh\ncase "$*" in *tuning-spec*) exit 1;; esac\nexec '${compiler.executable}' "$@"\n`,
-  );
-  chmodSync(place.path('iree-compile'), 0o755);
   // In so little time nobody looks at the program before it is compiled.
-  const refusing = { IREE_TUNED_COMPILER: place.path('iree-compile'), IREE_TUNED_BUDGET: '14' };
+  const refusing = { ...misbehavingCompiler(place, '*tuning-spec*', 'exit 1'), IREE_TUNED_BUDGET: '14' };
   await build(oddMatmul, ['--iree-tuned-inject=spec'], refusing);
 
   // Only looked at: the numbers are still there afterwards.

@@ -1,6 +1,6 @@
 // Driving the real launchers as a user would, with a database and caches of their own.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
@@ -40,16 +40,15 @@ export class Workplace {
   readonly database = join(this.folder, 'data', 'tuning.db');
   readonly #env: Record<string, string | undefined>;
 
-  /** With a cache that knows the compiler, and nothing else. */
+  /** With a cache that knows the compiler, which gives what it has compiled before, and nothing else. */
   constructor(env: Readonly<Record<string, string>> = {}) {
-    const remembers = env['IREE_TUNED_COMPILER'] === rememberingCompiler;
-    giveAnswers(this.path('cache'), remembers ? rememberingCompiler : compiler.executable);
+    giveAnswers(this.path('cache'), env['IREE_TUNED_COMPILER'] ?? rememberingCompiler);
     this.#env = {
       ...process.env,
       // No settings file and no database of whoever runs the tests.
       XDG_CONFIG_HOME: join(this.folder, 'config'),
       XDG_DATA_HOME: join(this.folder, 'data-home'),
-      IREE_TUNED_COMPILER: compiler.executable,
+      IREE_TUNED_COMPILER: rememberingCompiler,
       IREE_TUNED_DB: this.database,
       IREE_TUNED_CACHE: join(this.folder, 'cache'),
       // Tests that run at the same time do not wait for each other.
@@ -60,30 +59,34 @@ export class Workplace {
     };
   }
 
-  /** A place whose compiler is the real one, but for what it has compiled for another test: see remembering-compiler.ts. */
-  static remembering(env: Readonly<Record<string, string>> = {}): Workplace {
-    return new Workplace({ IREE_TUNED_COMPILER: rememberingCompiler, ...env });
+  /** A place for tests that are about the compiler's own run: nothing is taken over from an earlier one. */
+  static real(env: Readonly<Record<string, string>> = {}): Workplace {
+    return new Workplace({ IREE_TUNED_COMPILER: compiler.executable, ...env });
   }
 
   /**
    * A place where a search takes a second and is sure to find something: see simulated-tools.ts. The file `hold` holds it
-   * after its first batch; what becomes of whole programs is in simulated-programs.ts, unless they are really run. What is
-   * short compiles nothing to its end.
+   * after its first batch; what becomes of whole programs is in simulated-programs.ts, unless they are really run, or end at
+   * once where it does not matter. What is short compiles nothing to its end.
    */
   static simulated(
     env: Readonly<Record<string, string>> = {},
     {
       programs = 'simulated',
       ...more
-    }: { programs?: 'simulated' | 'real' } & Pick<Simulation, 'isShort' | 'isRefusing' | 'isForgetful'> = {},
+    }: { programs?: 'simulated' | 'failing' | 'real' } & Pick<
+      Simulation,
+      'isShort' | 'isRefusing' | 'isForgetful'
+    > = {},
   ): Workplace {
     // The search is over long before: the clock must not decide what comes of a test.
     const place = new Workplace({ IREE_TUNED_BUDGET: '300', ...env });
     const simulated = simulatedTools(place.path('tools'), {
       hold: place.path('hold'),
-      ...(programs === 'simulated' && { programs: simulatedPrograms(place.folder) }),
+      ...(programs !== 'real' && { programs: simulatedPrograms(place.folder) }),
       ...more,
     });
+    if (programs === 'failing') place.write('deeds', 'exit 1');
     giveAnswers(place.path('cache'), simulated);
     place.#env['IREE_TUNED_COMPILER'] = simulated;
     return place;
@@ -199,6 +202,20 @@ export class Workplace {
       },
     };
   }
+}
+
+/** Whether a process has a file open. Where there is no /proc nobody can tell, and it is taken for granted. */
+export function hasOpen(pid: number, path: string): boolean {
+  if (process.platform !== 'linux') return true;
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).some((name) => {
+    try {
+      return readlinkSync(join(folder, name)) === path;
+    } catch {
+      // It has just been closed.
+      return false;
+    }
+  });
 }
 
 /** Rows of a table, also while it is written; none where nobody has made the database yet. */

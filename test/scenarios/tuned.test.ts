@@ -103,7 +103,7 @@ test('the doctor finds everything, and says how to mend what is missing', async 
 
 describe('tune', () => {
   test('has the budget that is set, unless the option says otherwise', { timeout: 120_000 }, async () => {
-    const place = Workplace.simulated();
+    const place = Workplace.simulated({}, { programs: 'failing' });
     place.write('in.mlir', oddMatmul);
     place.write('.iree-tuned.json', '{"budget": 0}');
     const tune = (options: readonly string[], env: Readonly<Record<string, string | undefined>>) =>
@@ -123,7 +123,7 @@ describe('tune', () => {
     'takes up a search that found nothing and did not end, or that left something out, and no other',
     { timeout: 180_000 },
     async () => {
-      const place = Workplace.simulated();
+      const place = Workplace.simulated({}, { programs: 'failing' });
       place.write('in.mlir', oddMatmul);
       const tune = async () => {
         const { code, stderr } = await say(place, ['tune', 'in.mlir', '--trials', '2']);

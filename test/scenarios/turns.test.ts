@@ -7,8 +7,8 @@ import type { Explanation } from '../../src/report/explain.ts';
 import { acquireMeasuringLock, type Lock } from '../../src/site/measuring-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { root } from '../support/real-tools.ts';
-import { recordMisses } from './faults/support.ts';
-import { HOST, oddMatmul, Workplace } from './support.ts';
+import { argv, recordedWorkplace, recordMisses } from './faults/support.ts';
+import { hasOpen, HOST, Workplace } from './support.ts';
 
 const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);
 const stablehlo = `func.func @main(%a: ${lhs!}, %b: ${rhs!}) -> ${out!} {
@@ -34,9 +34,9 @@ describe('a survey of an input in another dialect', () => {
   let place: Workplace;
   let tools: ReturnType<Workplace['watchedTools']>;
   beforeEach(async () => {
-    place = Workplace.simulated();
-    // What is real loses to a busy machine, and to a processor that the record does not suit.
-    tools = place.watchedTools(place.env['IREE_TUNED_COMPILER']);
+    // Too little to run the program, which would take a turn, too.
+    place = new Workplace({ IREE_TUNED_BUDGET: '14' });
+    tools = place.watchedTools();
     place.write('in.mlir', stablehlo);
     await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], {
       env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_ON_MISS: 'record' },
@@ -47,7 +47,7 @@ describe('a survey of an input in another dialect', () => {
   });
 
   /** A build whose input has a record and no survey. */
-  const start = (settings: Readonly<Record<string, string>>, name = 'out') => {
+  const start = (settings: Readonly<Record<string, string>> = {}, name = 'out') => {
     const explain = `${name}.json`;
     const { child, ended } = place.start(
       join(root, 'bin/iree-compile-tuned'),
@@ -56,6 +56,11 @@ describe('a survey of an input in another dialect', () => {
     );
     return {
       child,
+      /** Until it has asked for its turn: it keeps the lock of its cache folder while it waits for the machine's. */
+      waits: () =>
+        expect
+          .poll(() => hasOpen(child.pid!, place.path('cache/measuring.lock')), { timeout: 60_000 })
+          .toBe(true),
       explained: async () => {
         expect(await ended).toMatchObject({ code: 0, stderr: '' });
         return JSON.parse(place.read(explain).toString()) as Explanation;
@@ -67,8 +72,10 @@ describe('a survey of an input in another dialect', () => {
 
   test('waits until nobody measures', async () => {
     await measureElsewhere(place);
-    const build = start({ IREE_TUNED_BUDGET: '60' });
-    await sleep(3000);
+    const build = start();
+    await build.waits();
+    // A build that did not wait would be seen to ask by then.
+    await sleep(300);
     expect(build.child.exitCode).toBeNull();
     expect(surveys()).toBe(0);
     lock!.release();
@@ -78,15 +85,15 @@ describe('a survey of an input in another dialect', () => {
   });
 
   test('is made once for builds that start at the same time', async () => {
-    const builds = ['a', 'b', 'c', 'd'].map((name) => start({ IREE_TUNED_BUDGET: '60' }, name));
+    const builds = ['a', 'b', 'c', 'd'].map((name) => start({}, name));
     for (const build of builds) expect(await build.explained()).toMatchObject(HIT);
     expect(surveys()).toBe(1);
   });
 
   test('is what another build was told that asked first', async () => {
     await measureElsewhere(place);
-    const build = start({ IREE_TUNED_BUDGET: '60' });
-    await sleep(1500);
+    const build = start();
+    await build.waits();
     cpSync(place.path('surveyed'), place.path('cache/surveys'), { recursive: true });
     expect(await build.explained()).toMatchObject(HIT);
     expect(surveys()).toBe(0);
@@ -95,7 +102,7 @@ describe('a survey of an input in another dialect', () => {
   test.each([
     ['the budget is spent', { IREE_TUNED_BUDGET: '1' }],
     ['nothing would be tuned', { IREE_TUNED_BUDGET: '0' }],
-    ['misses are left alone', { IREE_TUNED_BUDGET: '60', IREE_TUNED_ON_MISS: 'default' }],
+    ['misses are left alone', { IREE_TUNED_ON_MISS: 'default' }],
   ])('does not wait when %s: records are used', async (_, settings) => {
     await measureElsewhere(place);
     expect(await start(settings).explained()).toMatchObject(HIT);
@@ -118,10 +125,7 @@ describe('a survey of an input in another dialect', () => {
 });
 
 test('a program is not timed while somebody else measures', async () => {
-  const place = Workplace.remembering();
-  place.write('in.mlir', oddMatmul);
-  await place.compile([...HOST, 'in.mlir', '-o', 'out.vmfb'], { env: { IREE_TUNED_ON_MISS: 'record' } });
-  recordMisses(place);
+  const place = await recordedWorkplace();
   await measureElsewhere(place);
   const { compiler, ran } = place.watchedTools();
   const argv = ['tune', 'in.mlir', '--budget', '1', '--verify-program'];
@@ -136,12 +140,8 @@ test('a program is not timed while somebody else measures', async () => {
 });
 
 test('a build does not wait long for its turn to run the program, and the next one does it', async () => {
-  const place = Workplace.simulated({}, { isShort: true });
-  place.write('in.mlir', oddMatmul);
-  expect((await place.tuned(['tune', 'in.mlir', '--trials', '1'])).code).toBe(0);
-  place.write('in.mlir', `// Another program.\n${oddMatmul}`);
+  const place = await recordedWorkplace({}, (env) => Workplace.simulated(env, { isShort: true }));
   await measureElsewhere(place);
-  const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
   const { explanation } = await place.explain(argv);
   const reason = 'another process measured on this machine';
   expect(explanation).toMatchObject({ applied: true, program: { injected: true, reason } });

@@ -1,12 +1,16 @@
 // What tuning cannot decide about is paid for once, and tried again when there is more to try it with.
 import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { Explanation } from '../../src/report/explain.ts';
+import { root } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
 import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
-import type { Workplace } from './support.ts';
+import { hasOpen, type Workplace } from './support.ts';
+
+const PATIENT = { timeout: 50_000 };
 
 /** Tools that compile everything but candidates: those are refused, or else measured in no time. */
 function quickTools(place: Workplace) {
@@ -77,7 +81,8 @@ test(
     expect(wasTried()).toBe(false);
 
     // The same compiler, well again.
-    expect((await place.tuned(['tune', 'in.mlir', '--budget', '60'], { env: measuring })).code).toBe(0);
+    const again = ['tune', 'in.mlir', '--budget', '60', '--trials', '1'];
+    expect((await place.tuned(again, { env: measuring })).code).toBe(0);
     const { explanation } = await place.explain(argv, { env });
     expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
     const database = new Database(place.database);
@@ -120,12 +125,16 @@ test(
 );
 
 test('builds at the same time try it once', { timeout: 240_000 }, async () => {
-  const place = workplace({ IREE_TUNED_BUDGET: '60' });
+  // A build with a quarter more time left than another one had tries again, so a slow start must be little of the budget.
+  const place = workplace({ IREE_TUNED_BUDGET: '3000' });
   const tools = fakeTools(place.folder, {
-    compiler: `case "$*" in */work/tuning-*) sleep 2; exit 1 ;; *) exec '${rememberingCompiler}' "$@" ;; esac`,
+    compiler: `case "$*" in */work/tuning-*) ;; *) exec '${rememberingCompiler}' "$@" ;; esac
+echo x >>tried
+while [ -e hold ]; do sleep 0.05; done
+exit 1`,
   });
   const build = (name: string) =>
-    place.compile([...argv, '-o', `${name}.vmfb`], {
+    place.start(join(root, 'bin', 'iree-compile-tuned'), [...argv, '-o', `${name}.vmfb`], {
       env: { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_EXPLAIN: `${name}.json` },
     });
   // The survey is known by now: both begin with waiting for their turn to measure.
@@ -140,7 +149,16 @@ test('builds at the same time try it once', { timeout: 240_000 }, async () => {
   };
   // None, where the machine was so busy that there was no time left.
   const before = attempts();
-  const results = await Promise.all(['a', 'b', 'c'].map(build));
+  place.write('tried', '');
+  place.write('hold', '');
+  const builds = ['a', 'b', 'c'].map(build);
+  // One of them tries, and the others wait for it.
+  await expect
+    .poll(() => builds.map(({ child }) => hasOpen(child.pid!, place.database)), PATIENT)
+    .toEqual([true, true, true]);
+  await expect.poll(() => place.read('tried').length, PATIENT).toBeGreaterThan(0);
+  place.remove('hold');
+  const results = await Promise.all(builds.map(({ ended }) => ended));
   expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
   for (const name of ['a', 'b', 'c'])
     expect(outcomes(JSON.parse(place.read(`${name}.json`).toString()) as Explanation)).toEqual([

@@ -1,7 +1,15 @@
 // What every build with an empty cache asks its compiler first: its flags, its release, what it compiles for on this machine.
-// That takes as long as the build itself, so it is asked once for all tests, and lies in the caches of those that are
-// about something else.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// That takes as long as the build itself, so it is asked once, and lies in the caches of tests that are about something else.
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describeCompiler } from '../../src/compiler/index.ts';
 import { compilerIdentity } from '../../src/compiler/identity.ts';
@@ -9,18 +17,29 @@ import { loadOptionTable } from '../../src/compiler/options.ts';
 import { HOST_FLAGS, probeTargets } from '../../src/site/probe.ts';
 import { shortHash } from '../../src/system/hash.ts';
 import { hostCpu } from '../../src/system/processor.ts';
-import { ONCE } from './ask-once.ts';
-import { compiler } from './real-tools.ts';
+import { compiler } from './installed-tools.ts';
+import { store } from './remembering-compiler.ts';
 
-/** Asks the real compiler, into a folder. */
-export async function askOnce(folder: string): Promise<void> {
+/** The folder of the answers; it is there once `askOnce` was called, in this run or an earlier one. */
+export const answers = join(store, `answers-${shortHash(compilerIdentity(compiler.executable))}`);
+
+/** Asks the real compiler what no run has asked it yet. */
+export async function askOnce(): Promise<void> {
+  if (existsSync(answers)) return;
   const { executable } = compiler;
-  mkdirSync(folder);
+  const folder = mkdtempSync(`${answers}.`);
   await Promise.all([
     loadOptionTable(executable, folder),
     describeCompiler(executable, folder),
     probeTargets(executable, HOST_FLAGS, [], hostCpu(), folder),
   ]);
+  try {
+    renameSync(folder, answers);
+  } catch (error) {
+    // Another run was first.
+    if (!existsSync(answers)) throw error;
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /**
@@ -28,12 +47,10 @@ export async function askOnce(folder: string): Promise<void> {
  * @param executable the real compiler, or a script that answers as it does
  */
 export function giveAnswers(cacheDirectory: string, executable = compiler.executable): void {
-  const once = process.env[ONCE];
-  if (once === undefined) return;
-  const folder = join(once, 'answers');
+  if (!existsSync(answers)) return;
   mkdirSync(cacheDirectory, { recursive: true });
-  for (const name of readdirSync(folder)) {
-    const answer = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { identity: string };
+  for (const name of readdirSync(answers)) {
+    const answer = JSON.parse(readFileSync(join(answers, name), 'utf8')) as { identity: string };
     const identity = answer.identity.replace(
       compilerIdentity(compiler.executable),
       compilerIdentity(executable),

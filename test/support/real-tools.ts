@@ -1,26 +1,17 @@
-// The real compiler and runtime, for tests that are proofs. A test file that gets here is no part of `npm run test:quick`.
-import { describeCompiler, findCompiler, findRuntimeTool } from '../../src/compiler/index.ts';
-import type { Toolchain } from '../../src/measure/toolchain.ts';
-import { loadedWith } from '../../src/measure/common-modules.ts';
-import { runFunction } from '../../src/measure/verify.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+// The tools with which candidates are compiled and measured, for tests that are proofs.
 import { describeDevice } from '../../src/backend/index.ts';
+import { describeCompiler } from '../../src/compiler/index.ts';
+import { loadedWith } from '../../src/measure/common-modules.ts';
+import type { Toolchain } from '../../src/measure/toolchain.ts';
+import { runFunction } from '../../src/measure/verify.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
-import { root } from './folders.ts';
+import type { Workload } from '../../src/workload/workload.ts';
+import { answers } from './answers.ts';
+import { compiler, runtimeTool } from './installed-tools.ts';
+import { rememberingCompiler } from './remembering-compiler.ts';
 
-export { root };
-
-/** Path of the real iree-compile. `npm test` brings one, so there is always one; its absence fails the tests. */
-export const compiler = findCompiler(process.env, {
-  compiler: process.env['IREE_TUNED_COMPILER'],
-  root,
-});
-
-export function runtimeTool(name: string): string {
-  const path = findRuntimeTool(name, compiler, process.env, { root });
-  if (path === undefined) throw new Error(`${name} is not installed`);
-  return path;
-}
+export { compiler, runtimeTool };
+export { root } from './folders.ts';
 
 /** Output of a function of a module of candidates, on small integers; null when it could not be run. */
 export async function outputOf(
@@ -33,11 +24,11 @@ export async function outputOf(
   return runFunction(tools, modules!, name, 60);
 }
 
-/** A toolchain for measuring on one thread. */
+/** A toolchain for measuring on one thread; what it has compiled before it does not compile again. */
 export async function toolchain(workDirectory: string): Promise<Toolchain> {
-  const { release } = await describeCompiler(compiler.executable, workDirectory);
+  const { release } = await describeCompiler(compiler.executable, answers);
   return {
-    compiler: compiler.executable,
+    compiler: rememberingCompiler,
     release,
     flags: HOST_FLAGS,
     benchmarkModule: runtimeTool('iree-benchmark-module'),

@@ -1,30 +1,34 @@
-# See remembering-compiler.ts, which sets `real`, the compiler, `kept`, a folder, and `place`, a pattern of `sed` and `grep`.
+# A compiler that compiles the same thing once; for everything else it becomes the real one. See remembering-compiler.ts, which
+# sets `real`, the compiler; `kept`, the folder of what it has compiled; `names`, a regular expression of names that
+# differ from run to run; and `sum`, a program that prints a digest.
 set -f
 IFS='
 '
-command= files= output= dumps= before=
-for argument; do
-  if [ "$before" = -o ]; then
-    case $output$argument in - | -o* | /dev/*) exec "$real" "$@" ;; esac
-    [ -z "$output" ] || exec "$real" "$@"
-    output=$argument before=
-    continue
-  fi
-  before=$argument value=${argument#*=}
-  case $argument in
-    -o) ;;
+words= files= output= dumps= isInput= before=
+for word; do
+  case $before in -o | --o) output=$word before= && continue ;; esac
+  before=$word value=${word#*=}
+  case $word in
+    -o | --o | -o=* | --o=*) [ "$value" = "$word" ] || output=$value before= && continue ;;
+    -) isInput=1 ;;
     --compile-to=input | --compile-to=preprocessing) exec "$real" "$@" ;; # As fast as this.
-    --compile-to=* | --compile-from=* | --mlir-elide-* | --mlir-print-debuginfo | --iree-llvmcpu-target-* | \
-      --iree-hal-target-* | --iree-hal-local-target-* | --iree-hal-link-executables=* | \
-      --iree-input-* | --iree-opt-* | --iree-global-opt-*) ;;
+    --iree-opt-*parameter*) exec "$real" "$@" ;;                         # These read and write archives.
+    --compile-to=* | --compile-from=* | --output-format=* | --verify=* | --split-input-file | --mlir-elide-* | \
+      --mlir-print-debuginfo | --mlir-print-op-on-diagnostic=* | --iree-llvmcpu-target-* | \
+      --iree-llvmcpu-distribution-size=* | --iree-llvmcpu-enable-* | --iree-llvmcpu-debug-symbols=* | \
+      --iree-llvmcpu-embedded-linker-path=* | \
+      --iree-hal-target-* | --iree-hal-local-target-* | --iree-hal-link-executables=* | --iree-input-* | \
+      --iree-opt-* | --iree-global-opt-* | --iree-dispatch-creation-* | --iree-vm-*) ;;
     --iree-hal-dump-executable-configurations-to=* | --iree-hal-dump-executable-sources-to=*)
-      { [ -z "$dumps" ] && [ -z "$(ls -A "$value" 2>/dev/null)" ]; } || exec "$real" "$@"
-      dumps=$value argument=${argument%%=*}
+      dumps="$dumps$value
+" word=${word%%=*}
       ;;
     *)
-      case $argument in
-        --iree-codegen-tuning-spec-path=* | --iree-preprocessing-transform-spec-filename=* | [!@-]*.mlir) ;;
-        --iree-hal-substitute-executable-source=*) value=${value#*=} ;;
+      case $word in
+        --iree-codegen-tuning-spec-path=* | --iree-preprocessing-transform-spec-filename=* | [!@-]*) ;;
+        --iree-hal-substitute-executable-source=* | --iree-hal-substitute-executable-configuration=*)
+          value=${value#*=}
+          ;;
         --iree-preprocessing-pass-pipeline=*library-file-name=*)
           value=${value#*library-file-name=\"}
           value=${value%%\"*}
@@ -36,34 +40,100 @@ for argument; do
 "
       ;;
   esac
-  command="$command$argument
+  words="$words$word
 "
 done
-{ [ -n "$files" ] && [ "$before" != -o ]; } || exec "$real" "$@"
+case $output in -* | /dev/*) exec "$real" "$@" ;; esac
+case $before in -o | --o) exec "$real" "$@" ;; esac
+[ -n "$files$isInput" ] || exec "$real" "$@"
 
-digest=$({
-  printf %s "$command" | sed "s|$place|@|g; s|/work/\\([a-z]*\\)-[A-Za-z0-9-]*|/work/\\1|g"
-  cat $files
-} | md5sum)
-known=$kept/${digest%% *}
-if [ ! -d "$known" ]; then
-  made=$known.$$
-  rm -rf "$made"
-  mkdir "$made"
-  "$real" "$@" >"$made/stdout" 2>"$made/stderr"
-  code=$?
-  cat "$made/stdout"
-  cat "$made/stderr" >&2
-  if [ $code = 0 ] && { [ -z "$output" ] || cp "$output" "$made/output"; } &&
-    { [ -z "$dumps" ] || cp -r "$dumps" "$made/dumps"; } && ! grep -rq "$place" "$made" && [ ! -d "$known" ]; then
-    mv "$made" "$known"
-  else
-    rm -rf "$made"
-  fi
-  [ $code -le 128 ] || kill -$((code - 128)) $$
-  exit $code
+made=$kept/new.$$
+input=/dev/null
+if [ -n "$isInput" ]; then
+  input=$made.input
+  cat >"$input"
 fi
-[ -z "$output" ] || cp "$known/output" "$output" || exec "$real" "$@"
-[ -z "$dumps" ] || { mkdir -p "$dumps" && cp -r "$known/dumps/." "$dumps"; } || exec "$real" "$@"
-cat "$known/stdout"
-[ ! -s "$known/stderr" ] || cat "$known/stderr" >&2
+# All that decides what is made. Which file the output goes to makes no difference, but whether there is one does.
+asked() {
+  printf %s "${output:+-o }$words"
+  cat "$input" $files
+}
+digest=$(asked | LC_ALL=C sed -E "s#$names#@#g" | $sum)
+entry=$kept/${digest%% *}
+
+# Names of this run, in their order: in results they stand for those of the run that compiled.
+namesHere() { asked | LC_ALL=C grep -Eoa "$names" | awk '!seen[$0]++'; }
+
+# Prints the file $1 with the names of this run.
+give() { if [ -z "$renames" ]; then cat "$1"; else LC_ALL=C sed "$renames" "$1"; fi; }
+
+# Fills the folders of dumps; what else is in them stays, as the compiler leaves it.
+giveDumps() {
+  at=0
+  for dump in $dumps; do
+    at=$((at + 1))
+    [ ! -d "$folder/dump$at" ] || mkdir -p "$dump"
+    set +f
+    for file in "$folder/dump$at"/*; do
+      [ ! -f "$file" ] || give "$file" >"$dump/${file##*/}"
+    done
+    set -f
+  done
+}
+
+if read -r folder 2>/dev/null <"$entry"; then
+  touch "$entry"
+  read -r code <"$folder/code"
+  renames=
+  if [ -f "$folder/names" ]; then
+    # Bytes can only be exchanged for as many.
+    renames=$(namesHere | awk 'NR == FNR { old[NR] = $0; count = NR; next }
+      length(old[FNR]) != length($0) { exit 1 }
+      old[FNR] != $0 { printf "s#%s#%s#g\n", old[FNR], $0 }
+      END { exit FNR != count }' "$folder/names" -) || folder=
+  fi
+  if [ -n "$folder" ]; then
+    rm -f "$made.input"
+    if [ $code != 0 ]; then
+      [ -z "$output" ] || rm -f "$output"
+    elif [ -n "$output" ]; then
+      give "$folder/output" >"$output" || exec "$real" "$@"
+    fi
+    giveDumps
+    if [ -s "$folder/stdout" ]; then give "$folder/stdout"; fi
+    if [ -s "$folder/stderr" ]; then give "$folder/stderr" >&2; fi
+    exit "$code"
+  fi
+fi
+
+folder=$(mktemp -d "$kept/new.XXXXXX") || exec "$real" "$@" <"$input"
+at=0
+for word; do
+  shift
+  case $word in
+    --iree-hal-dump-executable-configurations-to=* | --iree-hal-dump-executable-sources-to=*)
+      at=$((at + 1))
+      word=${word%%=*}=$folder/dump$at
+      ;;
+  esac
+  set -- "$@" "$word"
+done
+"$real" "$@" >"$folder/stdout" 2>"$folder/stderr" <"$input"
+code=$?
+renames=
+giveDumps
+cat "$folder/stdout"
+cat "$folder/stderr" >&2
+# Kept only where no other name of this run is in the result.
+namesHere >"$made"
+if [ $code -le 1 ] && { [ $code = 1 ] || [ -z "$output" ] || cp "$output" "$folder/output"; } &&
+  ! grep -rhoEa "$names" "$folder" | grep -vxqFf "$made"; then
+  echo $code >"$folder/code"
+  if grep -rqE "$names" "$folder"; then cp "$made" "$folder/names"; fi
+  mv "$folder" "$entry.${folder##*.}"
+  echo "$entry.${folder##*.}" >"$made"
+  mv "$made" "$entry"
+fi
+rm -rf "$folder" "$made" "$made.input"
+[ $code -le 128 ] || kill -$((code - 128)) $$
+exit $code

@@ -1,36 +1,115 @@
-// A compiler that compiles the same thing once: tests that look at what happens around a build have the real compiler's own
-// result again, where another test had it before. Half of all that tests compile are the same few inputs.
-import { mkdirSync } from 'node:fs';
+// A compiler that compiles the same thing once, now and in later runs of the tests: it answers from `.cache/compiled`. What it
+// remembers is in remembering-compiler.sh. A test that is about the compiler's own run takes `compiler` of real-tools.ts.
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ONCE } from './ask-once.ts';
-import { temporaryDirectory } from './folders.ts';
-import { compiler, runtimeTool } from './real-tools.ts';
+import { compilerFiles, compilerIdentity } from '../../src/compiler/identity.ts';
+import { shortHash } from '../../src/system/hash.ts';
+import { cpuFeatures } from '../../src/system/processor.ts';
+import { root } from './folders.ts';
+import { compiler, runtimeTool } from './installed-tools.ts';
 import { compilerBelow, installScripts } from './scripts.ts';
 
-/** A regular expression: folders of tests have other names in every run. */
-const PLACE = `${join(tmpdir(), 'iree-tuned-test-').replaceAll(/[.[\]*^$\\|]/g, String.raw`\$&`)}[A-Za-z0-9]*`;
+const STORE = join(root, '.cache', 'compiled');
 
-/**
- * Writes it below `folder`, laid out as pip does, where it keeps what it has compiled. What came of it is known by the command
- * line, without the names of tests' folders and of the output, and by the contents of all files that are named there. It is
- * kept only where nothing else can count: flags that read and write nothing but these, success, and no such name in the
- * result. For everything else the script becomes the real compiler.
- * @returns its path
- */
-export function writeRememberingCompiler(folder: string): string {
-  const kept = join(folder, 'compiled');
+const DAY_MS = 24 * 3600 * 1000;
+
+/** Beyond this, in MB, the store forgets the compiles that were not asked for the longest. */
+const MOST_MB = 1024;
+
+const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** POSIX extended: folders of tests, and the scratch folders of our programs, have other names in every run. */
+const NAMES = `${escaped(join(tmpdir(), 'iree-tuned-test-'))}[A-Za-z0-9]{6}|[0-9a-f]{8}-[0-9]+-[0-9]+-[A-Za-z0-9]{6}`;
+
+/** Read once, and again only when the compiler is another one: its library has 340 MB. */
+function digestOfCompiler(): string {
+  const memory = join(STORE, `digest-${shortHash(compilerIdentity(compiler.executable))}`);
+  if (existsSync(memory)) return readFileSync(memory, 'latin1');
+  const hash = createHash('sha1');
+  for (const file of compilerFiles(compiler.executable))
+    if (existsSync(file)) hash.update(readFileSync(file));
+  const digest = hash.digest('hex');
+  replaceFile(memory, digest);
+  return digest;
+}
+
+/** Another run may do the same at the same time. */
+function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.${process.pid}`, text);
+  renameSync(`${path}.${process.pid}`, path);
+}
+
+/** The store of this compiler on this CPU, with the script in it, laid out as pip does. */
+function openStore(): string {
+  mkdirSync(STORE, { recursive: true });
+  const script = readFileSync(join(import.meta.dirname, 'remembering-compiler.sh'), 'utf8');
+  const key = [digestOfCompiler(), cpuFeatures(), script, compiler.executable, NAMES].join('\0');
+  const folder = join(STORE, shortHash(key));
+  if (existsSync(compilerBelow(folder))) return folder;
+  const kept = join(folder, 'kept');
   mkdirSync(kept, { recursive: true });
-  const settings = `real='${compiler.executable}' kept='${kept}' place='${PLACE}'`;
-  return installScripts(folder, {
-    compile: `${settings}\n. '${join(import.meta.dirname, 'remembering-compiler.sh')}'`,
+  const made = `${folder}.${process.pid}`;
+  const sum = process.platform === 'darwin' ? 'md5' : 'md5sum';
+  const settings = { real: compiler.executable, kept, names: NAMES, sum };
+  installScripts(made, {
+    compile: `${Object.entries(settings)
+      .map(([name, value]) => `${name}='${value}'`)
+      .join('\n')}\n${script}`,
     benchmark: `exec '${runtimeTool('iree-benchmark-module')}' "$@"`,
     run: `exec '${runtimeTool('iree-run-module')}' "$@"`,
   });
+  try {
+    renameSync(join(made, 'iree'), join(folder, 'iree'));
+  } catch (error) {
+    // Another run was first.
+    if (!existsSync(compilerBelow(folder))) throw error;
+  }
+  rmSync(made, { recursive: true, force: true });
+  return folder;
 }
 
-const once = process.env[ONCE];
+/** The folder of what is remembered of this compiler on this CPU. */
+export const store = openStore();
 
-/** The one of this run of tests, or of this process. */
-export const rememberingCompiler =
-  once === undefined ? writeRememberingCompiler(temporaryDirectory()) : compilerBelow(join(once, 'compiler'));
+export const rememberingCompiler = compilerBelow(store);
+
+/** Before all tests: forgets the oldest entries of stores that have become too large, and what a killed run has left behind. */
+export function tidyStores(): void {
+  const folders = readdirSync(STORE).map((name) => join(STORE, name, 'kept'));
+  const files = folders.filter((folder) => existsSync(folder)).flatMap(filesOf);
+  let bytes = 0;
+  for (const { path, size, usedMs } of files.toSorted((a, b) => b.usedMs - a.usedMs)) {
+    bytes += size;
+    const isAbandoned = /\/new\.\d+[^/]*$/.test(path) && usedMs < Date.now() - DAY_MS;
+    if (bytes > MOST_MB * 1e6 || isAbandoned) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Whatever lies in a folder of entries, with the time of its last use; an entry is a file that is touched and a folder beside it. */
+function filesOf(folder: string) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    try {
+      const status = statSync(path);
+      const [entry] = name.split('.');
+      const usedMs = statSync(join(folder, entry!), { throwIfNoEntry: false })?.mtimeMs ?? status.mtimeMs;
+      const inside = status.isDirectory() ? readdirSync(path, { recursive: true, encoding: 'utf8' }) : [];
+      const sizes = inside.map((one) => statSync(join(path, one)).size);
+      return [{ path, size: status.size + sizes.reduce((sum, size) => sum + size, 0), usedMs }];
+    } catch {
+      // Another run has just removed it.
+      return [];
+    }
+  });
+}

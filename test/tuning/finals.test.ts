@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { prepareFinals } from '../../src/tuning/finals.ts';
@@ -7,10 +7,9 @@ import { race } from '../../src/tuning/race.ts';
 import { Screener } from '../../src/tuning/screen.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
-import { rememberingCompiler } from '../support/remembering-compiler.ts';
+import { simulatedTools } from '../support/simulated-tools.ts';
 import { matmul } from '../support/workloads.ts';
 
-const LONG = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
 const expected = { ofDefault: 0.01, ofFinalists: [0.01, 0.01] };
 
 /** Sums one product after the other in bf16, which does not get beyond 1024 in such steps. */
@@ -24,10 +23,26 @@ const worse: TileConfiguration = {
 };
 const better: TileConfiguration = { ...worse, vectorReduction: [0, 0, 4] };
 
-test('narrow accumulators: another order of summation is verified, a worse one refused', async () => {
-  const tools = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
-  const finals = await prepareFinals(tools, LONG, [DATA_TILE_CONFIGURATION, worse], expected, false);
-  expect(finals!.finalists.map(({ configuration }) => configuration)).toEqual([DATA_TILE_CONFIGURATION]);
+/** The compiler copies the text of modules, and their timings are made up. */
+async function simulated() {
+  const workDirectory = join(temporaryDirectory(), 'work', 'tuning-test');
+  mkdirSync(workDirectory, { recursive: true });
+  const compiler = simulatedTools(temporaryDirectory());
+  const beside = (name: string) => join(dirname(compiler), '..', '..', '_runtime_libs', name);
+  return {
+    ...(await toolchain(workDirectory)),
+    compiler,
+    benchmarkModule: beside('iree-benchmark-module'),
+    runModule: beside('iree-run-module'),
+  };
+}
+
+test('finals are verified, with narrow accumulators too, and timed in two builds, with functions in another order', async () => {
+  const tools = await toolchain(temporaryDirectory());
+  const long = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
+  const finals = await prepareFinals(tools, long, [DATA_TILE_CONFIGURATION, worse], expected, false);
+  // Another order of summation is right. Sums that round after each product are wrong.
+  expect(finals!.finalists).toMatchObject([{ name: 'f0', configuration: DATA_TILE_CONFIGURATION }]);
   expect(finals!.failed).toEqual([
     {
       configuration: worse,
@@ -35,6 +50,21 @@ test('narrow accumulators: another order of summation is verified, a worse one r
       reason: expect.stringMatching(/^element \d+ is 1024 instead of \d+$/) as string,
     },
   ]);
+  for (const build of [0, 1])
+    for (const placement of ['apart', 'packed'] as const) {
+      const timed = await finals!.time(['f0'], { placement, build });
+      expect(timed).toMatchObject({
+        defaultSeconds: [expect.any(Number)],
+        againSeconds: [expect.any(Number)],
+      });
+      expect([...timed.seconds.keys()]).toEqual(['f0']);
+    }
+  const orderOf = (name: string) =>
+    [...readFileSync(join(tools.workDirectory, `${name}.mlir`), 'utf8').matchAll(/^func.func @(\w+)\(/gm)]
+      .map(([, own]) => own!)
+      .filter((own) => own !== 'truth');
+  expect(orderOf('finals')).toEqual(['stock', 'again', 'f0', 'f1']);
+  expect(orderOf('finals_reversed')).toEqual(orderOf('finals').toReversed());
 });
 
 test.each([
@@ -43,20 +73,26 @@ test.each([
 ])(
   'a finalist that %s while it is timed is out, and the others are measured',
   async (_, deed, outcome, reason) => {
-    const real = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
-    const benchmarkModule = join(real.workDirectory, 'benchmark');
+    const tools = await simulated();
+    const benchmarkModule = join(tools.workDirectory, 'benchmark');
     // From the third process on.
     writeFileSync(
       benchmarkModule,
       `#!/bin/sh
-echo run >>'${real.workDirectory}/runs'
-case "$*" in *f0*) [ "$(wc -l <'${real.workDirectory}/runs')" -lt 3 ] || { ${deed}; } ;; esac
-exec '${real.benchmarkModule}' "$@"
+echo run >>'${tools.workDirectory}/runs'
+case "$*" in *f0*) [ "$(wc -l <'${tools.workDirectory}/runs')" -lt 3 ] || { ${deed}; } ;; esac
+exec '${tools.benchmarkModule}' "$@"
 `,
       { mode: 0o755 },
     );
     const shape = matmul(61, 67, 71);
-    const finals = await prepareFinals({ ...real, benchmarkModule }, shape, [worse, better], expected, false);
+    const finals = await prepareFinals(
+      { ...tools, benchmarkModule },
+      shape,
+      [worse, better],
+      expected,
+      false,
+    );
     const raced = await race(
       finals!,
       () => true,
@@ -70,34 +106,15 @@ exec '${real.benchmarkModule}' "$@"
   },
 );
 
-test('finals are timed in two builds, with functions in another order', async () => {
-  const real = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
-  const finals = await prepareFinals(real, matmul(61, 67, 71), [worse, better], expected, false);
-  for (const build of [0, 1])
-    for (const placement of ['apart', 'packed'] as const) {
-      const timed = await finals!.time(['f0', 'f1'], { placement, build });
-      expect(timed).toMatchObject({
-        defaultSeconds: [expect.any(Number)],
-        againSeconds: [expect.any(Number)],
-      });
-      expect([...timed.seconds.keys()].sort()).toEqual(['f0', 'f1']);
-    }
-  const orderOf = (name: string) =>
-    [...readFileSync(join(real.workDirectory, `${name}.mlir`), 'utf8').matchAll(/^func.func @(\w+)\(/gm)]
-      .map(([, own]) => own!)
-      .filter((own) => own !== 'truth');
-  expect(orderOf('finals_reversed')).toEqual(orderOf('finals').toReversed());
-});
-
 test('brief finals take what the search has compiled, and another order of it', async () => {
-  const real = { ...(await toolchain(temporaryDirectory())), compiler: rememberingCompiler };
+  const tools = await simulated();
   const shape = matmul(61, 67, 71);
-  const screener = new Screener(real, shape);
+  const screener = new Screener(tools, shape);
   await screener.prepare([worse, better]);
   expect(screener.compiledWith([better, DATA_TILE_CONFIGURATION])).toBeNull();
   const screened = screener.compiledWith([better]);
   const finals = await prepareFinals(
-    real,
+    tools,
     shape,
     [better],
     { ofDefault: 0.01, ofFinalists: [0.01] },
@@ -110,6 +127,6 @@ test('brief finals take what the search has compiled, and another order of it', 
     expect(timed.defaultSeconds).toEqual([expect.any(Number)]);
     expect([...timed.seconds.keys()]).toEqual(['f0']);
   }
-  const isWritten = (name: string) => existsSync(join(real.workDirectory, `${name}.mlir`));
+  const isWritten = (name: string) => existsSync(join(tools.workDirectory, `${name}.mlir`));
   expect(['finals', 'finals_reversed'].map(isWritten)).toEqual([false, true]);
 });

@@ -32,36 +32,68 @@ const SAME: readonly [string, typeof even, Partial<TileConfiguration>][] = [
   ['a block of all of k', even, { cacheReduction: [0, 0, 64] }],
 ];
 
+/**
+ * The function of an executable in the LLVM dialect, without its name, the numbers of values and the places of constants. Equal
+ * texts become equal machine code.
+ */
+function codeOf(executable: string): string {
+  const [name] = /^\w+/.exec(executable)!;
+  const constants = new Map(
+    [...executable.matchAll(/^ *(%\d+) = llvm\.mlir\.constant(\(.*)$/gm)].map(([, one, value]) => [
+      one!,
+      value!,
+    ]),
+  );
+  const numbers = new Map<string, string>();
+  const numberOf = (one: string) => {
+    if (!numbers.has(one)) numbers.set(one, `%${numbers.size}`);
+    return numbers.get(one)!;
+  };
+  return executable
+    .slice(executable.indexOf('llvm.func @'), executable.indexOf('\n  }\n'))
+    .replaceAll(name, '')
+    .replaceAll(/^ *%\d+ = llvm\.mlir\.constant.*\n/gm, '')
+    .replaceAll(/%\d+/g, (one) => constants.get(one) ?? numberOf(one));
+}
+
 test('one stands for all with the same code', async () => {
-  const folder = temporaryDirectory();
-  const tools = await toolchain(folder);
-  const compiled = async (shape: typeof even, configuration: TileConfiguration): Promise<string> => {
+  const tools = await toolchain(temporaryDirectory());
+  // The compiler merges equal executables, so each configuration is compiled once.
+  const texts = new Map<string, string>();
+  const nameOf = (shape: typeof even, configuration: TileConfiguration): string => {
     const [m, n, k] = shape.dimensions.map(({ size }) => size) as [number, number, number];
     const [a, b, c] = [`${m}x${k}`, `${k}x${n}`, `${m}x${n}`].map((one) => `tensor<${one}xf32>`);
-    const [source, made] = [join(folder, 'one.mlir'), join(folder, 'one.vmfb')];
-    writeFileSync(
-      source,
-      `func.func @f(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${c!} {
+    const text = `(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${c!} {
   %r = linalg.matmul {${attributeOf(configuration, shape, tools.release)!}} ins(%a, %b : ${a!}, ${b!}) outs(%c : ${c!}) -> ${c!}
   return %r : ${c!}
 }
-`,
-    );
-    // Debug information holds the attribute's place.
-    const argv = [...tools.flags, '--iree-llvmcpu-debug-symbols=false', source, '-o', made];
-    expect(await runTool(tools.compiler, argv, 60, tools.signal)).toMatchObject({ ok: true });
-    return readFileSync(made).toString('hex');
+`;
+    const name = texts.get(text) ?? `f${texts.size}`;
+    texts.set(text, name);
+    return name;
   };
-  const distinct = new Set<string>();
-  for (const [what, shape, change] of SAME) {
+  const named = SAME.map(([what, shape, change]) => {
     const configuration = tiles(change);
     const one = canonical(shape, configuration);
     expect({ what, one }).not.toEqual({ what, one: configuration });
-    const code = await compiled(shape, one);
-    distinct.add(code);
-    expect({ what, isSame: code === (await compiled(shape, configuration)) }).toEqual({ what, isSame: true });
+    return { what, one: nameOf(shape, one), other: nameOf(shape, configuration) };
+  });
+  const [source, made] = ['same.mlir', 'same.out'].map((name) => join(tools.workDirectory, name));
+  writeFileSync(source!, [...texts].map(([text, name]) => `func.func @${name}${text}`).join(''));
+  const argv = [...tools.flags, '--compile-to=executable-targets', source!, '-o', made!];
+  expect(await runTool(tools.compiler, argv, 120, tools.signal)).toMatchObject({ ok: true });
+  const codes = new Map(
+    readFileSync(made!, 'utf8')
+      .split('\n  hal.executable private @')
+      .slice(1)
+      .map((executable) => [/^f\d+/.exec(executable)![0], codeOf(executable)]),
+  );
+  expect(codes.size).toBe(texts.size);
+  for (const { what, one, other } of named) {
+    expect(codes.get(one)).toMatch(/llvm\.load[^]*llvm\.store[^]*llvm\.return/);
+    expect({ what, isSame: codes.get(one) === codes.get(other) }).toEqual({ what, isSame: true });
   }
-  expect(distinct.size).toBeGreaterThan(3);
+  expect(new Set(named.map(({ one }) => codes.get(one))).size).toBeGreaterThan(3);
 });
 
 describe('what makes a difference stays', () => {

@@ -1,22 +1,40 @@
 // What is said of the space, held against the real compiler.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { runTool } from '../../../src/measure/toolchain.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runTool, type Toolchain } from '../../../src/measure/toolchain.ts';
 import { attributeOf } from '../../support/backend.ts';
 import { buildCandidates } from '../../../src/measure/build.ts';
+import { candidateAtLine, type Candidate } from '../../../src/measure/candidate-module.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
-import { configurationKey } from '../../../src/backend/index.ts';
 import { type TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { illegality } from '../../../src/backend/llvm-cpu/legality.ts';
 import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { probeTargets, HOST_FLAGS } from '../../../src/site/probe.ts';
+import { hostCpu } from '../../../src/system/processor.ts';
+import { distinctFillers, fillerDeclarations } from '../../../src/workload/fillers.ts';
+import { fillersOf, workloadKey, type Workload } from '../../../src/workload/workload.ts';
+import { moduleOf } from '../../measure/together.ts';
+import { giveAnswers } from '../../support/answers.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { compiler, toolchain } from '../../support/real-tools.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
 /** Configurations are refused before LLVM makes machine code, which takes most of the time. */
 const UP_TO_LLVM = ['--compile-to=executable-targets'];
+
+let tools: Toolchain;
+let upToLlvm: Toolchain;
+/** Width of this machine's vectors. */
+let nativeVectorBytes: number;
+beforeAll(async () => {
+  const folder = temporaryDirectory();
+  giveAnswers(folder);
+  tools = await toolchain(folder);
+  upToLlvm = { ...tools, flags: [...tools.flags, ...UP_TO_LLVM] };
+  const { targets } = await probeTargets(compiler.executable, HOST_FLAGS, [], hostCpu(), folder);
+  ({ nativeVectorBytes } = targets[0]!.target);
+});
 
 /** Each limit from both sides, as the rule states it for this machine's vector width and as the compiler acts. */
 describe('the legality rules agree with the real compiler', () => {
@@ -65,17 +83,12 @@ describe('the legality rules agree with the real compiler', () => {
   };
 
   test('on both sides of every limit', async () => {
-    const folder = temporaryDirectory();
-    const tools = await toolchain(folder);
-    const probe = await probeTargets(compiler.executable, HOST_FLAGS, [], '', folder);
-    const unit = probe.targets[0]!.target.nativeVectorBytes;
-    const all = around(unit).map(([what, configuration], i) => ({
+    const all = around(nativeVectorBytes).map(([what, configuration], i) => ({
       what,
       name: `c${i}`,
       attribute: attributeOf(configuration, shape, tools.release),
-      isLegal: illegality(shape, configuration, { nativeVectorBytes: unit }) === null,
+      isLegal: illegality(shape, configuration, { nativeVectorBytes }) === null,
     }));
-    const upToLlvm = { ...tools, flags: [...tools.flags, ...UP_TO_LLVM] };
     const { built } = await buildCandidates(upToLlvm, shape, all, 'limits');
     const verdicts = (isLegal: (one: (typeof all)[number]) => boolean) =>
       all.map((one) => ({ what: one.what, legal: isLegal(one) }));
@@ -88,9 +101,6 @@ describe('the legality rules agree with the real compiler', () => {
 test('what is legal compiles where something is fused with it, too', async () => {
   const [m, n, k] = [128, 768, 512];
   const shape = matmul(m, n, k);
-  const folder = temporaryDirectory();
-  const tools = await toolchain(folder);
-  const { targets } = await probeTargets(compiler.executable, HOST_FLAGS, [], '', folder);
   const compiles = async (rows: number, columns: number): Promise<[isLegal: boolean, compiles: boolean]> => {
     const configuration: TileConfiguration = {
       version: 1,
@@ -112,11 +122,11 @@ test('what is legal compiles where something is fused with it, too', async () =>
   return %after : tensor<${m}x${n}xf32>
 }
 `;
-    const [source, made] = [join(folder, 'fused.mlir'), join(folder, 'fused.out')];
+    const [source, made] = [join(tools.workDirectory, 'fused.mlir'), join(tools.workDirectory, 'fused.out')];
     writeFileSync(source, text);
-    const argv = [...tools.flags, ...UP_TO_LLVM, source, '-o', made];
+    const argv = [...upToLlvm.flags, source, '-o', made];
     const { ok } = await runTool(tools.compiler, argv, 60, tools.signal);
-    return [illegality(shape, configuration, targets[0]!.target) === null, ok];
+    return [illegality(shape, configuration, { nativeVectorBytes }) === null, ok];
   };
   expect(await compiles(64, 32)).toEqual([true, true]);
   expect(await compiles(96, 64)).toEqual([false, false]);
@@ -125,41 +135,64 @@ test('what is legal compiles where something is fused with it, too', async () =>
 });
 
 describe('everything the llvm-cpu space yields compiles', () => {
-  test.each([
-    ['a matmul', matmul(96, 160, 64), UP_TO_LLVM],
-    ['a matmul of a prime size', matmul(97, 101, 103), UP_TO_LLVM],
-    ['a batched matmul', workload({ batch: 3, m: 32, n: 48, k: 64 }), UP_TO_LLVM],
-    ['a matvec', workload({ m: 128, k: 256 }), UP_TO_LLVM],
-    ['a vecmat, to the end', workload({ n: 128, k: 256 }), []],
-    ['an i8 matmul with i32 accumulators', matmul(64, 64, 64, ['i8', 'i8', 'i32']), UP_TO_LLVM],
-    ['a bf16 matmul with f32 accumulators', matmul(64, 64, 64, ['bf16', 'bf16', 'f32']), UP_TO_LLVM],
-  ])('for %s', async (_, shape, upTo) => {
-    const folder = temporaryDirectory();
-    const real = await toolchain(folder);
-    const tools = { ...real, flags: [...real.flags, ...upTo] };
-    const { targets } = await probeTargets(compiler.executable, HOST_FLAGS, [], '', folder);
-    const space = llvmCpuSpace(shape, {
-      nativeVectorBytes: targets[0]!.target.nativeVectorBytes,
-      threads: 1,
-      wholeProgram: true,
-    });
+  /** The first starts, then random points. */
+  function configurationsOf(shape: Workload) {
+    const space = llvmCpuSpace(shape, { nativeVectorBytes, threads: 1, wholeProgram: true });
     const random = seededRandom(11);
-    const configurations = [
+    const points = [
       ...space.starts.slice(0, 6),
       ...Array.from({ length: 60 }, () => randomPoint(space, random)),
-    ]
+    ];
+    const configurations = points
       .map((point) => space.configurationAt(point))
       .filter((configuration) => configuration !== null)
       .slice(0, 14);
     expect(configurations).toHaveLength(14);
-    const candidates = configurations.map((configuration, i) => ({
-      name: `c${i}`,
+    return configurations;
+  }
+  const candidatesOf = (shape: Workload, part = 0) =>
+    configurationsOf(shape).map((configuration, i): Candidate => ({
+      name: `c${part}_${i}`,
       attribute: attributeOf(configuration, shape, tools.release),
+      configuration,
     }));
-    const { refused } = await buildCandidates(tools, shape, candidates, 'all');
-    const explained = [...refused].map(
-      ([name, why]) => `${configurationKey(configurations[Number(name.slice(1))]!)}: ${why}`,
+
+  test('for matmuls, a batched matmul, a matvec, i8 and bf16', async () => {
+    const shapes = [
+      matmul(96, 160, 64),
+      matmul(97, 101, 103),
+      workload({ batch: 3, m: 32, n: 48, k: 64 }),
+      workload({ m: 128, k: 256 }),
+      matmul(64, 64, 64, ['i8', 'i8', 'i32']),
+      matmul(64, 64, 64, ['bf16', 'bf16', 'f32']),
+    ];
+    const parts = shapes.map((shape, part) => ({ workload: shape, candidates: candidatesOf(shape, part) }));
+    const fillers = distinctFillers(shapes.flatMap(fillersOf));
+    const text = moduleOf(parts, `module {\n${fillerDeclarations(fillers)}}\n`);
+    const [source, made] = ['all.mlir', 'all.out'].map((name) => join(tools.workDirectory, name));
+    writeFileSync(source!, text);
+    const argv = [...upToLlvm.flags, '--verify=false', source!, '-o', made!];
+    const { ok, stderr } = await runTool(tools.compiler, argv, 300, tools.signal);
+    const named = new Map(
+      parts.flatMap(({ workload, candidates }) =>
+        candidates.map(({ name, configuration }) => [name, [workloadKey(workload), configuration]] as const),
+      ),
     );
+    const refused = [...stderr.matchAll(/\.mlir:(\d+):\d+: error: ([^\n]*)/g)].map(
+      ([, line, why]) => [named.get(candidateAtLine(text, Number(line))!), why] as const,
+    );
+    expect(refused).toEqual([]);
+    expect(ok, stderr).toBe(true);
+  });
+
+  test('for a vecmat, to machine code', async () => {
+    const shape = workload({ n: 128, k: 256 });
+    const candidates = candidatesOf(shape);
+    const { refused } = await buildCandidates(tools, shape, candidates, 'vecmat');
+    const explained = [...refused].map(([name, why]) => [
+      candidates.find((one) => one.name === name)!.configuration,
+      why,
+    ]);
     expect(explained).toEqual([]);
   });
 });

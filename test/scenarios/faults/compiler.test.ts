@@ -62,12 +62,12 @@ describe('a compiler that misbehaves with what we inject', () => {
         applied: false,
         reason,
       });
-      const records = JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as {
-        failure: string | null;
-      }[];
+      const store = openSqliteStore(place.database);
+      const [record] = store.allRecords();
+      store.close();
       // Only what the compiler says of the operation is held against its record, which others may share.
-      if (what === 'fails') expect(records[0]!.failure).toMatch(/no such thing/);
-      else expect(records[0]!.failure).toBeNull();
+      if (what === 'fails') expect(record!.failure).toMatch(/no such thing/);
+      else expect(record!.failure).toBeNull();
       expect((await statistics(place)).reasons.fallback).toEqual({ [reason]: 1 });
       await expectStockBuild(place, { ...env, IREE_TUNED_BUDGET: '0' });
       expect(place.read('tempted').toString()).toBe('x\n');
@@ -107,8 +107,11 @@ test('a tuned compile that somebody kills is done without tuning, and as ever th
   const place = await recordedWorkplace();
   const killedOnce = '[ -e killed ] || { echo x >killed; kill -KILL $$; }';
   const env = misbehavingCompiler(place, '*--iree-codegen-tuning-spec-path=*', killedOnce);
-  const explanation = await expectStockBuild(place, env);
+  const explanation = await expectStockBuild(place, { ...env, IREE_TUNED_LOG: 'log' });
   expect(explanation).toMatchObject({ route: 'none', reason: 'the tuned compile failed' });
+  expect(place.read('log').toString()).toMatch(
+    /Z a tuned compile failed and was done again without tuning$/m,
+  );
   const next = await place.explain(argv, { env });
   expect(next).toMatchObject({ code: 0, explanation: { route: 'spec', reason: null } });
 });

@@ -57,10 +57,10 @@ beforeAll(async () => {
   );
 });
 
-/** Every command must come to what it comes to without us. */
-async function expectStock({ launcher }: Installation): Promise<void> {
+/** The first commands, or all, must come to what they come to without us. */
+async function expectStock({ launcher }: Installation, count = commands.length): Promise<void> {
   const ours = ['--iree-tuned-budget', '0', '--iree-tuned-readonly'];
-  for (const [i, { argv, stdin }] of commands.entries())
+  for (const [i, { argv, stdin }] of commands.slice(0, count).entries())
     expect(await place.run(launcher, [...ours, ...argv], { stdin, env: settings })).toEqual(stock[i]);
 }
 
@@ -98,7 +98,8 @@ describe('a bundle', () => {
   )('$file that $name leaves the build to the compiler', async ({ file, fault }) => {
     const installation = new Installation();
     fault(installation.path(file));
-    await expectStock(installation);
+    // What does not load has read nothing of the command.
+    await expectStock(installation, 1);
   });
 
   test.concurrent.each(

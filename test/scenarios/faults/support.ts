@@ -2,10 +2,11 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
+import { isDefault, type Configuration } from '../../../src/backend/configuration.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/sqlite.ts';
 import type { Explanation } from '../../../src/report/explain.ts';
 import type { Statistics } from '../../../src/report/statistics.ts';
-import { DECISION } from '../../store/samples.ts';
+import { DECISION, EVIDENCE } from '../../store/samples.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 import { HOST, oddMatmul, Workplace, type RunOptions } from '../support.ts';
 
@@ -13,35 +14,65 @@ export const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 
 /** A workplace with an input whose matmul has no record. */
 export function workplace(env: Record<string, string> = {}): Workplace {
-  const place = Workplace.remembering(env);
+  const place = new Workplace(env);
   place.write('in.mlir', oddMatmul);
   return place;
 }
 
-/** Made once: which records there are does not depend on the place. */
+/** Made once in each worker: a record does not depend on the place, nor on where its compiler lies. */
 let recorded: Promise<Buffer> | undefined;
 
-/** A workplace whose database has a record for the input's matmul, without anything having been tuned. */
-export async function recordedWorkplace(env: Record<string, string> = {}): Promise<Workplace> {
+/**
+ * A workplace whose database has a record for the input's matmul, as a search would leave it, without a search.
+ * @param make another kind of place, such as `Workplace.simulated`
+ */
+export async function recordedWorkplace(
+  env: Record<string, string> = {},
+  make: (env: Record<string, string>) => Workplace = (own) => new Workplace(own),
+): Promise<Workplace> {
   recorded ??= (async () => {
     const place = workplace();
-    await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } });
-    recordMisses(place);
+    await record(place);
     return readFileSync(place.database);
   })();
-  const place = workplace(env);
+  const place = make(env);
+  place.write('in.mlir', oddMatmul);
   mkdirSync(dirname(place.database));
   writeFileSync(place.database, await recorded);
   return place;
 }
 
-/** Gives every workload that was missed a record. */
-export function recordMisses(place: Workplace): void {
+/** Builds once without tuning, and gives every workload that was missed a record; see `recordMisses`. */
+export async function record(
+  place: Workplace,
+  choose?: (workload: string) => Configuration | null,
+  build: readonly string[] = argv,
+): Promise<void> {
+  const { code, stderr } = await place.compile(build, { env: { IREE_TUNED_ON_MISS: 'record' } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  recordMisses(place, choose);
+}
+
+/**
+ * Gives every workload that was missed a record.
+ * @param choose its configuration; null for one that gets none
+ * @returns the workloads that were missed
+ */
+export function recordMisses(
+  place: Workplace,
+  choose: (workload: string) => Configuration | null = () => DECISION.configuration,
+): string[] {
   const store = openSqliteStore(place.database);
   const misses = store.misses();
   expect(misses).not.toEqual([]);
-  for (const miss of misses) store.putRecord(store.subject(miss)!, DECISION);
+  for (const miss of misses) {
+    const configuration = choose(miss.workload);
+    if (configuration === null) continue;
+    const evidence = isDefault(configuration) ? { ...EVIDENCE, ratio: 1, low: 1, high: 1 } : EVIDENCE;
+    store.putRecord(store.subject(miss)!, { ...DECISION, configuration, evidence });
+  }
   store.close();
+  return misses.map(({ workload }) => workload);
 }
 
 /** The build must be the stock one, to the byte. */

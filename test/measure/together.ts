@@ -1,0 +1,72 @@
+// One module for the candidates of several workloads. A module of its own costs as much compile time as two candidates.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { candidateModule, type Candidate } from '../../src/measure/candidate-module.ts';
+import { NO_CONVERSION } from '../../src/measure/common-modules.ts';
+import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
+import { annotated, lateAnnotations, wholeProgramFlags } from '../../src/measure/whole-program.ts';
+import { distinctFillers, fillerDefinitions } from '../../src/workload/fillers.ts';
+import { fillersOf, type Workload } from '../../src/workload/workload.ts';
+
+/** A workload with its candidates. Names of candidates differ over all parts. */
+export interface Part {
+  readonly workload: Workload;
+  readonly candidates: readonly Candidate[];
+}
+
+/**
+ * Text of one module with all parts. Each part keeps its own operands.
+ * @param around text of the module that the parts are added to
+ */
+export const moduleOf = (parts: readonly Part[], around: string): string =>
+  parts.reduce(
+    (text, { workload, candidates }, part) =>
+      candidateModule(workload, candidates, text).replaceAll(
+        /@([lr]hs)(_at\d+)?\b/g,
+        (_, operand: string, size = '') => `@${operand}_of${part}${size}`,
+      ),
+    around,
+  );
+
+/** Text of a module that defines the functions that fill operands. */
+export const withFillers = (parts: readonly Part[]): string => {
+  const fillers = distinctFillers(parts.flatMap(({ workload }) => fillersOf(workload)));
+  return `module {\n${fillerDefinitions(fillers)}}\n`;
+};
+
+/**
+ * Compiles such a module with the flags of `buildCandidates`, linked into one executable.
+ * @returns path of the compiled module
+ */
+export async function compileTogether(
+  tools: Toolchain,
+  parts: readonly Part[],
+  text: string,
+  name: string,
+): Promise<string> {
+  const fileOf = (ending: string) => join(tools.workDirectory, `${name}.${ending}`);
+  const candidates = parts.flatMap((part) => part.candidates);
+  const flags = [
+    ...tools.flags,
+    NO_CONVERSION,
+    '--verify=false',
+    '--iree-hal-link-executables=true',
+    '--iree-opt-const-eval=false',
+    ...(await wholeProgramFlags(tools, candidates, name)),
+  ];
+  const compile = async (source: string, made: string, ...argv: string[]) => {
+    const seconds = 60 + 10 * candidates.length;
+    const all = [...flags, ...argv, source, '-o', made];
+    const { ok, stderr } = await runTool(tools.compiler, all, seconds, tools.signal);
+    expect(ok, stderr).toBe(true);
+    return made;
+  };
+  writeFileSync(fileOf('mlir'), text);
+  const late = lateAnnotations(candidates);
+  if (late === undefined) return compile(fileOf('mlir'), fileOf('vmfb'));
+  const stopped = await compile(fileOf('mlir'), fileOf('late.mlir'), `--compile-to=${late.phase}`);
+  const whole = annotated(readFileSync(stopped, 'utf8'), candidates, (...line) => late.annotate(...line));
+  writeFileSync(stopped, whole);
+  return compile(stopped, fileOf('vmfb'), `--compile-from=${late.phase}`);
+}
