@@ -41,6 +41,7 @@ export default defineConfig({
   test: {
     tags: [
       { name: 'compiler', description: 'needs the real compiler, in a file of which the rest does not' },
+      { name: 'slow', description: 'takes seconds: processes, servers, a browser, many cases' },
     ],
     // Scenario tests compile and measure, and wait for that: what two cores carry is a little more than two files at a time.
     maxWorkers: 4,

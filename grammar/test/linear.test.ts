@@ -1,3 +1,4 @@
+// @module-tag slow
 import { expect, test } from 'vitest';
 import { dialectAttributes, functions, locationsOf, parse } from '../src/main.ts';
 import { bytes } from './fixtures.ts';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Completion scripts in the shells that they are for, as far as these are installed.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // export, import, merge, prune and doctor, as a user runs them.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

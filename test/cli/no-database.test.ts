@@ -1,3 +1,4 @@
+// @module-tag slow
 // A database that is not there, most often because its name is mistyped: who reads says so, and none is made.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

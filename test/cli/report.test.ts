@@ -1,3 +1,4 @@
+// @module-tag slow
 // `iree-tuned report`, as a user runs it.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

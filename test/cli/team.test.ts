@@ -1,3 +1,4 @@
+// @module-tag slow
 // The commands for teams; and that no command says the password of a URL, whatever fails.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

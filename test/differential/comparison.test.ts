@@ -1,3 +1,4 @@
+// @module-tag slow
 // The harness finds what it is there to find. Compilers are scripts here.
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // A plan that is handed to workers and followed, against a real server: what is told, when, and why of the rest nothing is.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

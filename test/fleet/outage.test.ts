@@ -1,3 +1,4 @@
+// @module-tag slow
 // Workers whose server goes away and comes back: nothing is lost.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';

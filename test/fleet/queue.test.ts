@@ -1,3 +1,4 @@
+// @module-tag slow
 // Demands, jobs and who may touch them, against a real server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Workers that are killed and told to end: nothing is lost, and nobody measures beside another one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // The commands that pip puts into an environment: they find the package in every layout that pip has, and the compiler where
 // there is none.
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // The package that npm publishes: what is in it, and that it runs where npm has installed it.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';

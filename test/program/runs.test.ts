@@ -1,3 +1,4 @@
+// @module-tag slow
 // Running a program with some of its configurations, on tools that make up what they say.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Several real processes on one file.
 import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Every way in which the file can be wrong: one kind of error each, which names the file and the way out.
 import {
   chmodSync,

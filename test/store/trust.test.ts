@@ -1,3 +1,4 @@
+// @module-tag slow
 // A database that anybody may have written: what is not sound is passed over by builds, and counted by the doctor.
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';

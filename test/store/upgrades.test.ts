@@ -1,3 +1,4 @@
+// @module-tag slow
 // Databases that other versions of this program have made, opened by this one: nothing of them is lost, and what cannot be
 // opened stays as it is.
 import { existsSync, readFileSync } from 'node:fs';

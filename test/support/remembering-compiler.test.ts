@@ -1,3 +1,4 @@
+// @module-tag slow
 // A test that is given another compile's result would pass for nothing: when the remembering compiler may answer from memory.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Many who push and some who pull, all at once: nothing is lost, and nobody misses anything.
 import { describe, expect, test } from 'vitest';
 import { readAddress } from '../../src/team/address.ts';

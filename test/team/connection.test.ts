@@ -1,3 +1,4 @@
+// @module-tag slow
 // Servers that are gone, silent, slow, closed or something else: every call ends in time with a reason, and without a password.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Two machines and a server between them.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';

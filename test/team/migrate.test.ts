@@ -1,3 +1,4 @@
+// @module-tag slow
 // Making and renewing the schema, and the roles.
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // The server's own rules: what is merged and how, who may do what, and what somebody hostile can do.
 import { afterAll, describe, expect, test } from 'vitest';
 import pg from 'pg';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Configurations that are marked: neither tried again nor decided for.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // The rule on made-up processes, of which we know what is true.
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../src/search/strategy.ts';

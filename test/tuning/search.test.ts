@@ -1,3 +1,4 @@
+// @module-tag slow
 // Searches on a machine that is made up: what is tried, compared and decided.
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';

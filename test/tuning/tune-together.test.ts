@@ -1,3 +1,4 @@
+// @module-tag slow
 // Several searches within one budget, on a machine that is made up.
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // What tuning cannot decide about is noted, with the time that it had; what was interrupted is not.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // Builds that miss something, and a team that may know it. Nothing is tuned here.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,3 +1,4 @@
+// @module-tag slow
 // The page in a real browser: what is drawn, filtered and sorted, what leaves it, and who can use it.
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

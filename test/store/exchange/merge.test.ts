@@ -1,3 +1,4 @@
+// @module-tag slow
 // Whole databases: whoever tells whom, how often and in which order, all know the same in the end.
 import fc from 'fast-check';
 import { readFileSync, writeFileSync } from 'node:fs';
