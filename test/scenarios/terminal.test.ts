@@ -63,8 +63,6 @@ test('a pipe hears nothing of it', { timeout: 240_000 }, async () => {
   const place = Workplace.simulated({}, { isShort: true });
   place.write('in.mlir', oddMatmul);
   const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
-  // The launcher has found its Node by then: with colours it does not understand the answer.
-  expect(await place.compile(argv, { env: { IREE_TUNED_BUDGET: '0' } })).toMatchObject({ code: 0 });
   const { stdout, stderr } = await place.compile(argv, { env: { FORCE_COLOR: '1' } });
   expect(rowsOf(place, 'claim')).toBe(1);
   expect(stdout.toString() + stderr).not.toContain('iree-compile-tuned');

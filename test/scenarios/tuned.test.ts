@@ -14,7 +14,10 @@ const say = async (place: Workplace, argv: readonly string[], env = {}) => {
 
 test('says its version', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-  expect(await say(new Workplace(), ['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  const said = { code: 0, stdout: `${version}\n`, stderr: '' };
+  expect(await say(new Workplace(), ['--version'])).toEqual(said);
+  // Node colours what it prints of a value then, and the launchers ask it for one.
+  expect(await say(new Workplace(), ['--version'], { FORCE_COLOR: '1' })).toEqual(said);
 });
 
 /** With an input, and a database that knows nothing. */
