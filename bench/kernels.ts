@@ -1,6 +1,5 @@
 // Single matmuls: IREE's default, tuned and data-tiled code against OpenBLAS, MKL and the CPU's peak.
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { findRuntimeTool } from '../src/compiler/index.ts';
@@ -17,13 +16,13 @@ import {
   run,
   say,
   secondsOption,
-  UsageError,
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
 import { openBlas, type Blas } from './shared/blas.ts';
 import { buildPeak, type MeasurePeak, type Peak } from './shared/fma-peak.ts';
 import { moduleText, operandBytes, operationCount, parseShape, type Shape } from './shared/shape.ts';
+import { driverOf, threadsOption } from './shared/threads.ts';
 import {
   describeMachine,
   HOST_FLAGS,
@@ -105,7 +104,7 @@ interface Tools {
 async function main(): Promise<void> {
   const args = readArguments(['threads', 'rounds', 'budget', 'json'], USAGE);
   const options: Options = {
-    threads: threadsOption(wholeNumber(args, 'threads', 1)),
+    threads: threadsOption(args),
     rounds: wholeNumber(args, 'rounds', 7),
     budgetSeconds: secondsOption(args, 'budget', 60),
   };
@@ -122,7 +121,7 @@ async function main(): Promise<void> {
     throw new BenchError(
       'there is no iree-benchmark-module beside the compiler: pip install iree-base-runtime',
     );
-  const driver = options.threads === 1 ? 'local-sync' : 'local-task';
+  const driver = driverOf(options.threads);
   const machine = describeMachine(driver);
   // The libraries' integer and half precision routines, where there are any, do other work than IREE's.
   const usesF32 = shapes.some(({ elementType }) => elementType === 'f32');
@@ -172,15 +171,6 @@ async function main(): Promise<void> {
     })),
     geometricMeans: Object.fromEntries(RIVALS.map((rival) => [rival, meanRatio(measured, rival)])),
   });
-}
-
-/** The wrapper tunes for one thread or for all of them, so nothing in between can be compared. */
-function threadsOption(threads: number): number {
-  const all = availableParallelism();
-  if (threads === 1 || threads === all) return threads;
-  throw new UsageError(
-    `--threads ${threads}: it takes 1, or ${all}, all that are available here; for fewer, start it under taskset`,
-  );
 }
 
 /** Compiles, tunes and writes the operands. */

@@ -1,16 +1,8 @@
 // Models of today's architectures: what tuning gains in each, how much of their time it reaches, and what it leaves.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { execa } from 'execa';
-import { geometricMean } from '../src/measure/statistics.ts';
-import { ELIDED } from '../src/input/survey.ts';
-import { programSignature } from '../src/input/signature.ts';
+import { inPairs, timeDispatches } from '../src/measure/compare-modules.ts';
 import { verifyProgram, type Verdict } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
-import { contractionRoots, type Root } from './models/contractions.ts';
-import { coverageOf, type Coverage, type DispatchTime } from './models/coverage.ts';
-import { inPairs, timeDispatches } from '../src/measure/compare-modules.ts';
 import { agreementsOf, type Agreement } from './models/agreement.ts';
 import { exportModels, type Model } from './models/exported.ts';
 import {
@@ -18,12 +10,23 @@ import {
   jsonFile,
   readArguments,
   run,
-  say,
   secondsOption,
   UsageError,
   wholeNumber,
 } from './shared/arguments.ts';
-import { either, growingRow } from './shared/rows.ts';
+import type { Root } from './shared/contractions.ts';
+import {
+  coverageOf,
+  leftLines,
+  namedTimes,
+  percent,
+  type Coverage,
+  type DispatchTime,
+} from './shared/coverage.ts';
+import { measureEach } from './shared/each-model.ts';
+import { gainOf, gainText, listed, ratingOf, ratioText, worstText, type Rating } from './shared/gains.ts';
+import { mainOf, rootsOf } from './shared/program.ts';
+import { either } from './shared/rows.ts';
 import { compileBoth, openTools, type State, type Tools } from './shared/stock-and-tuned.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 
@@ -42,9 +45,6 @@ const TIMING_SECONDS = 60;
 
 /** Pairs of processes in which the dispatches of both programs are timed. */
 const PAIRS = 15;
-
-/** What is left for a reason is shown from this share of the time on. */
-const LEAST_SHARE = 0.005;
 
 interface Result {
   readonly model: string;
@@ -79,23 +79,13 @@ async function main(): Promise<void> {
     options: { budgetSeconds, rounds, flags: HOST_FLAGS },
   };
 
-  const results: Result[] = [];
-  const nameWidth = Math.max(...models.map(({ name }) => name.length));
-  console.log(growingRow(HEADER, nameWidth, WIDTHS));
-  for (const [i, model] of models.entries()) {
-    say(`${model.name} (${i + 1} of ${models.length}) ...`);
-    const folder = join(place.folder, `model${i}`);
-    mkdirSync(folder);
-    try {
-      const result = await measure(model, folder, rounds, tools);
-      results.push(result);
-      console.log([growingRow(cells(result), nameWidth, WIDTHS), ...leftLines(result)].join('\n'));
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-    if (json !== undefined)
-      writeFileSync(json, `${JSON.stringify({ ...about, summary: summarise(results), results }, null, 2)}\n`);
-  }
+  const table = {
+    ...{ header: HEADER, widths: WIDTHS, cells, summarise },
+    linesBelow: ({ coverage }: Result) => leftLines(coverage),
+  };
+  const results = await measureEach(models, { folder: place.folder, json, about }, table, (model, folder) =>
+    measure(model, folder, rounds, tools),
+  );
   console.log(`\n${summaryText(summarise(results))}`);
 }
 
@@ -110,12 +100,8 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   const base = { model: model.name, state, sameCode, explanation };
   if (error !== null)
     return { ...base, reason: error, verdict: null, coverage: null, dispatches: [], agreements: [] };
-  const sources = await textAt('executable-sources', model, folder, tools);
-  const roots = contractionRoots(sources, await textAt('flow', model, folder, tools));
-  const called = programSignature(readFileSync(model.path), (type) => type).find(
-    ({ name }) => name === 'main',
-  );
-  if (called === undefined) throw new Error(`${model.path} has no function main`);
+  const roots = await rootsOf(model.path, folder, tools.place);
+  const called = mainOf(model.path);
   const { device, benchmarkModule } = tools;
   const { inputs, run: flags } = model;
   const contest = { stock, tuned, function: called, inputs, flags, device, tools, folder };
@@ -128,7 +114,7 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   const pairs = await inPairs(stock, tuned, { pairs: PAIRS, seconds: TIMING_SECONDS }, (module) =>
     timeDispatches(run, module, effort),
   ).catch(() => []);
-  const times = [...(pairs[0]?.[0].dispatches ?? [])].map(([name, time]) => ({ name, ...time }));
+  const times = namedTimes(pairs[0]?.[0].dispatches ?? new Map());
   return {
     ...base,
     reason: verdict.reason,
@@ -139,20 +125,6 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
   };
 }
 
-/** What the compiler has made of a model at the end of a phase, as text without its weights. */
-async function textAt(phase: string, { path }: Model, folder: string, { place }: Tools): Promise<Uint8Array> {
-  const output = join(folder, `${phase}.mlir`);
-  const flags = [...HOST_FLAGS, `--compile-to=${phase}`, ...ELIDED];
-  await execa(place.compiler.executable, [...flags, path, '-o', output], { stdin: 'ignore' });
-  return readFileSync(output);
-}
-
-/** The same code is neither faster nor slower; null when there is no telling. */
-function gainOf({ verdict, sameCode }: Result): number | null {
-  if (verdict?.equal !== true) return null;
-  return sameCode ? 1 : (verdict.timing?.ratio ?? null);
-}
-
 const HEADER = [
   ...['model', 'stock', 'tuned', 'gain', 'outputs'],
   ...['contractions', 'decided', 'applied', 'route', 'tuning', ''],
@@ -160,13 +132,13 @@ const HEADER = [
 const WIDTHS = [0, 8, 8, 19, 9, 12, 7, 7, 10, 8, 0];
 
 function cells(result: Result): string[] {
-  const { model, verdict, sameCode, coverage, explanation, state } = result;
+  const { model, verdict, coverage, explanation, state } = result;
   const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
   return [
     model,
     formatSeconds(stock),
     formatSeconds(tuned),
-    gainText(verdict, sameCode),
+    gainText(result),
     either(verdict?.equal, 'equal', 'DIFFERENT'),
     percent(coverage?.contractions),
     percent(coverage?.decided),
@@ -178,36 +150,13 @@ function cells(result: Result): string[] {
   ];
 }
 
-function gainText(verdict: Verdict | null, sameCode: boolean): string {
-  if (sameCode) return 'same code';
-  if (verdict === null || verdict.timing === null) return '-';
-  const { ratio, low, high } = verdict.timing;
-  return `${ratio.toFixed(2)}x [${low.toFixed(2)}, ${high.toFixed(2)}]`;
-}
-
-const percent = (share: number | undefined) => (share === undefined ? '-' : `${(100 * share).toFixed(0)}%`);
-
-/** Why contractions are not tuned, a line for each reason. */
-const leftLines = ({ coverage }: Result) =>
-  (coverage?.left ?? [])
-    .filter(({ share }) => share >= LEAST_SHARE)
-    .map(
-      ({ reason, share, dispatches }) =>
-        `  left ${percent(share)}: ${reason} (${counted(dispatches.length, 'dispatch', 'dispatches')}, ${dispatches[0]!})`,
-    );
-
-interface Summary {
+interface Summary extends Rating {
   readonly models: number;
   readonly stockDoesNotCompile: readonly string[];
   readonly broken: readonly string[];
   readonly wrong: readonly string[];
   /** Models of which both programs are the same bytes: nothing was found for them, or not in time. */
   readonly sameCode: readonly string[];
-  /** Models with a gain. */
-  readonly rated: number;
-  /** Null without any gain. */
-  readonly geometricMean: number | null;
-  readonly worst: { readonly model: string; readonly gain: number } | null;
   /** Injected workloads of which the program says something, and those of them whose record is right within 5%. */
   readonly compared: number;
   readonly right: number;
@@ -215,12 +164,6 @@ interface Summary {
 
 function summarise(results: readonly Result[]): Summary {
   const namesOf = (some: readonly Result[]) => some.map(({ model }) => model);
-  const rated = results
-    .flatMap((result) => {
-      const gain = gainOf(result);
-      return gain === null ? [] : [{ model: result.model, gain }];
-    })
-    .sort((a, b) => a.gain - b.gain);
   const agreements = results.flatMap((result) => result.agreements);
   return {
     compared: agreements.length,
@@ -230,24 +173,20 @@ function summarise(results: readonly Result[]): Summary {
     broken: namesOf(results.filter(({ state }) => state === 'broken')),
     wrong: namesOf(results.filter(({ verdict }) => verdict?.equal === false)),
     sameCode: namesOf(results.filter(({ sameCode }) => sameCode)),
-    rated: rated.length,
-    geometricMean: rated.length === 0 ? null : geometricMean(rated.map(({ gain }) => gain)),
-    worst: rated[0] ?? null,
+    ...ratingOf(results.map((result) => ({ model: result.model, gain: gainOf(result) }))),
   };
 }
 
 function summaryText(summary: Summary): string {
-  const { worst, geometricMean: mean } = summary;
-  const list = (names: readonly string[]) => (names.length === 0 ? '0' : names.join(', '));
   return [
     `models                  ${summary.models}`,
-    `stock does not compile  ${list(summary.stockDoesNotCompile)}`,
-    `broken by us            ${list(summary.broken)}`,
-    `wrong                   ${list(summary.wrong)}`,
-    `same code               ${list(summary.sameCode)}`,
-    `geometric mean          ${mean === null ? '-' : `${mean.toFixed(3)}x`} over ${counted(summary.rated, 'model')}`,
+    `stock does not compile  ${listed(summary.stockDoesNotCompile)}`,
+    `broken by us            ${listed(summary.broken)}`,
+    `wrong                   ${listed(summary.wrong)}`,
+    `same code               ${listed(summary.sameCode)}`,
+    `geometric mean          ${ratioText(summary.geometricMean)} over ${counted(summary.rated, 'model')}`,
     `records right in 5%     ${summary.right} of ${summary.compared}`,
-    `worst                   ${worst === null ? '-' : `${worst.gain.toFixed(3)}x, ${worst.model}`}`,
+    `worst                   ${worstText(summary)}`,
   ].join('\n');
 }
 

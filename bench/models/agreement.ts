@@ -3,8 +3,8 @@ import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
 import { sameDispatches } from '../../src/program/same-dispatches.ts';
 import { comparedWorkloads } from '../../src/program/slower.ts';
 import type { Explanation } from '../../src/report/explain.ts';
-import type { Root } from './contractions.ts';
-import { isConfigured, operationsOf, whyNotApplied } from './coverage.ts';
+import type { Root } from '../shared/contractions.ts';
+import { isConfigured, operationsOf, whyNotApplied } from '../shared/coverage.ts';
 
 /** One workload that was injected. */
 export interface Agreement {

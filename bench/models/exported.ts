@@ -1,11 +1,10 @@
 // The models as files, exported where they are missing.
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createHash } from 'node:crypto';
-import { execa } from 'execa';
-import { BenchError, say, UsageError } from '../shared/arguments.ts';
+import { say, UsageError } from '../shared/arguments.ts';
+import { modelFolder, runPython } from '../shared/exporter.ts';
 import { openPython } from '../shared/python.ts';
-import { lastLine, root } from '../shared/workplace.ts';
+import { root } from '../shared/workplace.ts';
 
 export interface Model {
   readonly name: string;
@@ -19,9 +18,7 @@ export interface Model {
 
 const exporter = (name: string) => join(root, 'bench', 'models', name);
 const requirements = exporter('requirements.txt');
-
-/** They are a few GB: kept, until what makes them changes. */
-const folder = join(root, '.cache', 'models');
+const sources = ['export.py', 'architectures.py', 'keras_networks.py', 'requirements.txt'].map(exporter);
 
 /**
  * All models, or those that are asked for.
@@ -34,7 +31,7 @@ export async function exportModels(only: readonly string[] | null): Promise<Mode
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new UsageError(`--only ${unknown}: there is no such model; there are ${names.join(', ')}`);
-  forgetOthers();
+  const folder = modelFolder('models', sources);
   const models: Model[] = [];
   for (const name of names.filter((name) => only?.includes(name) ?? true)) {
     const about = join(folder, `${name}.json`);
@@ -48,24 +45,7 @@ export async function exportModels(only: readonly string[] | null): Promise<Mode
   return models;
 }
 
-async function runExporter(python: string, argv: readonly string[]): Promise<string> {
-  const result = await execa(python, [exporter('export.py'), ...argv], {
-    ...{ reject: false, stdin: 'ignore' },
-    env: { JAX_PLATFORMS: 'cpu', PYTHONDONTWRITEBYTECODE: '1' },
+const runExporter = (python: string, argv: readonly string[]): Promise<string> =>
+  runPython(python, [exporter('export.py'), ...argv], `export.py ${argv.join(' ')} failed`, {
+    JAX_PLATFORMS: 'cpu',
   });
-  if (result.exitCode !== 0) throw new BenchError(`export.py ${argv.join(' ')} failed: ${lastLine(result)}`);
-  return result.stdout;
-}
-
-/** Removes models of another exporter, or of another place: paths are written into them. */
-function forgetOthers(): void {
-  const sources = ['export.py', 'architectures.py', 'keras_networks.py', 'requirements.txt'].map((name) =>
-    readFileSync(exporter(name)),
-  );
-  const digest = createHash('sha256').update(Buffer.concat(sources)).update(folder).digest('hex');
-  const stamp = join(folder, 'exporter.txt');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(stamp, digest);
-}

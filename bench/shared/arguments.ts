@@ -17,28 +17,42 @@ export class BenchError extends Error {
 export interface Arguments {
   /** The text given for an option; undefined when it was not given. */
   readonly options: Readonly<Record<string, string | undefined>>;
+  /** Everything given for each option that may be given more than once; commas separate values, too. */
+  readonly lists: Readonly<Record<string, readonly string[] | undefined>>;
+  /** Options without a value that were given. */
+  readonly switches: ReadonlySet<string>;
   readonly positionals: readonly string[];
 }
 
+/** Options beside those that take one value. */
+interface MoreOptions {
+  readonly lists?: readonly string[];
+  readonly switches?: readonly string[];
+}
+
 /**
- * Reads options that all take a value. `--help` prints `usage` and ends the process.
- * @throws UsageError for an option that is not one of `names`
+ * Reads options, which take a value each. `--help` prints `usage` and ends the process.
+ * @param more options that may be given more than once, and such without a value
+ * @throws UsageError for an option that is none of these
  */
 export function readArguments(
   names: readonly string[],
   usage: string,
   argv = process.argv.slice(2),
+  { lists = [], switches = [] }: MoreOptions = {},
 ): Arguments {
-  const takes = `it takes ${names.map((name) => `--${name}`).join(', ')}; --help says more`;
-  let options: Record<string, string | boolean | undefined>;
+  const all = [...names, ...lists, ...switches].map((name) => `--${name}`);
+  const takes = `it takes ${all.join(', ')}; --help says more`;
+  let options: Record<string, string | boolean | (string | boolean)[] | undefined>;
   let positionals: readonly string[];
   try {
     ({ values: options, positionals } = parseArgs({
       args: [...argv],
       allowPositionals: true,
       options: {
-        help: { type: 'boolean' },
+        ...Object.fromEntries(['help', ...switches].map((name) => [name, { type: 'boolean' as const }])),
         ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+        ...Object.fromEntries(lists.map((name) => [name, { type: 'string' as const, multiple: true }])),
       },
     }));
   } catch (error) {
@@ -52,7 +66,15 @@ export function readArguments(
   const texts = Object.entries(options).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );
-  return { options: Object.fromEntries(texts), positionals };
+  const given = Object.entries(options).flatMap(([name, value]) =>
+    Array.isArray(value) ? [[name, value.flatMap((text) => String(text).split(','))] as const] : [],
+  );
+  return {
+    options: Object.fromEntries(texts),
+    lists: Object.fromEntries(given),
+    switches: new Set(switches.filter((name) => options[name] === true)),
+    positionals,
+  };
 }
 
 /** A whole number from `least` up; `fallback` when the option was not given. */

@@ -72,6 +72,8 @@ export interface Compiled {
   readonly sameCode: boolean;
   /** What the wrapper says of its compile; null when it says nothing, or was not asked. */
   readonly explanation: Explanation | null;
+  /** What each compile took on the clock; null for one that was not tried. */
+  readonly seconds: { readonly stock: number; readonly tuned: number | null };
 }
 
 /** Compiles a program twice into `folder`, tuning it in between. */
@@ -85,6 +87,7 @@ export async function compileBoth(
     join(folder, name),
   ) as [string, string, string];
   const compile = async (program: string, module: string, seconds: number, env: NodeJS.ProcessEnv) => {
+    const started = performance.now();
     const result = await execa(program, [...flags, path, '-o', module], {
       reject: false,
       stdin: 'ignore',
@@ -92,19 +95,30 @@ export async function compileBoth(
       env: { ...env, NO_COLOR: '1' },
       extendEnv: false,
     });
+    const elapsed = (performance.now() - started) / 1000;
     // The compiler can exit with 0 after writing nothing but a crash reproducer.
-    if (result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined) return null;
-    return result.stderr.split('\n').find((line) => line.includes('error:')) ?? lastLine(result);
+    const isThere = result.exitCode === 0 && statSync(module, { throwIfNoEntry: false }) !== undefined;
+    const said = result.stderr.split('\n').find((line) => line.includes('error:')) ?? lastLine(result);
+    return { seconds: elapsed, error: isThere ? null : said };
   };
-  const nothing = { stock, tuned, sameCode: false, explanation: null };
-  const stockError = await compile(place.compiler.executable, stock, COMPILE_SECONDS, process.env);
-  if (stockError !== null) return { ...nothing, state: 'stock does not compile', error: stockError };
+  const paths = { stock, tuned };
+  const first = await compile(place.compiler.executable, stock, COMPILE_SECONDS, process.env);
+  if (first.error !== null) {
+    const seconds = { stock: first.seconds, tuned: null };
+    return {
+      ...{ ...paths, seconds, sameCode: false, explanation: null },
+      ...{ state: 'stock does not compile', error: first.error },
+    };
+  }
   const env = wrapperEnvironment(place, { ...settings, EXPLAIN: explain });
-  const tunedError = await compile(place.wrapper, tuned, COMPILE_SECONDS + 2 * budgetSeconds, env);
-  const explanation = readExplanation(explain);
-  if (tunedError !== null) return { ...nothing, explanation, state: 'broken', error: tunedError };
+  const second = await compile(place.wrapper, tuned, COMPILE_SECONDS + 2 * budgetSeconds, env);
+  const rest = {
+    ...{ ...paths, explanation: readExplanation(explain) },
+    seconds: { stock: first.seconds, tuned: second.seconds },
+  };
+  if (second.error !== null) return { ...rest, sameCode: false, state: 'broken', error: second.error };
   const sameCode = readFileSync(stock).equals(readFileSync(tuned));
-  return { state: 'compiled by both', error: null, stock, tuned, sameCode, explanation };
+  return { ...rest, sameCode, state: 'compiled by both', error: null };
 }
 
 function readExplanation(file: string): Explanation | null {

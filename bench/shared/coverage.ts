@@ -1,13 +1,17 @@
 // How much of a program's time tuning reaches, and why it does not reach the rest. Pure.
+import type { DispatchTime as Time, DispatchTimes } from '../../src/measure/dispatch-times.ts';
 import type { ExplainedOperation, Explanation } from '../../src/report/explain.ts';
+import { counted } from './arguments.ts';
 import type { Root } from './contractions.ts';
-import type { DispatchTime as Time } from '../../src/measure/dispatch-times.ts';
 
 /** A dispatch of a program, by its name. */
 export interface DispatchTime extends Time {
   /** Such as `main_dispatch_2_vecmat_768x768_f32`, which is also its function's name in the executable. */
   readonly name: string;
 }
+
+export const namedTimes = (times: DispatchTimes): DispatchTime[] =>
+  [...times].map(([name, time]) => ({ name, ...time }));
 
 /** Shares of the time that the stock program spends in its dispatches. */
 export interface Coverage {
@@ -27,6 +31,9 @@ export interface Left {
   /** Names, longest time first. */
   readonly dispatches: readonly string[];
 }
+
+/** What is less of the time is not worth a line. */
+export const LEAST_SHARE = 0.005;
 
 type Fate = { readonly isDecided: boolean } & (
   { readonly isApplied: true } | { readonly isApplied: false; readonly reason: string }
@@ -94,3 +101,16 @@ export const isConfigured = ({ configuration }: ExplainedOperation): boolean =>
 /** What became of a configuration that was injected and did not land; null where it did. */
 export const whyNotApplied = ({ reason }: ExplainedOperation): string | null =>
   /not applied: .*/.exec(reason)?.[0] ?? null;
+
+/** `-` for what nobody knows. */
+export const percent = (share: number | undefined): string =>
+  share === undefined ? '-' : `${(100 * share).toFixed(0)}%`;
+
+/** Why contractions are not tuned, a line for each reason that is worth one. */
+export const leftLines = (coverage: Coverage | null): string[] =>
+  (coverage?.left ?? [])
+    .filter(({ share }) => share >= LEAST_SHARE)
+    .map(
+      ({ reason, share, dispatches }) =>
+        `  left ${percent(share)}: ${reason} (${counted(dispatches.length, 'dispatch', 'dispatches')}, ${dispatches[0]!})`,
+    );

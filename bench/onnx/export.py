@@ -1,0 +1,144 @@
+"""Prepares an ONNX model: `export.py FOLDER SOURCE [DIMENSION=SIZE...]`; without arguments it lists the light models.
+
+SOURCE is the path of an .onnx file, or `light:NAME`. FOLDER then has:
+- model.onnx with static sizes and shapes, of opset 17 or newer
+- input0.npy, input1.npy, ..., a value for each input
+- model.json: `inputs`, the paths of these
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import helper, shape_inference, version_converter
+
+from light_models import light_model, light_names
+
+OPSET = 17
+
+
+class ExportError(Exception):
+    """Names the thing, the reason and the way out."""
+
+
+def export(folder, source, sizes):
+    if source.startswith("light:"):
+        model = light_model(source.removeprefix("light:"), OPSET)
+    else:
+        model = at_least_opset(load(source), OPSET)
+    # IREE's importer calls the program's function what the graph is called.
+    model.graph.name = "main"
+    set_sizes(model.graph, sizes)
+    model = with_shapes(model)
+    onnx.save(model, folder / "model.onnx")
+    random = np.random.default_rng(2)
+    inputs = []
+    for i, value in enumerate(model.graph.input):
+        path = folder / f"input{i}.npy"
+        np.save(path, input_values(value, random))
+        inputs.append(str(path))
+    # Last: where it is, the others are complete.
+    (folder / "model.json").write_text(json.dumps({"inputs": inputs}))
+
+
+def load(path):
+    try:
+        model = onnx.load(path)
+    except Exception as error:
+        raise ExportError(f"it cannot be read as ONNX ({one_line(error)}); give an .onnx file") from error
+    # Other files may pass for a message without content.
+    if not model.graph.node or not model.opset_import:
+        raise ExportError("it is no ONNX model, for it has no operations; give an .onnx file")
+    remove_initializers_from_inputs(model.graph)
+    return model
+
+
+def at_least_opset(model, opset):
+    versions = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+    if not versions or versions[0] >= opset:
+        return model
+    try:
+        return version_converter.convert_version(model, opset)
+    except Exception as error:
+        raise ExportError(
+            f"opset {versions[0]} cannot be converted ({one_line(error)}); export the model with opset {opset} or newer"
+        ) from error
+
+
+def remove_initializers_from_inputs(graph):
+    """Before version 4 of the format, initializers were inputs, too."""
+    initializers = {one.name for one in graph.initializer}
+    kept = [one for one in graph.input if one.name not in initializers]
+    del graph.input[:]
+    graph.input.extend(kept)
+
+
+def set_sizes(graph, sizes):
+    """Makes all sizes of inputs static; those without a name are called INPUT.POSITION."""
+    missing = []
+    for value in graph.input:
+        if value.type.WhichOneof("value") != "tensor_type":
+            raise ExportError(f"the input {value.name} is no tensor; only tensors can be made up")
+        for position, dimension in enumerate(value.type.tensor_type.shape.dim):
+            if dimension.HasField("dim_value"):
+                continue
+            name = dimension.dim_param or f"{value.name}.{position}"
+            if name in sizes:
+                dimension.dim_value = sizes[name]
+            elif name not in missing:
+                missing.append(name)
+    if missing:
+        flags = " ".join(f"--dim {name}=SIZE" for name in missing)
+        raise ExportError(f"the size of {', '.join(missing)} is not known; add {flags}")
+
+
+def with_shapes(model):
+    """Infers all shapes anew from the inputs."""
+    del model.graph.value_info[:]
+    for value in model.graph.output:
+        if not is_static(value):
+            value.type.tensor_type.ClearField("shape")
+    model = shape_inference.infer_shapes(model, data_prop=True)
+    unknown = [value.name for value in model.graph.output if not value.type.tensor_type.HasField("shape")]
+    if unknown:
+        raise ExportError(f"the shape of {', '.join(unknown)} cannot be inferred; export the model with it")
+    return model
+
+
+def is_static(value):
+    return all(dimension.HasField("dim_value") for dimension in value.type.tensor_type.shape.dim)
+
+
+def input_values(value, random):
+    """Normal values; whole numbers, which may be indices or lengths, are 0 and 1."""
+    tensor = value.type.tensor_type
+    shape = [dimension.dim_value for dimension in tensor.shape.dim]
+    element_type = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    if np.issubdtype(element_type, np.floating):
+        return random.standard_normal(shape, dtype=np.float32).astype(element_type)
+    if element_type == bool or np.issubdtype(element_type, np.integer):
+        return random.integers(0, 2, shape).astype(element_type)
+    name = onnx.TensorProto.DataType.Name(tensor.elem_type)
+    raise ExportError(f"the input {value.name} has elements of type {name}; only numbers can be made up")
+
+
+def one_line(error):
+    return " ".join(str(error).split())[:300]
+
+
+def main(arguments):
+    if not arguments:
+        print(json.dumps(light_names()))
+        return
+    folder, source, *sizes = arguments
+    named_sizes = (size.rpartition("=") for size in sizes)
+    export(Path(folder), source, {name: int(size) for name, _, size in named_sizes})
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except ExportError as error:
+        sys.exit(str(error))

@@ -1,0 +1,122 @@
+// Measures one ONNX model: ONNX Runtime, stock and tuned.
+import { comparisonOf, type ModuleComparison } from '../../src/measure/compare-modules.ts';
+import { compareProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
+import { messageOf } from '../../src/system/tell.ts';
+import type { Explanation } from '../../src/report/explain.ts';
+import { BenchError } from '../shared/arguments.ts';
+import { coverageOf, type Coverage, type DispatchTime } from '../shared/coverage.ts';
+import { mainOf, rootsOf } from '../shared/program.ts';
+import { compileBoth, type Compiled, type State, type Tools } from '../shared/stock-and-tuned.ts';
+import { HOST_FLAGS } from '../shared/workplace.ts';
+import { kindShares, type KindShare } from './kinds.ts';
+import { errorsOf } from './outputs.ts';
+import type { Peer } from './peer.ts';
+import type { Prepared, Request } from './prepared.ts';
+import { timeAll, timeAllDispatches, type Contestant } from './times.ts';
+
+/** What was found out of one model; null is what was not. */
+export interface Result {
+  readonly model: string;
+  readonly state: State | 'not prepared' | 'not measured';
+  /** Why something is missing, or what the first result that differs says. */
+  readonly reason: string | null;
+  /** Tuned against stock. */
+  readonly verdict: Verdict | null;
+  readonly sameCode: boolean;
+  readonly onnxRuntime: PeerResult | null;
+  /** Of each compile on the clock; that of tuned with its tuning. */
+  readonly compileSeconds: { readonly stock: number; readonly tuned: number | null } | null;
+  /** Of the tuned program. */
+  readonly kinds: readonly KindShare[];
+  /** Of the stock program. */
+  readonly coverage: Coverage | null;
+  readonly dispatches: {
+    readonly stock: readonly DispatchTime[];
+    readonly tuned: readonly DispatchTime[];
+  } | null;
+  readonly explanation: Explanation | null;
+}
+
+/** Against ONNX Runtime. */
+interface PeerResult {
+  /** Of each result, see `relativeError`. */
+  readonly relativeErrors: { readonly stock: readonly number[]; readonly tuned: readonly number[] };
+  /** Above 1 says that the program is faster than ONNX Runtime. */
+  readonly stock: ModuleComparison;
+  readonly tuned: ModuleComparison;
+}
+
+export interface Setting {
+  readonly tools: Tools;
+  readonly peer: Peer;
+  readonly rounds: number;
+  /** Makes the files of a model. @throws BenchError when that cannot be */
+  prepare(request: Request): Promise<Prepared>;
+}
+
+/** About how long all rounds of one model may take. */
+const TIMING_SECONDS = 120;
+/** Longest process that calls a model once. */
+const CALL_SECONDS = 60;
+
+/** Failures are results, too. */
+export async function measure(request: Request, folder: string, setting: Setting): Promise<Result> {
+  const nothing: Result = {
+    ...{ model: request.name, verdict: null, sameCode: false, onnxRuntime: null, compileSeconds: null },
+    ...{ kinds: [], coverage: null, dispatches: null, explanation: null },
+    ...{ state: 'not prepared', reason: null },
+  };
+  let model: Prepared;
+  try {
+    model = await setting.prepare(request);
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    return { ...nothing, reason: error.message };
+  }
+  // All compiling first: nothing is compiled while anything is timed.
+  const compiled = await compileBoth(model.program, folder, HOST_FLAGS, setting.tools);
+  const { state, sameCode, explanation, seconds: compileSeconds } = compiled;
+  const base: Result = { ...nothing, state, reason: compiled.error, sameCode, explanation, compileSeconds };
+  if (compiled.error !== null) return base;
+  try {
+    return { ...base, ...(await compare(model, compiled, folder, setting)) };
+  } catch (error) {
+    return { ...base, state: 'not measured', reason: messageOf(error) };
+  }
+}
+
+/** Results first, then times, then where the time goes. */
+async function compare(
+  model: Prepared,
+  { stock, tuned, sameCode, explanation }: Compiled,
+  folder: string,
+  { tools, peer, rounds }: Setting,
+): Promise<Partial<Result>> {
+  const roots = await rootsOf(model.program, folder, tools.place);
+  const inputs = model.inputs.map((path) => `@${path}`);
+  const contest: Contest = {
+    ...{ stock, tuned, inputs, flags: model.run, function: mainOf(model.program) },
+    ...{ device: tools.device, tools, folder },
+  };
+  const { hasFailed, equal, maxError, reason } = await compareProgram(contest, CALL_SECONDS);
+  const verdict: Verdict = { equal, maxError, reason, timing: null };
+  if (hasFailed) return { verdict, reason, ...(equal === null && { state: 'not measured' }) };
+  const programs = { stock, tuned: sameCode ? null : tuned };
+  const peers = await peer.run(model, contest.function.results.length, folder);
+  const relativeErrors = await errorsOf(contest, programs, peers);
+  const times = await timeAll(model, contest, programs, { rounds, seconds: TIMING_SECONDS }, peer);
+  const against = (first: Contestant, second: Contestant) =>
+    comparisonOf(times.map((round) => [round[first], round[second]]));
+  const dispatches = await timeAllDispatches(contest, programs);
+  return {
+    ...{ reason, dispatches },
+    verdict: { ...verdict, timing: against('stock', 'tuned') },
+    onnxRuntime: {
+      relativeErrors,
+      stock: against('onnxRuntime', 'stock'),
+      tuned: against('onnxRuntime', 'tuned'),
+    },
+    kinds: kindShares(dispatches?.tuned ?? [], roots.keys()),
+    coverage: coverageOf(dispatches?.stock ?? [], roots, explanation),
+  };
+}

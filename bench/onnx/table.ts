@@ -1,0 +1,104 @@
+// How results read: a row for each model, and all together. Pure.
+import { formatSeconds } from '../../src/system/format.ts';
+import { counted } from '../shared/arguments.ts';
+import { leftLines } from '../shared/coverage.ts';
+import type { Table } from '../shared/each-model.ts';
+import { gainOf, gainText, listed, ratingOf, ratioText, worstText, type Rating } from '../shared/gains.ts';
+import { either } from '../shared/rows.ts';
+import { kindLines } from './kinds.ts';
+import type { Result } from './measure.ts';
+
+/** Results that are further from ONNX Runtime's than that are not explained by rounding. */
+const MOST_RELATIVE_ERROR = 1e-3;
+
+const HEADER = [
+  ...['model', 'ORT', 'stock', 'tuned', 'gain', 'tuned/ORT', 'outputs', 'rel. error'],
+  ...['tuning', 'compile', 'stock compile', ''],
+];
+const WIDTHS = [0, 8, 8, 8, 19, 9, 9, 10, 8, 8, 13, 0];
+
+export const table: Table<Result> = {
+  header: HEADER,
+  widths: WIDTHS,
+  cells,
+  linesBelow: ({ kinds, coverage }) => [...kindLines(kinds), ...leftLines(coverage)],
+  summarise,
+};
+
+function cells(result: Result): string[] {
+  const { model, verdict, onnxRuntime, compileSeconds, explanation, state } = result;
+  const [peer = NaN] = onnxRuntime?.tuned.seconds ?? [];
+  const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
+  const error = errorOf(result);
+  return [
+    ...[model, formatSeconds(peer), formatSeconds(stock), formatSeconds(tuned), gainText(result)],
+    onnxRuntime === null ? '-' : `${onnxRuntime.tuned.ratio.toFixed(2)}x`,
+    either(verdict?.equal, 'equal', 'DIFFERENT'),
+    error === null ? '-' : error.toExponential(1),
+    // None is not worth a number.
+    formatSeconds(explanation?.seconds.tuning || NaN),
+    formatSeconds(compileSeconds?.tuned ?? NaN),
+    formatSeconds(compileSeconds?.stock ?? NaN),
+    [state === 'compiled by both' ? null : state, result.reason].filter((text) => text !== null).join(': '),
+  ];
+}
+
+/** The largest one of the tuned program; null when it was not compared. */
+const errorOf = ({ onnxRuntime }: Result): number | null =>
+  onnxRuntime === null ? null : Math.max(...onnxRuntime.relativeErrors.tuned);
+
+interface Summary {
+  readonly models: number;
+  readonly notPrepared: readonly string[];
+  readonly stockDoesNotCompile: readonly string[];
+  readonly broken: readonly string[];
+  readonly notMeasured: readonly string[];
+  /** Models with results that differ from stock's. */
+  readonly wrong: readonly string[];
+  /** Models with results that differ from ONNX Runtime's by more than rounding. */
+  readonly unlikeOnnxRuntime: readonly string[];
+  readonly sameCode: readonly string[];
+  /** Tuned over stock. */
+  readonly gain: Rating;
+  /** Tuned over ONNX Runtime. */
+  readonly overOnnxRuntime: Rating;
+}
+
+function summarise(results: readonly Result[]): Summary {
+  const where = (holds: (result: Result) => boolean) => results.filter(holds).map(({ model }) => model);
+  const inState = (state: Result['state']) => where((result) => result.state === state);
+  return {
+    models: results.length,
+    notPrepared: inState('not prepared'),
+    stockDoesNotCompile: inState('stock does not compile'),
+    broken: inState('broken'),
+    notMeasured: inState('not measured'),
+    wrong: where(({ verdict }) => verdict?.equal === false),
+    unlikeOnnxRuntime: where((result) => (errorOf(result) ?? 0) > MOST_RELATIVE_ERROR),
+    sameCode: where(({ sameCode }) => sameCode),
+    gain: ratingOf(results.map((result) => ({ model: result.model, gain: gainOf(result) }))),
+    overOnnxRuntime: ratingOf(results.map((result) => ({ model: result.model, gain: gainOverPeer(result) }))),
+  };
+}
+
+/** Wrong results are no gain, however fast they come. */
+const gainOverPeer = ({ verdict, onnxRuntime }: Result) =>
+  verdict?.equal === true && onnxRuntime !== null ? onnxRuntime.tuned.ratio : null;
+
+export function summaryText(results: readonly Result[]): string {
+  const summary = summarise(results);
+  const mean = ({ geometricMean, rated }: Rating) =>
+    `${ratioText(geometricMean)} over ${counted(rated, 'model')}; worst`;
+  return [
+    `models                  ${summary.models}`,
+    `not prepared            ${listed(summary.notPrepared)}`,
+    `stock does not compile  ${listed(summary.stockDoesNotCompile)}`,
+    `broken by us            ${listed(summary.broken)}`,
+    `not measured            ${listed(summary.notMeasured)}`,
+    `wrong                   ${listed(summary.wrong)}`,
+    `unlike ONNX Runtime     ${listed(summary.unlikeOnnxRuntime)}`,
+    `same code               ${listed(summary.sameCode)}`,
+    `tuned/stock             ${mean(summary.gain)} ${worstText(summary.gain)}`,
+    `tuned/ONNX Runtime      ${mean(summary.overOnnxRuntime)} ${worstText(summary.overOnnxRuntime)}`,
+  ].join('\n');
+}

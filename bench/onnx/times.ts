@@ -1,0 +1,65 @@
+// What a model takes: each contestant in processes of its own, in turns.
+import { timeDispatches, timeModule, type ModuleRun } from '../../src/measure/compare-modules.ts';
+import type { Contest } from '../../src/program/verify.ts';
+import { namedTimes, type DispatchTime } from '../shared/coverage.ts';
+import { effortFor, inRounds, type Extent } from './effort.ts';
+import type { Peer } from './peer.ts';
+import type { Prepared } from './prepared.ts';
+
+export type Contestant = 'onnxRuntime' | 'stock' | 'tuned';
+
+/** Paths of the modules; null for the same code. */
+export interface Programs {
+  readonly stock: string;
+  readonly tuned: string | null;
+}
+
+/** Longest process. */
+const TIMEOUT_SECONDS = 600;
+
+/** Seconds of one call that nothing gets in the way of, in each round. The same code takes the same time. */
+export async function timeAll(
+  model: Prepared,
+  contest: Contest,
+  { stock, tuned }: Programs,
+  extent: Extent,
+  peer: Peer,
+): Promise<Readonly<Record<Contestant, number>>[]> {
+  const run = runOf(contest);
+  const modules = new Map<Contestant, string>([['stock', stock]]);
+  if (tuned !== null) modules.set('tuned', tuned);
+  // Its time decides how often the others are repeated, and it brings the files into memory.
+  const first = await timeModule(run, stock, { ...effortFor(Infinity), timeoutSeconds: TIMEOUT_SECONDS });
+  const effort = { ...effortFor(first), timeoutSeconds: TIMEOUT_SECONDS };
+  const contestants: Contestant[] = ['onnxRuntime', ...modules.keys()];
+  const rounds = await inRounds(contestants, extent, (one) => {
+    const module = modules.get(one);
+    return module === undefined ? peer.time(model, effort) : timeModule(run, module, effort);
+  });
+  return rounds.map((times) => ({
+    onnxRuntime: times.get('onnxRuntime')!,
+    stock: times.get('stock')!,
+    tuned: times.get('tuned') ?? times.get('stock')!,
+  }));
+}
+
+/** What the dispatches of both take; null where the runtime does not tell, before 3.13. */
+export async function timeAllDispatches(
+  contest: Contest,
+  { stock, tuned }: Programs,
+): Promise<Readonly<Record<'stock' | 'tuned', readonly DispatchTime[]>> | null> {
+  const effort = { repetitions: 1, minSeconds: 0.3, timeoutSeconds: TIMEOUT_SECONDS };
+  const timesOf = async (module: string) =>
+    namedTimes((await timeDispatches(runOf(contest), module, effort)).dispatches);
+  try {
+    const ofStock = await timesOf(stock);
+    return { stock: ofStock, tuned: tuned === null ? ofStock : await timesOf(tuned) };
+  } catch {
+    return null;
+  }
+}
+
+const runOf = ({ tools, device, inputs, flags = [], function: { name } }: Contest): ModuleRun => ({
+  ...{ benchmarkModule: tools.benchmarkModule, device },
+  ...{ functionName: name, inputs, flags },
+});
