@@ -22,10 +22,11 @@ export function inputIdentity(command: Command, inputDigest: string): string {
 }
 
 /** What decides about a compile beside its input. `host` in a flag is not the same CPU on every machine. */
-export function commandIdentity({ compiler, arguments: args }: Command): unknown[] {
+export function commandIdentity({ compiler, arguments: args, rewriting }: Command): unknown[] {
   const flags = args.flags.filter(({ name }) => name !== 'o').map(({ name, value }) => [name, value]);
   const files = filesOfFlags(args).map((path) => fileIdentity(path));
-  return [compilerIdentity(compiler.executable), flags, files, hostCpu()];
+  const own = [compilerIdentity(compiler.executable), flags, files, hostCpu()];
+  return rewriting === undefined ? own : [...own, rewriting.pass];
 }
 
 /** Files that flags name, such as parameters: what is in them decides about a compile like the flags themselves. */

@@ -14,7 +14,21 @@ export interface Command {
   /** The same with response files expanded; indices in `arguments` refer to it. */
   readonly expanded: readonly string[];
   readonly arguments: CompilerArguments;
+  /** Present where the program is compiled in other forms than it is written in; `argv` does not have it. */
+  readonly rewriting?: Rewriting;
 }
+
+/** How a program is rewritten before the compiler optimises anything. */
+export interface Rewriting {
+  /** In the syntax of pass pipelines. */
+  readonly pass: string;
+  /** The file that the pass reads. */
+  readonly path: string;
+}
+
+/** Passes that run on the program before all others. */
+export const passesOf = ({ rewriting }: Pick<Command, 'rewriting'>): readonly string[] =>
+  rewriting === undefined ? [] : [rewriting.pass];
 
 /** Reads a command line, asking the compiler once which flags it has. */
 export async function readCommand(

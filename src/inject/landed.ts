@@ -17,7 +17,7 @@ type Landing = readonly (readonly ConfiguredOperation[] | null)[];
 export function landedOn(
   texts: readonly Uint8Array[],
   decisions: readonly Decision[],
-  route: Route,
+  route: Route | 'none',
 ): Landing {
   const configured = texts.flatMap(configuredOperations);
   const expected = new Set(decisions.flatMap(({ tunable }) => (tunable === null ? [] : [matchKey(tunable)])));

@@ -185,7 +185,7 @@ export const matchesGenerated = (route: Injection['route']): boolean =>
   route !== 'preprocess' && route !== 'inline';
 
 /** For each loop of the operation that gets the configuration by this route, the index of the workload's dimension. */
-export function injectedLoops(route: Route, tunable: TunableOperation): readonly number[] {
+export function injectedLoops(route: Injection['route'], tunable: TunableOperation): readonly number[] {
   return matchesGenerated(route) || tunable.workload.context !== undefined
     ? tunable.loops
     : (tunable.written?.loops ?? tunable.loops);

@@ -25,7 +25,7 @@ export async function proveLanded(
   executable: string,
   argv: readonly string[],
   decisions: readonly Decision[],
-  route: Route,
+  route: Route | 'none',
   asking: Asking,
 ): Promise<(boolean | null)[] | null> {
   const dumps = await configurationsOf(executable, argv, asking);

@@ -1,19 +1,22 @@
 // How the specs of an injection are given to the compiler.
 import { preprocessingFlags } from '../spec/preprocessing.ts';
+import { pipelineFlags } from '../spec/pipeline.ts';
 import { tuningSpecFlags } from '../spec/tuning.ts';
 import type { Injection } from './plan.ts';
 
-/** Flags for an injection by specs; `write` keeps a text in a file and says where. */
+/**
+ * Flags for an injection by specs.
+ * @param write keeps a text in a file and says where
+ * @param passes that rewrite the program first
+ */
 export function specFlags(
   injection: Extract<Injection, { readonly text: string }>,
   write: (text: string) => string,
+  passes: readonly string[] = [],
 ): string[] {
   const path = write(injection.text);
-  if (injection.route === 'spec') return tuningSpecFlags(path);
+  if (injection.route === 'spec') return tuningSpecFlags(path, passes);
   const { flags, following } = injection;
-  return [
-    ...preprocessingFlags(path),
-    ...flags,
-    ...(following === null ? [] : tuningSpecFlags(write(following))),
-  ];
+  const last = following === null ? pipelineFlags(passes) : tuningSpecFlags(write(following), passes);
+  return [...preprocessingFlags(path), ...flags, ...last];
 }

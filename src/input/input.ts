@@ -1,4 +1,5 @@
 // The input of one compile, as far as tuning is concerned.
+import type { Convolution } from '../form/convolution.ts';
 import { isTunable, type InputOperation, type TunableOperation } from './operation.ts';
 import type { ReadingOptions } from './operations.ts';
 
@@ -10,6 +11,8 @@ export interface Input {
   readonly operations: readonly InputOperation[];
   /** Whether they are what the compiler was seen to make, not what the text says. */
   readonly surveyed: boolean;
+  /** Convolutions that can be compiled in other forms; none where nobody has looked. */
+  readonly convolutions: readonly Convolution[];
   /** Seconds that were waited for a turn to ask the compiler. */
   readonly waitedSeconds: number;
 }

@@ -1,6 +1,7 @@
 // Which operations an input has, and what is tuned of each: as its text says, or as the compiler was seen to make them.
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/index.ts';
+import type { Convolution } from '../form/convolution.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
 import { elementTypeConversion } from './conversion.ts';
 import { isBoundByMemory, mayBecomeWork } from '../workload/workload.ts';
@@ -9,7 +10,7 @@ import type { Input } from './input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
-import { surveyMemory, type SurveyedOperation } from './survey-memory.ts';
+import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
 import { inTurn } from '../site/turn.ts';
 
 export interface InputOperations {
@@ -18,6 +19,8 @@ export interface InputOperations {
   readonly surveyed: boolean;
   /** Seconds that the survey had to wait: they count towards the budget. */
   readonly waitedSeconds: number;
+  /** Convolutions that can be compiled in other forms; none where nobody has looked. */
+  readonly convolutions: readonly Convolution[];
 }
 
 /** How an input is to be read. */
@@ -46,10 +49,11 @@ export async function operationsOf(
   const splits = flagIsOn(command.arguments, 'split-input-file');
   const bytecode = isBytecode(bytes);
   const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
-  const isLinalg = !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
+  const isAsWritten = command.rewriting === undefined;
+  const isLinalg = isAsWritten && !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
   if (isLinalg) {
     const operations = classify(found, sizes, elementTypeConversion(command.arguments));
-    const asWritten = { operations, surveyed: false, waitedSeconds: 0 };
+    const asWritten = { operations, surveyed: false, waitedSeconds: 0, convolutions: [] };
     const open = isOpen(found, operations);
     // What is skipped stays skipped then, so there is nothing to remember.
     if (splits || (!open && !operations.some(isTunable))) return asWritten;
@@ -61,11 +65,7 @@ export async function operationsOf(
         : { surveyed: recall(identity, surroundings), waitedSeconds: 0 };
     return surveyed === null
       ? { ...asWritten, waitedSeconds }
-      : {
-          operations: surveyed.map((one) => fromSurvey(one, found, surroundings.settings)),
-          surveyed: true,
-          waitedSeconds,
-        };
+      : { ...fromSurveyed(surveyed, found, surroundings.settings), waitedSeconds };
   }
   if (splits) return '--split-input-file is served for linalg text only';
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
@@ -73,11 +73,7 @@ export async function operationsOf(
   const ask = () => survey(bytes, null, identity, command, options, surroundings);
   const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings);
   if (surveyed === null) return 'the compiler does not get as far as code generation';
-  return {
-    operations: surveyed.map((one) => fromSurvey(one, [], surroundings.settings)),
-    surveyed: true,
-    waitedSeconds,
-  };
+  return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
 }
 
 /**
@@ -129,17 +125,16 @@ export async function surveyText(
     : await askInTurn(identity, ask, surroundings);
   return (
     surveyed && {
-      operations: surveyed.map((one) => fromSurvey(one, found, surroundings.settings)),
-      surveyed: true,
+      ...fromSurveyed(surveyed, found, surroundings.settings),
       waitedSeconds: before + waitedSeconds,
     }
   );
 }
 
-type Surveyed = readonly SurveyedOperation[] | null;
+type Surveyed = Pick<Survey, 'operations' | 'convolutions'> | null;
 
 const recall = (identity: string, { cacheDirectory }: Surroundings): Surveyed =>
-  surveyMemory.recall(cacheDirectory, identity)?.operations ?? null;
+  surveyMemory.recall(cacheDirectory, identity);
 
 /** What is remembered of an input, also by another build that asks while this one waits; else what the compiler says. */
 function askInTurn(
@@ -165,15 +160,25 @@ async function survey(
 ): Promise<Surveyed> {
   // Nothing of this is loaded on a hit.
   const { surveyInput } = await import('./survey.ts');
-  const text = found && { operations: found, convert: elementTypeConversion(command.arguments) };
+  const text = found && { bytes, operations: found, convert: elementTypeConversion(command.arguments) };
   const stdin = fromStdin ? bytes : undefined;
   const begun = performance.now();
-  const operations = await surveyInput(command, { text, stdin, dataTiling }, surroundings);
+  const surveyed = await surveyInput(command, { text, stdin, dataTiling }, surroundings);
   const seconds = (performance.now() - begun) / 1000;
-  if (operations !== null)
-    surveyMemory.remember(surroundings.cacheDirectory, { identity, operations, seconds });
-  return operations;
+  if (surveyed !== null)
+    surveyMemory.remember(surroundings.cacheDirectory, { identity, ...surveyed, seconds });
+  return surveyed;
 }
+
+const fromSurveyed = (
+  { operations, convolutions = [] }: NonNullable<Surveyed>,
+  found: readonly Operation[],
+  settings: Settings,
+): Omit<InputOperations, 'waitedSeconds'> => ({
+  operations: operations.map((one) => fromSurvey(one, found, settings)),
+  surveyed: true,
+  convolutions,
+});
 
 function fromSurvey(
   surveyed: SurveyedOperation,

@@ -23,7 +23,9 @@ import { parse, type Operation } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
-import { withTrailingFlags, type Command } from '../compiler/command.ts';
+import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
+import { convolutionKey, readConvolution, type Convolution } from '../form/convolution.ts';
+import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
@@ -63,6 +65,7 @@ interface Generated extends WorkloadForm {
 export interface SurveyOptions {
   /** The operations of the input's text and what its element types are converted to; null when it is not linalg text. */
   readonly text: {
+    readonly bytes: Uint8Array;
     readonly operations: readonly Operation[];
     readonly convert: (type: string) => string;
   } | null;
@@ -70,6 +73,13 @@ export interface SurveyOptions {
   readonly stdin: Uint8Array | undefined;
   /** The user compiles with data tiling, which would hide the operations behind encodings. */
   readonly dataTiling: boolean;
+}
+
+/** What a survey found. */
+export interface Found {
+  readonly operations: readonly SurveyedOperation[];
+  /** Convolutions with their channels first, each form once, in the order of the program. */
+  readonly convolutions: readonly Convolution[];
 }
 
 /**
@@ -80,12 +90,18 @@ export async function surveyInput(
   command: Command,
   options: SurveyOptions,
   { env, cacheDirectory }: Surroundings,
-): Promise<SurveyedOperation[] | null> {
+): Promise<Found | null> {
   const folder = makeScratchFolder(cacheDirectory, 'survey');
   if (folder === null) return null;
+  const passes = pipelineFlags(passesOf(command));
   const compileTo = async (phase: string, flags: readonly string[]): Promise<Uint8Array | null> => {
     const output = join(folder, `${phase}.mlir`);
-    const all = [`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, ...flags, '-o', output];
+    const all = [
+      ...[`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED],
+      ...passes,
+      ...flags,
+      ...['-o', output],
+    ];
     const result = await askCompiler(
       command.compiler.executable,
       withTrailingFlags(command.expanded, options.dataTiling ? [...all, ...NO_DATA_TILING] : all),
@@ -94,8 +110,11 @@ export async function surveyInput(
     return result.code === 0 ? readFileSync(output) : null;
   };
   try {
-    const written = options.text === null ? await normalised(compileTo) : fromText(options.text);
-    if (written === null) return null;
+    // A program that is rewritten is surveyed as it is after that.
+    const phase = passes.length === 0 ? 'input' : 'preprocessing';
+    const text = options.text?.bytes ?? (await compileTo(phase, []));
+    if (text === null) return null;
+    const written = options.text === null ? normalised(text) : fromText(options.text);
     const forms = distinctForms(written);
     const spec = join(folder, 'marks.mlir');
     const marks = forms.map((form, i) => ({
@@ -108,7 +127,10 @@ export async function surveyInput(
     if (flow === null) return null;
     // With data tiling the program has other ones.
     const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
-    return match(written, forms, generatedFrom(flow, dispatches));
+    return {
+      operations: match(written, forms, generatedFrom(flow, dispatches)),
+      convolutions: convolutionsOf(text, written),
+    };
   } catch {
     // A survey is an improvement, never a reason to fail.
     return null;
@@ -126,11 +148,12 @@ function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): 
   }));
 }
 
-async function normalised(
-  compileTo: (phase: string, flags: readonly string[]) => Promise<Uint8Array | null>,
-): Promise<Written[] | null> {
-  const text = await compileTo('input', []);
-  if (text === null) return null;
+function convolutionsOf(text: Uint8Array, written: readonly Written[]): Convolution[] {
+  const found = written.flatMap(({ operation }) => readConvolution(operation, text) ?? []);
+  return [...new Map(found.map((one) => [convolutionKey(one), one])).values()];
+}
+
+function normalised(text: Uint8Array): Written[] {
   const { operations } = parse(text);
   const locations = locationsOf(text, operations);
   return operations.map((operation, i) => ({

@@ -1,5 +1,6 @@
 // A tuning spec: a transform-dialect module that the compiler reads beside the untouched input, and applies to every
 // executable before it chooses configurations.
+import { interpreterPass, pipelineFlags } from './pipeline.ts';
 import { annotating, type Rule } from './rules.ts';
 
 /** A sequence that does nothing: see `tuningSpecFlags`. */
@@ -8,18 +9,16 @@ const NOTHING = 'iree_tuned_nothing';
 /**
  * Flags that bring a tuning spec to the compiler.
  *
- * The compiler (3.11 to 3.13) reads a spec when it configures the first executable, holding a lock; to verify what it
- * has read it waits for its thread pool, and may begin another executable on the same thread, which then waits for the
- * lock for ever: a program of a dozen executables hung in one compile of ten. Run before there are executables, an
- * interpreter pass that does nothing leaves the spec read.
+ * The compiler (3.11 to 3.13) reads a spec under a lock, when it configures the first executable. To verify the spec it
+ * waits for its thread pool, and may begin another executable on the same thread. That executable waits for the lock for
+ * ever: a program of a dozen executables hung in one compile of ten. An interpreter pass that does nothing makes the
+ * compiler read the spec before there are executables.
+ * @param passes that run before it: the compiler takes one pipeline
  */
-export function tuningSpecFlags(path: string): string[] {
-  const quote = path.includes('"') ? "'" : '"';
-  return [
-    `--iree-codegen-tuning-spec-path=${path}`,
-    `--iree-preprocessing-pass-pipeline=builtin.module(iree-transform-dialect-interpreter{library-file-name=${quote}${path}${quote} entry-point=${NOTHING}})`,
-  ];
-}
+export const tuningSpecFlags = (path: string, passes: readonly string[] = []): string[] => [
+  `--iree-codegen-tuning-spec-path=${path}`,
+  ...pipelineFlags([...passes, interpreterPass(path, NOTHING)]),
+];
 
 /** Text of a spec that applies rules, the first that matches, to the operations of every executable. */
 export function tuningSpec(rules: readonly Rule[]): string {

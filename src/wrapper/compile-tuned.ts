@@ -25,10 +25,18 @@ import { lastWord } from './last-word.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
 import type { LockedBuild } from './locked.ts';
+import {
+  formsIdentity,
+  formsMemory,
+  isWorthTrying,
+  rewritten,
+  surveyed,
+  verdictOn,
+} from './program-forms.ts';
 import { programMemory } from './program-memory.ts';
 import { rememberRun, stampsBefore, type Stamps } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
-import { resolve, withSurvey } from './resolve.ts';
+import { resolve, whyUntuned, withSurvey } from './resolve.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
@@ -106,6 +114,8 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
 
 /** What is to be compiled, and all that led to it. */
 interface Decided {
+  /** The user's, in other forms where that is better. */
+  readonly command: Command;
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
@@ -146,7 +156,7 @@ async function decideLocked(
     return { ...decided, settled: settled && decided.settled, before: [...before, ...decided.before] };
   }
   return {
-    ...{ inspected, lock, before, settled, surroundings },
+    ...{ command, inspected, lock, before, settled, surroundings },
     ...whole,
     verdict: null,
     tuning: 0,
@@ -157,22 +167,78 @@ async function decideLocked(
   };
 }
 
-/** Looks up, tunes what is missing, and hears the program. */
+/** Looks up, tunes what is missing, and hears the program: in other forms where it has them, else as it is written. */
 async function decideByStore(
   asked: Inspected,
   command: Command,
   given: Surroundings,
   lock: LockedBuild | null,
 ): Promise<Decided> {
-  const made = lock?.made;
   const { store, problem, isReadonly, found } = await openDatabase(asked, given.settings);
   const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
   const surroundings = { ...given, settings };
+  if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
+  const written: Asked = { command, inspected: found, store, problem, surroundings, lock };
+  const formed = lock === null ? await rewritten(command, found, surroundings) : null;
+  if (formed === null) return decideProgram(written);
+  return decideInForms(written, formed);
+}
+
+/** A program in its forms where that is known to be better, or turns out to be; else as it is written. */
+async function decideInForms(written: Asked, formed: Command): Promise<Decided> {
+  const { inspected, store, problem, surroundings } = written;
+  const { settings, cacheDirectory } = surroundings;
+  const identity = formsIdentity(formed, inspected);
+  const before = stampsBefore(surroundings, [formsMemory.pathOf(cacheDirectory, identity)]);
+  const memory = formsMemory.recall(cacheDirectory, identity);
+  const plain = async (surroundings: Surroundings): Promise<Decided> => {
+    const decided = await decideProgram({ ...written, surroundings });
+    return { ...decided, before: [...before, ...decided.before] };
+  };
+  const mayMeasure = problem === null && whyUntuned(store, inspected, surroundings) === null;
+  const isTried = mayMeasure && isWorthTrying(memory, settings.budgetSeconds);
+  if (memory?.verdict !== 'better' && !isTried) return plain(surroundings);
+  const program = await surveyed(formed, inspected, surroundings);
+  if (program === null) return plain(surroundings);
+  const decided = await decideProgram({ ...written, ...program });
+  const { verdict } = decided;
+  // A program that was run before says nothing again, and is what it was.
+  if (memory?.verdict === 'better' && verdict === null)
+    return { ...decided, before: [...before, ...decided.before] };
+  const known = verdictOn(program, verdict, settings.budgetSeconds, memory);
+  formsMemory.remember(cacheDirectory, known);
+  const isKept = known.verdict === 'better' || (known.verdict === 'open' && memory?.verdict === 'better');
+  if (isKept) return { ...decided, before: [...before, ...decided.before] };
+  decided.kept.discard();
+  // The budget is spent.
+  const rest = await plain(withoutTuning(surroundings));
+  return { ...rest, verdict, tuning: decided.tuning + rest.tuning, settled: false, surroundings };
+}
+
+/** A program to decide about. */
+interface Asked {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly store: Store | null;
+  /** Why there is none. */
+  readonly problem: string | null;
+  readonly surroundings: Surroundings;
+  readonly lock: LockedBuild | null;
+}
+
+async function decideProgram({
+  command,
+  inspected: found,
+  store,
+  problem,
+  surroundings,
+  lock,
+}: Asked): Promise<Decided> {
   const { cacheDirectory } = surroundings;
+  const made = lock?.made;
   const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
   const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
   const memory = programMemory.recall(cacheDirectory, identity);
-  if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
   const kept = new KeptModules();
   let resolved = await resolve(found, store, problem, memory, command, surroundings, kept, made);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
@@ -194,19 +260,20 @@ async function decideByStore(
   tuning += word.seconds;
   const settled = resolved.settled && word.settled;
   const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
-  return { ...outcome, kept, until, surroundings };
+  return { ...outcome, command, kept, until, surroundings };
 }
 
 /**
  * Decides, injects and compiles. Returns only when nothing is to be injected, and the program is yet to be compiled.
  * @param given as the user has set things, which is what a repeated command is known by
  */
-async function compileTuned(found: Inspected, command: Command, given: Surroundings): Promise<void> {
+async function compileTuned(found: Inspected, asked: Command, given: Surroundings): Promise<void> {
   const decided =
     given.settings.lock === undefined && !given.settings.frozen
-      ? await decideByStore(found, command, given, null)
-      : await decideLocked(found, command, given);
-  const { inspected, decisions, injection, verdict, tuning, lock, store, kept, surroundings } = decided;
+      ? await decideByStore(found, asked, given, null)
+      : await decideLocked(found, asked, given);
+  const { command, inspected, decisions, injection, verdict, tuning, lock, store, kept, surroundings } =
+    decided;
   const { settings, cacheDirectory } = surroundings;
   const handedOver = performance.now();
   const report = (ending: Ending) => {
@@ -224,13 +291,13 @@ async function compileTuned(found: Inspected, command: Command, given: Surroundi
     ];
     const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
     const files = [...memories, ...decided.files, ...ending.files];
-    rememberRun(run, command, input, decided.before, files, given, decided.until);
+    rememberRun(run, asked, input, decided.before, files, given, decided.until);
   };
   const deliverOriginal = async () => {
     const deliver = await deliveryOf(originalCompile(command, inspected), kept, command);
     if (deliver()) exitLike(SUCCESS);
   };
-  if (injection.route === 'none') {
+  if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();
     report({ applied: null, landed: null, argv: command.argv, fallback: null, files: [] });
     return deliverOriginal();

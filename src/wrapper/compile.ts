@@ -1,28 +1,25 @@
 // Running the real compiler with an injection, and without it whenever anything goes wrong with it.
-import { renameSync, rmSync, statSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync, writeSync } from 'node:fs';
 import { applyInsertions } from 'mlir-parser-ts';
-import { makeFolder } from '../system/folder.ts';
 import { STALL_SECONDS, whenHung } from '../system/stall.ts';
-import { temporaryName } from '../system/scratch.ts';
 import { exitLike, replaceProcess, runCompiler, type RunResult } from '../system/run.ts';
 import type { Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import { specFlags } from '../inject/spec-flags.ts';
 import type { Injection } from '../inject/plan.ts';
-import type { Route } from '../settings/settings.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
-import { writeSlices } from '../system/bytes.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import type { Digest } from '../system/digest.ts';
 import type { Inspected } from './inspect.ts';
 import type { Compile } from './kept-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import type { Command } from '../compiler/command.ts';
+import { passesOf, type Command } from '../compiler/command.ts';
+import { pipelineFlags } from '../spec/pipeline.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { substituteFiles } from './substitutes.ts';
-import { isFresh, tidyUp } from '../system/tidy.ts';
+import { writeOnce } from './write-once.ts';
+import { tidyUp } from '../system/tidy.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { compileLimit } from './compile-limit.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
@@ -31,7 +28,7 @@ import { surveyMemory } from '../input/survey-memory.ts';
 /** A command as it is really run. */
 export interface InjectedCommand {
   readonly argv: readonly string[];
-  readonly route: Route;
+  readonly route: Injection['route'];
   /** What was written for it into the cache directory. */
   readonly files: readonly string[];
   /** The input, when it has to be fed through stdin. */
@@ -90,7 +87,7 @@ export async function runOriginal(
  * @returns null when executables were to be substituted and none can be
  */
 export async function injectedCommand(
-  injection: Exclude<Injection, { route: 'none' }>,
+  injection: Injection,
   command: Command,
   inspected: Inspected,
   decisions: readonly Decision[],
@@ -125,21 +122,21 @@ export async function injectedCommand(
 
 /** The command with everything that is injected but for executables. */
 function commandWithout(
-  injection: Exclude<Injection, { route: 'none' }>,
+  injection: Injection,
   command: Command,
   inspected: Inspected,
   write: (text: Uint8Array) => string,
 ): InjectedCommand {
   const input = command.arguments.input!;
-  const { argv, stdin } = originalCompile(command, inspected);
-  if (injection.route === 'substitute')
-    return { argv, route: injection.route, files: [], stdin, mapMessages: null };
+  const { stdin } = originalCompile(command, inspected);
+  const passes = passesOf(command);
   if (injection.route !== 'inline') {
-    const files: string[] = [];
-    const flags = specFlags(injection, (text) => {
+    const files = command.rewriting === undefined ? [] : [command.rewriting.path];
+    const keep = (text: string) => {
       files.push(write(Buffer.from(text)));
       return files.at(-1)!;
-    });
+    };
+    const flags = 'text' in injection ? specFlags(injection, keep, passes) : pipelineFlags(passes);
     // Inserted first, so that a flag of the user's own would win.
     return { argv: [...flags, ...command.argv], route: injection.route, files, stdin, mapMessages: null };
   }
@@ -329,20 +326,4 @@ function writeAll(descriptor: number, bytes: Uint8Array): boolean {
 
 function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {
   return landed === null ? null : landed.every((item) => item !== false);
-}
-
-/** Writes a file named by its content in one step; one that is there already with this size is left alone for a time. */
-function writeOnce(path: string, text: Uint8Array): string {
-  const there = statSync(path, { throwIfNoEntry: false });
-  if (there?.size === text.length && isFresh(there.mtimeMs)) return path;
-  makeFolder(dirname(path));
-  const temporary = temporaryName(path);
-  try {
-    writeSlices(temporary, [text]);
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-  return path;
 }

@@ -4,6 +4,7 @@ import { isBytecode } from 'mlir-parser-ts';
 import { candidateFlags, userTuningFlag } from '../compiler/flag-roles.ts';
 import { hasFlag, lastValue, type Command, type CompilerArguments } from '../compiler/index.ts';
 import { skipped, type Decision } from '../decision/decision.ts';
+import { chooseForms } from '../form/choose.ts';
 import { isDisabledByComment } from '../input/disabled.ts';
 import type { Input } from '../input/input.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
@@ -81,8 +82,8 @@ export async function inspectInput(
   const digest = async () => (known ??= (await createDigest())([bytes]));
   const found = await operationsOf(bytes, digest, command, reading, surroundings);
   if (typeof found === 'string') return { ...pass(found), lasting: false };
-  const { operations } = found;
-  if (!operations.some(isTunable))
+  const { operations, convolutions } = found;
+  if (!operations.some(isTunable) && chooseForms(convolutions).length === 0)
     return pass(
       operations.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',
       operations.map((operation) => skipped(operation as Skipped)),

@@ -87,7 +87,8 @@ export async function lastWord(
   const unasked = (): LastWord => (isVerified() ? silent : { ...silent, decisions: withoutRisky(decisions) });
   if (whyNot !== null || store === null) return unasked();
   const isOffered = offerTo(program, settings).size > 0;
-  if (route === 'none' && !isOffered) return silent;
+  const isAsIs = route === 'none' && program.command.rewriting === undefined;
+  if (isAsIs && !isOffered) return silent;
   const set = injectedSet(decisions, route);
   if (isVerified() && !isOffered) return silent;
   const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
@@ -95,7 +96,7 @@ export async function lastWord(
   if (planMemory.recall(cacheDirectory, identity)?.state === 'broken') return silent;
   const open = memory?.open?.set === set ? memory.open : null;
   /** There is nothing to verify where nothing is injected. */
-  const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
+  const unverified = (reason: string) => (isAsIs ? null : notVerified(reason));
   if (open !== null && isInVain(open, settings.budgetSeconds)) {
     const verdict = unverified(open.reason);
     return open.reason === NO_TIME
@@ -133,8 +134,9 @@ async function askInTurn(
     const memory = programMemory.recall(surroundings.cacheDirectory, program.identity);
     const decisions = inProgram(program.decisions, memory, new Map(), surroundings.settings.inject);
     const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
-    const now = { ...program, memory, decisions, route };
-    const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);
+    const isAsIs = route === 'none' && program.command.rewriting === undefined;
+    const now = { ...program, memory, decisions, isAsIs };
+    const isRight = isAsIs || memory?.verified === injectedSet(decisions, route);
     return { ...now, isKnown: isRight && offerTo(now, surroundings.settings).size === 0 };
   };
   const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
@@ -145,7 +147,7 @@ async function askInTurn(
     if (turn === null)
       return {
         decisions: now.decisions,
-        verdict: now.route === 'none' ? null : notVerified('another process measured on this machine'),
+        verdict: now.isAsIs ? null : notVerified('another process measured on this machine'),
         settled: false,
       };
     return await ask(now, store, surroundings, kept, limitsWithin(budgetSeconds));

@@ -193,7 +193,7 @@ async function provenRoute(
     const landed = await proveLanded(executable, argv, decisions, route, { env, stdin, cacheDirectory });
     if (landed === null) throw broken();
     if (!landed.includes(false)) return route;
-    found.set(route, landed);
+    found.set(injection.route, landed);
   }
 }
 

@@ -81,7 +81,8 @@ export function programBuilds(
   const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
     const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : 'left out'));
     const injection = planCompile(own, inspected, command, surroundings);
-    if (injection.route === 'none') return { problem: injection.reason, isLate: false };
+    if (injection.route === 'none' && command.rewriting === undefined)
+      return { problem: injection.reason, isLate: false };
     const digest = await createDigest();
     const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest);
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
@@ -98,7 +99,7 @@ export function programBuilds(
       ]),
     );
     if (problem !== null) return problem;
-    const landing = landedOn(texts ?? [], own, route);
+    const landing = route === 'none' ? [] : landedOn(texts ?? [], own, route);
     const landed = texts && whatLanded(landing);
     // The build that follows needs no proof of it. Where something got lost, it says so, and the next one looks for another way.
     if (landed?.includes(false) === false) {

@@ -269,7 +269,12 @@ async function askDispatches(
 const toolsOf = ({ compiler }: Command, { env, root, cacheDirectory }: Surroundings) =>
   findMeasuringTools(compiler, env, { root, cacheDirectory });
 
-function whyUntuned(store: Store | null, inspected: Inspected, { settings }: Surroundings): string | null {
+/** Why nothing is measured in this build; null when something may be. */
+export function whyUntuned(
+  store: Store | null,
+  inspected: Inspected,
+  { settings }: Surroundings,
+): string | null {
   if (inspected.site.whyNotHere !== null) return inspected.site.whyNotHere;
   if (settings.onMiss !== 'tune') return `no record, and tuning is off (on-miss=${settings.onMiss})`;
   if (settings.budgetSeconds === 0) return 'no record, and the tuning budget is 0';

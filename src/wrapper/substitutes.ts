@@ -17,7 +17,7 @@ export interface Substitution {
   readonly argv: readonly string[];
   readonly stdin: Uint8Array | undefined;
   /** How everything else is injected. */
-  readonly route: Route;
+  readonly route: Route | 'none';
   readonly entries: readonly GeneratedEntry[];
   readonly dispatches: readonly DispatchEntry[];
 }

@@ -2,6 +2,7 @@
 import { isBytecode } from 'mlir-parser-ts';
 import type { Command } from '../compiler/command.ts';
 import { needsOf } from '../backend/index.ts';
+import type { Injection } from '../inject/plan.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { assess, gainBeside, judgementWith } from '../program/assess.ts';
@@ -89,7 +90,8 @@ export async function verifyTuned(
   const { functions, called, skipped } = callable;
   const injection = planCompile(decisions, inspected, command, surroundings);
   const keys = keysOf(decisions);
-  const isInjecting = injection.route !== 'none';
+  const isRewritten = command.rewriting !== undefined;
+  const isInjecting = injection.route !== 'none' || isRewritten;
   if ((isInjecting || offer.size > 0) && called.length === 0) {
     const reason =
       functions === 0 ? 'no public function was found in it' : 'none of its functions can be run';
@@ -101,8 +103,9 @@ export async function verifyTuned(
     };
   }
   const stock = await compileStock();
-  if (injection.route === 'none' && offer.size === 0) {
-    const verdict = { functions: [], skipped, leftOut: [], injected: false, reason: injection.reason };
+  if (!isInjecting && offer.size === 0) {
+    const reason = whyNone(injection);
+    const verdict = { functions: [], skipped, leftOut: [], injected: false, reason };
     const judgement = { kept: keys, leftOut: [], open: null };
     return { verdict, judgement, workloads: [], programWide: NOTHING_CHOSEN };
   }
@@ -130,6 +133,7 @@ export async function verifyTuned(
     isInjecting ? keys : [],
     programRuns(contests, builds.tuned, runSeconds),
     suspects,
+    isRewritten,
   );
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
@@ -158,14 +162,17 @@ export async function verifyTuned(
   }
   const { judgement } = own;
   const { open } = judgement;
-  const why = isInjecting ? 'it is worse with each of its configurations' : injection.reason;
+  const why = whyNone(injection) ?? 'it is worse with each of its configurations';
   const found = { functions: own.functions, skipped, leftOut: told(judgement) };
   const verdict: ProgramVerdict =
-    judgement.kept.length === 0
+    judgement.kept.length === 0 && !isRewritten
       ? { ...found, injected: false, reason: why }
       : { ...found, injected: true, reason: open };
   return { verdict, judgement, workloads: own.workloads, programWide };
 }
+
+const whyNone = (injection: Injection): string | null =>
+  injection.route === 'none' ? injection.reason : null;
 
 const told = ({ leftOut }: Judgement) => leftOut.map(({ key, reason }) => ({ workload: key, reason }));
 

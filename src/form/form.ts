@@ -1,0 +1,17 @@
+// A form is one way to write an operation's work. The form decides which code the compiler can generate at all.
+import type { Convolution } from './convolution.ts';
+import type { Value, Writer } from './text.ts';
+
+/** Image, filter and the values that the result is added to. */
+export type Operands = readonly [image: Value, filter: Value, accumulator: Value];
+
+export interface Form {
+  /** A single word. */
+  readonly name: string;
+  /** What the compiler gets, for people. */
+  readonly about: string;
+  /** Whether a convolution can be written in it. */
+  isFor(convolution: Convolution): boolean;
+  /** Writes the work of a convolution; gives the result, of the type of the accumulator. */
+  write(writer: Writer, convolution: Convolution, operands: Operands): Value;
+}

@@ -1,0 +1,91 @@
+// Convolutions with a filter of one element as products of matrices: filter (f, c) times image (c, h * w), for each image and
+// each group. Nothing is transposed.
+import { extentsOf } from './convolution.ts';
+import type { Form } from './form.ts';
+import { tensorText, type Value, type Writer } from './text.ts';
+
+export const matmul: Form = {
+  name: 'matmul',
+  about: 'a product of the filter and the image as matrices',
+  isFor: (convolution) => {
+    const { filter, channels } = extentsOf(convolution);
+    const { image, result, name } = convolution;
+    const isPlain =
+      image.elementType === result.elementType && convolution.filter.elementType === result.elementType;
+    return filter.every((size) => size === 1) && channels > 1 && isPlain && !name.endsWith('fgchw');
+  },
+  write(writer, convolution, [image, filter, accumulator]) {
+    const { batch, groups, result } = extentsOf(convolution);
+    const read = everyOther(writer, image, result, convolution.strides);
+    // Dimensions of one image or one group fold away.
+    const isGrouped = image.shape.length === 5;
+    const outer = [batch, ...(isGrouped ? [groups] : [])];
+    const kept = outer.flatMap((size, d) => (size > 1 ? [d] : []));
+    const flat = (value: Value): readonly (readonly number[])[] => {
+      const rank = value.shape.length;
+      const channel = rank - 3;
+      const last = [[channel], [rank - 2, rank - 1]];
+      if (kept.length === 0) return [[...outer.keys(), channel], last[1]!];
+      // Dimensions of size one join the next one that stays, or the last one.
+      const heads = kept.map((d, i) => {
+        const from = i === 0 ? 0 : kept[i - 1]! + 1;
+        const to = i === kept.length - 1 ? outer.length - 1 : d;
+        return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+      });
+      return [...heads, ...last];
+    };
+    const rhs = writer.collapse(read, flat(read));
+    const into = writer.collapse(accumulator, flat(accumulator));
+    const hasGroups = isGrouped && groups > 1;
+    const [g, f, c, h, w] = isGrouped ? [0, 1, 2, 3, 4] : [-1, 0, 1, 2, 3];
+    const lhs = writer.collapse(
+      filter,
+      hasGroups ? [[g], [f], [c, h, w]] : [isGrouped ? [g, f] : [f], [c, h, w]],
+    );
+    const product = writer.define(into, contraction(lhs, rhs, into, batch > 1, hasGroups));
+    return writer.expand(product, flat(accumulator), accumulator.shape);
+  },
+};
+
+function contraction(lhs: Value, rhs: Value, into: Value, hasBatch: boolean, hasGroups: boolean): string {
+  const operands = `ins(${lhs.name}, ${rhs.name} : ${tensorText(lhs)}, ${tensorText(rhs)}) outs(${into.name} : ${tensorText(into)})`;
+  if (!hasBatch && !hasGroups) return `linalg.matmul ${operands} -> ${tensorText(into)}`;
+  if (!hasBatch) return `linalg.batch_matmul ${operands} -> ${tensorText(into)}`;
+  const group = hasGroups ? ['g'] : [];
+  const dimensions = ['n', ...group, 'm', 'p', 'k'];
+  const map = (results: readonly string[]) =>
+    `affine_map<(${dimensions.join(', ')}) -> (${results.join(', ')})>`;
+  const maps = [map([...group, 'm', 'k']), map(['n', ...group, 'k', 'p']), map(['n', ...group, 'm', 'p'])];
+  const iterators = dimensions.map((one) => (one === 'k' ? '"reduction"' : '"parallel"'));
+  const type = into.elementType;
+  const [multiply, add] = /^b?f\d+$/.test(type) ? ['mulf', 'addf'] : ['muli', 'addi'];
+  return `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${iterators.join(', ')}]} ${operands} {
+    ^bb0(%a: ${type}, %b: ${type}, %out: ${type}):
+      %p = arith.${multiply} %a, %b : ${type}
+      %s = arith.${add} %out, %p : ${type}
+      linalg.yield %s : ${type}
+    } -> ${tensorText(into)}`;
+}
+
+/**
+ * The rows and columns of an image (..., h, w) that a filter of one element reads. Strides become dimensions of their own: the
+ * compiler makes scalar code of a product that reads with strides.
+ */
+function everyOther(
+  writer: Writer,
+  image: Value,
+  [rows, columns]: readonly [number, number],
+  [down, across]: readonly [number, number],
+): Value {
+  const rank = image.shape.length;
+  const ends = image.shape.slice(0, rank - 2).map((size) => [0, size, 1] as const);
+  const [height, width] = image.shape.slice(rank - 2) as [number, number];
+  if (down === 1 && across === 1) return writer.slice(image, [...ends, [0, rows, 1], [0, columns, 1]]);
+  if (rows * down > height || columns * across > width)
+    return writer.slice(image, [...ends, [0, rows, down], [0, columns, across]]);
+  const cut = writer.slice(image, [...ends, [0, rows * down, 1], [0, columns * across, 1]]);
+  const groups = [...ends.map((_, d) => [d]), [rank - 2, rank - 1], [rank, rank + 1]];
+  const outer = image.shape.slice(0, rank - 2);
+  const split = writer.expand(cut, groups, [...outer, rows, down, columns, across]);
+  return writer.slice(split, [...ends, [0, rows, 1], [0, null, 1], [0, columns, 1], [0, null, 1]]);
+}

@@ -1,0 +1,107 @@
+// Pieces of MLIR text that forms are written with.
+import type { Tensor } from './convolution.ts';
+
+export const tensorText = ({ shape, elementType }: Tensor): string =>
+  `tensor<${shape.map((size) => `${size}x`).join('')}${elementType}>`;
+
+/** A value with its type. */
+export interface Value extends Tensor {
+  /** Such as `%image`. */
+  readonly name: string;
+}
+
+/** Writes the operations of a function one after the other, each with a name of its own. */
+export class Writer {
+  readonly #lines: string[] = [];
+  #count = 0;
+
+  /** @param text of an operation with one result, whose name is put before it */
+  define(type: Tensor, text: string): Value {
+    const name = `%v${this.#count++}`;
+    this.#lines.push(`    ${name} = ${text}`);
+    return { ...type, name };
+  }
+
+  get text(): string {
+    return this.#lines.join('\n');
+  }
+
+  empty(type: Tensor): Value {
+    return this.define(type, `tensor.empty() : ${tensorText(type)}`);
+  }
+
+  /** @param permutation of each dimension of the result, the dimension of `value` */
+  transpose(value: Value, permutation: readonly number[]): Value {
+    const shape = permutation.map((d) => value.shape[d]!);
+    if (permutation.every((d, i) => d === i)) return value;
+    const into = this.empty({ ...value, shape });
+    return this.define(
+      into,
+      `linalg.transpose ins(${value.name} : ${tensorText(value)}) outs(${into.name} : ${tensorText(into)}) permutation = [${permutation.join(', ')}]`,
+    );
+  }
+
+  /** The same value, in the layout that it has: transposes before it stay out of the operations after it. */
+  settle(value: Value): Value {
+    const type = tensorText(value);
+    return this.define(value, `iree_tensor_ext.compute_barrier.start ${value.name} : ${type} -> ${type}`);
+  }
+
+  /** @param slices offset, size and stride of each dimension; a size of null drops a dimension of size one */
+  slice(
+    value: Value,
+    slices: readonly (readonly [offset: number, size: number | null, stride: number])[],
+  ): Value {
+    const shape = slices.flatMap(([, size]) => size ?? []);
+    const isWhole = slices.every(
+      ([offset, size, stride], d) => offset === 0 && stride === 1 && size === value.shape[d],
+    );
+    if (isWhole) return value;
+    const list = (part: (slice: readonly [number, number | null, number]) => number) =>
+      `[${slices.map(part).join(', ')}]`;
+    const to = { ...value, shape };
+    return this.define(
+      to,
+      `tensor.extract_slice ${value.name}${list(([offset]) => offset)} ${list(([, size]) => size ?? 1)} ${list(([, , stride]) => stride)} : ${tensorText(value)} to ${tensorText(to)}`,
+    );
+  }
+
+  /** `into` with `part` at one place of dimension `d`, which `part` has not got. */
+  insert(part: Value, into: Value, d: number, place: number): Value {
+    const list = (other: (size: number) => number, own: number) =>
+      `[${into.shape.map((size, at) => (at === d ? own : other(size))).join(', ')}]`;
+    const [offsets, sizes, strides] = [list(() => 0, place), list((size) => size, 1), list(() => 1, 1)];
+    return this.define(
+      into,
+      `tensor.insert_slice ${part.name} into ${into.name}${offsets} ${sizes} ${strides} : ${tensorText(part)} into ${tensorText(into)}`,
+    );
+  }
+
+  /** @param groups of each dimension of the result, the neighbouring dimensions of `value` that it consists of */
+  collapse(value: Value, groups: readonly (readonly number[])[]): Value {
+    if (groups.length === value.shape.length) return value;
+    const shape = groups.map((group) => group.reduce((product, d) => product * value.shape[d]!, 1));
+    const to = { ...value, shape };
+    return this.define(
+      to,
+      `tensor.collapse_shape ${value.name} ${groupsText(groups)} : ${tensorText(value)} into ${tensorText(to)}`,
+    );
+  }
+
+  /** @param groups of each dimension of `value`, the neighbouring dimensions of the result that it becomes */
+  expand(value: Value, groups: readonly (readonly number[])[], shape: readonly number[]): Value {
+    if (groups.length === shape.length) return value;
+    const to = { ...value, shape };
+    return this.define(
+      to,
+      `tensor.expand_shape ${value.name} ${groupsText(groups)} output_shape [${shape.join(', ')}] : ${tensorText(value)} into ${tensorText(to)}`,
+    );
+  }
+}
+
+const groupsText = (groups: readonly (readonly number[])[]): string =>
+  `[${groups.map((group) => `[${group.join(', ')}]`).join(', ')}]`;
+
+/** `{dilations = ..., strides = ...}` of a named convolution. */
+export const movesText = (strides: readonly number[], dilations: readonly number[]): string =>
+  `{dilations = dense<[${dilations.join(', ')}]> : tensor<2xi64>, strides = dense<[${strides.join(', ')}]> : tensor<2xi64>}`;

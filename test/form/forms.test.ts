@@ -1,0 +1,182 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { parse } from 'mlir-parser-ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  convolutionKey,
+  isConvolution,
+  readConvolution,
+  type Convolution,
+} from '../../src/form/convolution.ts';
+import { formNamed, formsOf } from '../../src/form/forms.ts';
+import { formsSpec, REWRITE } from '../../src/form/spec.ts';
+import { tensorText } from '../../src/form/text.ts';
+import { interpreterPass, pipelineFlags } from '../../src/spec/pipeline.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { runtimeTool } from '../support/installed-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
+
+/** Name, image, filter, strides, dilations. */
+type Row = readonly [
+  name: string,
+  image: readonly number[],
+  filter: readonly number[],
+  strides?: readonly [number, number],
+  dilations?: readonly [number, number],
+];
+
+const ROWS: readonly Row[] = [
+  ['conv_2d_nchw_fchw', [1, 6, 9, 11], [8, 6, 3, 3]],
+  ['conv_2d_nchw_fchw', [1, 3, 15, 13], [5, 3, 7, 5], [2, 2]],
+  ['conv_2d_nchw_fchw', [2, 4, 12, 12], [6, 4, 3, 3], [1, 2], [2, 2]],
+  ['conv_2d_nchw_fchw', [1, 7, 10, 6], [9, 7, 1, 1]],
+  ['conv_2d_nchw_fchw', [1, 4, 8, 10], [6, 4, 1, 1], [2, 2]],
+  // The last row and column are cut off, or not whole.
+  ['conv_2d_nchw_fchw', [1, 4, 9, 8], [6, 4, 1, 1], [2, 3]],
+  ['conv_2d_nchw_fchw', [3, 4, 5, 7], [6, 4, 1, 1]],
+  ['conv_2d_ngchw_gfchw', [1, 4, 6, 5, 7], [4, 3, 6, 1, 1]],
+  ['conv_2d_ngchw_gfchw', [2, 3, 5, 6, 6], [3, 4, 5, 1, 1], [2, 2]],
+  ['conv_2d_ngchw_gfchw', [1, 2, 6, 9, 9], [2, 8, 6, 3, 3]],
+  ['conv_2d_ngchw_gfchw', [2, 2, 6, 9, 11], [2, 8, 6, 5, 3], [2, 1]],
+  ['conv_2d_ngchw_gfchw', [1, 5, 2, 9, 9], [5, 3, 2, 3, 3]],
+  ['conv_2d_ngchw_gfchw', [1, 5, 1, 9, 9], [5, 2, 1, 3, 3], [2, 2]],
+  ['conv_2d_ngchw_gfchw', [1, 1, 5, 6, 6], [1, 4, 5, 1, 1]],
+  ['depthwise_conv_2d_nchw_chw', [1, 6, 9, 11], [6, 3, 3]],
+  ['depthwise_conv_2d_nchw_chw', [2, 6, 12, 11], [6, 5, 5], [2, 2]],
+  ['depthwise_conv_2d_nchw_chw', [1, 5, 16, 17], [5, 7, 7], [1, 2]],
+  ['depthwise_conv_2d_nchw_chw', [1, 5, 16, 17], [5, 3, 3], [2, 1], [3, 2]],
+];
+
+function convolutionOf([name, image, filter, strides = [1, 1], dilations = [1, 1]]: Row): Convolution {
+  const f = image.length === 5 ? filter[1]! : filter[0]!;
+  const moved = [0, 1].map((i) => {
+    const window = (filter.at(i - 2)! - 1) * dilations[i]! + 1;
+    return Math.floor((image.at(i - 2)! - window) / strides[i]!) + 1;
+  });
+  const outer = image.slice(0, -3);
+  const shape = [...outer, f, ...moved];
+  const elementType = 'f32';
+  return {
+    name: `linalg.${name}`,
+    image: { shape: image, elementType },
+    filter: { shape: filter, elementType },
+    result: { shape: name.startsWith('depthwise') ? [...image.slice(0, 2), ...moved] : shape, elementType },
+    strides,
+    dilations,
+  };
+}
+
+const convolutions = ROWS.map(convolutionOf);
+
+const outputOf = async (program: string, argv: readonly string[]) =>
+  (await execa(program, argv, { stdin: 'ignore' })).stdout;
+
+const pair = (values: readonly number[]) =>
+  values[0] === values[1] ? `dense<${values[0]!}>` : `dense<[${values.join(', ')}]>`;
+
+/** A function that adds the convolution of its arguments to its last one. */
+function functionOf({ name, image, filter, result, strides, dilations }: Convolution, i: number): string {
+  const [a, b, c] = [image, filter, result].map(tensorText);
+  return `func.func @f${i}(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${c!} {
+  %r = ${name} {dilations = ${pair(dilations)} : vector<2xi64>, strides = ${pair(strides)} : vector<2xi64>} ins(%a, %b : ${a!}, ${b!}) outs(%c : ${c!}) -> ${c!}
+  return %r : ${c!}
+}
+`;
+}
+
+const program = convolutions.map(functionOf).join('');
+
+test('convolutions are read as the text has them', () => {
+  const bytes = Buffer.from(program);
+  const read = parse(bytes).operations.map((operation) => readConvolution(operation, bytes));
+  expect(read).toEqual(convolutions);
+  expect(read.every(isConvolution)).toBe(true);
+});
+
+test('a convolution of dynamic shape or of another layout has no form', () => {
+  const text = Buffer.from(`
+%0 = linalg.conv_2d_nchw_fchw ins(%a, %b : tensor<1x?x9x9xf32>, tensor<4x?x3x3xf32>) outs(%c : tensor<1x4x7x7xf32>) -> tensor<1x4x7x7xf32>
+%1 = linalg.conv_2d_nhwc_hwcf ins(%d, %e : tensor<1x9x9x3xf32>, tensor<3x3x3x4xf32>) outs(%f : tensor<1x7x7x4xf32>) -> tensor<1x7x7x4xf32>
+%2 = linalg.conv_2d_nchw_fchw ins(%g, %h : tensor<1x3x2x2xf32>, tensor<4x3x3x3xf32>) outs(%i : tensor<1x4x7x7xf32>) -> tensor<1x4x7x7xf32>
+`);
+  const { operations } = parse(text);
+  expect(operations).toHaveLength(3);
+  expect(operations.map((operation) => readConvolution(operation, text))).toEqual([null, null, null]);
+});
+
+test('what is no convolution is refused', () => {
+  const [own] = convolutions;
+  expect(isConvolution(own)).toBe(true);
+  for (const change of [
+    { name: 'linalg.matmul' },
+    { strides: [1] },
+    { strides: [0, 1] },
+    { image: { shape: [1, 6, 2, 11], elementType: 'f32' } },
+    { filter: { shape: [8, 6, 3, 3], elementType: 'f32> }' } },
+    { result: undefined },
+  ])
+    expect(isConvolution({ ...own, ...change })).toBe(false);
+  expect([null, 1, {}, []].map(isConvolution)).toEqual([false, false, false, false]);
+});
+
+test('a form that is not for a convolution is refused by name', () => {
+  const [convolution] = convolutions;
+  expect(() => formsSpec([{ convolution: convolution!, form: 'matmul' }])).toThrow(/has no form matmul/);
+  expect(() => formsSpec([{ convolution: convolution!, form: 'none' }])).toThrow(/has no form none/);
+});
+
+describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name }) => name)))])(
+  '%s',
+  (name) => {
+    const own = convolutions.filter((one) => formNamed(name)!.isFor(one));
+    const folder = temporaryDirectory();
+    const modules = { written: join(folder, 'written.vmfb'), formed: join(folder, 'formed.vmfb') };
+
+    beforeAll(async () => {
+      const input = join(folder, 'input.mlir');
+      const spec = join(folder, 'forms.mlir');
+      writeFileSync(input, own.map(functionOf).join(''));
+      writeFileSync(spec, formsSpec(own.map((convolution) => ({ convolution, form: name }))));
+      const host = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
+      const flags = pipelineFlags([interpreterPass(spec, REWRITE), 'symbol-dce']);
+      await outputOf(rememberingCompiler, [...host, input, '-o', modules.written]);
+      await outputOf(rememberingCompiler, [...host, ...flags, input, '-o', modules.formed]);
+      const left = await outputOf(rememberingCompiler, [
+        ...host,
+        ...flags,
+        '--compile-to=preprocessing',
+        input,
+      ]);
+      // Each was found and rewritten, and nothing of the spec is left.
+      expect(left).not.toMatch(/nchw|ngchw|iree_tuned_form/);
+    });
+
+    test.each(own.map((convolution, i) => [convolutionKey(convolution), convolution, i] as const))(
+      '%s',
+      async (_, { image, filter, result }, i) => {
+        const inputs = [image, filter, result].map(({ shape }, seed) => {
+          const path = join(folder, `${i}-${seed}.bin`);
+          const size = shape.reduce((product, one) => product * one, 1);
+          // Small integers: their sums are exact in any order.
+          writeFileSync(
+            path,
+            Float32Array.from({ length: size }, (_, at) => ((at * 7 + seed * 3) % 11) - 5),
+          );
+          return `--input=${shape.join('x')}xf32=@${path}`;
+        });
+        const run = (module: string) =>
+          outputOf(runtimeTool('iree-run-module'), [
+            ...[
+              `--module=${module}`,
+              `--function=f${i}`,
+              '--device=local-sync',
+              '--output_max_element_count=9999999',
+            ],
+            ...inputs,
+          ]);
+        expect(await run(modules.formed)).toBe(await run(modules.written));
+      },
+    );
+  },
+);
