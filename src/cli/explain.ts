@@ -5,15 +5,18 @@ import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../wrapper/compile.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
+import { placeOf } from '../store/subject.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision, Made } from '../decision/decision.ts';
 import type { Inspected } from '../wrapper/inspect.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { createDigest } from '../system/digest.ts';
+import { KeptModules } from '../wrapper/kept-modules.ts';
 import { planCompile } from '../wrapper/plan.ts';
+import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
-import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
+import { explainOperations, type ExplainedForms, type ExplainedOperation } from '../report/explain.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
@@ -29,16 +32,16 @@ export async function explainInput(
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
   const { cacheDirectory, env } = surroundings;
-  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
+  const { command: asked, inspected: read } = await inspectInput(input, flags, surroundings);
   const { settings } = surroundings;
   const lock =
-    settings.lock === undefined && !settings.frozen ? null : await consultLock(read, command, surroundings);
+    settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
   if (lock?.problem) warn(lock.problem);
-  const { inspected, decisions, injection } = lock?.whole
-    ? { ...lock.whole, inspected: lock.inspected }
-    : await decideByDatabase(read, command, lock?.made, surroundings);
+  const { command, inspected, decisions, injection, forms } = lock?.whole
+    ? { ...lock.whole, command: asked, inspected: lock.inspected, forms: null }
+    : await decideByDatabase(read, asked, lock?.made, surroundings);
   let landed: (boolean | null)[] | null = null;
-  if (injection.route !== 'none') {
+  if (injection.route !== 'none' || command.rewriting !== undefined) {
     const digest = await createDigest();
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
     if (injected !== null) {
@@ -49,39 +52,49 @@ export async function explainInput(
   }
   const operations = explainOperations(inspected.input.bytes, input, decisions, landed);
   if (options.json === true) {
-    const reason = injection.route === 'none' ? injection.reason : null;
-    console.log(JSON.stringify({ route: injection.route, reason, operations }, null, 2));
+    const reason = injection.route === 'none' && forms?.used !== true ? injection.reason : null;
+    console.log(JSON.stringify({ route: injection.route, reason, forms, operations }, null, 2));
     return;
   }
   const sourceAt = sourcesOf(input, inspected.input.bytes);
   for (const [i, operation] of operations.entries())
     console.log(`${describe(operation, landed?.[i] ?? null, sourceAt)}\n`);
+  if (forms !== null) say(describeForms(forms));
   say(describeRoute(injection));
 }
 
 /** What a build finds in the database. */
 async function decideByDatabase(
   read: Inspected,
-  command: Command,
+  asked: Command,
   made: Made | undefined,
   surroundings: Surroundings,
 ): Promise<{
+  readonly command: Command;
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
+  readonly forms: ExplainedForms | null;
 }> {
-  const { settings, cacheDirectory } = surroundings;
+  const { settings } = surroundings;
   const store = await openIfThere(surroundings);
-  const inspected = atDevice(read, store, surroundings);
+  const written = { command: asked, inspected: atDevice(read, store, surroundings) };
+  // A lock file says nothing of forms.
+  const { program, forms } =
+    made === undefined
+      ? await inBetterForms(written, store, surroundings, new KeptModules(), false)
+      : { program: written, forms: null };
+  const { command, inspected } = program;
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const memory = programMemory.recall(
-    cacheDirectory,
-    programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
+    store,
+    programIdentity(command, inspected.input.digest, placeOf(inspected.site)),
   );
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
   store?.close();
-  return { inspected, decisions, injection: planCompile(decisions, inspected, command, surroundings) };
+  const injection = planCompile(decisions, inspected, command, surroundings);
+  return { command, inspected, decisions, injection, forms };
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;
@@ -109,6 +122,12 @@ function describe(
       : [indented(configurationKey(configuration))]),
     ...(landed === true ? ['  seen in the executables'] : []),
   ].join('\n');
+}
+
+function describeForms({ used, reason, convolutions }: ExplainedForms): string {
+  const counts = Map.groupBy(convolutions, ({ form }) => form);
+  const forms = [...counts].map(([form, own]) => `${own.length} as ${form}`).join(', ');
+  return `${used ? 'Compiled' : 'Not compiled'} with convolutions in other forms (${forms}): ${reason}.`;
 }
 
 function describeRoute(injection: Injection): string {

@@ -6,6 +6,7 @@ import { planInjection, type Injection, type InjectionOptions } from '../inject/
 import { specFlags } from '../inject/spec-flags.ts';
 import { tuningSpecFlags } from '../spec/tuning.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
+import { placeOf } from '../store/subject.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
@@ -83,10 +84,9 @@ async function decide(
   const store = await openIfThere(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
-  const { cacheDirectory } = surroundings;
   const memory = programMemory.recall(
-    cacheDirectory,
-    programIdentity(command, inspected.input.digest, inspected.site.deviceKey),
+    store,
+    programIdentity(command, inspected.input.digest, placeOf(inspected.site)),
   );
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
   store?.close();

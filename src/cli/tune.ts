@@ -3,10 +3,12 @@ import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
+import { placeOf } from '../store/subject.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../wrapper/kept-modules.ts';
 import { lastWord, verifyOnDemand } from '../wrapper/last-word.ts';
 import { planCompile } from '../wrapper/plan.ts';
+import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
@@ -37,11 +39,15 @@ export async function tuneInput(
   const trials = trialsOf(options.trials);
   const { budget } = options;
   const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
-  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
+  const { command: asked, inspected: read } = await inspectInput(input, flags, surroundings);
   const store = await openDatabase(surroundings);
-  const inspected = atDevice(read, store, surroundings);
-  const { site } = inspected;
+  const written = { command: asked, inspected: atDevice(read, store, surroundings) };
+  const { site } = written.inspected;
   if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere}`);
+  const kept = new KeptModules();
+  const mayMeasure = !surroundings.settings.readonly;
+  const better = await inBetterForms(written, store, surroundings, kept, mayMeasure);
+  const { command, inspected } = better.program;
   const lookup = lookUp(store, inspected.input, site, surroundings.settings);
   const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
   const every = workloadsOf(inspected.input, site, surroundings.settings);
@@ -62,8 +68,8 @@ export async function tuneInput(
   // Looked up again, so that what is shown is what the next build will get.
   const again = lookUp(store, inspected.input, site, surroundings.settings);
   const found = again.decide(new Map(), whyNot);
-  const identity = programIdentity(command, inspected.input.digest, site.deviceKey);
-  const recall = () => programMemory.recall(surroundings.cacheDirectory, identity);
+  const identity = programIdentity(command, inspected.input.digest, placeOf(site));
+  const recall = () => programMemory.recall(store, identity);
   const { inject } = surroundings.settings;
   const ours = { command, inspected, identity };
   let verdict: ProgramVerdict | null;
@@ -74,13 +80,12 @@ export async function tuneInput(
     const decisions = inProgram(found, memory, again.marked, inject);
     const injection = planCompile(decisions, inspected, command, surroundings);
     const why = surroundings.settings.readonly ? 'the database is read-only' : null;
-    const kept = new KeptModules();
     const program = { ...ours, decisions, memory };
     ({ verdict } = await lastWord(program, injection, why, store, surroundings, kept));
-    kept.discard();
   }
-  store.close();
   const decisions = inProgram(found, recall(), again.marked, inject);
+  kept.discard();
+  store.close();
   if (options.json === true) {
     const operations = explainOperations(inspected.input.bytes, input, decisions, null);
     console.log(JSON.stringify({ operations, program: verdict }, null, 2));

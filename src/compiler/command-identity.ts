@@ -1,14 +1,31 @@
 // What makes a compile the same as another one.
 import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { fileIdentity } from '../system/files.ts';
 import { hostCpu } from '../system/processor.ts';
 import type { Command } from './command.ts';
 import { isNeutral } from './flag-roles.ts';
 import { compilerIdentity } from './identity.ts';
 
-/** The same program under the same flags, whatever its file is called, run on the same device. */
-export const programIdentity = (command: Command, inputDigest: string, deviceKey: string): string =>
-  JSON.stringify([inputDigest, deviceKey, ...commandIdentity(command)]);
+/**
+ * The same program under the same flags, compiled by the same version of the compiler for the same device: the same on every
+ * machine, but where flags name files.
+ * @param place keys of target, device and compiler
+ */
+export function programIdentity(
+  { arguments: args, rewriting }: Command,
+  inputDigest: string,
+  {
+    target,
+    device,
+    compiler,
+  }: { readonly target: string; readonly device: string; readonly compiler: string },
+): string {
+  const files = filesOfFlags(args).map((path) => fileIdentity(path));
+  const own = [inputDigest, target, device, compiler, flagsOf(args), files];
+  // The file is called by a digest of its content, wherever it lies.
+  return JSON.stringify(rewriting === undefined ? own : [...own, basename(rewriting.path)]);
+}
 
 /** The same input under the same flags: what a survey of it is remembered by. */
 export function inputIdentity(command: Command, inputDigest: string): string {
@@ -23,11 +40,13 @@ export function inputIdentity(command: Command, inputDigest: string): string {
 
 /** What decides about a compile beside its input. `host` in a flag is not the same CPU on every machine. */
 export function commandIdentity({ compiler, arguments: args, rewriting }: Command): unknown[] {
-  const flags = args.flags.filter(({ name }) => name !== 'o').map(({ name, value }) => [name, value]);
   const files = filesOfFlags(args).map((path) => fileIdentity(path));
-  const own = [compilerIdentity(compiler.executable), flags, files, hostCpu()];
+  const own = [compilerIdentity(compiler.executable), flagsOf(args), files, hostCpu()];
   return rewriting === undefined ? own : [...own, rewriting.pass];
 }
+
+const flagsOf = ({ flags }: Command['arguments']): unknown[] =>
+  flags.filter(({ name }) => name !== 'o').map(({ name, value }) => [name, value]);
 
 /** Files that flags name, such as parameters: what is in them decides about a compile like the flags themselves. */
 export function filesOfFlags({ flags }: Command['arguments']): string[] {

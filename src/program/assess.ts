@@ -17,22 +17,16 @@ export interface Assessed {
 /**
  * @param keys of all workloads that have a configuration in it; may be none
  * @param suspects as for `judge`
- * @param isRewritten without any of them it is still another program than stock's
  */
 export async function assess(
   keys: readonly string[],
   runs: ProgramsRun,
   suspects: readonly string[] = [],
-  isRewritten = false,
 ): Promise<Assessed> {
   const nothing: Judgement = { kept: [], leftOut: [], open: null };
   const judgement = keys.length === 0 ? nothing : await judge(keys, runs, suspects);
   const { kept } = judgement;
-  if (kept.length === 0) {
-    if (!isRewritten) return { judgement, functions: [], workloads: [] };
-    const { results } = await runs.compare([]);
-    if (results === 'equal') await runs.ratio([]);
-  }
+  if (kept.length === 0) return { judgement, functions: [], workloads: [] };
   return { judgement, functions: runs.verdictsOf(kept), workloads: runs.comparedIn(kept) };
 }
 

@@ -22,9 +22,19 @@ export interface Explanation {
   readonly operations: readonly ExplainedOperation[];
   /** The lock file; null where there is none. */
   readonly lock: ExplainedLock | null;
+  /** The forms that the program was compiled or tried in; null where it has no others. */
+  readonly forms: ExplainedForms | null;
   /** What came of running the program, stock against tuned; null where this compile had no need to. */
   readonly program: ProgramVerdict | null;
   readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };
+}
+
+export interface ExplainedForms {
+  /** Whether the program is compiled in them. */
+  readonly used: boolean;
+  /** How much faster or slower the program is in them, or why nobody knows. */
+  readonly reason: string;
+  readonly convolutions: readonly { readonly convolution: string; readonly form: string }[];
 }
 
 export interface ExplainedLock {

@@ -84,8 +84,17 @@ function gainsInWords(gains: readonly number[]): string {
 export const runningProgram = (seconds: number): string =>
   `running the program, stock against tuned, for ${formatDuration(seconds)} at most`;
 
+/** While convolutions are tried in another form. */
+export const TRYING_FORMS = 'compiling and running the program with its convolutions in other forms';
+
 /** What came of that; null where there is nothing to be said of it. */
-export function programEnding({ functions, leftOut, injected, reason }: ProgramVerdict): string | null {
+export const formsEnding = (verdict: ProgramVerdict): string | null =>
+  endingOf('the program with its convolutions in other forms', verdict);
+
+/** What came of running a program; null where there is nothing to be said of it. */
+export const programEnding = (verdict: ProgramVerdict): string | null => endingOf('the program', verdict);
+
+function endingOf(subject: string, { functions, leftOut, injected, reason }: ProgramVerdict): string | null {
   const all = functions.map(({ name, timing, reason: why }) =>
     timing === null
       ? `@${name} was not timed: ${why ?? 'it has no results to compare'}`
@@ -95,5 +104,5 @@ export function programEnding({ functions, leftOut, injected, reason }: ProgramV
   const left = leftOut.length > 0 ? [`${counted(leftOut.length)} left to the default in it`] : [];
   const whole = reason === null ? [] : [`${injected ? 'not verified' : 'compiled as it is'}: ${reason}`];
   const said = [...all.slice(0, MOST_NAMED), ...more, ...left, ...whole];
-  return said.length === 0 ? null : `the program: ${said.join(', ')}`;
+  return said.length === 0 ? null : `${subject}: ${said.join(', ')}`;
 }

@@ -14,9 +14,11 @@ import {
   ending,
   INTRODUCTION,
   PREPARING,
+  formsEnding,
   programEnding,
   progressLine,
   runningProgram,
+  TRYING_FORMS,
 } from './sentences.ts';
 import { wrapped } from './text.ts';
 
@@ -26,6 +28,9 @@ export interface Story {
   progress(progress: TuningProgress): void;
   /** What came of so many. */
   end(count: number, outcome: TuneOutcome): void;
+  /** The program is compiled and run in other forms. */
+  tryForms(): void;
+  endForms(verdict: ProgramVerdict): void;
   runProgram(seconds: number): void;
   endProgram(verdict: ProgramVerdict): void;
   /** Takes the last line away. */
@@ -36,6 +41,8 @@ const SILENCE: Story = {
   begin() {},
   progress() {},
   end() {},
+  tryForms() {},
+  endForms() {},
   runProgram() {},
   endProgram() {},
   clear() {},
@@ -62,6 +69,13 @@ export function storyOf(cacheDirectory: string | null): Story {
     },
     end(count, { results, whyNot }) {
       say(ending([...results.values()], count - results.size, whyNot, clock() - begun));
+    },
+    tryForms() {
+      show(TRYING_FORMS);
+    },
+    endForms(verdict) {
+      const sentence = formsEnding(verdict);
+      if (sentence !== null) say(sentence);
     },
     runProgram(seconds) {
       show(runningProgram(seconds));

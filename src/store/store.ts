@@ -203,6 +203,9 @@ export interface KnownDevice {
   readonly name: string | null;
 }
 
+/** About the configurations that a program keeps, or the forms that it is compiled in. */
+export type ProgramNoteKind = 'program' | 'forms';
+
 export interface Store {
   /**
    * Records of one target and compiler for these workloads: for each device the winner among its claims, one whose
@@ -240,6 +243,10 @@ export interface Store {
   noteUndecided(subject: Subject, reason: string, budgetSeconds: number): void;
   /** What is undecided of these workloads. */
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
+  /** What was found out about a program by running it, as anybody may have written it; null when nothing was. */
+  programNote(kind: ProgramNoteKind, program: string): unknown;
+  /** Takes the place of what was noted before. */
+  noteProgram(kind: ProgramNoteKind, program: string, note: unknown): void;
   /** Full description of a key, for re-measuring; undefined when unknown. */
   subject(key: RecordKey): Subject | undefined;
   /** Every device, by key. */

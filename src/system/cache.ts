@@ -27,11 +27,9 @@ export const PLANS: Place = { path: 'plans/plan-*.json', days: MEMORY_DAYS };
 export const REPLAYS: Place = { path: 'replays/replay-*.json', days: MEMORY_DAYS };
 export const SUBSTITUTES: Place = { path: 'substitutes/substitute-*.json', days: MEMORY_DAYS };
 export const SURVEYS: Place = { path: 'surveys/survey-*.json', days: MEMORY_DAYS };
-/** Found out about whole programs: it took seconds of running, or somebody asked for it. */
-export const PROGRAMS: Place = { path: 'programs/program-*.json', days: 12 * MEMORY_DAYS };
 
-/** Whether programs are better in other forms than they are written in: found out by running them, too. */
-export const FORMS: Place = { path: 'forms/forms-*.json', days: 12 * MEMORY_DAYS };
+/** Of earlier versions: databases hold what is known of programs. */
+export const PROGRAMS: Place = { path: 'programs/program-*.json', days: MEMORY_DAYS };
 
 /** What compilers read. A memory that names one may be as old as memories become, and then a compiler is about to read it. */
 export const SPECS: Place = { path: 'specs/*.mlir', days: 3 * MEMORY_DAYS };
@@ -76,7 +74,6 @@ export const PLACES: readonly Place[] = [
   SUBSTITUTES,
   SURVEYS,
   PROGRAMS,
-  FORMS,
   SPECS,
   SCRATCH,
   NODES,

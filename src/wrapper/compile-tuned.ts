@@ -25,19 +25,13 @@ import { lastWord } from './last-word.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
 import type { LockedBuild } from './locked.ts';
-import {
-  formsIdentity,
-  formsMemory,
-  isWorthTrying,
-  rewritten,
-  surveyed,
-  verdictOn,
-} from './program-forms.ts';
+import { inBetterForms } from './program-forms.ts';
 import { programMemory } from './program-memory.ts';
 import { rememberRun, stampsBefore, type Stamps } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { resolve, whyUntuned, withSurvey } from './resolve.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
+import type { ExplainedForms } from '../report/explain.ts';
 import type { Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
@@ -48,6 +42,7 @@ import type { ProgramVerdict } from '../program/verdict.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 
 /**
  * Compiles, with everything that is known or can be found out. Never returns; rejects only when the compiler cannot be
@@ -120,6 +115,7 @@ interface Decided {
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
   readonly verdict: ProgramVerdict | null;
+  readonly forms: ExplainedForms | null;
   /** Seconds that were spent on measuring, and on waiting for a turn. */
   readonly tuning: number;
   /** Whether the same would be decided again. */
@@ -159,6 +155,7 @@ async function decideLocked(
     ...{ command, inspected, lock, before, settled, surroundings },
     ...whole,
     verdict: null,
+    forms: null,
     tuning: 0,
     until: null,
     files: [],
@@ -178,41 +175,36 @@ async function decideByStore(
   const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
   const surroundings = { ...given, settings };
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
-  const written: Asked = { command, inspected: found, store, problem, surroundings, lock };
-  const formed = lock === null ? await rewritten(command, found, surroundings) : null;
-  if (formed === null) return decideProgram(written);
-  return decideInForms(written, formed);
+  const kept = new KeptModules();
+  const all = { surroundings, whole: surroundings };
+  const written: Asked = { command, inspected: found, store, problem, ...all, lock, kept };
+  // A lock file says nothing of forms.
+  return lock === null ? decideInForms(written) : decideProgram(written);
 }
 
-/** A program in its forms where that is known to be better, or turns out to be; else as it is written. */
-async function decideInForms(written: Asked, formed: Command): Promise<Decided> {
-  const { inspected, store, problem, surroundings } = written;
-  const { settings, cacheDirectory } = surroundings;
-  const identity = formsIdentity(formed, inspected);
-  const before = stampsBefore(surroundings, [formsMemory.pathOf(cacheDirectory, identity)]);
-  const memory = formsMemory.recall(cacheDirectory, identity);
-  const plain = async (surroundings: Surroundings): Promise<Decided> => {
-    const decided = await decideProgram({ ...written, surroundings });
-    return { ...decided, before: [...before, ...decided.before] };
-  };
+/** A program in its forms where these are known to be better, or prove to be; else as it is written. */
+async function decideInForms(written: Asked): Promise<Decided> {
+  const { inspected, store, problem, surroundings, kept } = written;
+  const { settings } = surroundings;
+  const before = stampsBefore(surroundings, []);
+  const begun = performance.now();
   const mayMeasure = problem === null && whyUntuned(store, inspected, surroundings) === null;
-  const isTried = mayMeasure && isWorthTrying(memory, settings.budgetSeconds);
-  if (memory?.verdict !== 'better' && !isTried) return plain(surroundings);
-  const program = await surveyed(formed, inspected, surroundings);
-  if (program === null) return plain(surroundings);
-  const decided = await decideProgram({ ...written, ...program });
-  const { verdict } = decided;
-  // A program that was run before says nothing again, and is what it was.
-  if (memory?.verdict === 'better' && verdict === null)
-    return { ...decided, before: [...before, ...decided.before] };
-  const known = verdictOn(program, verdict, settings.budgetSeconds, memory);
-  formsMemory.remember(cacheDirectory, known);
-  const isKept = known.verdict === 'better' || (known.verdict === 'open' && memory?.verdict === 'better');
-  if (isKept) return { ...decided, before: [...before, ...decided.before] };
-  decided.kept.discard();
-  // The budget is spent.
-  const rest = await plain(withoutTuning(surroundings));
-  return { ...rest, verdict, tuning: decided.tuning + rest.tuning, settled: false, surroundings };
+  const better = await inBetterForms(written, store, surroundings, kept, mayMeasure);
+  const { program, verdict, forms, isOpen } = better;
+  // All that a build spends on measuring comes out of one budget.
+  const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
+  const budgetSeconds = Math.max(0, settings.budgetSeconds - spent);
+  const left = { ...surroundings, settings: { ...settings, budgetSeconds } };
+  const decided = await decideProgram({ ...written, ...program, surroundings: left, whole: surroundings });
+  return {
+    ...decided,
+    surroundings,
+    forms,
+    verdict: decided.verdict ?? verdict,
+    tuning: decided.tuning + spent,
+    settled: decided.settled && !(mayMeasure && isOpen) && (spent === 0 || budgetSeconds > 0),
+    before: [...before, ...decided.before],
+  };
 }
 
 /** A program to decide about. */
@@ -222,8 +214,12 @@ interface Asked {
   readonly store: Store | null;
   /** Why there is none. */
   readonly problem: string | null;
+  /** With what is left of the budget. */
   readonly surroundings: Surroundings;
+  /** With all of it. */
+  readonly whole: Surroundings;
   readonly lock: LockedBuild | null;
+  readonly kept: KeptModules;
 }
 
 async function decideProgram({
@@ -232,14 +228,14 @@ async function decideProgram({
   store,
   problem,
   surroundings,
+  whole,
   lock,
+  kept,
 }: Asked): Promise<Decided> {
-  const { cacheDirectory } = surroundings;
   const made = lock?.made;
-  const identity = programIdentity(command, found.input.digest, found.site.deviceKey);
-  const before = stampsBefore(surroundings, [programMemory.pathOf(cacheDirectory, identity)]);
-  const memory = programMemory.recall(cacheDirectory, identity);
-  const kept = new KeptModules();
+  const identity = programIdentity(command, found.input.digest, placeOf(found.site));
+  const before = stampsBefore(surroundings, []);
+  const memory = programMemory.recall(store, identity);
   let resolved = await resolve(found, store, problem, memory, command, surroundings, kept, made);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
@@ -254,13 +250,13 @@ async function decideProgram({
   }
   const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
-  const word = await lastWord(program, injection, whyNot, store, surroundings, kept);
+  const word = await lastWord(program, injection, whyNot, store, whole, kept);
   const { decisions, verdict } = word;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;
   const settled = resolved.settled && word.settled;
   const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
-  return { ...outcome, command, kept, until, surroundings };
+  return { ...outcome, command, forms: null, kept, until, surroundings };
 }
 
 /**
@@ -272,13 +268,13 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     given.settings.lock === undefined && !given.settings.frozen
       ? await decideByStore(found, asked, given, null)
       : await decideLocked(found, asked, given);
-  const { command, inspected, decisions, injection, verdict, tuning, lock, store, kept, surroundings } =
-    decided;
+  const { command, inspected, decisions, injection, verdict, forms, tuning } = decided;
+  const { lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
   const handedOver = performance.now();
   const report = (ending: Ending) => {
     const times = { tuning, handedOver };
-    const what = { decisions, injection, verdict, lock };
+    const what = { decisions, injection, verdict, forms, lock };
     reportCompile(ending, inspected, command, what, times, surroundings);
     if (!decided.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
     const input = { path: command.arguments.input.path, digest: inspected.input.digest };

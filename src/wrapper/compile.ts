@@ -3,7 +3,7 @@ import { statSync, writeSync } from 'node:fs';
 import { applyInsertions } from 'mlir-parser-ts';
 import { STALL_SECONDS, whenHung } from '../system/stall.ts';
 import { exitLike, replaceProcess, runCompiler, type RunResult } from '../system/run.ts';
-import type { Decision } from '../decision/decision.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import { specFlags } from '../inject/spec-flags.ts';
 import type { Injection } from '../inject/plan.ts';
@@ -70,6 +70,12 @@ export const originalCompile = (command: Command, { input }: Pick<Inspected, 'in
   argv: command.argv,
   stdin: command.arguments.input?.kind === 'stdin' ? input.bytes : undefined,
 });
+
+/** The command without configurations, in the forms that it is compiled in. */
+export function untunedCompile(command: Command, inspected: Pick<Inspected, 'input'>): Compile {
+  const { argv, stdin } = originalCompile(command, inspected);
+  return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
+}
 
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
 export async function runOriginal(
@@ -196,6 +202,13 @@ export async function compileInjected(
 
   // Whoever was killed while proving it left a folder.
   tidyUp(cacheDirectory);
+  if (!decisions.some(isInjected) && deliver()) {
+    // It was compiled and run in its forms before.
+    const landed = decisions.map(() => null);
+    planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
+    onEnd({ applied: null, landed, argv, fallback: null, files: injected.files });
+    return exitLike(SUCCESS);
+  }
   const before = outputState(command);
   const hung = whenHung({
     stallSeconds: STALL_SECONDS,
@@ -271,6 +284,7 @@ function provenLanding(
 ): Promise<readonly (boolean | null)[] | null> {
   // The proof is part of tuning: where none is wanted, nobody looks.
   if (settings.budgetSeconds === 0) return Promise.resolve(null);
+  if (!decisions.some(isInjected)) return Promise.resolve(decisions.map(() => null));
   return proveLanded(command.compiler.executable, argv, decisions, route, { env, stdin, cacheDirectory });
 }
 

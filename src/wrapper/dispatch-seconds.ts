@@ -36,10 +36,9 @@ export async function dispatchSeconds(
     const means = { kept, folder, purse, mostSeconds: limits.compileSeconds };
     const builds = programBuilds(command, inspected, [], surroundings, means);
     const compileStock = async () => {
-      const made =
-        command.rewriting === undefined ? await kept.compiledStock(builds, folder) : await builds.tuned([]);
-      if (typeof made !== 'string' && 'problem' in made) throw new Error(made.problem);
-      return typeof made === 'string' ? made : made.module;
+      const made = await kept.compiledStock(builds, folder);
+      if (typeof made !== 'string') throw new Error(made.problem);
+      return made;
     };
     const callable = await callableOf(command, inspected, surroundings, compileStock, limits.inputBytes);
     if (callable.called.length === 0) return seconds;

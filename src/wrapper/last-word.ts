@@ -35,9 +35,12 @@ const LARGEST_INPUTS = 2 ** 30;
 /** So many builds try to find out what could not be; then only one that has more time. */
 const MOST_ATTEMPTS = 3;
 
+/** Compiles of a rewritten program may take so many budgets: without them it ships as it is written, which loses most. */
+const REWRITTEN_COMPILES = 4;
+
 /** What may be spent on a program beside a budget for tuning, in seconds. */
-export const limitsWithin = (budgetSeconds: number): Limits => ({
-  compileSeconds: budgetSeconds,
+export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limits => ({
+  compileSeconds: (isRewritten ? REWRITTEN_COMPILES : 1) * budgetSeconds,
   runSeconds: SHARE * budgetSeconds,
   inputBytes: LARGEST_INPUTS,
 });
@@ -87,8 +90,7 @@ export async function lastWord(
   const unasked = (): LastWord => (isVerified() ? silent : { ...silent, decisions: withoutRisky(decisions) });
   if (whyNot !== null || store === null) return unasked();
   const isOffered = offerTo(program, settings).size > 0;
-  const isAsIs = route === 'none' && program.command.rewriting === undefined;
-  if (isAsIs && !isOffered) return silent;
+  if (route === 'none' && !isOffered) return silent;
   const set = injectedSet(decisions, route);
   if (isVerified() && !isOffered) return silent;
   const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
@@ -96,7 +98,7 @@ export async function lastWord(
   if (planMemory.recall(cacheDirectory, identity)?.state === 'broken') return silent;
   const open = memory?.open?.set === set ? memory.open : null;
   /** There is nothing to verify where nothing is injected. */
-  const unverified = (reason: string) => (isAsIs ? null : notVerified(reason));
+  const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
   if (open !== null && isInVain(open, settings.budgetSeconds)) {
     const verdict = unverified(open.reason);
     return open.reason === NO_TIME
@@ -131,12 +133,11 @@ async function askInTurn(
   const { budgetSeconds } = surroundings.settings;
   /** What others have found out meanwhile. */
   const recall = () => {
-    const memory = programMemory.recall(surroundings.cacheDirectory, program.identity);
+    const memory = programMemory.recall(store, program.identity);
     const decisions = inProgram(program.decisions, memory, new Map(), surroundings.settings.inject);
     const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
-    const isAsIs = route === 'none' && program.command.rewriting === undefined;
-    const now = { ...program, memory, decisions, isAsIs };
-    const isRight = isAsIs || memory?.verified === injectedSet(decisions, route);
+    const now = { ...program, memory, decisions, route };
+    const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);
     return { ...now, isKnown: isRight && offerTo(now, surroundings.settings).size === 0 };
   };
   const patience = Math.min(PATIENCE_SECONDS, budgetSeconds);
@@ -147,10 +148,11 @@ async function askInTurn(
     if (turn === null)
       return {
         decisions: now.decisions,
-        verdict: now.isAsIs ? null : notVerified('another process measured on this machine'),
+        verdict: now.route === 'none' ? null : notVerified('another process measured on this machine'),
         settled: false,
       };
-    return await ask(now, store, surroundings, kept, limitsWithin(budgetSeconds));
+    const limits = limitsWithin(budgetSeconds, program.command.rewriting !== undefined);
+    return await ask(now, store, surroundings, kept, limits);
   } finally {
     turn?.release();
   }
@@ -252,7 +254,7 @@ function conclude(
   store: Store,
   surroundings: Surroundings,
 ): Pick<LastWord, 'decisions' | 'settled'> {
-  const { cacheDirectory, settings } = surroundings;
+  const { settings } = surroundings;
   const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
   const kept = leaveOut(decisions, (key) => left.get(key)?.reason ?? null);
   const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
@@ -272,14 +274,14 @@ function conclude(
   const { budgetSeconds } = settings;
   const lastTriedAt = new Date().toISOString();
   const { open: reason } = judgement;
-  programMemory.remember(cacheDirectory, {
-    identity,
+  const note: ProgramMemory = {
     leftOut: [...leftOut.values()],
     verified: reason === null ? set : null,
     programWide: triedOf(offer, programWide, memory?.programWide ?? null, settings.budgetSeconds),
     open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
-  });
+  };
   if (!settings.readonly) {
+    programMemory.remember(store, identity, note);
     for (const decision of found)
       mark(decision, left.get(decision.tunable.key)!, store, inspected.site.deviceKey);
     const shown = seen.filter((one) => one !== null);

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isDefault } from '../backend/configuration.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
+import { placeOf } from '../store/subject.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { lookUp } from '../decision/look-up.ts';
@@ -89,11 +90,11 @@ function workloadsNow(
   { inspected, command, store }: Pick<ProgramToLock, 'inspected' | 'command' | 'store'>,
   locked: ReadonlyMap<string, LockedWorkload>,
   isSame: boolean,
-  { settings, cacheDirectory }: Surroundings,
+  { settings }: Surroundings,
 ): Map<string, LockedWorkload> {
   const { input, site } = inspected;
   const lookup = lookUp(store, input, site, settings);
-  const memory = programMemory.recall(cacheDirectory, programIdentity(command, input.digest, site.deviceKey));
+  const memory = programMemory.recall(store, programIdentity(command, input.digest, placeOf(site)));
   const found = inProgram(lookup.decide(new Map(), NO_RECORD), memory, lookup.marked, settings.inject);
   const workloads = new Map<string, LockedWorkload>();
   for (const { tunable, ...decision } of found) {

@@ -1,4 +1,5 @@
 // A program compiled for ourselves: as it is, and with the configurations of some workloads.
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/index.ts';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
@@ -10,14 +11,14 @@ import type { Purse } from '../program/purse.ts';
 import type { TunedProgram, Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
-import { injectedCommand, originalCompile } from './compile.ts';
+import { injectedCommand, untunedCompile } from './compile.ts';
 import type { Inspected } from './inspect.ts';
 import type { Compile, KeptModules } from './kept-modules.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
 
 export interface ProgramBuilds {
-  /** Compiles it as it is into this file; null when that worked. */
+  /** Compiles it without configurations into this file; null when that worked. */
   readonly stock: (output: string) => Promise<Uncompiled | null>;
   /** With the configurations of these workloads alone. The module is there until another one is asked for. */
   readonly tuned: Ask<TunedProgram | Uncompiled>;
@@ -57,7 +58,17 @@ export function programBuilds(
   ): Promise<Uncompiled | null> => {
     const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
     if (workSeconds < LEAST_SECONDS) return tooLong;
+    const known = await kept.find({ argv, stdin });
+    if (known === output) return null;
     await kept.note(output, null);
+    if (known !== null) {
+      await copyFile(known, output);
+      // Nobody has begun to overwrite it meanwhile.
+      if ((await kept.find({ argv, stdin })) === known) {
+        await kept.note(output, { argv, stdin });
+        return null;
+      }
+    }
     const { code, signal, stdout, stderr, cut } = await askCompiler(
       executable,
       withTrailingFlags(argv, ['-o', output]),
@@ -81,8 +92,7 @@ export function programBuilds(
   const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
     const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : 'left out'));
     const injection = planCompile(own, inspected, command, surroundings);
-    if (injection.route === 'none' && command.rewriting === undefined)
-      return { problem: injection.reason, isLate: false };
+    if (injection.route === 'none') return { problem: injection.reason, isLate: false };
     const digest = await createDigest();
     const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest);
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
@@ -99,7 +109,7 @@ export function programBuilds(
       ]),
     );
     if (problem !== null) return problem;
-    const landing = route === 'none' ? [] : landedOn(texts ?? [], own, route);
+    const landing = landedOn(texts ?? [], own, route);
     const landed = texts && whatLanded(landing);
     // The build that follows needs no proof of it. Where something got lost, it says so, and the next one looks for another way.
     if (landed?.includes(false) === false) {
@@ -111,7 +121,7 @@ export function programBuilds(
 
   return {
     stock(output) {
-      return purse.spend(() => compile(originalCompile(command, inspected), output, secondsNow()));
+      return purse.spend(() => compile(untunedCompile(command, inspected), output, secondsNow()));
     },
     tuned(keys) {
       if (last?.keys !== keys.join()) last = { keys: keys.join(), program: tuned(keys) };

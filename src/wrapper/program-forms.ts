@@ -1,19 +1,26 @@
 // A program in other forms than it is written in: its convolutions are rewritten before the compiler optimises anything. The
 // program is compiled and measured like any other, and ships only where it was run and is right and faster than stock.
-import { passesOf, type Command } from '../compiler/command.ts';
+import type { Command } from '../compiler/command.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
-import { chooseForms } from '../form/choose.ts';
+import { chooseForms, type FormChoice } from '../form/choose.ts';
+import { convolutionKey } from '../form/convolution.ts';
 import { operationsOf } from '../input/operations.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
-import type { ProgramVerdict } from '../program/verdict.ts';
+import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import type { ExplainedForms } from '../report/explain.ts';
 import { mayPreprocess } from '../settings/settings.ts';
+import type { Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import { interpreterPass } from '../spec/pipeline.ts';
-import { FORMS, pathIn, SPECS } from '../system/cache.ts';
+import { pathIn, SPECS } from '../system/cache.ts';
 import { createDigest } from '../system/digest.ts';
-import { memoryOf } from '../system/memory.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
+import type { KeptModules } from './kept-modules.ts';
+import { limitsWithin, mayRun } from './last-word.ts';
+import { programNotes } from './program-notes.ts';
 import { writeOnce } from './write-once.ts';
 
 /** A program in other forms. */
@@ -25,8 +32,6 @@ export interface FormedProgram {
 
 /** What is known of a program in other forms. */
 export interface FormsMemory {
-  /** Of the program in these forms: `programIdentity`. */
-  readonly identity: string;
   /** `open` where nobody has found out. */
   readonly verdict: 'better' | 'worse' | 'open';
   readonly reason: string;
@@ -35,21 +40,17 @@ export interface FormsMemory {
   readonly attempts: number;
 }
 
-export const formsMemory = memoryOf(FORMS, isFormsMemory, { outlivesBuild: true });
+export const formsMemory = programNotes('forms', isFormsMemory);
 
 /** So many builds try to find out; after that only a build with more time. */
 const MOST_ATTEMPTS = 3;
 
-/** The command with all convolutions in their preferred forms; null where none has another form or the user has a pipeline. */
-export async function rewritten(
+/** The command with convolutions in these forms. */
+async function rewritten(
   command: Command,
-  { input: { convolutions, reading } }: Inspected,
-  { settings, cacheDirectory }: Surroundings,
-): Promise<Command | null> {
-  const { ownPipeline, dataTiling } = reading;
-  if (ownPipeline || dataTiling || !mayPreprocess(settings.inject)) return null;
-  const choices = chooseForms(convolutions);
-  if (choices.length === 0) return null;
+  choices: readonly FormChoice[],
+  { cacheDirectory }: Surroundings,
+): Promise<Command> {
   // Nothing of this is loaded for a program without convolutions.
   const { formsSpec, REWRITE } = await import('../form/spec.ts');
   const text = Buffer.from(formsSpec(choices));
@@ -60,13 +61,14 @@ export async function rewritten(
 }
 
 /** Whether a build with this budget should try the program in its forms. */
-export const isWorthTrying = (memory: FormsMemory | null, budgetSeconds: number): boolean =>
-  memory === null ||
-  (memory.verdict === 'open' &&
-    (memory.attempts < MOST_ATTEMPTS || isMoreTime(budgetSeconds, memory.budgetSeconds)));
+const isWorthTrying = (memory: FormsMemory | null, budgetSeconds: number): boolean =>
+  mayRun(budgetSeconds) &&
+  (memory === null ||
+    (memory.verdict === 'open' &&
+      (memory.attempts < MOST_ATTEMPTS || isMoreTime(budgetSeconds, memory.budgetSeconds))));
 
 /** The program with the operations that the compiler makes of its forms; null where the compiler does not get that far. */
-export async function surveyed(
+async function surveyed(
   command: Command,
   { input, site }: Inspected,
   surroundings: Surroundings,
@@ -79,42 +81,139 @@ export async function surveyed(
   return { command, inspected: { site, input: { ...input, ...own } } };
 }
 
+/** A program as it is to be compiled: in other forms where these are better. */
+export interface BetterForms {
+  readonly program: FormedProgram;
+  /** What a run of it said; null where nothing was run. */
+  readonly verdict: ProgramVerdict | null;
+  /** Null where the program has no other forms. */
+  readonly forms: ExplainedForms | null;
+  /** Whether nobody knows yet whether they are better. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * A program in the preferred form of each convolution, where it is known or found out to be better in them. A pipeline of the
+ * user's own takes the place that a rewriting needs.
+ * @param mayMeasure never without a database
+ * @param kept takes what is compiled
+ */
+export async function inBetterForms(
+  written: FormedProgram,
+  store: Store | null,
+  surroundings: Surroundings,
+  kept: KeptModules,
+  mayMeasure: boolean,
+): Promise<BetterForms> {
+  const { settings } = surroundings;
+  const { inspected } = written;
+  const { convolutions, reading } = inspected.input;
+  const isPossible = !reading.ownPipeline && !reading.dataTiling && mayPreprocess(settings.inject);
+  const choices = isPossible ? chooseForms(convolutions) : [];
+  const nothing = { program: written, verdict: null, forms: null, isOpen: false };
+  if (choices.length === 0) return nothing;
+  const formed = await rewritten(written.command, choices, surroundings);
+  const identity = programIdentity(formed, inspected.input.digest, placeOf(inspected.site));
+  const memory = formsMemory.recall(store, identity);
+  const named = choices.map(({ convolution, form }) => ({ convolution: convolutionKey(convolution), form }));
+  const explained = (known: FormsMemory | null): ExplainedForms => ({
+    used: known?.verdict === 'better',
+    reason: known?.reason ?? 'nobody has found out whether the program is better in them',
+    convolutions: named,
+  });
+  const asWritten = { ...nothing, forms: explained(null), isOpen: memory?.verdict !== 'worse' };
+  const known = { forms: explained(memory), isOpen: memory?.verdict === 'open' };
+  const isTried = mayMeasure && store !== null && isWorthTrying(memory, settings.budgetSeconds);
+  if (memory?.verdict !== 'better' && !isTried) return { ...asWritten, ...(memory && known) };
+  const program = await surveyed(formed, inspected, surroundings);
+  if (program === null) return asWritten;
+  if (memory?.verdict === 'better' || store === null) return { program, verdict: null, ...known };
+  const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds));
+  if (turn === null) return asWritten;
+  try {
+    const { verdict, isRefused } = await prove(program, written.command, surroundings, kept);
+    const found = verdictOn(verdict, isRefused, settings.budgetSeconds, memory);
+    formsMemory.remember(store, identity, found);
+    const told = { verdict, forms: explained(found), isOpen: found.verdict === 'open' };
+    if (found.verdict === 'better') return { program, ...told };
+    // The next module that is compiled without configurations is another one.
+    kept.discard();
+    return { program: written, ...told };
+  } finally {
+    turn.release();
+  }
+}
+
+async function prove(
+  program: FormedProgram,
+  written: Command,
+  surroundings: Surroundings,
+  kept: KeptModules,
+): Promise<{ readonly verdict: ProgramVerdict; readonly isRefused: boolean }> {
+  // Nothing of this is loaded on a hit.
+  const [{ FormsError, proveForms }, { NotVerifiedError }, { interruptible }, { storyOf }] =
+    await Promise.all([
+      import('./prove-forms.ts'),
+      import('./callable.ts'),
+      import('./interruptible.ts'),
+      import('../report/story.ts'),
+    ]);
+  const { budgetSeconds } = surroundings.settings;
+  const limits = { ...limitsWithin(budgetSeconds, true), runSeconds: RUN_SHARE * budgetSeconds };
+  const story = storyOf(null);
+  story.tryForms();
+  try {
+    const verdict = await interruptible(
+      (signal) => proveForms(program, written, surroundings, kept, limits, signal),
+      () => {
+        story.clear();
+        kept.discard();
+      },
+    );
+    story.endForms(verdict);
+    return { verdict, isRefused: false };
+  } catch (error) {
+    const isRefused = error instanceof FormsError;
+    if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
+    return { verdict: notVerified(error.message), isRefused };
+  } finally {
+    story.clear();
+  }
+}
+
+/** How much of the budget both programs may run. */
+const RUN_SHARE = 0.25;
+
 /** What a run of a program in its forms says of them. */
-export function verdictOn(
-  { command, inspected }: FormedProgram,
-  verdict: ProgramVerdict | null,
+function verdictOn(
+  { functions, reason: problem }: ProgramVerdict,
+  isRefused: boolean,
   budgetSeconds: number,
   before: FormsMemory | null,
 ): FormsMemory {
-  const identity = formsIdentity(command, inspected);
   const known = (verdict: FormsMemory['verdict'], reason: string): FormsMemory => ({
-    ...{ identity, verdict, reason, budgetSeconds },
+    ...{ verdict, reason, budgetSeconds },
     attempts: 1 + (before?.attempts ?? 0),
   });
-  const functions = verdict?.functions ?? [];
+  const unknown = problem ?? 'there was no time to find out';
+  if (isRefused) return known('worse', unknown);
   const wrong = functions.find(({ equal }) => equal === false);
   if (wrong !== undefined) return known('worse', wrong.reason ?? 'its results are different');
-  const ratios = functions.map(({ equal, timing }) => (equal === true ? timing : null));
-  if (functions.length === 0 || ratios.some((timing) => timing === null))
-    return known('open', verdict?.reason ?? 'there was no time to find out');
-  const least = Math.min(...ratios.map((timing) => timing!.ratio));
+  const timings = functions.flatMap(({ equal, timing }) =>
+    equal === true && timing !== null ? [timing] : [],
+  );
+  if (timings.length === 0 || timings.length < functions.length) return known('open', unknown);
+  const least = Math.min(...timings.map(({ ratio }) => ratio));
   return least >= LEAST_RATIO
-    ? known('better', `${least.toFixed(2)}x as fast as stock`)
-    : known('worse', `it takes ${(1 / least).toFixed(2)}x as long as stock`);
+    ? known('better', `${least.toFixed(2)}x as fast as it is written`)
+    : known('worse', `it takes ${(1 / least).toFixed(2)}x as long as it is written`);
 }
 
-export const formsIdentity = (command: Command, { input, site }: Inspected): string =>
-  programIdentity(command, input.digest, site.deviceKey);
-
-/** Whether a command compiles its program in other forms. */
-export const isRewritten = (command: Command): boolean => passesOf(command).length > 0;
-
 function isFormsMemory(value: unknown): value is FormsMemory {
-  const { identity, verdict, reason, budgetSeconds, attempts } = (value ?? {}) as Partial<
+  const { verdict, reason, budgetSeconds, attempts } = (value ?? {}) as Partial<
     Record<keyof FormsMemory, unknown>
   >;
   return (
-    typeof identity === 'string' &&
     (verdict === 'better' || verdict === 'worse' || verdict === 'open') &&
     typeof reason === 'string' &&
     typeof budgetSeconds === 'number' &&

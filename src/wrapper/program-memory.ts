@@ -5,8 +5,7 @@ import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { mayPreprocess, type InjectRoute } from '../settings/settings.ts';
 import type { Undecided } from '../store/store.ts';
-import { PROGRAMS } from '../system/cache.ts';
-import { memoryOf } from '../system/memory.ts';
+import { programNotes } from './program-notes.ts';
 
 /** A configuration that a program is worse with. */
 export interface LeftOut {
@@ -17,8 +16,6 @@ export interface LeftOut {
 }
 
 export interface ProgramMemory {
-  /** Of the program, see `programIdentity`. */
-  readonly identity: string;
   readonly leftOut: readonly LeftOut[];
   /** What the program was found to be right and no slower with, see `injectedSet`; null when that is not known of any. */
   readonly verified: string | null;
@@ -39,7 +36,7 @@ export interface TriedProgramWide {
   readonly budgetSeconds: number | null;
 }
 
-export const programMemory = memoryOf(PROGRAMS, isProgramMemory, { outlivesBuild: true });
+export const programMemory = programNotes('program', isProgramMemory);
 
 /** What is injected into a program and how, in whatever order: another set is another program. */
 export function injectedSet(decisions: readonly Decision[], route: string): string {
@@ -98,11 +95,10 @@ export function whyLeftOut(
 }
 
 function isProgramMemory(value: unknown): value is ProgramMemory {
-  const { identity, leftOut, verified, programWide, open } = (value ?? {}) as Partial<
+  const { leftOut, verified, programWide, open } = (value ?? {}) as Partial<
     Record<keyof ProgramMemory, unknown>
   >;
   return (
-    typeof identity === 'string' &&
     Array.isArray(leftOut) &&
     leftOut.every((one) => hasTexts(one, ['workload', 'configuration', 'reason'])) &&
     (verified === null || typeof verified === 'string') &&

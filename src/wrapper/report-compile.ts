@@ -22,8 +22,10 @@ export function reportCompile(
     decisions,
     injection,
     verdict,
+    forms,
     lock,
-  }: Pick<Counted, 'decisions' | 'injection' | 'verdict'> & { readonly lock: LockedBuild | null },
+  }: Pick<Counted, 'decisions' | 'injection' | 'verdict'> &
+    Pick<Explanation, 'forms'> & { readonly lock: LockedBuild | null },
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
 ): void {
@@ -39,9 +41,10 @@ export function reportCompile(
     route: ending.fallback === null ? injection.route : 'none',
     applied: ending.applied,
     command: [command.compiler.executable, ...ending.argv],
-    reason: ending.fallback ?? (injection.route === 'none' ? injection.reason : null),
+    reason: ending.fallback ?? (injection.route === 'none' && forms?.used !== true ? injection.reason : null),
     operations: explainOperations(inspected.input.bytes, inputName(command), decisions, ending.landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
+    forms,
     program: verdict,
     seconds: {
       total: seconds(),
@@ -66,6 +69,7 @@ export function reportPass(pass: PassThrough, command: Command, surroundings: Su
     reason: pass.pass,
     operations: explainOperations(pass.input ?? new Uint8Array(), inputName(command), pass.decisions, null),
     lock: null,
+    forms: null,
     program: null,
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   }));

@@ -125,6 +125,7 @@ export async function resolve(
     await askOthers(surveyed);
     open = toTune();
   }
+  const reserved = command.rewriting === undefined ? 0 : PROGRAM_SHARE * settings.budgetSeconds;
   const tuned =
     open.length === 0
       ? NOTHING_TUNED
@@ -135,7 +136,7 @@ export async function resolve(
           command,
           surroundings,
           kept,
-          settings.budgetSeconds - seconds(),
+          settings.budgetSeconds - seconds() - reserved,
           patience(),
         );
   const { results, undecided } = tuned;
@@ -152,6 +153,12 @@ export async function resolve(
   const decisions = decide(results, tuned.whyNot, undecided);
   return resolved({ inspected: surveyed, decisions, seconds: seconds(), settled });
 }
+
+/**
+ * What a program in other forms keeps of the budget, to be run with all of its operations data-tiled. That takes seconds, and gains
+ * more than the tiles of a few operations.
+ */
+const PROGRAM_SHARE = 0.4;
 
 const NOTHING_TUNED: TuneOutcome = { results: new Map(), undecided: new Map(), whyNot: '' };
 
@@ -256,7 +263,7 @@ async function askDispatches(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const { settings, cacheDirectory } = surroundings;
-  const limits = limitsWithin(settings.budgetSeconds);
+  const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
   const compileSeconds = limits.compileSeconds / 2;
   const identity = inputIdentity(command, inspected.input.digest);
   const surveySeconds = surveyMemory.recall(cacheDirectory, identity)?.seconds ?? 0;

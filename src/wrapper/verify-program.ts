@@ -2,7 +2,6 @@
 import { isBytecode } from 'mlir-parser-ts';
 import type { Command } from '../compiler/command.ts';
 import { needsOf } from '../backend/index.ts';
-import type { Injection } from '../inject/plan.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { assess, gainBeside, judgementWith } from '../program/assess.ts';
@@ -90,8 +89,7 @@ export async function verifyTuned(
   const { functions, called, skipped } = callable;
   const injection = planCompile(decisions, inspected, command, surroundings);
   const keys = keysOf(decisions);
-  const isRewritten = command.rewriting !== undefined;
-  const isInjecting = injection.route !== 'none' || isRewritten;
+  const isInjecting = injection.route !== 'none';
   if ((isInjecting || offer.size > 0) && called.length === 0) {
     const reason =
       functions === 0 ? 'no public function was found in it' : 'none of its functions can be run';
@@ -103,9 +101,8 @@ export async function verifyTuned(
     };
   }
   const stock = await compileStock();
-  if (!isInjecting && offer.size === 0) {
-    const reason = whyNone(injection);
-    const verdict = { functions: [], skipped, leftOut: [], injected: false, reason };
+  if (injection.route === 'none' && offer.size === 0) {
+    const verdict = { functions: [], skipped, leftOut: [], injected: false, reason: injection.reason };
     const judgement = { kept: keys, leftOut: [], open: null };
     return { verdict, judgement, workloads: [], programWide: NOTHING_CHOSEN };
   }
@@ -133,7 +130,6 @@ export async function verifyTuned(
     isInjecting ? keys : [],
     programRuns(contests, builds.tuned, runSeconds),
     suspects,
-    isRewritten,
   );
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
@@ -162,17 +158,14 @@ export async function verifyTuned(
   }
   const { judgement } = own;
   const { open } = judgement;
-  const why = whyNone(injection) ?? 'it is worse with each of its configurations';
+  const why = isInjecting ? 'it is worse with each of its configurations' : injection.reason;
   const found = { functions: own.functions, skipped, leftOut: told(judgement) };
   const verdict: ProgramVerdict =
-    judgement.kept.length === 0 && !isRewritten
+    judgement.kept.length === 0
       ? { ...found, injected: false, reason: why }
       : { ...found, injected: true, reason: open };
   return { verdict, judgement, workloads: own.workloads, programWide };
 }
-
-const whyNone = (injection: Injection): string | null =>
-  injection.route === 'none' ? injection.reason : null;
 
 const told = ({ leftOut }: Judgement) => leftOut.map(({ key, reason }) => ({ workload: key, reason }));
 
@@ -187,7 +180,7 @@ const doesNotCompile = (what: string, { problem, isLate }: Uncompiled) =>
   new NotVerifiedError(`${what} does not compile: ${problem}`, isLate);
 
 /** Narrow floats that a program uses, as far as workloads and its text say. */
-function roundedTypes(keys: readonly string[], input: Uint8Array): string[] {
+export function roundedTypes(keys: readonly string[], input: Uint8Array): string[] {
   const text = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
   const isUsed = (type: string) =>
     keys.some((key) => key.includes(type)) || (!isBytecode(input) && text.includes(type));

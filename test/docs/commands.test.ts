@@ -86,7 +86,10 @@ async function check({ command, argv }: Call, isInline: boolean): Promise<void> 
       expect(Object.keys(scripts)).toContain(name);
       const [source] = /\b[\w/]+\.ts$/.exec(scripts[name]!) ?? [];
       const options = rest.flatMap((word) => /^--([a-z][\w-]+)/.exec(word)?.[1] ?? []);
-      for (const option of options) expect(read(source!)).toMatch(new RegExp(`['-]${option}\\b`));
+      // What a script does is in its folder, too.
+      const partsOf = (script: string) => globSync(script.replace(/\.ts$/, '/*.ts'), { cwd: root });
+      for (const option of options)
+        expect([source!, ...partsOf(source!)].map(read).join('')).toMatch(new RegExp(`['-]${option}\\b`));
       return;
     }
     default:

@@ -188,6 +188,14 @@ describe('a dispatch whose root reads with strides', () => {
     expect(digestOf(wider)).not.toBe(digest);
   });
 
+  test('has small integers for constants that the survey leaves out', () => {
+    const constant = (type: string) => `        %q = arith.constant dense_resource<__elided__> : ${type}\n`;
+    const textOf = (more: string) => one({ ...STRIDED, more })[0]!.form.workload.context!.dispatch!.text;
+    expect(textOf(constant('tensor<5xf32>'))).toContain('dense<[0.0, 1.0, 2.0, 3.0, 0.0]> : tensor<5xf32>');
+    expect(textOf(constant('tensor<2x3xi8>'))).toContain('dense<[[0, 1, 2], [3, 0, 1]]> : tensor<2x3xi8>');
+    expect(textOf(constant('tensor<3xi1>'))).toContain('dense<[false, true, false]> : tensor<3xi1>');
+  });
+
   test.each<[string, Partial<DispatchText>]>([
     [
       'reads an index from memory',
@@ -196,8 +204,8 @@ describe('a dispatch whose root reads with strides', () => {
     ['knows where it is', { more: '        %q = linalg.index 0 : index\n' }],
     ['does something that is not known', { more: '        %q = iree_linalg_ext.sort %0 : f32\n' }],
     [
-      'has a constant of which the text is not there',
-      { more: '        %q = arith.constant dense_resource<__elided__> : tensor<9xf32>\n' },
+      'has a large constant of which the text is not there',
+      { more: '        %q = arith.constant dense_resource<__elided__> : tensor<4097xf32>\n' },
     ],
     ['has a type that is no word', { types: ['8x8x32xcomplex<f32>', '32x48xf32', '4x4x48xf32'] }],
     ['has dynamic sizes', { types: ['?x8x32xf32', '32x48xf32', '4x4x48xf32'] }],

@@ -37,7 +37,6 @@ test('everything that a build leaves there has its place in the list', async () 
       'options-*.json',
       'target-*.json',
       'plans/plan-*.json',
-      'programs/program-*.json',
       'replays/replay-*.json',
       'surveys/survey-*.json',
       'specs/*.mlir',

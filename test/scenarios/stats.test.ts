@@ -32,7 +32,7 @@ test('stats tell what became of every compile and operation, and why', async () 
   // An older compiler in disguise: it fails on every tuning spec.
   // In so little time nobody looks at the program before it is compiled.
   const refusing = { ...misbehavingCompiler(place, '*tuning-spec*', 'exit 1'), IREE_TUNED_BUDGET: '14' };
-  await build(oddMatmul, ['--iree-tuned-inject=spec'], refusing);
+  await build(`// A program of its own.\n${oddMatmul}`, ['--iree-tuned-inject=spec'], refusing);
 
   // Only looked at: the numbers are still there afterwards.
   await statistics(place, [], { IREE_TUNED_READONLY: '1' });

@@ -1,9 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shortHash } from '../../src/system/hash.ts';
 import { planMemory } from '../../src/wrapper/plan-memory.ts';
-import { programMemory } from '../../src/wrapper/program-memory.ts';
 import { tidyUp } from '../../src/system/tidy.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -15,23 +14,15 @@ const age = (path: string, read: number, written = read) => {
 
 const spec = `${shortHash('spec')}.mlir`;
 
-/** A cache directory with a plan, what was found out about a program, a spec and a file that is not ours. */
+/** A cache directory with a plan, a spec and a file that is not ours. */
 function cache() {
   const directory = temporaryDirectory();
   planMemory.remember(directory, { identity: 'a', state: 'proven', landed: null });
-  programMemory.remember(directory, {
-    identity: 'a',
-    leftOut: [],
-    verified: null,
-    programWide: null,
-    open: null,
-  });
   mkdirSync(join(directory, 'specs'));
   writeFileSync(join(directory, 'specs', spec), 'module {}');
   writeFileSync(join(directory, 'plans', 'notes.txt'), 'mine');
   const files = [
     planMemory.pathOf(directory, 'a'),
-    programMemory.pathOf(directory, 'a'),
     join(directory, 'specs', spec),
     join(directory, 'plans', 'notes.txt'),
   ] as const;
@@ -43,18 +34,7 @@ test('what was not used for a long time is removed, and nothing else', () => {
   for (const file of files) age(file, 31);
   tidyUp(directory);
   // A spec outlives the plans that name it.
-  expect(files.map((file) => existsSync(file))).toEqual([false, true, true, true]);
-});
-
-test('what is known of a program stays for a year', () => {
-  const { directory, files } = cache();
-  age(files[1], 350);
-  tidyUp(directory);
-  expect(existsSync(files[1])).toBe(true);
-  rmSync(join(directory, 'tidied'));
-  age(files[1], 370);
-  tidyUp(directory);
-  expect(existsSync(files[1])).toBe(false);
+  expect(files.map((file) => existsSync(file))).toEqual([false, true, true]);
 });
 
 test('what was read lately stays, whenever it was written', () => {
@@ -66,9 +46,9 @@ test('what was read lately stays, whenever it was written', () => {
 
 test('specs go when no plan can name them any more', () => {
   const { directory, files } = cache();
-  age(files[2], 91);
+  age(files[1], 91);
   tidyUp(directory);
-  expect(existsSync(files[2])).toBe(false);
+  expect(existsSync(files[1])).toBe(false);
 });
 
 test('what a launcher noted since another start of the machine goes with its folder', () => {

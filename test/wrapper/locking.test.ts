@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { configurationText } from '../../src/backend/index.ts';
 import type { Configuration, OwnConfiguration } from '../../src/backend/configuration.ts';
+import { placeOf } from '../../src/store/subject.ts';
 import { programIdentity } from '../../src/compiler/command-identity.ts';
 import { DEFAULT_RECORD } from '../lock/support.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
@@ -43,6 +44,8 @@ function stored(records: Readonly<Record<number, Configuration>>, evidence: Part
   return store;
 }
 
+const identity = programIdentity(command, input.digest, placeOf(site));
+
 /** A machine on which plans are known to land by these routes, so that no compiler is asked. */
 function machine({
   lost = [],
@@ -50,12 +53,6 @@ function machine({
 }: { lost?: readonly Route[]; memory?: Partial<ProgramMemory> } = {}) {
   const surroundings = surroundingsOf();
   const { cacheDirectory } = surroundings;
-  const identity = programIdentity(command, input.digest, site.deviceKey);
-  if (Object.keys(memory).length > 0)
-    programMemory.remember(cacheDirectory, {
-      ...{ identity, leftOut: [], verified: null, programWide: null, open: null },
-      ...memory,
-    });
   return {
     surroundings,
     /** Locks the program, where these workloads are what is compiled. */
@@ -64,6 +61,10 @@ function machine({
       before: LockedProgram | null,
       compiled: Readonly<Record<number, Configuration>>,
     ) {
+      if (store !== null && Object.keys(memory).length > 0) {
+        const nothing = { leftOut: [], verified: null, programWide: null, open: null };
+        programMemory.remember(store, identity, { ...nothing, ...memory });
+      }
       const workloads = new Map(
         Object.entries(compiled).map(([m, configuration]): [string, LockedWorkload] => [
           keyOf(Number(m)),

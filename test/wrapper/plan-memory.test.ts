@@ -49,7 +49,9 @@ test('a plan is the same wherever its output goes, and another one for other fla
 });
 
 test('what is known of a program is known of it on one device', () => {
-  const identity = (device: string, digest = 'digest') => programIdentity(commandOf(...argv), digest, device);
+  const place = { target: 'llvm-cpu znver4', compiler: '3.13.0' };
+  const identity = (device: string, digest = 'digest') =>
+    programIdentity(commandOf(...argv), digest, { ...place, device });
   expect(identity('a CPU local-sync threads=1')).toBe(identity('a CPU local-sync threads=1'));
   expect(identity('a CPU local-task threads=8')).not.toBe(identity('a CPU local-sync threads=1'));
   expect(identity('a CPU local-sync threads=1', 'another')).not.toBe(identity('a CPU local-sync threads=1'));

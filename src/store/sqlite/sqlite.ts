@@ -229,6 +229,14 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         }),
         toUndecided,
       ),
+    programNote: (kind, program) => {
+      const [row] = read<{ note: string }>(sql.SELECT_PROGRAM_NOTE, { kind, program });
+      return row === undefined ? null : (JSON.parse(row.note) as unknown);
+    },
+    noteProgram: (kind, program, note) => {
+      const writtenAt = now().toISOString();
+      write(() => statement(sql.NOTE_PROGRAM).run({ kind, program, note: JSON.stringify(note), writtenAt }));
+    },
     subject: (key) => valid(read<SubjectRow>(sql.SELECT_SUBJECT, keysOf(key)), toSubject)[0],
     devices: () => valid(read<DeviceRow>(sql.SELECT_DEVICES), toDevice),
     nameDevice: (name, { key, form }) => {

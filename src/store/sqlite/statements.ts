@@ -196,6 +196,12 @@ export const FIND_UNDECIDED = `
 
 export const DELETE_UNDECIDED = 'DELETE FROM undecided WHERE subject = ?';
 
+export const SELECT_PROGRAM_NOTE = 'SELECT note FROM program_note WHERE program = @program AND kind = @kind';
+
+export const NOTE_PROGRAM = `
+  INSERT INTO program_note (program, kind, note, written_at) VALUES (@program, @kind, @note, @writtenAt)
+  ON CONFLICT (program, kind) DO UPDATE SET note = excluded.note, written_at = excluded.written_at`;
+
 export const SELECT_DEVICES = `
   SELECT d.key, coalesce(d.own, d.form) AS form, n.name
   FROM device AS d LEFT JOIN device_name AS n ON n.device = d.id ORDER BY d.key`;

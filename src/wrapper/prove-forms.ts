@@ -1,0 +1,68 @@
+// A program in other forms against the program as it is written, before anything of it is tuned: equal results first, then which
+// is faster.
+import { programRuns } from '../program/runs.ts';
+import { purseOf } from '../program/purse.ts';
+import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Command } from '../compiler/command.ts';
+import { UserError } from '../system/user-error.ts';
+import { callableOf, callsOf, measuringTools } from './callable.ts';
+import type { KeptModules } from './kept-modules.ts';
+import { programBuilds } from './program-builds.ts';
+import type { FormedProgram } from './program-forms.ts';
+import { roundedTypes, type Limits } from './verify-program.ts';
+
+/** File of the program as it is written. */
+const WRITTEN = 'written.vmfb';
+
+/**
+ * Compiles both programs at once and runs them. For whoever has the turn to measure.
+ * @param written the command without forms
+ * @param kept takes the program in its forms as the one that configurations are compared with
+ * @throws FormsError when the compiler does not take the forms
+ * @throws NotVerifiedError when the runtime's tools are missing
+ * @throws StoppedError when the signal fires
+ */
+export async function proveForms(
+  { command, inspected }: FormedProgram,
+  written: Command,
+  surroundings: Surroundings,
+  kept: KeptModules,
+  limits: Limits,
+  signal: AbortSignal,
+): Promise<ProgramVerdict> {
+  const folder = kept.folder(surroundings);
+  if (folder === null) return notVerified('nothing can be written to the cache folder');
+  const tools = measuringTools(command, surroundings);
+  const purse = purseOf(limits.compileSeconds);
+  const means = { kept, folder, purse, mostSeconds: limits.compileSeconds / 2 };
+  const path = `${folder}/${WRITTEN}`;
+  const [problem, module] = await Promise.all([
+    programBuilds(written, inspected, [], surroundings, means).stock(path),
+    kept.compiledStock(programBuilds(command, inspected, [], surroundings, means), folder),
+  ]);
+  if (problem !== null) return notVerified(`the program does not compile: ${problem.problem}`);
+  if (typeof module !== 'string') {
+    // A form that the compiler cannot take is worse than none.
+    if (!module.isLate) throw new FormsError(module.problem);
+    return notVerified(module.problem);
+  }
+  const compiled = () => Promise.resolve(path);
+  const callable = await callableOf(written, inspected, surroundings, compiled, limits.inputBytes);
+  if (callable.called.length === 0) return notVerified('none of its functions can be run');
+  // Sums of a convolution are added in another order, in as many steps as the program has.
+  const roundsTo = roundedTypes([], inspected.input.bytes);
+  const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
+  const contests = (await callsOf(callable, folder)).map((call) => ({ ...shared, ...call }));
+  const formed = () => Promise.resolve({ module, dispatches: new Map<string, readonly string[]>() });
+  const runs = programRuns(contests, formed, limits.runSeconds);
+  const { results, reason } = await runs.compare([]);
+  if (results === 'equal') await runs.ratio([]);
+  const verdict = { functions: runs.verdictsOf([]), skipped: callable.skipped, leftOut: [] };
+  return { ...verdict, injected: true, reason };
+}
+
+/** The compiler does not take a program in its forms. */
+export class FormsError extends UserError {
+  override readonly name = 'FormsError';
+}

@@ -1,0 +1,131 @@
+// Convolutions with their channels first: in another form where the program is better in it.
+import { chmodSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
+import { HOST, Workplace } from './support.ts';
+
+const tensor = (shape: readonly number[]) => ({ shape, elementType: 'f32' });
+
+const DEPTHWISE: Convolution = {
+  name: 'linalg.depthwise_conv_2d_nchw_chw',
+  image: tensor([1, 32, 66, 66]),
+  filter: tensor([32, 3, 3]),
+  result: tensor([1, 32, 64, 64]),
+  strides: [1, 1],
+  dilations: [1, 1],
+};
+
+const program = `
+func.func @main(%image: tensor<1x32x66x66xf32>, %filter: tensor<32x3x3xf32>) -> tensor<1x32x64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x32x64x64xf32>
+  %filled = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x32x64x64xf32>) -> tensor<1x32x64x64xf32>
+  %0 = linalg.depthwise_conv_2d_nchw_chw {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>} ins(%image, %filter : tensor<1x32x66x66xf32>, tensor<32x3x3xf32>) outs(%filled : tensor<1x32x64x64xf32>) -> tensor<1x32x64x64xf32>
+  return %0 : tensor<1x32x64x64xf32>
+}
+`;
+
+const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+const convolutions = [{ convolution: convolutionKey(DEPTHWISE), form: 'shifted-slices' }];
+
+/** @param slower whether the program as it is written takes longer than in its forms */
+function workplace(slower: boolean): Workplace {
+  const place = Workplace.simulated();
+  place.write('in.mlir', program);
+  if (slower) place.write('slower', '.');
+  return place;
+}
+
+const isRewritten = (command: readonly string[]) =>
+  command.some((flag) => /^--iree-preprocessing-pass-pipeline=.*iree_tuned_forms/.test(flag));
+
+test('a program that is faster in other forms is compiled in them, from then on by every build', async () => {
+  const place = workplace(true);
+  const first = await place.explain(argv);
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  const used = {
+    used: true,
+    reason: expect.stringMatching(/^\d+\.\d\dx as fast as it is written$/) as string,
+    convolutions,
+  };
+  expect(first.explanation).toMatchObject({ reason: null, forms: used, program: { injected: true } });
+  expect(isRewritten(first.explanation.command)).toBe(true);
+  const output = place.read('out.vmfb');
+
+  const second = await place.explain(argv);
+  expect(second.explanation).toMatchObject({ forms: used, program: null, seconds: { tuning: 0 } });
+  expect(place.read('out.vmfb')).toEqual(output);
+
+  // The database alone knows it.
+  place.remove('cache');
+  const elsewhere = await place.explain([...argv, '--iree-tuned-budget=0']);
+  expect(elsewhere.explanation).toMatchObject({ forms: used, program: null });
+  expect(place.read('out.vmfb')).toEqual(output);
+
+  const { stdout, stderr } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
+  expect(stdout.toString() + stderr).toContain(
+    'Compiled with convolutions in other forms (1 as shifted-slices): ',
+  );
+});
+
+test('a program that is slower in other forms stays as it is written, and is tried once', async () => {
+  const place = workplace(false);
+  place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  for (const isFirst of [true, false]) {
+    const { code, explanation } = await place.explain(argv);
+    expect(code).toBe(0);
+    expect(explanation).toMatchObject({
+      route: 'none',
+      forms: { used: false, reason: 'it takes 2.00x as long as it is written', convolutions },
+    });
+    expect(isRewritten(explanation.command)).toBe(false);
+    expect(place.read('out.vmfb')).toEqual(place.read('stock.vmfb'));
+    expect(place.has('runs')).toBe(isFirst);
+    if (isFirst) place.remove('runs');
+  }
+});
+
+test('a program whose results are different in other forms stays as it is written', async () => {
+  const place = workplace(true);
+  place.write('wrong', '.');
+  const { explanation } = await place.explain(argv);
+  expect(explanation).toMatchObject({ route: 'none', forms: { used: false } });
+  expect(explanation.forms!.reason).toMatch(/differ|result/);
+  expect(isRewritten(explanation.command)).toBe(false);
+});
+
+test.each([
+  ['nothing may be measured', ['--iree-tuned-budget=0'], { used: false }],
+  ['the budget is too small to run a program', ['--iree-tuned-budget=10'], { used: false }],
+  ['the user says how configurations are injected', ['--iree-tuned-inject=spec'], null],
+  ['the user has a pipeline', ['--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)'], null],
+  ['the user has data tiling', ['--iree-global-opt-data-tiling'], null],
+])('a program stays as it is written where %s', async (_, flags, forms) => {
+  const place = workplace(true);
+  const { code, explanation } = await place.explain([...argv, ...flags]);
+  expect(code).toBe(0);
+  if (forms === null) expect(explanation.forms).toBeNull();
+  else expect(explanation.forms).toMatchObject(forms);
+  expect(isRewritten(explanation.command)).toBe(false);
+});
+
+test('a form that the compiler does not take is no failure of the build', async () => {
+  const place = new Workplace({ IREE_TUNED_BUDGET: '20' });
+  place.write('in.mlir', program);
+  place.write(
+    'iree-compile',
+    `#!/bin/sh
+case "$*" in *iree_tuned_forms*) echo 'forms.mlir:1:1: error: refused' >&2; exit 1 ;; esac
+exec '${rememberingCompiler}' "$@"
+`,
+  );
+  const script = place.path('iree-compile');
+  chmodSync(script, 0o755);
+  const { code, stderr, explanation } = await place.explain(argv, { env: { IREE_TUNED_COMPILER: script } });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(explanation).toMatchObject({ route: 'none', forms: { used: false } });
+  await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+  expect(place.read('out.vmfb')).toEqual(place.read('stock.vmfb'));
+});
