@@ -37,6 +37,7 @@ const EXAMPLES: Readonly<Record<string, { macs: number; budget: number }>> = {
   matmul_384x768x768: { macs: 384 * 768 * 768, budget: 25 },
   matmul_997x997x997: { macs: 997 ** 3, budget: 40 },
   matmul_1x4096x4096: { macs: 4096 * 4096, budget: 20 },
+  mobile_layers: { macs: 112 * 112 * (16 * 27 + 16 * 9 + 32 * 16), budget: 25 },
 };
 
 /** Rounds of timing, and about the seconds that they may take. */
@@ -45,8 +46,9 @@ const TIMING = { pairs: 5, seconds: 60 };
 const isDecided = ({ operations }: Explanation) =>
   operations.every(({ outcome }) => outcome === 'hit' || outcome === 'tuned');
 
-function describeOutcomes({ operations, applied }: Explanation): string {
-  const outcomes = [...new Set(operations.map(({ outcome }) => outcome))].join(', ');
+function describeOutcomes({ operations, applied, forms }: Explanation): string {
+  const rewritten = forms?.used === true ? ['rewritten'] : [];
+  const outcomes = [...new Set([...rewritten, ...operations.map(({ outcome }) => outcome)])].join(', ');
   return applied === true
     ? `${outcomes}, applied`
     : applied === false

@@ -88,7 +88,7 @@ export interface BetterForms {
   readonly verdict: ProgramVerdict | null;
   /** Null where the program has no other forms. */
   readonly forms: ExplainedForms | null;
-  /** Whether nobody knows yet whether they are better. */
+  /** Whether the next build would try to find out whether they are better. */
   readonly isOpen: boolean;
 }
 
@@ -121,15 +121,19 @@ export async function inBetterForms(
     reason: known?.reason ?? 'nobody has found out whether the program is better in them',
     convolutions: named,
   });
-  const asWritten = { ...nothing, forms: explained(null), isOpen: memory?.verdict !== 'worse' };
-  const known = { forms: explained(memory), isOpen: memory?.verdict === 'open' };
+  const asWritten = { ...nothing, forms: explained(memory) };
   const isTried = mayMeasure && store !== null && isWorthTrying(memory, settings.budgetSeconds);
-  if (memory?.verdict !== 'better' && !isTried) return { ...asWritten, ...(memory && known) };
+  if (memory?.verdict !== 'better' && !isTried) return asWritten;
   const program = await surveyed(formed, inspected, surroundings);
-  if (program === null) return asWritten;
-  if (memory?.verdict === 'better' || store === null) return { program, verdict: null, ...known };
+  if (memory?.verdict === 'better' || store === null)
+    return program === null ? asWritten : { ...asWritten, program };
+  if (program === null) {
+    const found = verdictOn(notVerified(NOT_COMPILED), false, settings.budgetSeconds, memory);
+    formsMemory.remember(store, identity, found);
+    return { ...asWritten, forms: explained(found), isOpen: true };
+  }
   const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds));
-  if (turn === null) return asWritten;
+  if (turn === null) return { ...asWritten, isOpen: true };
   try {
     const { verdict, isRefused } = await prove(program, written.command, surroundings, kept);
     const found = verdictOn(verdict, isRefused, settings.budgetSeconds, memory);
@@ -180,6 +184,8 @@ async function prove(
     story.clear();
   }
 }
+
+const NOT_COMPILED = 'the compiler does not get as far as code generation';
 
 /** How much of the budget both programs may run. */
 const RUN_SHARE = 0.25;
