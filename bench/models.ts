@@ -26,7 +26,7 @@ import {
 import { measureEach } from './shared/each-model.ts';
 import { gainOf, gainText, listed, ratingOf, ratioText, worstText, type Rating } from './shared/gains.ts';
 import { mainOf, rootsOf } from './shared/program.ts';
-import { either } from './shared/rows.ts';
+import { either, endingText, tuningText } from './shared/rows.ts';
 import { compileBoth, openTools, type State, type Tools } from './shared/stock-and-tuned.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 
@@ -132,7 +132,7 @@ const HEADER = [
 const WIDTHS = [0, 8, 8, 19, 9, 12, 7, 7, 10, 8, 0];
 
 function cells(result: Result): string[] {
-  const { model, verdict, coverage, explanation, state } = result;
+  const { model, verdict, coverage, explanation } = result;
   const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
   return [
     model,
@@ -144,9 +144,8 @@ function cells(result: Result): string[] {
     percent(coverage?.decided),
     percent(coverage?.applied),
     explanation?.route ?? '-',
-    // None is not worth a number.
-    formatSeconds(explanation?.seconds.tuning || NaN),
-    [state === 'compiled by both' ? null : state, result.reason].filter((text) => text !== null).join(': '),
+    tuningText(explanation),
+    endingText(result),
   ];
 }
 

@@ -1,4 +1,4 @@
-// What kinds of work a program's time goes into. Pure.
+// Shares of a program's time by kind of work. Pure.
 import { LEAST_SHARE, percent, type DispatchTime } from '../shared/coverage.ts';
 
 export interface KindShare {

@@ -60,7 +60,7 @@ def keep_what_is_used(graph):
 
 
 def random_weights(graph, random):
-    """Values for the weights, by name. What is left says how something is done: shapes, ratios."""
+    """Values for the weights, by name. Other constants, such as shapes and ratios, stay."""
     initializers = {one.name: one for one in graph.initializer}
     weights = {}
 

@@ -14,7 +14,7 @@ import type { Peer } from './peer.ts';
 import type { Prepared, Request } from './prepared.ts';
 import { timeAll, timeAllDispatches, type Contestant } from './times.ts';
 
-/** What was found out of one model; null is what was not. */
+/** Measurements of one model; null for those that were not made. */
 export interface Result {
   readonly model: string;
   readonly state: State | 'not prepared' | 'not measured';

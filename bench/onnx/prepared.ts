@@ -41,7 +41,7 @@ export async function lightModels(python: string): Promise<string[]> {
 }
 
 /**
- * What a command line asks for.
+ * The models of a command line.
  * @param models names of light models, and paths of files; none for all light models
  * @param withArchives whether each is also asked for with its weights in an archive
  */

@@ -4,7 +4,7 @@ import { counted } from '../shared/arguments.ts';
 import { leftLines } from '../shared/coverage.ts';
 import type { Table } from '../shared/each-model.ts';
 import { gainOf, gainText, listed, ratingOf, ratioText, worstText, type Rating } from '../shared/gains.ts';
-import { either } from '../shared/rows.ts';
+import { either, endingText, tuningText } from '../shared/rows.ts';
 import { kindLines } from './kinds.ts';
 import type { Result } from './measure.ts';
 
@@ -26,7 +26,7 @@ export const table: Table<Result> = {
 };
 
 function cells(result: Result): string[] {
-  const { model, verdict, onnxRuntime, compileSeconds, explanation, state } = result;
+  const { model, verdict, onnxRuntime, compileSeconds, explanation } = result;
   const [peer = NaN] = onnxRuntime?.tuned.seconds ?? [];
   const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
   const error = errorOf(result);
@@ -35,11 +35,10 @@ function cells(result: Result): string[] {
     onnxRuntime === null ? '-' : `${onnxRuntime.tuned.ratio.toFixed(2)}x`,
     either(verdict?.equal, 'equal', 'DIFFERENT'),
     error === null ? '-' : error.toExponential(1),
-    // None is not worth a number.
-    formatSeconds(explanation?.seconds.tuning || NaN),
+    tuningText(explanation),
     formatSeconds(compileSeconds?.tuned ?? NaN),
     formatSeconds(compileSeconds?.stock ?? NaN),
-    [state === 'compiled by both' ? null : state, result.reason].filter((text) => text !== null).join(': '),
+    endingText(result),
   ];
 }
 

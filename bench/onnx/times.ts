@@ -1,4 +1,4 @@
-// What a model takes: each contestant in processes of its own, in turns.
+// Times of a model: each contestant runs in processes of its own, in turns.
 import { timeDispatches, timeModule, type ModuleRun } from '../../src/measure/compare-modules.ts';
 import type { Contest } from '../../src/program/verify.ts';
 import { namedTimes, type DispatchTime } from '../shared/coverage.ts';
@@ -43,7 +43,7 @@ export async function timeAll(
   }));
 }
 
-/** What the dispatches of both take; null where the runtime does not tell, before 3.13. */
+/** Times of the dispatches of both programs; null for runtimes before 3.13, which have no statistics. */
 export async function timeAllDispatches(
   contest: Contest,
   { stock, tuned }: Programs,

@@ -4,8 +4,6 @@ import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../wrapper/compile.ts';
-import { programIdentity } from '../compiler/command-identity.ts';
-import { placeOf } from '../store/subject.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision, Made } from '../decision/decision.ts';
 import type { Inspected } from '../wrapper/inspect.ts';
@@ -16,7 +14,13 @@ import { KeptModules } from '../wrapper/kept-modules.ts';
 import { planCompile } from '../wrapper/plan.ts';
 import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
-import { explainOperations, type ExplainedForms, type ExplainedOperation } from '../report/explain.ts';
+import { programOf } from '../wrapper/program-notes.ts';
+import {
+  explainOperations,
+  whyNothing,
+  type ExplainedForms,
+  type ExplainedOperation,
+} from '../report/explain.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
@@ -52,7 +56,7 @@ export async function explainInput(
   }
   const operations = explainOperations(inspected.input.bytes, input, decisions, landed);
   if (options.json === true) {
-    const reason = injection.route === 'none' && forms?.used !== true ? injection.reason : null;
+    const reason = whyNothing(injection, forms);
     console.log(JSON.stringify({ route: injection.route, reason, forms, operations }, null, 2));
     return;
   }
@@ -87,10 +91,7 @@ async function decideByDatabase(
   const { command, inspected } = program;
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
-  const memory = programMemory.recall(
-    store,
-    programIdentity(command, inspected.input.digest, placeOf(inspected.site)),
-  );
+  const memory = programMemory.recall(store, programOf(command, inspected));
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
   store?.close();
   const injection = planCompile(decisions, inspected, command, surroundings);

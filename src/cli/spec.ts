@@ -5,11 +5,10 @@ import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import { specFlags } from '../inject/spec-flags.ts';
 import { tuningSpecFlags } from '../spec/tuning.ts';
-import { programIdentity } from '../compiler/command-identity.ts';
-import { placeOf } from '../store/subject.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
+import { programOf } from '../wrapper/program-notes.ts';
 import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import { UserError } from '../system/user-error.ts';
@@ -84,10 +83,7 @@ async function decide(
   const store = await openIfThere(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
-  const memory = programMemory.recall(
-    store,
-    programIdentity(command, inspected.input.digest, placeOf(inspected.site)),
-  );
+  const memory = programMemory.recall(store, programOf(command, inspected));
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
   store?.close();
   return {

@@ -2,14 +2,13 @@
 import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
 import { lookUp, workloadsOf } from '../decision/look-up.ts';
-import { programIdentity } from '../compiler/command-identity.ts';
-import { placeOf } from '../store/subject.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../wrapper/kept-modules.ts';
 import { lastWord, verifyOnDemand } from '../wrapper/last-word.ts';
 import { planCompile } from '../wrapper/plan.ts';
 import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
+import { programOf } from '../wrapper/program-notes.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
@@ -68,7 +67,7 @@ export async function tuneInput(
   // Looked up again, so that what is shown is what the next build will get.
   const again = lookUp(store, inspected.input, site, surroundings.settings);
   const found = again.decide(new Map(), whyNot);
-  const identity = programIdentity(command, inspected.input.digest, placeOf(site));
+  const identity = programOf(command, inspected);
   const recall = () => programMemory.recall(store, identity);
   const { inject } = surroundings.settings;
   const ours = { command, inspected, identity };

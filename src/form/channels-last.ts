@@ -2,11 +2,11 @@
 // compiler has a pipeline for this layout, which loads vectors of channels. Transposes cancel between neighbours, and those of
 // constants are done once, when the program is compiled.
 import type { Form } from './form.ts';
-import { movesText, tensorText, type Value, type Writer } from './text.ts';
+import { tensorText } from '../workload/tensor.ts';
+import { movesText, type Value, type Writer } from './text.ts';
 
 export const channelsLast: Form = {
   name: 'channels-last',
-  about: 'a convolution with the channels innermost, between transposes',
   isFor: ({ name }) => name === 'linalg.conv_2d_nchw_fchw',
   write(writer, convolution, [image, filter, accumulator]) {
     const { strides, dilations } = convolution;

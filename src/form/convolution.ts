@@ -1,12 +1,8 @@
 // A convolution as a program writes it: its layout, shapes, strides and dilations.
-import type { Operation, Type } from 'mlir-parser-ts';
+import type { Operation } from 'mlir-parser-ts';
+import { isIntegerWithin } from '../system/data.ts';
 import { isSimpleType } from '../workload/element-type.ts';
-
-/** A tensor of static shape. */
-export interface Tensor {
-  readonly shape: readonly number[];
-  readonly elementType: string;
-}
+import { staticTensor, tensorText, type Tensor } from '../workload/tensor.ts';
 
 /** A named convolution over two dimensions of an image. */
 export interface Convolution {
@@ -20,13 +16,12 @@ export interface Convolution {
   readonly dilations: readonly [number, number];
 }
 
-/** Convolutions whose channels come before the dimensions of the image, by their name. */
-const CHANNELS_FIRST: ReadonlySet<string> = new Set([
-  'linalg.conv_2d_nchw_fchw',
-  'linalg.conv_2d_ngchw_fgchw',
-  'linalg.conv_2d_ngchw_gfchw',
-  'linalg.depthwise_conv_2d_nchw_chw',
-]);
+/** Convolutions whose channels come before the dimensions of the image, by their name, with the ranks of two operands. */
+const RANKS: Readonly<Record<string, readonly [image: number, filter: number]>> = {
+  'linalg.conv_2d_nchw_fchw': [4, 4],
+  'linalg.conv_2d_ngchw_gfchw': [5, 5],
+  'linalg.depthwise_conv_2d_nchw_chw': [4, 3],
+};
 
 /**
  * The convolution that an operation of a text is.
@@ -34,7 +29,7 @@ const CHANNELS_FIRST: ReadonlySet<string> = new Set([
  */
 export function readConvolution(operation: Operation, text: Uint8Array): Convolution | null {
   const { name, operands, attributes } = operation;
-  if (!CHANNELS_FIRST.has(name) || operands.length !== 3) return null;
+  if (!Object.hasOwn(RANKS, name) || operands.length !== 3) return null;
   const [image, filter, result] = operands.map(({ type }) => staticTensor(type));
   if (!image || !filter || !result) return null;
   const pairOf = (attribute: string): readonly [number, number] | null => {
@@ -57,12 +52,6 @@ function readPair(text: string): readonly [number, number] | null {
   return [Number(both ?? first), Number(both ?? second)];
 }
 
-function staticTensor(type: Type): Tensor | null {
-  if (type.kind !== 'tensor' || type.shape === null || type.encoding !== null) return null;
-  const { shape, elementType } = type;
-  return shape.every((size) => size > 0) && isSimpleType(elementType) ? { shape, elementType } : null;
-}
-
 /** Whether a value, of a file say, is a convolution as this type describes it: all of it is written into MLIR. */
 export function isConvolution(value: unknown): value is Convolution {
   const { name, image, filter, result, strides, dilations } = (value ?? {}) as Partial<
@@ -70,7 +59,7 @@ export function isConvolution(value: unknown): value is Convolution {
   >;
   return (
     typeof name === 'string' &&
-    CHANNELS_FIRST.has(name) &&
+    Object.hasOwn(RANKS, name) &&
     [image, filter, result].every(isTensor) &&
     [strides, dilations].every((pair) => isSizes(pair) && pair.length === 2) &&
     isConsistent(value as Convolution)
@@ -83,7 +72,7 @@ function isTensor(value: unknown): value is Tensor {
 }
 
 const isSizes = (value: unknown): value is readonly number[] =>
-  Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size > 0);
+  Array.isArray(value) && value.every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER));
 
 /** Channels, batch and groups of a convolution, in the order of their names. */
 export interface Extents {
@@ -108,13 +97,6 @@ export function extentsOf({ name, image, filter, result }: Convolution): Extents
   return { ...own, groups: image.shape[1]!, channels: image.shape[2]!, filters: result.shape[2]! };
 }
 
-const RANKS: Readonly<Record<string, readonly [image: number, filter: number]>> = {
-  'linalg.conv_2d_nchw_fchw': [4, 4],
-  'linalg.conv_2d_ngchw_fgchw': [5, 5],
-  'linalg.conv_2d_ngchw_gfchw': [5, 5],
-  'linalg.depthwise_conv_2d_nchw_chw': [4, 3],
-};
-
 /** Whether ranks are those of the name, and the filter stays within the image. */
 function isConsistent(convolution: Convolution): boolean {
   const { name, image, filter, result, strides, dilations } = convolution;
@@ -132,10 +114,12 @@ function isConsistent(convolution: Convolution): boolean {
   });
 }
 
+/** Whether image, filter and result have one element type: conversions stay with the named operation. */
+export const hasOneType = ({ image, filter, result }: Convolution): boolean =>
+  image.elementType === result.elementType && filter.elementType === result.elementType;
+
 /** Readable key: `conv_2d_nchw_fchw 1x64x58x58xf32,64x64x3x3xf32->1x64x56x56xf32 strides=1,1 dilations=1,1`. */
 export function convolutionKey({ name, image, filter, result, strides, dilations }: Convolution): string {
-  const [a, b, c] = [image, filter, result].map(
-    ({ shape, elementType }) => `${shape.map((size) => `${size}x`).join('')}${elementType}`,
-  );
+  const [a, b, c] = [image, filter, result].map((one) => tensorText(one).slice('tensor<'.length, -1));
   return `${name.replace('linalg.', '')} ${a!},${b!}->${c!} strides=${strides.join()} dilations=${dilations.join()}`;
 }

@@ -8,8 +8,6 @@ export type Operands = readonly [image: Value, filter: Value, accumulator: Value
 export interface Form {
   /** A single word. */
   readonly name: string;
-  /** What the compiler gets, for people. */
-  readonly about: string;
   /** Whether a convolution can be written in it. */
   isFor(convolution: Convolution): boolean;
   /** Writes the work of a convolution; gives the result, of the type of the accumulator. */

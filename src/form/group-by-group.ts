@@ -12,7 +12,6 @@ const LEAST_FILTERS = 8;
 
 export const groupByGroup: Form = {
   name: 'group-by-group',
-  about: 'a convolution for each group, with the channels innermost',
   isFor: (convolution) => {
     const { groups, channels, filters } = extentsOf(convolution);
     return (

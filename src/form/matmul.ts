@@ -1,18 +1,15 @@
 // Convolutions with a filter of one element as products of matrices: filter (f, c) times image (c, h * w), for each image and
 // each group. Nothing is transposed.
-import { extentsOf } from './convolution.ts';
+import { extentsOf, hasOneType } from './convolution.ts';
 import type { Form } from './form.ts';
-import { tensorText, type Value, type Writer } from './text.ts';
+import { tensorText } from '../workload/tensor.ts';
+import { type Value, type Writer } from './text.ts';
 
 export const matmul: Form = {
   name: 'matmul',
-  about: 'a product of the filter and the image as matrices',
   isFor: (convolution) => {
     const { filter, channels } = extentsOf(convolution);
-    const { image, result, name } = convolution;
-    const isPlain =
-      image.elementType === result.elementType && convolution.filter.elementType === result.elementType;
-    return filter.every((size) => size === 1) && channels > 1 && isPlain && !name.endsWith('fgchw');
+    return filter.every((size) => size === 1) && channels > 1 && hasOneType(convolution);
   },
   write(writer, convolution, [image, filter, accumulator]) {
     const { batch, groups, result } = extentsOf(convolution);

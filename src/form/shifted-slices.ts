@@ -1,27 +1,25 @@
 // Depthwise convolutions, and others with few channels in a group, as one element-wise operation on shifted slices of the image:
 // a slice for each element of a filter. The compiler makes vectors along the columns, where the named operation becomes scalar
 // code.
-import { extentsOf } from './convolution.ts';
+import { extentsOf, hasOneType } from './convolution.ts';
 import type { Form } from './form.ts';
-import { tensorText } from './text.ts';
+import { tensorText } from '../workload/tensor.ts';
 
 /** Elements of a filter: each one is two operands of the operation. */
 const MOST_ELEMENTS = 49;
 
+/** Of a group: with more, a product of matrices does more with each value that it reads. */
+const MOST_CHANNELS = 4;
+
 export const shiftedSlices: Form = {
   name: 'shifted-slices',
-  about: 'an element-wise operation on shifted slices of the image',
   isFor: (convolution) => {
-    const { name, image, filter, result } = convolution;
-    const { groups, channels, filter: window } = extentsOf(convolution);
-    const [rows, columns] = window;
-    // Conversions stay with the named operation.
-    const isPlain = image.elementType === result.elementType && filter.elementType === result.elementType;
+    const { groups, channels, filter } = extentsOf(convolution);
+    const [rows, columns] = filter;
     return (
       groups > 1 &&
-      !name.endsWith('fgchw') &&
-      isPlain &&
-      /^b?f\d+$/.test(result.elementType) &&
+      hasOneType(convolution) &&
+      /^b?f\d+$/.test(convolution.result.elementType) &&
       channels <= MOST_CHANNELS &&
       rows * columns * channels <= MOST_ELEMENTS
     );
@@ -71,6 +69,3 @@ ${steps.join('\n')}
     );
   },
 };
-
-/** Of a group: with more, a product of matrices does more with each value that it reads. */
-const MOST_CHANNELS = 4;

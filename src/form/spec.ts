@@ -3,7 +3,8 @@
 import type { FormChoice } from './choose.ts';
 import { convolutionKey } from './convolution.ts';
 import { formNamed } from './forms.ts';
-import { movesText, tensorText, Writer, type Value } from './text.ts';
+import { tensorText } from '../workload/tensor.ts';
+import { movesText, Writer, type Value } from './text.ts';
 
 /** The sequence that rewrites. */
 export const REWRITE = 'iree_tuned_forms';
@@ -50,7 +51,7 @@ ${writer.text}
   transform.named_sequence @match_${i}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_value, !transform.any_value) {
     %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %op {
     ^bb0(${list}):
-      %0 = ${convolution.name} ${movesText(strides, dilations).replaceAll('tensor<2xi64>', 'vector<2xi64>')} ins(%image, %filter : ${tensorText(image)}, ${tensorText(filter)}) outs(%accumulator : ${type}) -> ${type}
+      %0 = ${convolution.name} ${movesText(strides, dilations)} ins(%image, %filter : ${tensorText(image)}, ${tensorText(filter)}) outs(%accumulator : ${type}) -> ${type}
     } : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
     transform.yield %ins, %outs : !transform.any_value, !transform.any_value
   }

@@ -1,8 +1,5 @@
 // Pieces of MLIR text that forms are written with.
-import type { Tensor } from './convolution.ts';
-
-export const tensorText = ({ shape, elementType }: Tensor): string =>
-  `tensor<${shape.map((size) => `${size}x`).join('')}${elementType}>`;
+import { tensorText, type Tensor } from '../workload/tensor.ts';
 
 /** A value with its type. */
 export interface Value extends Tensor {
@@ -104,4 +101,4 @@ const groupsText = (groups: readonly (readonly number[])[]): string =>
 
 /** `{dilations = ..., strides = ...}` of a named convolution. */
 export const movesText = (strides: readonly number[], dilations: readonly number[]): string =>
-  `{dilations = dense<[${dilations.join(', ')}]> : tensor<2xi64>, strides = dense<[${strides.join(', ')}]> : tensor<2xi64>}`;
+  `{dilations = dense<[${dilations.join(', ')}]> : vector<2xi64>, strides = dense<[${strides.join(', ')}]> : vector<2xi64>}`;

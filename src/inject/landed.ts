@@ -3,9 +3,8 @@ import { isDefault } from '../backend/configuration.ts';
 import { configuredOperations, type ConfiguredOperation } from '../backend/dumps.ts';
 import { backendOf } from '../backend/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { Route } from '../settings/settings.ts';
 import { matchKey } from '../workload/workload.ts';
-import { injectedLoops } from './plan.ts';
+import { injectedLoops, type Injection } from './plan.ts';
 
 /** For each decision, the operations that it is about and that have its configuration; null for one that injects nothing. */
 type Landing = readonly (readonly ConfiguredOperation[] | null)[];
@@ -17,7 +16,7 @@ type Landing = readonly (readonly ConfiguredOperation[] | null)[];
 export function landedOn(
   texts: readonly Uint8Array[],
   decisions: readonly Decision[],
-  route: Route | 'none',
+  route: Injection['route'],
 ): Landing {
   const configured = texts.flatMap(configuredOperations);
   const expected = new Set(decisions.flatMap(({ tunable }) => (tunable === null ? [] : [matchKey(tunable)])));

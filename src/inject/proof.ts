@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { Route } from '../settings/settings.ts';
+import type { Injection } from './plan.ts';
 import { landedOn, whatLanded } from './landed.ts';
 
 /** How a command of ours is run. */
@@ -25,7 +25,7 @@ export async function proveLanded(
   executable: string,
   argv: readonly string[],
   decisions: readonly Decision[],
-  route: Route | 'none',
+  route: Injection['route'],
   asking: Asking,
 ): Promise<(boolean | null)[] | null> {
   const dumps = await configurationsOf(executable, argv, asking);

@@ -32,7 +32,7 @@ const TORCH_SCALARS: Readonly<Record<string, string>> = {
 const MOST_BYTES = 2 ** 31 - 4096;
 
 /** The type that the runtime wants for an argument of this type, or why there is none. */
-export function argumentType(type: Type, convert: Convert): RuntimeType | { readonly unsupported: string } {
+export function tensorText(type: Type, convert: Convert): RuntimeType | { readonly unsupported: string } {
   const no = (why: string) => ({ unsupported: `an argument of type ${spell(type)}: ${why}` });
   if (!isTensor(type)) {
     const elementType = scalarType(type, convert);

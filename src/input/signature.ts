@@ -1,6 +1,6 @@
 // The public functions of a program with the types of their arguments and results.
 import { functions, type PublicFunction } from 'mlir-parser-ts';
-import { argumentType, resultElementType, type Convert, type RuntimeType } from './runtime-type.ts';
+import { tensorText, resultElementType, type Convert, type RuntimeType } from './runtime-type.ts';
 
 /** A function that iree-run-module can call. */
 export interface ProgramFunction {
@@ -34,7 +34,7 @@ function describe({ name, arguments: types, results }: PublicFunction, convert: 
   let unsupported = results.length === 0 ? 'it returns nothing that could be looked at' : null;
   const supported: RuntimeType[] = [];
   for (const type of types) {
-    const found = argumentType(type, convert);
+    const found = tensorText(type, convert);
     if ('unsupported' in found) unsupported ??= found.unsupported;
     else supported.push(found);
   }

@@ -56,6 +56,10 @@ export interface ExplainedOperation {
   readonly speedup: Speedup | null;
 }
 
+/** Why a compile is the user's own; null where something is injected, or the program is compiled in other forms. */
+export const whyNothing = (injection: Injection, forms: ExplainedForms | null): string | null =>
+  injection.route === 'none' && forms?.used !== true ? injection.reason : null;
+
 /** The place in the text of the input, else what the compiler says, else the input as a whole. */
 function placeOf({ operation, location }: Place, input: Uint8Array, inputName: string): string {
   if (operation === null) return location ?? inputName;

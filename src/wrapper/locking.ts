@@ -3,8 +3,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isDefault } from '../backend/configuration.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
-import { programIdentity } from '../compiler/command-identity.ts';
-import { placeOf } from '../store/subject.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { lookUp } from '../decision/look-up.ts';
@@ -28,6 +26,7 @@ import type { Inspected } from './inspect.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { injectionOptions, planCompile } from './plan.ts';
 import { inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
+import { programOf } from './program-notes.ts';
 
 /** Why a workload has no record in a lock file. */
 export const NO_RECORD = 'there was no record';
@@ -94,7 +93,7 @@ function workloadsNow(
 ): Map<string, LockedWorkload> {
   const { input, site } = inspected;
   const lookup = lookUp(store, input, site, settings);
-  const memory = programMemory.recall(store, programIdentity(command, input.digest, placeOf(site)));
+  const memory = programMemory.recall(store, programOf(command, inspected));
   const found = inProgram(lookup.decide(new Map(), NO_RECORD), memory, lookup.marked, settings.inject);
   const workloads = new Map<string, LockedWorkload>();
   for (const { tunable, ...decision } of found) {

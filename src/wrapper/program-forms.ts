@@ -1,7 +1,6 @@
 // A program in other forms than it is written in: its convolutions are rewritten before the compiler optimises anything. The
 // program is compiled and measured like any other, and ships only where it was run and is right and faster than stock.
 import type { Command } from '../compiler/command.ts';
-import { programIdentity } from '../compiler/command-identity.ts';
 import { chooseForms, type FormChoice } from '../form/choose.ts';
 import { convolutionKey } from '../form/convolution.ts';
 import { operationsOf } from '../input/operations.ts';
@@ -10,7 +9,6 @@ import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Store } from '../store/store.ts';
-import { placeOf } from '../store/subject.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import { interpreterPass } from '../spec/pipeline.ts';
@@ -20,7 +18,7 @@ import { isMoreTime } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
 import type { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
-import { programNotes } from './program-notes.ts';
+import { programNotes, programOf } from './program-notes.ts';
 import { writeOnce } from './write-once.ts';
 
 /** A program in other forms. */
@@ -76,9 +74,8 @@ async function surveyed(
   const { bytes, digest, reading, waitedSeconds } = input;
   const found = await operationsOf(bytes, () => Promise.resolve(digest), command, reading, surroundings);
   if (typeof found === 'string') return null;
-  // What has a form is not rewritten twice.
-  const own = { ...found, convolutions: [], waitedSeconds: waitedSeconds + found.waitedSeconds };
-  return { command, inspected: { site, input: { ...input, ...own } } };
+  const all = { ...input, ...found, waitedSeconds: waitedSeconds + found.waitedSeconds };
+  return { command, inspected: { site, input: all } };
 }
 
 /** A program as it is to be compiled: in other forms where these are better. */
@@ -113,7 +110,7 @@ export async function inBetterForms(
   const nothing = { program: written, verdict: null, forms: null, isOpen: false };
   if (choices.length === 0) return nothing;
   const formed = await rewritten(written.command, choices, surroundings);
-  const identity = programIdentity(formed, inspected.input.digest, placeOf(inspected.site));
+  const identity = programOf(formed, inspected);
   const memory = formsMemory.recall(store, identity);
   const named = choices.map(({ convolution, form }) => ({ convolution: convolutionKey(convolution), form }));
   const explained = (known: FormsMemory | null): ExplainedForms => ({

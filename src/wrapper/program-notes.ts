@@ -1,5 +1,13 @@
 // What a database knows of whole programs.
+import type { Command } from '../compiler/command.ts';
+import { programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramNoteKind, Store } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
+import type { Inspected } from './inspect.ts';
+
+/** What a program is noted by. */
+export const programOf = (command: Command, { input, site }: Inspected): string =>
+  programIdentity(command, input.digest, placeOf(site));
 
 /** Notes of one kind. */
 export interface ProgramNotes<T> {

@@ -59,19 +59,14 @@ export type Stamps = Replay['files'];
 const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, contentIdentity(path)]);
 
 /**
- * What the lock file, the database and other files are, before anything is decided by them. Never throws.
+ * What the lock file and the database are, before anything is decided by them. Never throws.
  * @param withDatabase false where it is not asked
  */
-export function stampsBefore(
-  { settings: { lock, database } }: Surroundings,
-  files: readonly string[],
-  withDatabase = true,
-): Stamps {
+export function stampsBefore({ settings: { lock, database } }: Surroundings, withDatabase = true): Stamps {
   try {
     return stampsOf([
       ...(lock === undefined ? [] : [lock]),
       ...(withDatabase ? [database, `${realPath(database)}-wal`] : []),
-      ...files,
     ]);
   } catch {
     return [];

@@ -2,7 +2,7 @@
 import { writeFileSync, writeSync } from 'node:fs';
 import { noteCounts } from '../report/counting.ts';
 import { countsOf, countsOfPass, type Counted } from '../report/counts.ts';
-import { explainOperations, type Explanation } from '../report/explain.ts';
+import { explainOperations, whyNothing, type Explanation } from '../report/explain.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Ending } from './compile.ts';
 import type { PassThrough, Inspected } from './inspect.ts';
@@ -41,7 +41,7 @@ export function reportCompile(
     route: ending.fallback === null ? injection.route : 'none',
     applied: ending.applied,
     command: [command.compiler.executable, ...ending.argv],
-    reason: ending.fallback ?? (injection.route === 'none' && forms?.used !== true ? injection.reason : null),
+    reason: ending.fallback ?? whyNothing(injection, forms),
     operations: explainOperations(inspected.input.bytes, inputName(command), decisions, ending.landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     forms,

@@ -2,9 +2,8 @@
 import { existsSync } from 'node:fs';
 import { flagIsOn } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { DispatchEntry, GeneratedEntry } from '../inject/plan.ts';
+import type { DispatchEntry, GeneratedEntry, Injection } from '../inject/plan.ts';
 import type { SubstituteFile } from '../inject/substitute-flags.ts';
-import type { Route } from '../settings/settings.ts';
 import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
@@ -17,7 +16,7 @@ export interface Substitution {
   readonly argv: readonly string[];
   readonly stdin: Uint8Array | undefined;
   /** How everything else is injected. */
-  readonly route: Route | 'none';
+  readonly route: Injection['route'];
   readonly entries: readonly GeneratedEntry[];
   readonly dispatches: readonly DispatchEntry[];
 }

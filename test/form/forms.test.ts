@@ -11,7 +11,7 @@ import {
 } from '../../src/form/convolution.ts';
 import { formNamed, formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
-import { tensorText } from '../../src/form/text.ts';
+import { tensorText } from '../../src/workload/tensor.ts';
 import { interpreterPass, pipelineFlags } from '../../src/spec/pipeline.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/installed-tools.ts';

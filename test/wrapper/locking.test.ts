@@ -2,8 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { configurationText } from '../../src/backend/index.ts';
 import type { Configuration, OwnConfiguration } from '../../src/backend/configuration.ts';
-import { placeOf } from '../../src/store/subject.ts';
-import { programIdentity } from '../../src/compiler/command-identity.ts';
 import { DEFAULT_RECORD } from '../lock/support.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
@@ -17,6 +15,7 @@ import { lockedProgram } from '../../src/wrapper/locking.ts';
 import { updateLock } from '../../src/lock/file.ts';
 import { planIdentity, planMemory } from '../../src/wrapper/plan-memory.ts';
 import { programMemory, type ProgramMemory } from '../../src/wrapper/program-memory.ts';
+import { programOf } from '../../src/wrapper/program-notes.ts';
 import { DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
@@ -44,7 +43,7 @@ function stored(records: Readonly<Record<number, Configuration>>, evidence: Part
   return store;
 }
 
-const identity = programIdentity(command, input.digest, placeOf(site));
+const identity = programOf(command, inspected);
 
 /** A machine on which plans are known to land by these routes, so that no compiler is asked. */
 function machine({

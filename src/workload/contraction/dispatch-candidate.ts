@@ -5,7 +5,8 @@ import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
 import { isFloat } from '../element-type.ts';
 import { anyLines, elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
-import { argumentType, writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
+import { tensorText } from '../tensor.ts';
+import { writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
 import { rootOf } from './from-operation.ts';
 import { exactBits } from './operands.ts';
 import { rewrittenRoot } from './strides.ts';
@@ -64,11 +65,11 @@ const globalType = ({ buffers }: DispatchArgument) => (buffers === 1 ? '!hal.buf
 export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: CandidateFunction): string {
   const inputs = inputsOf(dispatch);
   const written = dispatch.arguments.at(-1)!;
-  const result = argumentType(written);
+  const result = tensorText(written);
   const isPart = writesPart(dispatch);
   const rotates = inputs.some(({ buffers }) => buffers > 1);
   const operands = inputs.map((input, i) => {
-    const type = argumentType(input);
+    const type = tensorText(input);
     const view =
       input.buffers === 1
         ? `    %view${i} = util.global.load @operand${i} : !hal.buffer_view`
@@ -88,7 +89,7 @@ export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: Ca
     %zero = arith.constant ${isFloat(written.elementType) ? '0.0' : '0'} : ${written.elementType}
     %target = flow.tensor.splat %zero : ${result}`;
   const names = [...inputs.map((_, i) => `%operand${i}`), ...(isPart ? ['%target'] : [])].join(', ');
-  const types = [...inputs.map(argumentType), ...(isPart ? [result] : [])].join(', ');
+  const types = [...inputs.map(tensorText), ...(isPart ? [result] : [])].join(', ');
   return `  flow.executable private @x_${name} {
     flow.executable.export public @d_${name} workgroups() -> (index, index, index) {
       %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()

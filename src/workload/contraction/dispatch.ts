@@ -35,10 +35,6 @@ export interface DispatchArgument {
 /** Whether its result is a part of a tensor that is there before, as where the next operation wants it padded. */
 export const writesPart = ({ text }: Dispatch): boolean => text.includes('.dispatch.tensor<readwrite:');
 
-/** Type of an argument as a tensor. */
-export const argumentType = ({ shape, elementType }: DispatchArgument): string =>
-  `tensor<${shape.map((size) => `${size}x`).join('')}${elementType}>`;
-
 /** Whether a value of a file of ours is a dispatch. */
 export function isDispatch(value: unknown): value is Dispatch {
   if (!isObject(value)) return false;

@@ -1,6 +1,7 @@
 // Strides taken out of a contraction: the compiler's vectors understand an operand that is a strided slice, and not an
 // operation that reads with strides, for which it makes scalar code.
 import type { Operation } from 'mlir-parser-ts';
+import { tensorText } from '../tensor.ts';
 import { rootOf } from './from-operation.ts';
 import { withAllLoops } from './windows.ts';
 
@@ -37,9 +38,8 @@ export function rewrittenRoot(text: string, root: Operation, attribute: string):
       (loop, at) => loop ?? map.strided!.find(({ result }) => result === at)!.dimension,
     );
     const sliced = loops.map((loop) => sizes.get(loop)!);
-    const [from, to] = [type.shape, sliced].map(
-      (shape) => `tensor<${shape.map((size) => `${size}x`).join('')}${type.elementType}>`,
-    );
+    const { elementType } = type;
+    const [from, to] = [type.shape, sliced].map((shape) => tensorText({ shape, elementType }));
     const name = `%strided${i}`;
     const zeros = sliced.map(() => '0').join(', ');
     const names = Array.from({ length: map.dimensions }, (_, d) => `d${d}`).join(', ');

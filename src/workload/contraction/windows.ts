@@ -1,7 +1,7 @@
 // Filters that are moved over an image, as convolutions do, with the channels innermost: the compiler has a pipeline of its
 // own for them, which knows them with a batch dimension and moved along both dimensions of the image.
 import type { AffineMap, Operand, Operation, Term } from 'mlir-parser-ts';
-import { isSimpleType } from '../element-type.ts';
+import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
 import type { OperationForm } from '../kind.ts';
 import type { Contraction, Dimension, DimensionKind } from './contraction.ts';
 
@@ -52,20 +52,18 @@ interface Windowed {
   /** Steps along rows and columns of the image, and between what a filter reads. */
   readonly steps: Readonly<Record<'row' | 'column', readonly [moved: number, inside: number]>>;
   readonly sizes: ReadonlyMap<Loop, number>;
-  readonly operands: readonly [image: Tensor, filter: Tensor, result: Tensor];
+  readonly operands: readonly [image: WindowOperand, filter: WindowOperand, result: WindowOperand];
 }
 
-interface Tensor {
+interface WindowOperand extends Tensor {
   /** Such as `%4`. */
   readonly value: string;
-  readonly shape: readonly number[];
-  readonly elementType: string;
   readonly isConstant: boolean;
 }
 
 /** How an operation moves a filter; null for one that does not, or not with its loops in this order. */
 function windowedOf({ operands, indexingMaps, iteratorTypes }: Operation): Windowed | null {
-  const [image, filter, result] = operands.map(staticTensor);
+  const [image, filter, result] = operands.map(operandOf);
   const [imageMap, filterMap, resultMap] = indexingMaps;
   if (!image || !filter || !result || !imageMap || !filterMap || !resultMap || operands.length !== 3)
     return null;
@@ -103,11 +101,9 @@ function windowedOf({ operands, indexingMaps, iteratorTypes }: Operation): Windo
   return { filter: kind, loops, steps: { row, column }, sizes, operands: [image, filter, result] };
 }
 
-function staticTensor({ value, type, constant }: Operand): Tensor | null {
-  if (type.kind !== 'tensor' || type.shape === null || type.encoding !== null) return null;
-  const { shape, elementType } = type;
-  const isKnown = shape.every((size) => size > 0) && isSimpleType(elementType);
-  return isKnown ? { value, shape, elementType, isConstant: constant } : null;
+function operandOf({ value, type, constant }: Operand): WindowOperand | null {
+  const tensor = staticTensor(type);
+  return tensor && { value, ...tensor, isConstant: constant };
 }
 
 const isPlain = ({ results, strided, windows }: AffineMap, loops: readonly number[]): boolean =>
@@ -243,7 +239,7 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   ].join('');
 }
 
-interface Expanded extends Tensor {
+interface Expanded extends WindowOperand {
   /** Of the value with all dimensions, and its type; `type` is the one without. */
   readonly name: string;
   readonly into: string;
@@ -261,6 +257,3 @@ const groups = (rank: number): string =>
 /** Such as `d1 * 2`. */
 const times = (dimension: Term['dimension'], stride: Term['stride']): string =>
   stride === 1 ? `d${dimension}` : `d${dimension} * ${stride}`;
-
-const tensorText = ({ shape, elementType }: Pick<Tensor, 'shape' | 'elementType'>): string =>
-  `tensor<${shape.map((size) => `${size}x`).join('')}${elementType}>`;

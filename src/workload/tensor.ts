@@ -1,0 +1,19 @@
+// Tensors of static shape.
+import type { Type } from 'mlir-parser-ts';
+import { isSimpleType } from './element-type.ts';
+
+export interface Tensor {
+  readonly shape: readonly number[];
+  readonly elementType: string;
+}
+
+/** Such as `tensor<4x8xf32>`. */
+export const tensorText = ({ shape, elementType }: Tensor): string =>
+  `tensor<${shape.map((size) => `${size}x`).join('')}${elementType}>`;
+
+/** The tensor that a type is; null for dynamic sizes, encodings and element types that are more than a word. */
+export function staticTensor(type: Type): Tensor | null {
+  if (type.kind !== 'tensor' || type.shape === null || type.encoding !== null) return null;
+  const { shape, elementType } = type;
+  return shape.every((size) => size > 0) && isSimpleType(elementType) ? { shape, elementType } : null;
+}

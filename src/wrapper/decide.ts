@@ -1,0 +1,217 @@
+// What is to be compiled: what every operation gets, in which forms, and how that reaches the compiler. A lock file decides, or the
+// database with what is tuned.
+import type { Command } from '../compiler/command.ts';
+import type { Decision } from '../decision/decision.ts';
+import { matchesGenerated, type Injection } from '../inject/plan.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import type { ExplainedForms } from '../report/explain.ts';
+import type { Settings } from '../settings/index.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { openAsFarAsPossible } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { messageOf, tell } from '../system/tell.ts';
+import type { Inspected } from './inspect.ts';
+import { KeptModules } from './kept-modules.ts';
+import { lastWord } from './last-word.ts';
+import type { LockedBuild } from './locked.ts';
+import { planCompile } from './plan.ts';
+import { inBetterForms } from './program-forms.ts';
+import { programMemory } from './program-memory.ts';
+import { programOf } from './program-notes.ts';
+import { stampsBefore, type Stamps } from './replay.ts';
+import { resolve, whyUntuned, withSurvey } from './resolve.ts';
+
+/** What is to be compiled, and all that led to it. */
+export interface Decided {
+  /** The user's, in other forms where that is better. */
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  readonly injection: Injection;
+  readonly verdict: ProgramVerdict | null;
+  readonly forms: ExplainedForms | null;
+  /** Seconds that were spent on measuring, and on waiting for a turn. */
+  readonly tuning: number;
+  /** Whether the same would be decided again. */
+  readonly settled: boolean;
+  /** When others may know more, as in `Resolved`. */
+  readonly until: number | null;
+  /** What the files were that decided about it. */
+  readonly before: Stamps;
+  /** What else did. */
+  readonly files: readonly string[];
+  readonly store: Store | null;
+  readonly kept: KeptModules;
+  readonly lock: LockedBuild | null;
+  /** The user's, as far as the database can be written. */
+  readonly surroundings: Surroundings;
+}
+
+/** Decides by the lock file where there is one that knows all of it, else by the database. */
+export const decide = (found: Inspected, command: Command, given: Surroundings): Promise<Decided> =>
+  given.settings.lock === undefined && !given.settings.frozen
+    ? decideByStore(found, command, given, null)
+    : decideLocked(found, command, given);
+
+async function decideLocked(
+  found: Inspected,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<Decided> {
+  const before = stampsBefore(surroundings, surroundings.settings.lock === undefined);
+  // Nothing of this is loaded where there is no lock file.
+  const { consultLock } = await import('./locked.ts');
+  const lock = await consultLock(found, command, surroundings);
+  if (lock.problem !== null) tell(lock.problem, surroundings.settings.log);
+  const { inspected, whole } = lock;
+  // Whoever has something to say says it again.
+  const settled = lock.problem === null;
+  if (whole === null) {
+    const decided = await decideByStore(inspected, command, surroundings, lock);
+    return { ...decided, settled: settled && decided.settled, before: [...before, ...decided.before] };
+  }
+  return {
+    ...{ command, inspected, lock, before, settled, surroundings },
+    ...whole,
+    verdict: null,
+    forms: null,
+    tuning: 0,
+    until: null,
+    files: [],
+    store: null,
+    kept: new KeptModules(),
+  };
+}
+
+/** Looks up, tunes what is missing, and hears the program: in other forms where it has them, else as it is written. */
+async function decideByStore(
+  asked: Inspected,
+  command: Command,
+  given: Surroundings,
+  lock: LockedBuild | null,
+): Promise<Decided> {
+  const { store, problem, isReadonly, found } = await openDatabase(asked, given.settings);
+  const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
+  const surroundings = { ...given, settings };
+  if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
+  const before = stampsBefore(surroundings);
+  const kept = new KeptModules();
+  const all = { surroundings, whole: surroundings, before };
+  const written: Asked = { command, inspected: found, store, problem, ...all, lock, kept };
+  // A lock file says nothing of forms.
+  return lock === null ? decideInForms(written) : decideProgram(written);
+}
+
+/** A program in its forms where these are known to be better, or prove to be; else as it is written. */
+async function decideInForms(written: Asked): Promise<Decided> {
+  const { inspected, store, problem, surroundings, kept } = written;
+  const { settings } = surroundings;
+  const begun = performance.now();
+  const mayMeasure = problem === null && whyUntuned(store, inspected, surroundings) === null;
+  const { program, verdict, forms, isOpen } = await inBetterForms(
+    written,
+    store,
+    surroundings,
+    kept,
+    mayMeasure,
+  );
+  // All that a build spends on measuring comes out of one budget.
+  const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
+  const budgetSeconds = Math.max(0, settings.budgetSeconds - spent);
+  const left = { ...surroundings, settings: { ...settings, budgetSeconds } };
+  const decided = await decideProgram({ ...written, ...program, surroundings: left });
+  return {
+    ...decided,
+    surroundings,
+    forms,
+    verdict: decided.verdict ?? verdict,
+    tuning: decided.tuning + spent,
+    settled: decided.settled && !(mayMeasure && isOpen) && (spent === 0 || budgetSeconds > 0),
+  };
+}
+
+/** A program to decide about. */
+interface Asked {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly store: Store | null;
+  /** Why there is none. */
+  readonly problem: string | null;
+  /** With what is left of the budget. */
+  readonly surroundings: Surroundings;
+  /** With all of it. */
+  readonly whole: Surroundings;
+  readonly before: Stamps;
+  readonly lock: LockedBuild | null;
+  readonly kept: KeptModules;
+}
+
+async function decideProgram({
+  command,
+  inspected: found,
+  store,
+  problem,
+  surroundings,
+  whole,
+  before,
+  lock,
+  kept,
+}: Asked): Promise<Decided> {
+  const made = lock?.made;
+  const identity = programOf(command, found);
+  const memory = programMemory.recall(store, identity);
+  let resolved = await resolve(found, store, problem, memory, command, surroundings, kept, made);
+  let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
+  let tuning = resolved.seconds;
+  if (!matchesGenerated(injection.route)) {
+    // What an operation is written as is not always what was measured.
+    const surveyed = await withSurvey(resolved.inspected, command, surroundings);
+    if (surveyed !== resolved.inspected) {
+      resolved = await resolve(surveyed, store, problem, memory, command, surroundings, kept, made);
+      injection = planCompile(resolved.decisions, surveyed, command, surroundings);
+      tuning += resolved.seconds;
+    }
+  }
+  const { inspected, whyNot, files, until } = resolved;
+  const program = { command, inspected, decisions: resolved.decisions, identity, memory };
+  const word = await lastWord(program, injection, whyNot, store, whole, kept);
+  const { decisions, verdict } = word;
+  if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
+  tuning += word.seconds;
+  const settled = resolved.settled && word.settled;
+  const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
+  return { ...outcome, command, forms: null, kept, until, surroundings };
+}
+
+/** A database, and what is compiled for as it says. */
+interface Database {
+  readonly store: Store | null;
+  /** Why there is none, or why it is of no use. */
+  readonly problem: string | null;
+  /** Whether it is only read, wherever that comes from. */
+  readonly isReadonly: boolean;
+  readonly found: Inspected;
+}
+
+/** A database that cannot be used is a build without tuning, and a message for who looks. */
+async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
+  const { database, readonly, forDevice, log } = settings;
+  const without = (problem: string) => ({ store: null, problem, isReadonly: readonly, found });
+  try {
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+    if (whyReadonly !== null) tell(whyReadonly, log);
+    const opened = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
+    if (forDevice === undefined) return { ...opened, found };
+    // Nothing of this is loaded where nobody sets it.
+    const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');
+    try {
+      return { ...opened, found: { ...found, site: siteFor(found.site, forDevice, store) } };
+    } catch (error) {
+      store.close();
+      if (error instanceof UnknownDeviceError) return without(error.message);
+      throw error;
+    }
+  } catch (error) {
+    return without(`no tuning database: ${messageOf(error)}`);
+  }
+}
