@@ -15,6 +15,8 @@ export interface ComparedWorkload {
   readonly key: string;
   /** Of all its dispatches in one call of the function. */
   readonly comparison: ModuleComparison;
+  /** Seconds of the same by default, in each process. */
+  readonly stock: readonly number[];
   /** How many of them one call of the function runs. */
   readonly calls: number;
   /** Pairs of processes that it is known from. */
@@ -61,7 +63,8 @@ export function comparedWorkloads(
     const calls = sums[0]![0]!.calls;
     if (calls === 0 || sums.some((pair) => pair.some((one) => one.calls !== calls))) return [];
     const comparison = comparisonOf(sums.map(([stock, tuned]) => [stock!.seconds, tuned!.seconds]));
-    return [{ key, comparison, calls, processes: pairs.length, areSame }];
+    const stock = sums.map(([one]) => one!.seconds);
+    return [{ key, comparison, stock, calls, processes: pairs.length, areSame }];
   });
 }
 

@@ -245,7 +245,15 @@ export async function timeProgram(contest: Contest, seconds: number, extent: Ext
   }
 }
 
-const runOf = ({ tools, device, inputs, flags, function: { name }, signal }: Contest): ModuleRun => ({
+/** How a function of a contest is called. */
+export const runOf = ({
+  tools,
+  device,
+  inputs,
+  flags,
+  function: { name },
+  signal,
+}: Omit<Contest, 'stock' | 'tuned'>): ModuleRun => ({
   benchmarkModule: tools.benchmarkModule,
   device,
   functionName: name,
@@ -273,7 +281,11 @@ const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs))
 /** How one process measures what takes so long; null when there is no time for enough of them. */
 function effortOf(seconds: number, extent: Extent): ProcessEffort | null {
   if (2 * leastOf(extent) * seconds > extent.seconds) return null;
-  const timeoutSeconds = Math.max(2, extent.seconds);
+  return processEffort(seconds, Math.max(2, extent.seconds));
+}
+
+/** How one process measures what takes so many seconds. */
+export function processEffort(seconds: number, timeoutSeconds: number): ProcessEffort {
   const fitting = Math.min(
     MOST_REPETITIONS,
     Math.max(LEAST_REPETITIONS, Math.floor(TIMED_SECONDS / seconds)),

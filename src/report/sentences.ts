@@ -2,6 +2,7 @@
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { formatDuration, formatSeconds } from '../system/format.ts';
+import type { RoundsProgress } from '../program/tune-in-program.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
 
 /** How many are named one by one. */
@@ -26,6 +27,12 @@ export function progressLine(progress: TuningProgress): string {
   const { secondsLeft, workloads, decided } = progress;
   const which = workloads === 1 ? '' : `${decided}/${workloads} done, `;
   return `${which}${searchInWords(progress)}, ${Math.ceil(secondsLeft)} s left`;
+}
+
+/** How far the rounds of a program are. */
+export function roundsLine({ rounds, workloads, ratio, secondsLeft }: RoundsProgress): string {
+  const gain = ratio > 1 ? `${ratio.toFixed(2)}x as fast together` : 'nothing faster yet';
+  return `${workloads} at once, ${rounds} tried of each: ${gain}, ${Math.ceil(secondsLeft)} s left`;
 }
 
 /** How far one search is. */

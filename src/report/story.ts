@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { isatty } from 'node:tty';
+import type { RoundsProgress } from '../program/tune-in-program.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { makeFolder } from '../system/folder.ts';
 import { INTRODUCED, pathIn } from '../system/cache.ts';
@@ -17,6 +18,7 @@ import {
   formsEnding,
   programEnding,
   progressLine,
+  roundsLine,
   runningProgram,
   TRYING_FORMS,
 } from './sentences.ts';
@@ -26,6 +28,8 @@ export interface Story {
   /** So many workloads are to be tuned in so many seconds. */
   begin(count: number, seconds: number): void;
   progress(progress: TuningProgress): void;
+  /** All of them are tuned together, in the program. */
+  rounds(progress: RoundsProgress): void;
   /** What came of so many. */
   end(count: number, outcome: TuneOutcome): void;
   /** The program is compiled and run in other forms. */
@@ -40,6 +44,7 @@ export interface Story {
 const SILENCE: Story = {
   begin() {},
   progress() {},
+  rounds() {},
   end() {},
   tryForms() {},
   endForms() {},
@@ -66,6 +71,9 @@ export function storyOf(cacheDirectory: string | null): Story {
     },
     progress(progress) {
       show(progressLine(progress));
+    },
+    rounds(progress) {
+      show(roundsLine(progress));
     },
     end(count, { results, whyNot }) {
       say(ending([...results.values()], count - results.size, whyNot, clock() - begun));

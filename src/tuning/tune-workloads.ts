@@ -101,15 +101,16 @@ const LEAST_SECONDS = 4;
  */
 const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
 
+/** Whether a dispatch is one of a workload's: it is called after its executable, and by what it does: `main_dispatch_7_matmul_like_49x192x1152_f32`. */
+export const isDispatchOf = ({ executables = [] }: Pick<Work, 'executables'>, name: string): boolean =>
+  executables.some((executable) => name === executable || name.startsWith(`${executable}_`));
+
 /** Seconds of one run of the program that a workload takes; null when none of its dispatches was seen. */
 export function programSeconds(
-  { executables = [] }: Pick<Work, 'executables'>,
+  work: Pick<Work, 'executables'>,
   dispatchSeconds: ReadonlyMap<string, number>,
 ): number | null {
-  // A dispatch is called after its executable, and by what it does: main_dispatch_7_matmul_like_49x192x1152_f32.
-  const own = [...dispatchSeconds].filter(([name]) =>
-    executables.some((executable) => name === executable || name.startsWith(`${executable}_`)),
-  );
+  const own = [...dispatchSeconds].filter(([name]) => isDispatchOf(work, name));
   return own.length === 0 ? null : sumOf(own.map(([, seconds]) => seconds));
 }
 

@@ -2,13 +2,12 @@
 import type { Command } from '../compiler/command.ts';
 import { timeDispatches } from '../measure/compare-modules.ts';
 import { StoppedError } from '../measure/toolchain.ts';
-import { purseOf } from '../program/purse.ts';
+import { runOf } from '../program/verify.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import { callableOf, callsOf, measuringTools } from './callable.ts';
 import type { Inspected } from './inspect.ts';
 import type { KeptModules } from './kept-modules.ts';
-import { programBuilds } from './program-builds.ts';
+import { runnable } from './runnable.ts';
 import type { Limits } from './verify-program.ts';
 
 /** Least time that a function is timed for, in seconds: this is about shares, not about a few percent. */
@@ -28,26 +27,11 @@ export async function dispatchSeconds(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const seconds = new Map<string, number>();
-  const folder = kept.folder(surroundings);
-  if (folder === null) return seconds;
   try {
-    const { benchmarkModule } = measuringTools(command, surroundings);
-    const purse = purseOf(limits.compileSeconds);
-    const means = { kept, folder, purse, mostSeconds: limits.compileSeconds };
-    const builds = programBuilds(command, inspected, [], surroundings, means);
-    const compileStock = async () => {
-      const made = await kept.compiledStock(builds, folder);
-      if (typeof made !== 'string') throw new Error(made.problem);
-      return made;
-    };
-    const callable = await callableOf(command, inspected, surroundings, compileStock, limits.inputBytes);
-    if (callable.called.length === 0) return seconds;
-    const module = await compileStock();
-    for (const { function: called, inputs, flags } of await callsOf(callable, folder)) {
-      const { device } = inspected.site;
-      const run = { benchmarkModule, device, functionName: called.name, inputs, flags, signal };
+    const { stock, contests } = await runnable(command, inspected, surroundings, kept, limits, signal);
+    for (const contest of contests) {
       const effort = { repetitions: 1, minSeconds: LEAST_SECONDS, timeoutSeconds: limits.runSeconds };
-      const { dispatches } = await timeDispatches(run, module, effort);
+      const { dispatches } = await timeDispatches(runOf(contest), stock, effort);
       for (const [name, one] of dispatches) seconds.set(name, (seconds.get(name) ?? 0) + one.seconds);
     }
   } catch (error) {

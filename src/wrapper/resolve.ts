@@ -5,6 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { lookUp, wantedSubjects, type Lookup } from '../decision/look-up.ts';
 import type { Inspected } from './inspect.ts';
+import type { Story } from '../report/story.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
 import { surveyText } from '../input/operations.ts';
@@ -158,7 +159,7 @@ export async function resolve(
  * What a program in other forms keeps of the budget, to be run with all of its operations data-tiled. That takes seconds, and gains
  * more than the tiles of a few operations.
  */
-const PROGRAM_SHARE = 0.4;
+const PROGRAM_SHARE = 0.15;
 
 const NOTHING_TUNED: TuneOutcome = { results: new Map(), undecided: new Map(), whyNot: '' };
 
@@ -224,17 +225,31 @@ async function tune(
   story.begin(works.length, budgetSeconds);
   try {
     const outcome = await interruptible(
-      (signal) =>
-        tuneWorkloads(works, store, inspected.site, toolsOf(command, surroundings), surroundings, {
+      async (signal) => {
+        const begun = performance.now();
+        const known = await tuneTogetherFirst(works, store, command, inspected, surroundings, kept, {
           budgetSeconds,
-          ...(patienceSeconds !== undefined && { patienceSeconds }),
-          givenSeconds: settings.budgetSeconds,
+          patienceSeconds,
           signal,
-          dispatchSeconds: () => askDispatches(command, inspected, surroundings, kept, signal),
-          onProgress: (progress) => {
-            story.progress(progress);
-          },
-        }),
+          story,
+        });
+        const open = works.filter(({ key }) => !known.has(key));
+        const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
+        const outcome =
+          open.length === 0
+            ? NOTHING_TUNED
+            : await tuneWorkloads(open, store, inspected.site, toolsOf(command, surroundings), surroundings, {
+                budgetSeconds: Math.max(0, secondsLeft),
+                ...(patienceSeconds !== undefined && { patienceSeconds }),
+                givenSeconds: settings.budgetSeconds,
+                signal,
+                dispatchSeconds: () => askDispatches(command, inspected, surroundings, kept, signal),
+                onProgress: (progress) => {
+                  story.progress(progress);
+                },
+              });
+        return { ...outcome, results: new Map([...known, ...outcome.results]) };
+      },
       () => {
         story.clear();
         store.close();
@@ -248,6 +263,50 @@ async function tune(
     return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
   } finally {
     story.clear();
+  }
+}
+
+/** What is tuned of a program in the program, all at once, before anything is tuned by itself. */
+async function tuneTogetherFirst(
+  works: readonly Work[],
+  store: Store,
+  command: Command,
+  inspected: Inspected,
+  surroundings: Surroundings,
+  kept: KeptModules,
+  options: {
+    readonly budgetSeconds: number;
+    readonly patienceSeconds: number | undefined;
+    readonly signal: AbortSignal;
+    readonly story: Story;
+  },
+): Promise<TuneOutcome['results']> {
+  const { settings } = surroundings;
+  const { budgetSeconds, patienceSeconds, signal, story } = options;
+  if (!mayRun(settings.budgetSeconds)) return new Map();
+  const begun = performance.now();
+  const turn = await takeTurn(surroundings, patienceSeconds ?? budgetSeconds);
+  if (turn === null) return new Map();
+  try {
+    const { tuneInProgram } = await import('./program-rounds.ts');
+    const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
+    const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
+    return await tuneInProgram(
+      works,
+      store,
+      command,
+      inspected,
+      surroundings,
+      kept,
+      limits,
+      secondsLeft,
+      signal,
+      (progress) => {
+        story.rounds(progress);
+      },
+    );
+  } finally {
+    turn.release();
   }
 }
 

@@ -32,7 +32,7 @@ function decisionFor(workload: Workload, chosen: Configuration = configuration):
 const shown = (workload: Workload, ratio: number, doubt = 0.05): ComparedWorkload => ({
   key: workloadKey(workload),
   comparison: { ratio, low: ratio - doubt, high: ratio + doubt, seconds: [3 * ratio, 3] },
-  ...{ calls: 3, processes: 7, areSame: true },
+  ...{ stock: Array<number>(7).fill(3 * ratio), calls: 3, processes: 7, areSame: true },
 });
 
 test('a program that shows another gain than its record says has its own evidence', () => {

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { Rounds, type Assignment } from '../../src/program/rounds.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { line, tileOf } from './line.ts';
+
+const contender = (key: string, values: number, share = 0.5) => ({ key, space: line(values), share });
+const tilesOf = (assignments: readonly Assignment[], key: string) =>
+  assignments.map((one) => one.get(key) && tileOf(one.get(key)!));
+const all = (assignment: Assignment, ratioOf: (configuration: Configuration) => number | null) =>
+  new Map([...assignment].map(([key, configuration]) => [key, ratioOf(configuration)] as const));
+
+test('each round tries something else of every workload', () => {
+  const rounds = new Rounds([contender('a', 4), contender('b', 3)], coordinateDescent);
+  const first = rounds.propose(2);
+  expect(tilesOf(first, 'a')).toEqual([1, 2]);
+  expect(tilesOf(first, 'b')).toEqual([1, 2]);
+  for (const one of first) rounds.observe(one, all(one, tileOf));
+  const second = rounds.propose(2);
+  expect(tilesOf(second, 'a')).toEqual([3, 4]);
+  // What has nothing more to try is in the program with its best.
+  expect(tilesOf(second, 'b')).toEqual([3, 2]);
+  expect(rounds.count).toBe(2);
+});
+
+test('there is no round in which nothing is tried', () => {
+  const rounds = new Rounds([contender('a', 2)], coordinateDescent);
+  for (const one of rounds.propose(2)) rounds.observe(one, all(one, tileOf));
+  expect(rounds.propose(2)).toEqual([]);
+});
+
+test('what a round could not tell is tried again, what does not compile is not', () => {
+  const rounds = new Rounds([contender('a', 3), contender('b', 3)], coordinateDescent);
+  const [one] = rounds.propose(1);
+  rounds.observe(one!, new Map([['a', null]]));
+  const [next] = rounds.propose(1);
+  expect(tilesOf([next!], 'a')).toEqual([2]);
+  expect(tilesOf([next!], 'b')).toEqual([1]);
+});
+
+test('the best of each is kept, by what was seen of it last', () => {
+  const rounds = new Rounds([contender('a', 2), contender('b', 2)], coordinateDescent);
+  const [first, second] = rounds.propose(2);
+  rounds.observe(first!, new Map([['a', 2], ['b', 0.9]])); // prettier-ignore
+  rounds.observe(second!, new Map([['a', 1.5], ['b', 1.01]])); // prettier-ignore
+  expect([...rounds.bestFrom(1.03)].map(([key, { ratio }]) => [key, ratio])).toEqual([['a', 2]]);
+  // Half of the time is halved, and a hundredth of the other half is saved.
+  expect(rounds.ratio).toBeCloseTo(1 / (1 - 0.25 - 0.5 * (1 - 1 / 1.01)), 10);
+  rounds.observe(first!, new Map([['a', 1.02]]));
+  expect(rounds.bestFrom(1.03).size).toBe(0);
+});
+
+test('rounds that bring nothing worth it come to an end', () => {
+  const rounds = new Rounds([contender('large', 40, 0.99), contender('small', 40, 0.01)], coordinateDescent);
+  for (let i = 0; i < 6; i++) {
+    expect(rounds.isIdle).toBe(false);
+    // The small one gets faster in each of them.
+    for (const one of rounds.propose(1)) rounds.observe(one, new Map([['large', 0.9], ['small', 1 + i / 10]])); // prettier-ignore
+  }
+  expect(rounds.isIdle).toBe(true);
+});

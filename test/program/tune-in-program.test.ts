@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import type { Contender } from '../../src/program/rounds.ts';
+import type { ProgramsRun } from '../../src/program/runs.ts';
+import {
+  tuneInRounds,
+  type RoundBench,
+  type RoundFailure,
+  type RoundsOptions,
+} from '../../src/program/tune-in-program.ts';
+import { coordinateDescent } from '../../src/search/descent.ts';
+import { line, tileOf } from './line.ts';
+
+const contender = (key: string): Contender => ({ key, space: line(6), share: 1 / 3 });
+const contenders = ['a', 'b', 'c'].map(contender);
+
+interface Machine {
+  /** How many times as fast as the default. */
+  readonly gainOf: (key: string, configuration: Configuration) => number;
+  readonly failureOf?: (key: string, configuration: Configuration) => RoundFailure | null;
+  /** Of a compile. */
+  readonly seconds?: number;
+  readonly missing?: readonly string[];
+}
+
+/** A machine that keeps what it was asked, and a clock that compiles move. */
+function machine({ gainOf, failureOf = () => null, seconds = 1, missing = [] }: Machine) {
+  let now = 0;
+  const confirmed: string[][] = [];
+  const gains = new Map<string, ReadonlyMap<string, number>>();
+  let compiles = 0;
+  const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
+  const bench: RoundBench = {
+    confirmingSeconds: 2,
+    compile(assignment) {
+      now += seconds;
+      compiles++;
+      const failure = [...assignment].map(([key, one]) => failureOf(key, one)).find((one) => one !== null);
+      if (failure) return Promise.resolve(failure);
+      const module = `module ${compiles}`;
+      gains.set(module, new Map([...assignment].map(([key, one]) => [key, gainOf(key, one)])));
+      return Promise.resolve({ module, missing: new Set(missing) });
+    },
+    time: (modules) =>
+      Promise.resolve({
+        stock: new Map(contenders.map(({ key }) => [key, 1])),
+        tuned: modules.map(
+          (module) => new Map([...gains.get(module)!].map(([key, gain]) => [key, 1 / gain])),
+        ),
+      }),
+    confirm(best) {
+      confirmed.push([...best].map(([key, one]) => `${key}${tileOf(one)}`));
+      const runs: ProgramsRun = {
+        compare: () => Promise.resolve({ results: 'equal', reason: null }),
+        slower: () => Promise.resolve([]),
+        ratio: () => Promise.resolve(1),
+        verdictsOf: () => [],
+        comparedIn: () => [],
+      };
+      return runs;
+    },
+  };
+  const options: RoundsOptions = {
+    budgetSeconds: 1000,
+    roundsAtOnce: 2,
+    strategy: coordinateDescent,
+    clock: () => now,
+    onProgress() {},
+    note(assignment, outcomes) {
+      for (const [key, one] of assignment) {
+        const ratio = outcomes.get(key);
+        if (ratio !== undefined) noted.push([key, tileOf(one), ratio]);
+      }
+    },
+  };
+  return { bench, options, confirmed, noted, compiles: () => compiles };
+}
+
+const best: Readonly<Record<string, number>> = { a: 5, b: 2, c: 0 };
+const gainOf = (key: string, configuration: Configuration) => (tileOf(configuration) === best[key] ? 3 : 0.9);
+
+test('the best of each workload is confirmed by the program, and what has none is not', async () => {
+  const { bench, options, confirmed } = machine({ gainOf });
+  const { found, rounds, stock } = await tuneInRounds(contenders, bench, options);
+  expect([...found].map(([key, one]) => [key, tileOf(one)])).toEqual([
+    ['a', 5],
+    ['b', 2],
+  ]);
+  expect(confirmed).toEqual([['a5', 'b2']]);
+  expect(rounds).toBe(6);
+  // What stock takes is seen whenever something is run beside it.
+  expect(stock.get('c')).toHaveLength(3);
+});
+
+test('a configuration that the compiler blames is not tried again, and the others of its round are', async () => {
+  const failureOf = (key: string, configuration: Configuration) =>
+    key === 'c' && tileOf(configuration) === 2 ? { blamed: new Set(['c']) } : null;
+  const { bench, options, noted } = machine({ gainOf, failureOf });
+  const { found } = await tuneInRounds(contenders, bench, options);
+  expect(noted.filter(([key, tile]) => key === 'c' && tile === 2)).toEqual([['c', 2, null]]);
+  // The very round had the best of another one.
+  expect(tileOf(found.get('b')!)).toBe(2);
+});
+
+test('a program that does not compile at all is given up', async () => {
+  const { bench, options, confirmed, compiles } = machine({
+    gainOf,
+    failureOf: () => ({ blamed: new Set() }),
+  });
+  const { found, assessed } = await tuneInRounds(contenders, bench, options);
+  expect([found.size, assessed, confirmed]).toEqual([0, null, []]);
+  expect(compiles()).toBe(4);
+});
+
+test('a configuration that cannot be written into its executable is worth nothing', async () => {
+  const { bench, options, confirmed } = machine({ gainOf, missing: ['a'] });
+  await tuneInRounds(contenders, bench, options);
+  expect(confirmed).toEqual([['b2']]);
+});
+
+test('no round begins without the time for it, and for confirming what was found', async () => {
+  const { bench, options, compiles } = machine({ gainOf, seconds: 10 });
+  // Two rounds take 20 s, and confirming takes one more compile and two seconds.
+  await tuneInRounds(contenders, bench, { ...options, budgetSeconds: 50 });
+  expect(compiles()).toBe(2);
+});
