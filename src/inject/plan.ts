@@ -10,7 +10,7 @@ import { preprocessingSpec } from '../spec/preprocessing.ts';
 import { rulesOf, type Annotation } from '../spec/rules.ts';
 import { tuningSpec } from '../spec/tuning.ts';
 import { ownConfiguration } from '../workload/own-configuration.ts';
-import { matchKey, writtenForm, type WorkloadForm } from '../workload/workload.ts';
+import { matchKey, writtenForm, type Workload, type WorkloadForm } from '../workload/workload.ts';
 
 /** How decisions reach the compiler. */
 export type Injection = Whole & {
@@ -50,8 +50,10 @@ export interface GeneratedEntry extends WorkloadForm {
 export interface DispatchEntry {
   /** Digest of the dispatch. */
   readonly digest: string;
-  /** `name = value`. */
-  readonly attribute: string;
+  /** Names of the executables that it becomes where nothing changes the program before there are any. */
+  readonly executables: readonly string[];
+  readonly workload: Workload;
+  readonly configuration: OwnConfiguration;
 }
 
 export interface InjectionOptions {
@@ -86,9 +88,9 @@ export function planInjection(decisions: readonly Decision[], options: Injection
   if (options.lost?.includes('substitute') === true) return whole;
   const dispatches = new Map(
     inDispatches.map(({ tunable, configuration }) => {
-      const { digest } = tunable.workload.context!;
-      const directive = directiveOf(configuration, tunable.loops, options.release)!;
-      return [digest, { digest, attribute: attributeText(directive) }];
+      const { workload, executables = [] } = tunable;
+      const { digest } = workload.context!;
+      return [digest, { digest, executables, workload, configuration }];
     }),
   );
   const base: Whole = whole.route === 'none' ? { route: 'substitute', entries: [] } : whole;

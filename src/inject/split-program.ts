@@ -1,13 +1,11 @@
 // A program that is split into executables of which none is compiled yet. Configurations go into their sources, as often as one
 // likes, without reading, optimising or splitting the program again: that is half of what a compile takes.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, symbolsOf } from 'mlir-parser-ts';
-import { attributeText, directiveOf } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Release } from '../compiler/release.ts';
-import { rewrittenRoot } from '../workload/contraction/strides.ts';
-import { rootFormOf, type Workload } from '../workload/workload.ts';
+import type { Workload } from '../workload/workload.ts';
+import { configuredSource, readSources, sourcesTo } from './executable-sources.ts';
 import { substituteFlag } from './substitute-flags.ts';
 
 /** Runs the compiler with more flags; null when that worked, else what it said. */
@@ -45,71 +43,53 @@ export async function splitProgram(
   const problem = await compiler.whole(['--compile-to=flow', '--emit-mlir-bytecode', '-o', path]);
   if (problem !== null) return problem;
   const dumps = join(folder, 'sources');
-  mkdirSync(dumps);
-  const dumped = await compiler.resumed(path, [
-    '--compile-to=executable-sources',
-    `--iree-hal-dump-executable-sources-to=${dumps}`,
-    '-o',
-    join(folder, 'sources.out'),
-  ]);
+  const dumped = await compiler.resumed(path, [...sourcesTo(dumps), '-o', join(folder, 'sources.out')]);
   if (dumped !== null) return dumped;
-  const sources = new Map<string, Uint8Array>();
-  for (const file of readdirSync(dumps)) {
-    const source = readFileSync(join(dumps, file));
-    const [name, ...others] = symbolsOf(source, 'hal.executable');
-    if (name !== undefined && others.length === 0) sources.set(name, source);
-  }
-  rmSync(dumps, { recursive: true });
+  const sources = readSources(dumps);
   return { path, sources };
-}
-
-/**
- * An executable's source with a configuration on the root of its dispatch; null when it has not got exactly one, or one of other
- * dimensions than the workload's. Pure.
- */
-export function configuredSource(
-  source: Uint8Array,
-  { workload, configuration }: Omit<ConfiguredExecutable, 'executable'>,
-  release: Release,
-): Uint8Array | null {
-  const roots = parse(source).operations.flatMap((operation) => {
-    const form = rootFormOf(operation);
-    return form === null ? [] : [{ operation, form }];
-  });
-  const [root, ...others] = roots;
-  if (root === undefined || others.length > 0) return null;
-  const sizesOf = ({ dimensions }: Workload) => dimensions.map(({ kind, size }) => `${kind}${size}`).join();
-  if (sizesOf(root.form.workload) !== sizesOf(workload)) return null;
-  const directive = directiveOf(configuration, root.form.loops, release);
-  if (directive === null) return null;
-  const text = Buffer.from(source).toString('latin1');
-  const edited = rewrittenRoot(text, root.operation, attributeText(directive));
-  return edited === null ? null : Buffer.from(edited, 'latin1');
 }
 
 /** How configurations reach a split program. */
 export interface Configured {
   readonly flags: readonly string[];
-  /** Names of executables by the paths of the files that take their place: errors name these. */
-  readonly files: ReadonlyMap<string, string>;
+  /** The edited sources by the names of their executables. */
+  readonly sources: ReadonlyMap<string, Uint8Array>;
 }
 
-/** @param folder of ours, for the files */
+/** @param folder of ours, for files */
 export function configuredWith(
-  { sources }: SplitProgram,
+  { sources }: Pick<SplitProgram, 'sources'>,
   configured: readonly ConfiguredExecutable[],
   release: Release,
   folder: string,
 ): Configured {
-  const files = new Map<string, string>();
+  const edited = new Map<string, Uint8Array>();
   const flags = configured.flatMap((one, i) => {
     const source = sources.get(one.executable);
-    const edited = source && configuredSource(source, one, release);
-    if (!edited) return [];
+    const own = source && configuredSource(source, one, release);
+    if (!own) return [];
+    edited.set(one.executable, own);
     const path = join(folder, `executable${i}.mlir`);
-    writeFileSync(path, edited);
-    files.set(path, one.executable);
+    writeFileSync(path, own);
     return [substituteFlag(one.executable, path)];
   });
-  return { flags, files };
+  return { flags, sources: edited };
+}
+
+/** The executables that errors of the compiler are about: those with something of the places that are named. Pure. */
+export function blamedFor(messages: string, sources: Configured['sources']): ReadonlySet<string> {
+  const places = [...messages.matchAll(/^(.*):(\d+):(\d+): error: /gm)].map(
+    ([, file = '', line, column]) => `"${file}":${line}:${column}`,
+  );
+  return new Set(
+    [...sources].flatMap(([name, source]) => {
+      const text = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+      const isIn = (place: string) => {
+        const at = text.indexOf(place);
+        // Of a longer number it is only the beginning.
+        return at >= 0 && !/\d/.test(String.fromCharCode(text[at + place.length] ?? 0));
+      };
+      return places.some(isIn) ? [name] : [];
+    }),
+  );
 }

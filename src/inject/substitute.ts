@@ -1,7 +1,7 @@
 // Substitution: the compiler writes the sources of its executables, those that hold an operation are edited, and the
 // compile takes the edited ones instead. It reaches what no matcher of a whole program does, but only in exactly this
 // input: executables are told by names that the compiler counts up.
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/index.ts';
@@ -9,10 +9,10 @@ import { makeScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
 import { dispatchesOf } from '../input/dispatches.ts';
 import { ELIDED } from '../input/survey.ts';
-import { rewrittenRoot } from '../workload/contraction/strides.ts';
-import { matchKey, rootFormOf, workloadOf } from '../workload/workload.ts';
+import { matchKey, workloadOf } from '../workload/workload.ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
 import { withTrailingFlags } from '../compiler/command.ts';
+import { configuredSource, readSources, sourcesTo } from './executable-sources.ts';
 import type { DispatchEntry, GeneratedEntry } from './plan.ts';
 
 /** An executable that takes the place of the compiler's own of that name. */
@@ -44,15 +44,6 @@ export function editedExecutable(
     : { name, source: applyInsertions(source, found) };
 }
 
-/** An executable's source with an attribute on the root of its dispatch; null when it has not got exactly one. Pure. */
-export function editedDispatch(source: Uint8Array, attribute: string): Substitute | null {
-  const [name, ...others] = symbolsOf(source, 'hal.executable');
-  const roots = parse(source).operations.filter((operation) => rootFormOf(operation) !== null);
-  if (name === undefined || others.length > 0 || roots.length !== 1) return null;
-  const text = rewrittenRoot(Buffer.from(source).toString('latin1'), roots[0]!, attribute);
-  return text === null ? null : { name, source: Buffer.from(text, 'latin1') };
-}
-
 /** What the compiler is asked with. */
 export interface SourceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -73,20 +64,50 @@ export async function makeSubstitutes(
   options: SourceOptions,
 ): Promise<Substitute[] | null> {
   const sources = await executableSources(executable, argv, options);
-  return sources?.flatMap((source) => editedExecutable(source, entries, release) ?? []) ?? null;
+  return (
+    sources && [...sources.values()].flatMap((source) => editedExecutable(source, entries, release) ?? [])
+  );
 }
 
 /**
- * Edits the executables that the entries' dispatches become. They are told by the text of the dispatch, whatever it is
- * called: another injection makes the compiler count in another way.
+ * Edits the executables that the entries' dispatches become.
  * @param argv the command with everything else that is injected
+ * @param changesProgram whether that changes what executables there are: they are told by the texts of their dispatches then, for the
+ *   compiler counts in another way
+ * @param known sources of the executables, where somebody has them
  */
 export async function makeDispatchSubstitutes(
   executable: string,
   argv: readonly string[],
   entries: readonly DispatchEntry[],
+  release: Release,
   options: SourceOptions,
+  changesProgram: boolean,
+  known: ReadonlyMap<string, Uint8Array> | null,
 ): Promise<Substitute[] | null> {
+  const wanted = changesProgram
+    ? await namesByText(executable, argv, entries, options)
+    : entries.flatMap((entry) => entry.executables.map((name) => [name, entry] as const));
+  if (wanted === null || wanted.length === 0) return wanted && [];
+  const isKnown = !changesProgram && known !== null;
+  const sources = isKnown ? known : await executableSources(executable, argv, options);
+  return (
+    sources &&
+    wanted.flatMap(([name, entry]) => {
+      const source = sources.get(name);
+      const edited = source && configuredSource(source, entry, release);
+      return edited ? [{ name, source: edited }] : [];
+    })
+  );
+}
+
+/** The names that executables have with everything else that is injected; null when the compiler does not get that far. */
+async function namesByText(
+  executable: string,
+  argv: readonly string[],
+  entries: readonly DispatchEntry[],
+  options: SourceOptions,
+): Promise<(readonly [name: string, entry: DispatchEntry])[] | null> {
   const folder = makeScratchFolder(options.cacheDirectory, 'flow');
   if (folder === null) return null;
   try {
@@ -94,47 +115,29 @@ export async function makeDispatchSubstitutes(
     const flags = ['--compile-to=flow', ...ELIDED, '-o', flow];
     const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
     if (code !== 0) return null;
-    const attributes = new Map(entries.map(({ digest, attribute }) => [digest, attribute]));
-    const wanted = new Map(
-      dispatchesOf(readFileSync(flow)).flatMap(({ executable: name, form }) => {
-        const attribute = attributes.get(form.workload.context?.digest ?? '');
-        return attribute === undefined ? [] : [[name, attribute] as const];
-      }),
-    );
-    if (wanted.size === 0) return [];
-    const sources = await executableSources(executable, argv, options);
-    return (
-      sources?.flatMap((source) => {
-        const attribute = wanted.get(symbolsOf(source, 'hal.executable')[0] ?? '');
-        return attribute === undefined ? [] : (editedDispatch(source, attribute) ?? []);
-      }) ?? null
-    );
+    const byDigest = new Map(entries.map((entry) => [entry.digest, entry]));
+    return dispatchesOf(readFileSync(flow)).flatMap(({ executable: name, form }) => {
+      const entry = byDigest.get(form.workload.context?.digest ?? '');
+      return entry === undefined ? [] : [[name, entry] as const];
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** The sources of all executables; null when the compiler does not get that far or there is no place for them. */
+/** The sources of all executables by name; null when the compiler does not get that far or there is no place for them. */
 async function executableSources(
   executable: string,
   argv: readonly string[],
   options: SourceOptions,
-): Promise<Uint8Array[] | null> {
+): Promise<ReadonlyMap<string, Uint8Array> | null> {
   const folder = makeScratchFolder(options.cacheDirectory, 'sources');
   if (folder === null) return null;
   try {
     const sources = join(folder, 'sources');
-    mkdirSync(sources);
-    const flags = [
-      '--compile-to=executable-sources',
-      `--iree-hal-dump-executable-sources-to=${sources}`,
-      // With the places in the input written down, nothing of the output says where the edited sources were.
-      '--mlir-print-debuginfo',
-      '-o',
-      join(folder, 'module.out'),
-    ];
+    const flags = [...sourcesTo(sources), '-o', join(folder, 'module.out')];
     const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
-    return code === 0 ? readdirSync(sources).map((file) => readFileSync(join(sources, file))) : null;
+    return code === 0 ? readSources(sources) : null;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -45,7 +45,7 @@ const LEAST_PROGRESS = 0.005;
 const PATIENCE = 6;
 
 export class Rounds {
-  readonly #searches: readonly Search[];
+  #searches: readonly Search[];
   #rounds = 0;
   #idle = 0;
 
@@ -75,6 +75,11 @@ export class Rounds {
       ({ contender, best }) => contender.share * (1 - 1 / Math.max(1, best?.ratio ?? 1)),
     );
     return 1 / (1 - sumOf(saved));
+  }
+
+  /** Goes on with these alone. */
+  keepOnly(keys: { has(key: string): boolean }): void {
+    this.#searches = this.#searches.filter(({ contender }) => keys.has(contender.key));
   }
 
   /** What to try in so many rounds that are compiled at once; fewer where there is less to try. */

@@ -1,6 +1,7 @@
 // Rounds of a program within a budget, and what the program says of the best in the end. Pure, but for the bench.
 import { assess, type Assessed } from './assess.ts';
-import { Rounds, type Assignment, type Contender, type Outcomes } from './rounds.ts';
+import { sumOf } from '../measure/statistics.ts';
+import { Rounds, type Assignment, type Best, type Contender, type Outcomes } from './rounds.ts';
 import type { ProgramsRun } from './runs.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 
@@ -16,22 +17,35 @@ export interface RoundFailure {
   readonly blamed: ReadonlySet<string>;
 }
 
-/** What workloads take in one run of the program, in seconds, by key. */
-export type WorkloadSeconds = ReadonlyMap<string, number>;
+/** What a program takes in one run, in seconds. */
+export interface ProgramSeconds {
+  readonly whole: number;
+  /** By the key of a workload, what its dispatches take. */
+  readonly workloads: ReadonlyMap<string, number>;
+}
 
 /** What compiles and runs a program in rounds. All of it throws StoppedError when it is stopped. */
 export interface RoundBench {
+  /** The program without any configuration that rounds try. */
+  readonly stock: string;
+  /** Of the workloads that can be tried in it. */
+  readonly keys: ReadonlySet<string>;
   /** @param index of the round among those that are compiled at once */
   compile(assignment: Assignment, index: number): Promise<RoundModule | RoundFailure>;
-  /** Times stock and these modules in turns; null for one that could not be run. */
-  time(modules: readonly string[]): Promise<{
-    readonly stock: WorkloadSeconds;
-    readonly tuned: readonly (WorkloadSeconds | null)[];
-  }>;
+  /** Times modules in turns; null for one that could not be run. */
+  time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
   /** What the program says of the best of each workload: see `assess`. */
   confirm(best: Assignment): ProgramsRun;
   /** Seconds that confirming them is likely to take beside a compile. */
   readonly confirmingSeconds: number;
+}
+
+/** The same program with something that all of its operations are offered at once. */
+export interface Offer {
+  /** Of the workloads that it is for. */
+  readonly keys: ReadonlySet<string>;
+  /** Compiles the program with it; null when it does not compile. */
+  prepare(): Promise<RoundBench | null>;
 }
 
 /** How far rounds are. */
@@ -51,8 +65,11 @@ export interface RoundsOptions {
   readonly clock: () => number;
   readonly onProgress: (progress: RoundsProgress) => void;
   /** What became of each configuration of a round. */
-  readonly note: (assignment: Assignment, outcomes: Outcomes, stock: WorkloadSeconds) => void;
+  readonly note: (assignment: Assignment, outcomes: Outcomes, stock: ProgramSeconds['workloads']) => void;
 }
+
+/** What is offered is gone on with where the program is so many times as fast with it as with the best of each that was found by then. */
+const LEAST_ADVANTAGE = 1.03;
 
 /** A configuration is confirmed that is at least so many times as fast as the default. */
 const LEAST_RATIO = 1.03;
@@ -67,41 +84,63 @@ export interface RoundsResult {
   readonly found: Assignment;
   /** What the program said; null where there was nothing to confirm. */
   readonly assessed: Assessed | null;
-  /** Of each workload, what it took by default in each round. */
+  /** Of each workload, what it took by default whenever something was run beside it. */
   readonly stock: ReadonlyMap<string, readonly number[]>;
+  /** Whether all of that is of the program with what was offered. */
+  readonly isOffered: boolean;
 }
 
-/** Tries configurations of all contenders in rounds, as long as that brings something, and has the program confirm the best. */
+/**
+ * Tries configurations of all contenders in rounds, as long as that brings something, and has the program confirm the best.
+ * @param offer is compiled beside the first round, and gone on with where the program is faster with it; null for none
+ */
 export async function tuneInRounds(
   contenders: readonly Contender[],
-  bench: RoundBench,
+  plain: RoundBench,
+  offer: Offer | null,
   { budgetSeconds, roundsAtOnce, strategy, clock, onProgress, note }: RoundsOptions,
 ): Promise<RoundsResult> {
   const end = clock() + budgetSeconds;
   const rounds = new Rounds(contenders, strategy);
   const stock = new Map<string, number[]>();
+  let bench = plain;
   let [slowest, compileSeconds, failures] = [0, 0, 0];
   /** Whether there is time for so much, and to confirm what was found. */
   const isTimeFor = (seconds: number) => clock() + seconds + compileSeconds + bench.confirmingSeconds < end;
-  while (!rounds.isIdle && failures < MOST_FAILURES && isTimeFor(slowest)) {
+  let open = offer;
+  while ((open !== null || !rounds.isIdle) && failures < MOST_FAILURES && isTimeFor(slowest)) {
     const begun = clock();
-    const assignments = rounds.propose(roundsAtOnce);
-    if (assignments.length === 0) break;
-    const compiled = await Promise.all(assignments.map((one, i) => bench.compile(one, i)));
+    const assignments = rounds.propose(Math.max(1, roundsAtOnce - (open === null ? 0 : 1)));
+    if (assignments.length === 0 && open === null) break;
+    const own = bench;
+    const [compiled, offered] = await Promise.all([
+      Promise.all(assignments.map((one, i) => own.compile(one, i))),
+      open?.prepare() ?? null,
+    ]);
     compileSeconds = Math.max(compileSeconds, clock() - begun);
-    const runnable = compiled.flatMap((one) => ('module' in one ? [one.module] : []));
-    const times = runnable.length === 0 ? null : await bench.time(runnable);
-    for (const [key, seconds] of times?.stock ?? []) stock.set(key, [...(stock.get(key) ?? []), seconds]);
-    failures = runnable.length === 0 ? failures + 1 : 0;
+    const modules = compiled.flatMap((one) => ('module' in one ? [one.module] : []));
+    const times =
+      modules.length === 0 && offered === null
+        ? []
+        : await bench.time([bench.stock, ...modules, ...(offered === null ? [] : [offered.stock])]);
+    const [before] = times;
+    for (const [key, seconds] of before?.workloads ?? [])
+      stock.set(key, [...(stock.get(key) ?? []), seconds]);
+    failures = times.length === 0 ? failures + 1 : 0;
     for (const [i, assignment] of assignments.entries()) {
-      const own = compiled[i]!;
+      const one = compiled[i]!;
       const outcomes =
-        'module' in own
-          ? ratios(assignment, own, times!.stock, times!.tuned[runnable.indexOf(own.module)] ?? null)
-          : failedOutcomes(assignment, own);
+        'module' in one
+          ? ratios(assignment, one, before ?? null, times[1 + modules.indexOf(one.module)] ?? null)
+          : failedOutcomes(assignment, one);
       rounds.observe(assignment, outcomes);
-      note(assignment, outcomes, times?.stock ?? new Map<string, number>());
+      note(assignment, outcomes, before?.workloads ?? new Map<string, number>());
     }
+    if (offered !== null && isBetter(times.at(-1) ?? null, before ?? null, rounds.bestFrom(1), open!.keys)) {
+      bench = offered;
+      rounds.keepOnly(offered.keys);
+    }
+    open = null;
     slowest = Math.max(slowest, clock() - begun);
     const secondsLeft = Math.max(0, end - clock());
     onProgress({ rounds: rounds.count, workloads: contenders.length, ratio: rounds.ratio, secondsLeft });
@@ -109,22 +148,37 @@ export async function tuneInRounds(
   const found = new Map(
     [...rounds.bestFrom(LEAST_RATIO)].map(([key, { configuration }]) => [key, configuration]),
   );
-  const assessed = found.size === 0 ? null : await assess([...found.keys()], bench.confirm(found));
-  return { rounds: rounds.count, found, assessed, stock };
+  const isOffered = bench !== plain;
+  const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...found.keys()];
+  const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(found));
+  return { rounds: rounds.count, found, assessed, stock, isOffered };
+}
+
+/** Whether a program is faster with what is offered to some of its workloads than with the best of each of them. */
+function isBetter(
+  offered: ProgramSeconds | null,
+  before: ProgramSeconds | null,
+  best: ReadonlyMap<string, Best>,
+  keys: ReadonlySet<string>,
+): boolean {
+  if (offered === null || before === null) return false;
+  const saved = [...best].flatMap(([key, { ratio }]) =>
+    keys.has(key) ? [(before.workloads.get(key) ?? 0) * (1 - 1 / ratio)] : [],
+  );
+  return LEAST_ADVANTAGE * offered.whole < before.whole - sumOf(saved);
 }
 
 /** What one round has shown: nothing of a workload that does not run, or whose configuration is not in it. */
 function ratios(
   assignment: Assignment,
   { missing }: RoundModule,
-  stock: WorkloadSeconds,
-  tuned: WorkloadSeconds | null,
+  before: ProgramSeconds | null,
+  after: ProgramSeconds | null,
 ): Outcomes {
   const outcomes = new Map<string, number | null>();
   for (const key of assignment.keys()) {
-    const [before, after] = [stock.get(key), tuned?.get(key)];
-    if (missing.has(key) || tuned === null || !before || !after) outcomes.set(key, null);
-    else outcomes.set(key, before / after);
+    const [own, tuned] = [before?.workloads.get(key), after?.workloads.get(key)];
+    outcomes.set(key, missing.has(key) || !own || !tuned ? null : own / tuned);
   }
   return outcomes;
 }

@@ -134,7 +134,15 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     return deliverOriginal();
   }
   const digest = await createDigest();
-  const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
+  const injected = await injectedCommand(
+    injection,
+    command,
+    inspected,
+    decisions,
+    surroundings,
+    digest,
+    kept,
+  );
   if (injected === null) {
     const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
     const landed = decisions.map((decision) => (isInjected(decision) ? false : null));

@@ -12,9 +12,9 @@ import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import type { Digest } from '../system/digest.ts';
 import type { Inspected } from './inspect.ts';
-import type { Compile } from './kept-modules.ts';
+import type { Compile, KeptModules } from './kept-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { passesOf, type Command } from '../compiler/command.ts';
+import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { substituteFiles } from './substitutes.ts';
@@ -77,6 +77,10 @@ export function untunedCompile(command: Command, inspected: Pick<Inspected, 'inp
   return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
 }
 
+/** Arguments that go on from a file that holds the program at the end of `flow`. */
+export const resumedCompile = ({ expanded, arguments: { input } }: Command, path: string): string[] =>
+  withTrailingFlags(expanded.with(input!.index, path), ['--compile-from=flow']);
+
 /** Runs the command as the user gave it, in our place where possible. Never returns. */
 export async function runOriginal(
   executable: string,
@@ -90,6 +94,7 @@ export async function runOriginal(
 
 /**
  * Writes what the injection needs into the cache directory, under names made from the content.
+ * @param kept has the sources of the executables where the program was split
  * @returns null when executables were to be substituted and none can be
  */
 export async function injectedCommand(
@@ -99,6 +104,7 @@ export async function injectedCommand(
   decisions: readonly Decision[],
   surroundings: Surroundings,
   digest: Digest,
+  kept: KeptModules | null = null,
 ): Promise<InjectedCommand | null> {
   const write = (text: Uint8Array) =>
     writeOnce(pathIn(surroundings.cacheDirectory, SPECS, digest([text])), text);
@@ -108,7 +114,14 @@ export async function injectedCommand(
   if (entries.length === 0 && dispatches.length === 0) return base;
   const { argv, stdin } = base;
   const substitutes = await substituteFiles(
-    { argv, stdin, route, entries, dispatches },
+    {
+      argv,
+      stdin,
+      route,
+      entries,
+      dispatches,
+      sources: kept?.splitOf(untunedCompile(command, inspected))?.sources ?? null,
+    },
     command,
     inspected,
     decisions,
@@ -214,6 +227,8 @@ export async function compileInjected(
     stallSeconds: STALL_SECONDS,
     workSeconds: workSeconds ?? compileLimit(surveySeconds(command, inspected, surroundings)),
   });
+  // Whether everything landed is found out beside the compile, which keeps one core busy, more or less.
+  const landing = provenLanding(injected, command, decisions, surroundings).catch(() => null);
   const result = await runCompiler(executable, withColours(argv, env), {
     env,
     stdin,
@@ -225,7 +240,7 @@ export async function compileInjected(
     if (result.forwarded !== null) return exitLike(result);
     // The user has the outcome: whatever fails now, nothing is compiled again.
     await attempt(async () => {
-      const landed = await provenLanding(injected, command, decisions, surroundings);
+      const landed = await landing;
       planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
       if (allLanded(landed) === false) await onLost();
       const isSettled = stdin === undefined && mapMessages === null && allLanded(landed) !== false;

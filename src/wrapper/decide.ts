@@ -108,16 +108,16 @@ async function decideInForms(written: Asked): Promise<Decided> {
   const { settings } = surroundings;
   const begun = performance.now();
   const mayMeasure = problem === null && whyUntuned(store, inspected, surroundings) === null;
-  const { program, verdict, forms, isOpen } = await inBetterForms(
+  const { program, verdict, compileSeconds, forms, isOpen } = await inBetterForms(
     written,
     store,
     surroundings,
     kept,
     mayMeasure,
   );
-  // All that a build spends on measuring comes out of one budget.
+  // All that a build spends on measuring comes out of one budget; what it compiles beside that does not.
   const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
-  const budgetSeconds = Math.max(0, settings.budgetSeconds - spent);
+  const budgetSeconds = Math.max(0, settings.budgetSeconds - spent + compileSeconds);
   const left = { ...surroundings, settings: { ...settings, budgetSeconds } };
   const decided = await decideProgram({ ...written, ...program, surroundings: left });
   return {
@@ -174,7 +174,9 @@ async function decideProgram({
   }
   const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
-  const word = await lastWord(program, injection, whyNot, store, whole, kept);
+  const secondsLeft = surroundings.settings.budgetSeconds - tuning;
+  const seen = { confirmed: resolved.confirmed, secondsLeft };
+  const word = await lastWord(program, injection, whyNot, store, whole, kept, seen);
   const { decisions, verdict } = word;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;

@@ -1,14 +1,9 @@
 // What of a program takes its time, as the program says itself: the runtime's statistics of its dispatches.
-import type { Command } from '../compiler/command.ts';
 import { timeDispatches } from '../measure/compare-modules.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { runOf } from '../program/verify.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import type { Inspected } from './inspect.ts';
-import type { KeptModules } from './kept-modules.ts';
-import { runnable } from './runnable.ts';
-import type { Limits } from './verify-program.ts';
+import { runnable, type MeasuredProgram } from './runnable.ts';
 
 /** Least time that a function is timed for, in seconds: this is about shares, not about a few percent. */
 const LEAST_SECONDS = 0.3;
@@ -18,17 +13,11 @@ const LEAST_SECONDS = 0.3;
  * For whoever has the turn to measure.
  * @throws StoppedError when the signal fires
  */
-export async function dispatchSeconds(
-  command: Command,
-  inspected: Inspected,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  limits: Limits,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, number>> {
+export async function dispatchSeconds(program: MeasuredProgram): Promise<ReadonlyMap<string, number>> {
+  const { limits, surroundings } = program;
   const seconds = new Map<string, number>();
   try {
-    const { stock, contests } = await runnable(command, inspected, surroundings, kept, limits, signal);
+    const { stock, contests } = await runnable(program);
     for (const contest of contests) {
       const effort = { repetitions: 1, minSeconds: LEAST_SECONDS, timeoutSeconds: limits.runSeconds };
       const { dispatches } = await timeDispatches(runOf(contest), stock, effort);

@@ -2,6 +2,7 @@
 // own command comes to in the end, which need not be compiled again.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SplitProgram } from '../inject/split-program.ts';
 import type { Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
@@ -17,6 +18,8 @@ export interface Compile {
 export class KeptModules {
   #folder: string | null = null;
   #stock: string | Uncompiled | null = null;
+  /** By what it was compiled with, the program split. */
+  readonly #splits = new Map<string, SplitProgram | string>();
   /** By path, what each module is the outcome of. */
   readonly #compiles = new Map<string, string>();
 
@@ -31,6 +34,27 @@ export class KeptModules {
     const module = join(folder, 'stock.vmfb');
     this.#stock = (await stock(module)) ?? module;
     return this.#stock;
+  }
+
+  /** What this compile was split into; null where nobody has asked for that, or the compiler does not get that far. */
+  splitOf({ argv }: Compile): SplitProgram | null {
+    const split = this.#splits.get(JSON.stringify(argv)) ?? null;
+    return typeof split === 'string' ? null : split;
+  }
+
+  /**
+   * Splits the program as it is, once. What is compiled of it as it is from now on goes on from there.
+   * @returns what the compiler said when it does not get that far
+   */
+  async split(
+    { argv }: Compile,
+    folder: string,
+    { split }: Pick<ProgramBuilds, 'split'>,
+  ): Promise<SplitProgram | string> {
+    const key = JSON.stringify(argv);
+    const made = this.#splits.get(key) ?? (await split(join(folder, `split${this.#splits.size}`)));
+    this.#splits.set(key, made);
+    return made;
   }
 
   /** Notes what a module is the outcome of; null when it is being written, or not all that the compile gave. */
@@ -50,6 +74,7 @@ export class KeptModules {
   discard(): void {
     if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = this.#stock = null;
+    this.#splits.clear();
     this.#compiles.clear();
   }
 }

@@ -19,6 +19,7 @@ import { KeptModules } from './kept-modules.ts';
 import { planCompile } from './plan.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
+import type { Confirmed } from './program-rounds.ts';
 import { injectedSet, inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
 import { withoutRisky, withoutUnproven } from './unproven.ts';
 import type { Limits, Verification } from './verify-program.ts';
@@ -74,6 +75,7 @@ export interface KnownProgram {
  * be found out is injected.
  * @param whyNot why nothing is to be measured; null when something may be
  * @param kept what this build has compiled of it
+ * @param seen what it was run with while it was tuned
  */
 export async function lastWord(
   program: KnownProgram,
@@ -82,6 +84,7 @@ export async function lastWord(
   store: Store | null,
   surroundings: Surroundings,
   kept: KeptModules,
+  { confirmed, secondsLeft }: SeenBefore = { confirmed: null, secondsLeft: Infinity },
 ): Promise<LastWord> {
   const { decisions, memory } = program;
   const { settings, cacheDirectory } = surroundings;
@@ -108,6 +111,16 @@ export async function lastWord(
   if (!mayRun(settings.budgetSeconds))
     return { ...unasked(), verdict: unverified('the budget leaves too little time to run it') };
 
+  const isTried = confirmed?.programWide.isOpen === false;
+  const isShort = secondsLeft < OFFER_SHARE * settings.budgetSeconds;
+  if (confirmed !== null && isConfirmed(decisions, confirmed) && (!isOffered || isTried || isShort)) {
+    const judgement = { kept: [...confirmed.configurations.keys()], leftOut: [], open: null };
+    const found = { judgement, workloads: [], programWide: confirmed.programWide };
+    const offer = offerTo(program, settings);
+    const concluded = conclude(program, offer, found, store, surroundings);
+    return { ...concluded, verdict: confirmed.verdict, seconds: 0 };
+  }
+
   const begun = performance.now();
   try {
     const word = await askInTurn(program, store, surroundings, kept);
@@ -119,6 +132,21 @@ export async function lastWord(
     return { ...silent, verdict, seconds: (performance.now() - begun) / 1000, settled: false };
   }
 }
+
+/** What is offered to all operations at once is tried where so much of the budget is left. */
+const OFFER_SHARE = 0.25;
+
+/** What a program was run with before this, and what is left of the budget. */
+export interface SeenBefore {
+  readonly confirmed: Confirmed | null;
+  readonly secondsLeft: number;
+}
+
+/** Whether nothing is injected that the program was not seen to be right and faster with. Its dispatches do not depend on each other. */
+const isConfirmed = (decisions: readonly Decision[], { configurations }: Confirmed): boolean =>
+  decisions
+    .filter(isInjected)
+    .every((one) => configurations.get(one.tunable.key) === configurationText(one.configuration));
 
 /** Whether so many builds could not find it out in this time that another one cannot either. */
 const isInVain = (open: NonNullable<ProgramMemory['open']>, seconds: number): boolean =>

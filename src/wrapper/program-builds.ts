@@ -1,4 +1,5 @@
 // A program compiled for ourselves: as it is, and with the configurations of some workloads.
+import { mkdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/index.ts';
@@ -6,12 +7,13 @@ import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
 import { configurationsOf } from '../inject/proof.ts';
+import { splitProgram, type SplitProgram } from '../inject/split-program.ts';
 import type { Ask } from '../program/judge.ts';
 import type { Purse } from '../program/purse.ts';
 import type { TunedProgram, Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
-import { injectedCommand, untunedCompile } from './compile.ts';
+import { injectedCommand, resumedCompile, untunedCompile } from './compile.ts';
 import type { Inspected } from './inspect.ts';
 import type { Compile, KeptModules } from './kept-modules.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
@@ -20,6 +22,8 @@ import { planCompile } from './plan.ts';
 export interface ProgramBuilds {
   /** Compiles it without configurations into this file; null when that worked. */
   readonly stock: (output: string) => Promise<Uncompiled | null>;
+  /** Compiles it as far as its executables; says what the compiler said when it does not get there. */
+  readonly split: (folder: string) => Promise<SplitProgram | string>;
   /** With the configurations of these workloads alone. The module is there until another one is asked for. */
   readonly tuned: Ask<TunedProgram | Uncompiled>;
 }
@@ -55,6 +59,7 @@ export function programBuilds(
     output: string,
     workSeconds: number,
     shown = (messages: string) => messages,
+    shorter: readonly string[] = argv,
   ): Promise<Uncompiled | null> => {
     const tooLong = { problem: `compiling it takes more than ${workSeconds.toFixed(0)} s`, isLate: true };
     if (workSeconds < LEAST_SECONDS) return tooLong;
@@ -71,7 +76,7 @@ export function programBuilds(
     }
     const { code, signal, stdout, stderr, cut } = await askCompiler(
       executable,
-      withTrailingFlags(argv, ['-o', output]),
+      withTrailingFlags(shorter, ['-o', output]),
       { env, stdin, workSeconds },
     );
     if (code === 0) {
@@ -94,7 +99,7 @@ export function programBuilds(
     const injection = planCompile(own, inspected, command, surroundings);
     if (injection.route === 'none') return { problem: injection.reason, isLate: false };
     const digest = await createDigest();
-    const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest);
+    const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest, kept);
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
     const module = join(folder, name);
     const { argv, stdin, route, mapMessages } = injected;
@@ -121,7 +126,27 @@ export function programBuilds(
 
   return {
     stock(output) {
-      return purse.spend(() => compile(untunedCompile(command, inspected), output, secondsNow()));
+      // The very module comes of it, in less time.
+      const whole = untunedCompile(command, inspected);
+      const split = kept.splitOf(whole);
+      const shorter = split === null ? undefined : resumedCompile(command, split.path);
+      return purse.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
+    },
+    async split(own) {
+      mkdirSync(own, { recursive: true });
+      const { argv, stdin } = untunedCompile(command, inspected);
+      const run = async (flags: readonly string[], input?: Uint8Array) => {
+        const asked = { env, stdin: input, workSeconds: secondsNow() };
+        const { code, stderr } = await purse.spend(() => askCompiler(executable, flags, asked));
+        return code === 0 ? null : stderr.toString();
+      };
+      return splitProgram(
+        {
+          whole: (flags) => run(withTrailingFlags(argv, flags), stdin),
+          resumed: (path, flags) => run(withTrailingFlags(resumedCompile(command, path), flags)),
+        },
+        own,
+      );
     },
     tuned(keys) {
       if (last?.keys !== keys.join()) last = { keys: keys.join(), program: tuned(keys) };

@@ -18,6 +18,7 @@ import { isMoreTime } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
 import type { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
+import type { ProvenForms } from './prove-forms.ts';
 import { programNotes, programOf } from './program-notes.ts';
 import { writeOnce } from './write-once.ts';
 
@@ -83,6 +84,8 @@ export interface BetterForms {
   readonly program: FormedProgram;
   /** What a run of it said; null where nothing was run. */
   readonly verdict: ProgramVerdict | null;
+  /** Of the time that this took, what the compiler did to compile the program as such. */
+  readonly compileSeconds: number;
   /** Null where the program has no other forms. */
   readonly forms: ExplainedForms | null;
   /** Whether the next build would try to find out whether they are better. */
@@ -107,7 +110,7 @@ export async function inBetterForms(
   const { convolutions, reading } = inspected.input;
   const isPossible = !reading.ownPipeline && !reading.dataTiling && mayPreprocess(settings.inject);
   const choices = isPossible ? chooseForms(convolutions) : [];
-  const nothing = { program: written, verdict: null, forms: null, isOpen: false };
+  const nothing = { program: written, verdict: null, compileSeconds: 0, forms: null, isOpen: false };
   if (choices.length === 0) return nothing;
   const formed = await rewritten(written.command, choices, surroundings);
   const identity = programOf(formed, inspected);
@@ -132,10 +135,10 @@ export async function inBetterForms(
   const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds));
   if (turn === null) return { ...asWritten, isOpen: true };
   try {
-    const { verdict, isRefused } = await prove(program, written.command, surroundings, kept);
+    const { verdict, compileSeconds, isRefused } = await prove(program, written.command, surroundings, kept);
     const found = verdictOn(verdict, isRefused, settings.budgetSeconds, memory);
     formsMemory.remember(store, identity, found);
-    const told = { verdict, forms: explained(found), isOpen: found.verdict === 'open' };
+    const told = { verdict, compileSeconds, forms: explained(found), isOpen: found.verdict === 'open' };
     if (found.verdict === 'better') return { program, ...told };
     // The next module that is compiled without configurations is another one.
     kept.discard();
@@ -150,7 +153,7 @@ async function prove(
   written: Command,
   surroundings: Surroundings,
   kept: KeptModules,
-): Promise<{ readonly verdict: ProgramVerdict; readonly isRefused: boolean }> {
+): Promise<ProvenForms & { readonly isRefused: boolean }> {
   // Nothing of this is loaded on a hit.
   const [{ FormsError, proveForms }, { NotVerifiedError }, { interruptible }, { storyOf }] =
     await Promise.all([
@@ -164,19 +167,19 @@ async function prove(
   const story = storyOf(null);
   story.tryForms();
   try {
-    const verdict = await interruptible(
+    const proven = await interruptible(
       (signal) => proveForms(program, written, surroundings, kept, limits, signal),
       () => {
         story.clear();
         kept.discard();
       },
     );
-    story.endForms(verdict);
-    return { verdict, isRefused: false };
+    story.endForms(proven.verdict);
+    return { ...proven, isRefused: false };
   } catch (error) {
     const isRefused = error instanceof FormsError;
     if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
-    return { verdict: notVerified(error.message), isRefused };
+    return { verdict: notVerified(error.message), compileSeconds: 0, isRefused };
   } finally {
     story.clear();
   }
@@ -185,7 +188,7 @@ async function prove(
 const NOT_COMPILED = 'the compiler does not get as far as code generation';
 
 /** How much of the budget both programs may run. */
-const RUN_SHARE = 0.25;
+const RUN_SHARE = 0.1;
 
 /** What a run of a program in its forms says of them. */
 function verdictOn(

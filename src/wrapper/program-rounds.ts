@@ -1,17 +1,19 @@
 // Tuning the workloads of a program together, in the program. What it confirms is written down for each workload, like the outcome of
 // a search of its own.
-import { backendNamed, needsOf } from '../backend/index.ts';
-import type { Command } from '../compiler/index.ts';
-import { largestDeviation, sumOf } from '../measure/statistics.ts';
+import type { Configuration } from '../backend/configuration.ts';
+import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
+import type { Decision } from '../decision/decision.ts';
+import { reasonOf, type ProgramWide } from '../decision/program-wide.ts';
+import { geometricMean, largestDeviation } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { tuneInRounds, type RoundsProgress, type RoundsResult } from '../program/tune-in-program.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
 import { defaultStrategy } from '../search/index.ts';
 import { without } from '../search/space.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { userName } from '../store/author.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Trial } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { earlierTrials, markedIn, seeded, trialElsewhere } from '../tuning/earlier.ts';
@@ -19,11 +21,11 @@ import { defaultResult, type Searched, type TuningResult } from '../tuning/resul
 import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce, type Known, type Work } from '../tuning/tune-workloads.ts';
 import { isDynamic } from '../workload/workload.ts';
-import type { Inspected } from './inspect.ts';
-import type { KeptModules } from './kept-modules.ts';
+import type { Callable } from './callable.ts';
+import { offeredBase, plainBase } from './round-bases.ts';
 import { roundBench } from './round-bench.ts';
-import { runnable } from './runnable.ts';
-import type { Limits } from './verify-program.ts';
+import { runnable, type MeasuredProgram } from './runnable.ts';
+import type { Verification } from './verify-program.ts';
 
 /** Fewer workloads are tuned one by one. */
 const LEAST_CONTENDERS = 4;
@@ -31,48 +33,53 @@ const LEAST_CONTENDERS = 4;
 /** The name under which trials are kept. */
 const STRATEGY = 'program';
 
+/** What a program was seen to be right and faster with, run with all of it at once. */
+export interface Confirmed {
+  /** As the database has them, by key. */
+  readonly configurations: ReadonlyMap<string, string>;
+  readonly verdict: ProgramVerdict;
+  /** What of it all operations were offered at once. */
+  readonly programWide: Verification['programWide'];
+}
+
+export interface ProgramTuning {
+  /** What is known by now, by key. */
+  readonly results: ReadonlyMap<string, Known>;
+  readonly confirmed: Confirmed | null;
+}
+
 /**
  * Tunes as many workloads of a program as it can in so many seconds. For whoever has the turn to measure.
- * @param kept takes what is compiled of the program
- * @returns what is known by now, by key; empty where the program cannot be run, and where nothing was found out
+ * @param decisions about its operations as things stand
+ * @param offer what all of them may get together; may be empty
+ * @returns empty where the program cannot be run, and where nothing was found out
  * @throws StoppedError when the signal fires
  */
 export async function tuneInProgram(
+  program: MeasuredProgram,
   works: readonly Work[],
+  decisions: readonly Decision[],
+  offer: ProgramWide,
   store: Store,
-  command: Command,
-  inspected: Inspected,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  limits: Limits,
   budgetSeconds: number,
-  signal: AbortSignal,
   onProgress: (progress: RoundsProgress) => void,
-): Promise<ReadonlyMap<string, Known>> {
-  const nothing = new Map<string, Known>();
+): Promise<ProgramTuning> {
+  const { inspected, surroundings } = program;
   const { site } = inspected;
   const backend = backendNamed(site.target.key);
   const possible = works.filter(
     ({ workload, executables = [], options }) =>
       executables.length > 0 && !isDynamic(workload) && options.only === undefined,
   );
-  if (backend === undefined || possible.length < LEAST_CONTENDERS) return nothing;
+  if (backend === undefined || possible.length < LEAST_CONTENDERS) return NOTHING;
   const clock = () => performance.now() / 1000;
   const begun = clock();
   try {
-    const program = await runnable(command, inspected, surroundings, kept, limits, signal);
-    const { bench, stock, calls } = await roundBench(
-      possible,
-      command,
-      inspected,
-      surroundings,
-      program,
-      limits,
-      signal,
-    );
-    const run = possible.filter(({ key }) => stock.has(key));
-    if (run.length < LEAST_CONTENDERS) return nothing;
-    const total = sumOf(run.map(({ key }) => stock.get(key)!));
+    const ready = await runnable(program, true);
+    const { contests } = ready;
+    const { bench, stock, calls } = await roundBench(plainBase(program, ready, possible), contests, program);
+    const run = possible.filter(({ key }) => stock.workloads.has(key));
+    if (run.length < LEAST_CONTENDERS) return NOTHING;
     const notes = new Map(
       run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site), userName())]),
     );
@@ -85,53 +92,94 @@ export async function tuneInProgram(
       );
       const own = earlierTrials(store, subject);
       const earlier = alike === undefined ? own : [...own, trialElsewhere(alike)];
-      return { key, space: seeded(space, earlier, false), share: stock.get(key)! / total };
+      const share = stock.workloads.get(key)! / stock.whole;
+      return { key, space: seeded(space, earlier, false), share };
     });
-    const result = await tuneInRounds(contenders, bench, {
-      budgetSeconds: budgetSeconds - (clock() - begun),
-      roundsAtOnce: likelyCompilesAtOnce(),
-      strategy: defaultStrategy,
-      clock,
-      onProgress,
-      note(assignment, outcomes, seconds) {
-        for (const [key, configuration] of assignment) {
-          const ratio = outcomes.get(key);
-          if (ratio === undefined) continue;
-          const trial = { configuration, strategy: STRATEGY, message: null };
-          notes
-            .get(key)!
-            .addTrials([
-              ratio === null
-                ? { ...trial, outcome: 'run-error', seconds: null, ratio }
-                : {
-                    ...trial,
-                    outcome: 'measured',
-                    seconds: (seconds.get(key) ?? NaN) / calls.get(key)! / ratio,
-                    ratio,
-                  },
-            ]);
-        }
+    const prepare = async () => {
+      const base = await offeredBase(program, ready, run, decisions, offer);
+      return base && (await roundBench(base, contests, program)).bench;
+    };
+    const result = await tuneInRounds(
+      contenders,
+      bench,
+      offer.size === 0 ? null : { keys: new Set(offer.keys()), prepare },
+      {
+        budgetSeconds: budgetSeconds - (clock() - begun),
+        roundsAtOnce: likelyCompilesAtOnce(),
+        strategy: defaultStrategy,
+        clock,
+        onProgress,
+        note(assignment, outcomes, seconds) {
+          for (const [key, configuration] of assignment) {
+            const ratio = outcomes.get(key);
+            if (ratio === undefined) continue;
+            const own = (seconds.get(key) ?? NaN) / calls.get(key)!;
+            notes.get(key)!.addTrials([trialOf(configuration, ratio, own)]);
+          }
+        },
       },
-    });
+    );
     for (const { key, mark } of result.assessed?.judgement.leftOut ?? [])
-      if (mark?.kind === 'wrong-result')
+      if (mark?.kind === 'wrong-result' && result.found.has(key))
         notes
           .get(key)!
           .markWrong([{ configuration: result.found.get(key)!, outcome: mark.kind, reason: mark.reason }]);
     const tuningSeconds = (clock() - begun) / run.length;
+    const wide = wideOf(result, offer);
     const known = new Map<string, Known>();
     for (const work of run) {
       const families = backend.familiesOf(work.workload, work.options);
       const searched = { trials: result.rounds, tuningSeconds, families, complete: false };
-      const own = resultOf(work.key, result, calls.get(work.key)!, searched);
+      const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });
     }
-    return known;
+    return { results: known, confirmed: confirmedBy(result, wide, known, ready.callable) };
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     tell(`the program is not tuned as a whole: ${messageOf(error)}`, surroundings.settings.log);
-    return nothing;
+    return NOTHING;
   }
+}
+
+const NOTHING: ProgramTuning = { results: new Map(), confirmed: null };
+
+/** What was tried in a program. @param seconds that it takes by default */
+const trialOf = (configuration: Configuration, ratio: number | null, seconds: number): Trial => ({
+  ...{ configuration, strategy: STRATEGY, message: null, ratio },
+  ...(ratio === null
+    ? { outcome: 'run-error', seconds: null }
+    : { outcome: 'measured', seconds: seconds / ratio }),
+});
+
+/** What of the offer the program is faster with than as it is. */
+function wideOf({ assessed, isOffered }: RoundsResult, offer: ProgramWide): Confirmed['programWide'] {
+  const none = { chosen: new Map<string, never>(), reason: '', isOpen: offer.size > 0 && !isOffered };
+  if (!isOffered || assessed === null || assessed.judgement.open !== null) return none;
+  const timings = assessed.functions.map(({ timing }) => timing);
+  if (timings.length === 0 || !timings.every((one) => one !== null && one.low > 1)) return none;
+  return {
+    chosen: offer,
+    reason: reasonOf(offer, geometricMean(timings.map((one) => one!.ratio))),
+    isOpen: false,
+  };
+}
+
+/** Null where the program has kept nothing, or nobody knows. */
+function confirmedBy(
+  { assessed, isOffered }: RoundsResult,
+  programWide: Confirmed['programWide'],
+  known: ProgramTuning['results'],
+  { skipped }: Callable,
+): Confirmed | null {
+  if (assessed === null || assessed.judgement.open !== null) return null;
+  if (isOffered && programWide.chosen.size === 0) return null;
+  const { kept } = assessed.judgement;
+  const configurations = [...known].filter(([key]) => kept.includes(key));
+  return {
+    configurations: new Map(configurations.map(([key, one]) => [key, configurationText(one.configuration)])),
+    verdict: { functions: assessed.functions, skipped, leftOut: [], injected: true, reason: null },
+    programWide,
+  };
 }
 
 /** What was found out about one workload; null where nothing is sure. */
@@ -139,12 +187,16 @@ function resultOf(
   key: string,
   { found, assessed, stock }: RoundsResult,
   calls: number,
+  isOffered: boolean,
   searched: Searched,
 ): TuningResult | null {
   const configuration = found.get(key);
-  if (configuration === undefined) {
+  // What the whole program was given is written down for the program.
+  if (configuration === undefined || isOffered) {
     const means = (stock.get(key) ?? []).map((seconds) => seconds / calls);
-    return means.length < 2 ? null : defaultResult({ means, repetitions: means.length }, searched);
+    return means.length < (isOffered ? 1 : 2)
+      ? null
+      : defaultResult({ means, repetitions: means.length }, searched);
   }
   if (assessed === null || !assessed.judgement.kept.includes(key) || assessed.judgement.open !== null)
     return null;

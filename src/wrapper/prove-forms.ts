@@ -7,13 +7,20 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { UserError } from '../system/user-error.ts';
 import { callableOf, callsOf, measuringTools } from './callable.ts';
+import { untunedCompile } from './compile.ts';
 import type { KeptModules } from './kept-modules.ts';
-import { programBuilds } from './program-builds.ts';
+import { programBuilds, type ProgramBuilds } from './program-builds.ts';
 import type { FormedProgram } from './program-forms.ts';
 import { roundedTypes, type Limits } from './verify-program.ts';
 
 /** File of the program as it is written. */
 const WRITTEN = 'written.vmfb';
+
+export interface ProvenForms {
+  readonly verdict: ProgramVerdict;
+  /** Of the time that it took, what the compiler did: as long as a build without tuning would, about. */
+  readonly compileSeconds: number;
+}
 
 /**
  * Compiles both programs at once and runs them. For whoever has the turn to measure.
@@ -30,26 +37,34 @@ export async function proveForms(
   kept: KeptModules,
   limits: Limits,
   signal: AbortSignal,
-): Promise<ProgramVerdict> {
+): Promise<ProvenForms> {
+  const nothing = (reason: string, compileSeconds = 0) => ({ verdict: notVerified(reason), compileSeconds });
   const folder = kept.folder(surroundings);
-  if (folder === null) return notVerified('nothing can be written to the cache folder');
+  if (folder === null) return nothing('nothing can be written to the cache folder');
   const tools = measuringTools(command, surroundings);
   const purse = purseOf(limits.compileSeconds);
   const means = { kept, folder, purse, mostSeconds: limits.compileSeconds / 2 };
   const path = `${folder}/${WRITTEN}`;
+  const compiledInForms = async (builds: ProgramBuilds) => {
+    // What is tuned of it afterwards goes on from there.
+    await kept.split(untunedCompile(command, inspected), folder, builds);
+    return kept.compiledStock(builds, folder);
+  };
+  const begun = performance.now();
   const [problem, module] = await Promise.all([
     programBuilds(written, inspected, [], surroundings, means).stock(path),
-    kept.compiledStock(programBuilds(command, inspected, [], surroundings, means), folder),
+    compiledInForms(programBuilds(command, inspected, [], surroundings, means)),
   ]);
-  if (problem !== null) return notVerified(`the program does not compile: ${problem.problem}`);
+  const compileSeconds = (performance.now() - begun) / 1000;
+  if (problem !== null) return nothing(`the program does not compile: ${problem.problem}`, compileSeconds);
   if (typeof module !== 'string') {
     // A form that the compiler cannot take is worse than none.
     if (!module.isLate) throw new FormsError(module.problem);
-    return notVerified(module.problem);
+    return nothing(module.problem, compileSeconds);
   }
   const compiled = () => Promise.resolve(path);
   const callable = await callableOf(written, inspected, surroundings, compiled, limits.inputBytes);
-  if (callable.called.length === 0) return notVerified('none of its functions can be run');
+  if (callable.called.length === 0) return nothing('none of its functions can be run', compileSeconds);
   // Sums of a convolution are added in another order, in as many steps as the program has.
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
@@ -59,7 +74,7 @@ export async function proveForms(
   const { results, reason } = await runs.compare([]);
   if (results === 'equal') await runs.ratio([]);
   const verdict = { functions: runs.verdictsOf([]), skipped: callable.skipped, leftOut: [] };
-  return { ...verdict, injected: true, reason };
+  return { verdict: { ...verdict, injected: true, reason }, compileSeconds };
 }
 
 /** The compiler does not take a program in its forms. */

@@ -1,11 +1,10 @@
 // What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
 import type { Decision, Made } from '../decision/decision.ts';
-import { messageOf, tell } from '../system/tell.ts';
+import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
-import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
 import { lookUp, wantedSubjects, type Lookup } from '../decision/look-up.ts';
 import type { Inspected } from './inspect.ts';
-import type { Story } from '../report/story.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
 import { surveyText } from '../input/operations.ts';
@@ -13,10 +12,9 @@ import { placeOf } from '../store/subject.ts';
 import { MISSING_MS } from '../team/missing.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
-import { inputIdentity } from '../compiler/command-identity.ts';
-import { surveyMemory } from '../input/survey-memory.ts';
 import type { KeptModules } from './kept-modules.ts';
-import { limitsWithin, mayRun } from './last-word.ts';
+import type { Confirmed } from './program-rounds.ts';
+import { NOTHING_TUNED, tuneProgram } from './tune-program.ts';
 import { isWorthAsking } from './worth-asking.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from './program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
@@ -34,6 +32,8 @@ export interface Resolved {
   readonly files: readonly string[];
   /** Why nothing is measured in this build; null when something may be. */
   readonly whyNot: string | null;
+  /** What the program was run with all at once while it was tuned; null where it was not. */
+  readonly confirmed: Confirmed | null;
   /** When others may know what is missing here, in milliseconds of the system's clock; null where nobody is asked. */
   readonly until: number | null;
 }
@@ -86,7 +86,8 @@ export async function resolve(
     );
     const open = [...missed, ...lookup.narrow, ...lookup.unfinished];
     if (open.length === 0 || lookup.undecided().size === 0) return open;
-    tools = Object.values(toolsOf(command, surroundings) ?? {});
+    const { env, root, cacheDirectory } = surroundings;
+    tools = Object.values(findMeasuringTools(command.compiler, env, { root, cacheDirectory }) ?? {});
     const seconds = shareOf(settings.budgetSeconds, open.length);
     return open.filter(({ key }) => {
       const before = lookup.undecided().get(key);
@@ -94,7 +95,10 @@ export async function resolve(
     });
   };
   type Outcome = Pick<Resolved, 'inspected' | 'decisions' | 'seconds' | 'settled'>;
-  const resolved = (outcome: Outcome): Resolved => ({ ...outcome, files: tools, whyNot, until: until() });
+  const resolved = (outcome: Outcome, confirmed: Confirmed | null = null): Resolved => ({
+    ...outcome,
+    ...{ files: tools, whyNot, confirmed, until: until() },
+  });
   let open = whyNot === null ? toTune() : lookup.misses;
   if (open.length === 0) {
     const decisions = decide(new Map(), '');
@@ -127,19 +131,10 @@ export async function resolve(
     open = toTune();
   }
   const reserved = command.rewriting === undefined ? 0 : PROGRAM_SHARE * settings.budgetSeconds;
-  const tuned =
-    open.length === 0
-      ? NOTHING_TUNED
-      : await tune(
-          open,
-          store,
-          surveyed,
-          command,
-          surroundings,
-          kept,
-          settings.budgetSeconds - seconds() - reserved,
-          patience(),
-        );
+  const budgetSeconds = settings.budgetSeconds - seconds() - reserved;
+  const current = { inspected: surveyed, decisions: decide(new Map(), ''), memory: program };
+  const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience() };
+  const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
   if (settings.team !== undefined && results.size > 0) {
     const { tellTeam } = await import('./ask-team.ts');
@@ -152,16 +147,11 @@ export async function resolve(
       : !isUnfinished(known, shareOf(settings.budgetSeconds, open.length));
   });
   const decisions = decide(results, tuned.whyNot, undecided);
-  return resolved({ inspected: surveyed, decisions, seconds: seconds(), settled });
+  return resolved({ inspected: surveyed, decisions, seconds: seconds(), settled }, tuned.confirmed);
 }
 
-/**
- * What a program in other forms keeps of the budget, to be run with all of its operations data-tiled. That takes seconds, and gains
- * more than the tiles of a few operations.
- */
-const PROGRAM_SHARE = 0.15;
-
-const NOTHING_TUNED: TuneOutcome = { results: new Map(), undecided: new Map(), whyNot: '' };
+/** What a program in other forms keeps of the budget: it is run once more where not all of it was tuned together. */
+const PROGRAM_SHARE = 0.1;
 
 /**
  * A survey that waits for its turn, as long as the budget lasts when not told otherwise: without one nothing is tuned
@@ -202,138 +192,6 @@ export async function withSurvey(
   const surveyed = await surveyText(inspected.input, command, surroundings, hasTurn);
   return surveyed === null ? inspected : { ...inspected, input: { ...inspected.input, ...surveyed } };
 }
-
-/** Tunes, until it is interrupted: everything that was measured is kept. */
-async function tune(
-  works: readonly Work[],
-  store: Store,
-  inspected: Inspected,
-  command: Command,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  budgetSeconds: number,
-  patienceSeconds: number | undefined,
-): Promise<TuneOutcome> {
-  const { settings } = surroundings;
-  // Nothing of this is loaded on a hit.
-  const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
-    import('../tuning/tune-workloads.ts'),
-    import('../report/story.ts'),
-    import('./interruptible.ts'),
-  ]);
-  const story = storyOf(surroundings.cacheDirectory);
-  story.begin(works.length, budgetSeconds);
-  try {
-    const outcome = await interruptible(
-      async (signal) => {
-        const begun = performance.now();
-        const known = await tuneTogetherFirst(works, store, command, inspected, surroundings, kept, {
-          budgetSeconds,
-          patienceSeconds,
-          signal,
-          story,
-        });
-        const open = works.filter(({ key }) => !known.has(key));
-        const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-        const outcome =
-          open.length === 0
-            ? NOTHING_TUNED
-            : await tuneWorkloads(open, store, inspected.site, toolsOf(command, surroundings), surroundings, {
-                budgetSeconds: Math.max(0, secondsLeft),
-                ...(patienceSeconds !== undefined && { patienceSeconds }),
-                givenSeconds: settings.budgetSeconds,
-                signal,
-                dispatchSeconds: () => askDispatches(command, inspected, surroundings, kept, signal),
-                onProgress: (progress) => {
-                  story.progress(progress);
-                },
-              });
-        return { ...outcome, results: new Map([...known, ...outcome.results]) };
-      },
-      () => {
-        story.clear();
-        store.close();
-      },
-    );
-    story.end(works.length, outcome);
-    return outcome;
-  } catch (error) {
-    // A full disk, say: what is in the database already is used all the same.
-    tell(`tuning failed: ${messageOf(error)}`, settings.log);
-    return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
-  } finally {
-    story.clear();
-  }
-}
-
-/** What is tuned of a program in the program, all at once, before anything is tuned by itself. */
-async function tuneTogetherFirst(
-  works: readonly Work[],
-  store: Store,
-  command: Command,
-  inspected: Inspected,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  options: {
-    readonly budgetSeconds: number;
-    readonly patienceSeconds: number | undefined;
-    readonly signal: AbortSignal;
-    readonly story: Story;
-  },
-): Promise<TuneOutcome['results']> {
-  const { settings } = surroundings;
-  const { budgetSeconds, patienceSeconds, signal, story } = options;
-  if (!mayRun(settings.budgetSeconds)) return new Map();
-  const begun = performance.now();
-  const turn = await takeTurn(surroundings, patienceSeconds ?? budgetSeconds);
-  if (turn === null) return new Map();
-  try {
-    const { tuneInProgram } = await import('./program-rounds.ts');
-    const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
-    const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-    return await tuneInProgram(
-      works,
-      store,
-      command,
-      inspected,
-      surroundings,
-      kept,
-      limits,
-      secondsLeft,
-      signal,
-      (progress) => {
-        story.rounds(progress);
-      },
-    );
-  } finally {
-    turn.release();
-  }
-}
-
-/** A compile takes about so many times as long as a survey. */
-const SURVEYS_PER_COMPILE = 5;
-
-/** What of the program takes how long, where finding it out is not likely to take half as long as tuning; empty otherwise. */
-async function askDispatches(
-  command: Command,
-  inspected: Inspected,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, number>> {
-  const { settings, cacheDirectory } = surroundings;
-  const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
-  const compileSeconds = limits.compileSeconds / 2;
-  const identity = inputIdentity(command, inspected.input.digest);
-  const surveySeconds = surveyMemory.recall(cacheDirectory, identity)?.seconds ?? 0;
-  if (!mayRun(settings.budgetSeconds) || SURVEYS_PER_COMPILE * surveySeconds > compileSeconds)
-    return new Map();
-  const { dispatchSeconds } = await import('./dispatch-seconds.ts');
-  return dispatchSeconds(command, inspected, surroundings, kept, { ...limits, compileSeconds }, signal);
-}
-
-const toolsOf = ({ compiler }: Command, { env, root, cacheDirectory }: Surroundings) =>
-  findMeasuringTools(compiler, env, { root, cacheDirectory });
 
 /** Why nothing is measured in this build; null when something may be. */
 export function whyUntuned(

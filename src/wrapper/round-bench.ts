@@ -2,25 +2,26 @@
 // without reading the program again.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { askCompiler, withTrailingFlags, type Command } from '../compiler/index.ts';
-import { configuredWith, splitProgram, type ConfiguredExecutable } from '../inject/split-program.ts';
+import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
+import {
+  blamedFor,
+  configuredWith,
+  type ConfiguredExecutable,
+  type SplitProgram,
+} from '../inject/split-program.ts';
 import { timeDispatches, type ModuleTimes } from '../measure/compare-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import type { Assignment } from '../program/rounds.ts';
-import { programRuns, type TunedProgram, type Uncompiled } from '../program/runs.ts';
-import type { RoundBench, RoundFailure, RoundModule, WorkloadSeconds } from '../program/tune-in-program.ts';
+import { programRuns, type StockContest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
+import type { ProgramSeconds, RoundBench, RoundFailure, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, runOf } from '../program/verify.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { isDispatchOf, type Work } from '../tuning/tune-workloads.ts';
-import { NotVerifiedError } from './callable.ts';
-import { untunedCompile } from './compile.ts';
-import type { Inspected } from './inspect.ts';
-import type { Runnable } from './runnable.ts';
-import type { Limits } from './verify-program.ts';
+import type { MeasuredProgram } from './runnable.ts';
 
-/** Processes of each module in a round, which take turns. */
+/** Processes of each module in a round, which take turns; and where a call takes so many seconds, whose dispatches say enough in one. */
 const PROCESSES = 2;
+const LONG_CALL = 0.02;
 
 /** A process that only tells about how long a call takes measures for so many seconds. */
 const FIRST_SECONDS = 0.1;
@@ -29,54 +30,47 @@ const FIRST_SECONDS = 0.1;
 const PATIENCE = 20;
 const LEAST_PATIENCE_SECONDS = 5;
 
-/** A bench for the rounds of a program, and what each workload takes of a run of it by default. */
+/** A program that rounds begin from. */
+export interface RoundBase {
+  readonly split: SplitProgram;
+  /** Arguments that compile a file instead that holds the program at the end of `flow`. */
+  readonly resumed: (path: string) => readonly string[];
+  /** Its module without configurations. */
+  readonly module: string;
+  /** What is tried in it, with the names of the executables that it has for them. */
+  readonly works: readonly Work[];
+  /** Where files of ours are written. */
+  readonly folder: string;
+}
+
+/** A bench for the rounds of a program, and what is known of the program without configurations. */
 export interface ReadyRounds {
   readonly bench: RoundBench;
-  readonly stock: WorkloadSeconds;
-  /** How many dispatches that are, by key. */
+  readonly stock: ProgramSeconds;
+  /** How many dispatches each workload has, by key. */
   readonly calls: ReadonlyMap<string, number>;
 }
 
 /**
- * Splits a program, and runs it once as it is.
- * @throws NotVerifiedError when the compiler does not get as far as its executables
+ * Runs a program once as it is, to know what takes its time.
+ * @param contests what the program is compared with in the end
  * @throws StoppedError when the signal fires
  */
 export async function roundBench(
-  works: readonly Work[],
-  command: Command,
-  inspected: Inspected,
-  { env }: Pick<Surroundings, 'env'>,
-  { stock, contests, ...ready }: Runnable,
-  limits: Limits,
-  signal: AbortSignal,
+  { split, resumed, module: stock, works, folder }: RoundBase,
+  contests: readonly StockContest[],
+  { command, inspected, surroundings: { env }, limits, signal }: MeasuredProgram,
 ): Promise<ReadyRounds> {
   const { executable } = command.compiler;
   const { release } = inspected.site.compiler;
-  const input = command.arguments.input!;
-  const folder = join(ready.folder, 'rounds');
-  mkdirSync(folder, { recursive: true });
-  const run = async (argv: readonly string[], stdin?: Uint8Array) => {
+  const run = async (argv: readonly string[]) => {
     const { code, stderr } = await askCompiler(executable, argv, {
       env,
-      stdin,
       workSeconds: limits.compileSeconds / 2,
     });
     if (signal.aborted) throw new StoppedError('measuring was stopped');
     return code === 0 ? null : stderr.toString();
   };
-  const whole = untunedCompile(command, inspected);
-  const resumed = (path: string, flags: readonly string[]) =>
-    withTrailingFlags(command.expanded.with(input.index, path), ['--compile-from=flow', ...flags]);
-  const split = await splitProgram(
-    {
-      whole: (flags) => run(withTrailingFlags(whole.argv, flags), whole.stdin),
-      resumed: (path, flags) => run(resumed(path, flags)),
-    },
-    folder,
-  );
-  if (typeof split === 'string') throw new NotVerifiedError('the compiler does not write its executables');
-
   const byKey = new Map(works.map((work) => [work.key, work]));
   const configured = (assignment: Assignment): ConfiguredExecutable[] =>
     [...assignment].flatMap(([key, configuration]) => {
@@ -86,22 +80,17 @@ export async function roundBench(
   const compile = async (assignment: Assignment, name: string): Promise<RoundModule | RoundFailure> => {
     const own = join(folder, name);
     mkdirSync(own, { recursive: true });
-    const { flags, files } = configuredWith(split, configured(assignment), release, own);
+    const { flags, sources } = configuredWith(split, configured(assignment), release, own);
     const module = join(own, 'program.vmfb');
-    const problem = await run(resumed(split.path, [...flags, '-o', module]));
+    const problem = await run(withTrailingFlags(resumed(split.path), [...flags, '-o', module]));
     const keysOf = (isOwn: (executable: string) => boolean) =>
       new Set([...assignment.keys()].filter((key) => byKey.get(key)!.executables?.some(isOwn) === true));
-    if (problem === null) {
-      const written = new Set(files.values());
-      return { module, missing: keysOf((one) => !written.has(one)) };
-    }
-    const errors = problem.split('\n').filter((line) => line.includes(' error: '));
-    const blamed = [...files].filter(([path]) => errors.some((line) => line.startsWith(`${path}:`)));
-    const names = new Set(blamed.map(([, one]) => one));
-    return { blamed: keysOf((one) => names.has(one)) };
+    if (problem === null) return { module, missing: keysOf((one) => !sources.has(one)) };
+    const blamed = blamedFor(problem, sources);
+    return { blamed: keysOf((one) => blamed.has(one)) };
   };
 
-  /** What a call of each function takes by default. */
+  /** What a call of each function takes as it is. */
   let callSeconds = contests.map(() => NaN);
   const timeOnce = async (module: string, isFirst = false): Promise<readonly ModuleTimes[]> => {
     const times: ModuleTimes[] = [];
@@ -114,63 +103,61 @@ export async function roundBench(
     }
     return times;
   };
-  const workloadSeconds = (times: readonly ModuleTimes[]): WorkloadSeconds => {
+  const secondsOf = (times: readonly ModuleTimes[]): ProgramSeconds => {
     const dispatches = times.flatMap((one) => [...one.dispatches]);
-    return new Map(
-      works.flatMap((work): [string, number][] => {
-        const own = dispatches.filter(([name]) => isDispatchOf(work, name));
-        return own.length === 0 ? [] : [[work.key, sumOf(own.map(([, { seconds }]) => seconds))]];
-      }),
-    );
+    const workloads = works.flatMap((work): [string, number][] => {
+      const own = dispatches.filter(([name]) => isDispatchOf(work, name));
+      return own.length === 0 ? [] : [[work.key, sumOf(own.map(([, { seconds }]) => seconds))]];
+    });
+    return { whole: sumOf(times.map(({ seconds }) => seconds)), workloads: new Map(workloads) };
   };
   const first = await timeOnce(stock, true);
   callSeconds = first.map(({ seconds }) => seconds);
-  const dispatchNames = [...new Set(first.flatMap((one) => [...one.dispatches.keys()]))];
+  const dispatches = first.flatMap((one) => [...one.dispatches]);
+  const ownDispatches = (key: string) => dispatches.filter(([name]) => isDispatchOf(byKey.get(key)!, name));
 
   const bench: RoundBench = {
+    stock,
+    keys: new Set(byKey.keys()),
     confirmingSeconds: limits.runSeconds,
     compile: (assignment, index) => compile(assignment, `round${index}`),
     async time(modules) {
-      const all = [stock, ...modules];
-      const least = all.map(() => new Map<string, number>());
-      const failed = new Set<number>();
-      for (let process = 0; process < PROCESSES; process++) {
-        const order = [...all.keys()];
-        for (const i of process % 2 === 0 ? order : order.toReversed()) {
-          if (failed.has(i)) continue;
+      const all = modules.map((module) => ({ module, times: [] as ProgramSeconds[], hasFailed: false }));
+      const processes = Math.max(...callSeconds) < LONG_CALL ? PROCESSES : 1;
+      for (let process = 0; process < processes; process++)
+        for (const one of process % 2 === 0 ? all : all.toReversed()) {
+          if (one.hasFailed) continue;
           try {
-            for (const [key, seconds] of workloadSeconds(await timeOnce(all[i]!)))
-              least[i]!.set(key, Math.min(seconds, least[i]!.get(key) ?? Infinity));
+            one.times.push(secondsOf(await timeOnce(one.module)));
           } catch (error) {
-            if (error instanceof StoppedError || i === 0) throw error;
-            failed.add(i);
+            if (error instanceof StoppedError || one.module === stock) throw error;
+            one.hasFailed = true;
           }
         }
-      }
-      return {
-        stock: least[0]!,
-        tuned: modules.map((_, i) => (failed.has(i + 1) ? null : least[i + 1]!)),
-      };
+      return all.map(({ times, hasFailed }) => (hasFailed ? null : leastOf(times)));
     },
     confirm(best) {
       const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
         const own = new Map([...best].filter(([key]) => keys.includes(key)));
         const compiled = await compile(own, 'best');
         if (!('module' in compiled)) return { problem: 'the compiler refuses it', isLate: false };
-        const namesOf = (key: string) => dispatchNames.filter((name) => isDispatchOf(byKey.get(key)!, name));
-        return { module: compiled.module, dispatches: new Map(keys.map((key) => [key, namesOf(key)])) };
+        const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
+        return { module: compiled.module, dispatches: new Map(names) };
       };
       return programRuns(contests, latest(compileWith), limits.runSeconds);
     },
   };
-  const dispatches = first.flatMap((one) => [...one.dispatches]);
-  const calls = new Map(
-    works.map((work) => [
-      work.key,
-      sumOf(dispatches.filter(([name]) => isDispatchOf(work, name)).map(([, one]) => one.calls)),
-    ]),
-  );
-  return { bench, stock: workloadSeconds(first), calls };
+  const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);
+  return { bench, stock: secondsOf(first), calls: new Map(calls) };
+}
+
+/** What nothing has disturbed. */
+function leastOf(times: readonly ProgramSeconds[]): ProgramSeconds {
+  const workloads = new Map<string, number>();
+  for (const one of times)
+    for (const [key, seconds] of one.workloads)
+      workloads.set(key, Math.min(seconds, workloads.get(key) ?? Infinity));
+  return { whole: Math.min(...times.map(({ whole }) => whole)), workloads };
 }
 
 /** Answers as long as it is asked the same, and then anew: there is one place for what is asked for. */

@@ -1,8 +1,10 @@
 // A program as it is, compiled, with all that running it takes.
 import type { Command } from '../compiler/command.ts';
+import type { SplitProgram } from '../inject/split-program.ts';
 import { purseOf, type Purse } from '../program/purse.ts';
 import type { StockContest } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { untunedCompile } from './compile.ts';
 import { callableOf, callsOf, measuringTools, NotVerifiedError, type Callable } from './callable.ts';
 import type { Inspected } from './inspect.ts';
 import type { KeptModules } from './kept-modules.ts';
@@ -17,21 +19,30 @@ export interface Runnable {
   readonly stock: string;
   /** One for each function that can be called. */
   readonly contests: readonly StockContest[];
+  /** Where it was asked for. */
+  readonly split: SplitProgram | null;
+}
+
+/** A program that is compiled and run by ourselves, and within what limits. */
+export interface MeasuredProgram {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly surroundings: Surroundings;
+  /** What was compiled of it; takes what is. */
+  readonly kept: KeptModules;
+  readonly limits: Limits;
+  /** Ends whatever is run. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * For whoever has the turn to measure.
- * @param kept what was compiled of it
- * @param signal ends whatever is run
+ * @param isSplit whether it is split first
  * @throws NotVerifiedError when it does not compile in the time, nothing of it can be run, or the runtime's tools are missing
  */
 export async function runnable(
-  command: Command,
-  inspected: Inspected,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  limits: Limits,
-  signal: AbortSignal,
+  { command, inspected, surroundings, kept, limits, signal }: MeasuredProgram,
+  isSplit = false,
 ): Promise<Runnable> {
   const folder = kept.folder(surroundings);
   if (folder === null)
@@ -40,6 +51,9 @@ export async function runnable(
   const purse = purseOf(limits.compileSeconds);
   const means = { kept, folder, purse, mostSeconds: limits.compileSeconds };
   const builds = programBuilds(command, inspected, [], surroundings, means);
+  const split = isSplit ? await kept.split(untunedCompile(command, inspected), folder, builds) : null;
+  if (typeof split === 'string')
+    throw new NotVerifiedError('the compiler does not get as far as its executables');
   const compileStock = async () => {
     const made = await kept.compiledStock(builds, folder);
     if (typeof made === 'string') return made;
@@ -51,11 +65,6 @@ export async function runnable(
   const shared = { stock, tools, folder, signal, device: inspected.site.device };
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const calls = await callsOf(callable, folder);
-  return {
-    folder,
-    purse,
-    callable,
-    stock,
-    contests: calls.map((call) => ({ ...shared, ...call, roundsTo })),
-  };
+  const contests = calls.map((call) => ({ ...shared, ...call, roundsTo }));
+  return { folder, purse, callable, stock, contests, split };
 }

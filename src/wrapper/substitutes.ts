@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { flagIsOn } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { DispatchEntry, GeneratedEntry, Injection } from '../inject/plan.ts';
+import { matchesGenerated, type DispatchEntry, type GeneratedEntry, type Injection } from '../inject/plan.ts';
 import type { SubstituteFile } from '../inject/substitute-flags.ts';
 import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -19,6 +19,8 @@ export interface Substitution {
   readonly route: Injection['route'];
   readonly entries: readonly GeneratedEntry[];
   readonly dispatches: readonly DispatchEntry[];
+  /** Sources of the executables as they are with nothing injected, where somebody has them. */
+  readonly sources: ReadonlyMap<string, Uint8Array> | null;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface Substitution {
  * @param write keeps a source in a file and says where
  */
 export async function substituteFiles(
-  { argv, stdin, route, entries, dispatches }: Substitution,
+  { argv, stdin, route, entries, dispatches, sources }: Substitution,
   command: Command,
   { input: { digest }, site }: Inspected,
   decisions: readonly Decision[],
@@ -48,7 +50,15 @@ export async function substituteFiles(
   const byDispatch =
     dispatches.length === 0
       ? []
-      : await makeDispatchSubstitutes(compiler.executable, argv, dispatches, options);
+      : await makeDispatchSubstitutes(
+          compiler.executable,
+          argv,
+          dispatches,
+          site.compiler.release,
+          options,
+          !matchesGenerated(route),
+          sources,
+        );
   const byForm =
     entries.length === 0
       ? []

@@ -3,7 +3,7 @@ import { isBytecode } from 'mlir-parser-ts';
 import type { Command } from '../compiler/command.ts';
 import { needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
-import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
+import { reasonOf, withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { assess, gainBeside, judgementWith } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { purseOf } from '../program/purse.ts';
@@ -138,8 +138,7 @@ export async function verifyTuned(
     const { kept, open } = wide.judgement;
     if (gain !== null) {
       const chosen = new Map([...offer].filter(([key]) => kept.includes(key)));
-      const needs = [...new Set([...chosen.values()].map((one) => needsOf(one) ?? ''))];
-      const reason = `${needs.join(', ')} of all that can have it makes this program ${gain.toFixed(2)}x as fast`;
+      const reason = reasonOf(chosen, gain);
       const judgement = judgementWith(offer, wide.judgement, own.judgement);
       return {
         verdict: {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
 import { expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import { configuredSource, configuredWith, splitProgram } from '../../src/inject/split-program.ts';
+import { configuredSource, sameExecutables } from '../../src/inject/executable-sources.ts';
+import { blamedFor, configuredWith, splitProgram } from '../../src/inject/split-program.ts';
 import { matmul } from '../support/workloads.ts';
 
 const configuration: TileConfiguration = {
@@ -40,16 +41,27 @@ test.each([
   expect(configuredSource(executable(operations), configured, RELEASE)).toBeNull();
 });
 
-test('the files of a round are told by their executables', () => {
+test('each executable of a round that has one gets its configuration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'split-'));
-  const sources = new Map([['f$async_dispatch_0', executable(operation)]]);
-  const program = { path: 'flow.mlirbc', sources };
+  const program = { sources: new Map([['f$async_dispatch_0', executable(operation)]]) };
   const wanted = ['f$async_dispatch_0', 'f$async_dispatch_9'].map((one) => ({ ...own, executable: one }));
-  const { flags, files } = configuredWith(program, wanted, RELEASE, folder);
-  const [[path, name] = ['', '']] = [...files];
-  expect([files.size, name]).toEqual([1, 'f$async_dispatch_0']);
-  expect(flags).toEqual([`--iree-hal-substitute-executable-source=${name}=${path}`]);
+  const { flags, sources } = configuredWith(program, wanted, RELEASE, folder);
+  expect([...sources.keys()]).toEqual(['f$async_dispatch_0']);
+  const [path = ''] = flags.map((flag) => flag.split('=').at(-1)!);
+  expect(flags).toEqual([`--iree-hal-substitute-executable-source=f$async_dispatch_0=${path}`]);
   expect(readFileSync(path, 'utf8')).toContain('compilation_info');
+});
+
+test('an error is about the executables that come from its place', () => {
+  const from = (place: string) => Buffer.from(`#loc1 = loc("model.mlir":${place})`);
+  const sources = new Map([
+    ['a', from('12:3')],
+    ['b', from('12:30')],
+    ['c', from('4:3')],
+  ]);
+  const messages = 'model.mlir:4:3: warning: slow\nmodel.mlir:12:3: error: no such tile\n';
+  expect([...blamedFor(messages, sources)]).toEqual(['a']);
+  expect(blamedFor('error: out of memory\n', sources).size).toBe(0);
 });
 
 test('a program that is not split says what the compiler said', async () => {
@@ -64,4 +76,22 @@ test('a program that is not split says what the compiler said', async () => {
   await expect(splitProgram(broken, mkdtempSync(join(tmpdir(), 'split-')))).resolves.toBe(
     'error: no such flag',
   );
+});
+
+test('an executable is found again in a program that counts in another way', () => {
+  const placed = (name: string, place: string) =>
+    Buffer.from(`#loc1 = loc("m.mlir":${place})\n${executable(operation, name).toString()}`);
+  const other = operation.replaceAll('4x', '6x');
+  const first = new Map([
+    ['f$async_dispatch_0', placed('f$async_dispatch_0', '1:1')],
+    ['f$async_dispatch_1', executable(other, 'f$async_dispatch_1')],
+  ]);
+  const second = new Map([
+    ['f$async_dispatch_3', placed('f$async_dispatch_3', '7:5')],
+    ['f$async_dispatch_4', executable('', 'f$async_dispatch_4')],
+  ]);
+  expect([...sameExecutables(first, second)]).toEqual([
+    ['f$async_dispatch_0', ['f$async_dispatch_3']],
+    ['f$async_dispatch_1', []],
+  ]);
 });

@@ -8,6 +8,7 @@ import {
   type RoundFailure,
   type RoundsOptions,
 } from '../../src/program/tune-in-program.ts';
+import { sumOf } from '../../src/measure/statistics.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { line, tileOf } from './line.ts';
 
@@ -21,33 +22,49 @@ interface Machine {
   /** Of a compile. */
   readonly seconds?: number;
   readonly missing?: readonly string[];
+  /** Of the program as it is. */
+  readonly name?: string;
+  readonly keys?: readonly string[];
+  /** How many times as long a module takes as its workloads do. */
+  readonly wholes?: Readonly<Record<string, number>>;
 }
 
 /** A machine that keeps what it was asked, and a clock that compiles move. */
-function machine({ gainOf, failureOf = () => null, seconds = 1, missing = [] }: Machine) {
+function machine({
+  gainOf,
+  failureOf = () => null,
+  seconds = 1,
+  missing = [],
+  name = 'stock',
+  keys = ['a', 'b', 'c'],
+  wholes = {},
+}: Machine) {
   let now = 0;
   const confirmed: string[][] = [];
   const gains = new Map<string, ReadonlyMap<string, number>>();
   let compiles = 0;
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
   const bench: RoundBench = {
+    stock: name,
+    keys: new Set(keys),
     confirmingSeconds: 2,
     compile(assignment) {
       now += seconds;
       compiles++;
       const failure = [...assignment].map(([key, one]) => failureOf(key, one)).find((one) => one !== null);
       if (failure) return Promise.resolve(failure);
-      const module = `module ${compiles}`;
+      const module = `${name} ${compiles}`;
       gains.set(module, new Map([...assignment].map(([key, one]) => [key, gainOf(key, one)])));
       return Promise.resolve({ module, missing: new Set(missing) });
     },
     time: (modules) =>
-      Promise.resolve({
-        stock: new Map(contenders.map(({ key }) => [key, 1])),
-        tuned: modules.map(
-          (module) => new Map([...gains.get(module)!].map(([key, gain]) => [key, 1 / gain])),
-        ),
-      }),
+      Promise.resolve(
+        modules.map((module) => {
+          const own = gains.get(module) ?? new Map<string, number>();
+          const workloads = new Map(contenders.map(({ key }) => [key, 1 / (own.get(key) ?? 1)]));
+          return { whole: sumOf([...workloads.values()]) * (wholes[module] ?? 1), workloads };
+        }),
+      ),
     confirm(best) {
       confirmed.push([...best].map(([key, one]) => `${key}${tileOf(one)}`));
       const runs: ProgramsRun = {
@@ -81,7 +98,7 @@ const gainOf = (key: string, configuration: Configuration) => (tileOf(configurat
 
 test('the best of each workload is confirmed by the program, and what has none is not', async () => {
   const { bench, options, confirmed } = machine({ gainOf });
-  const { found, rounds, stock } = await tuneInRounds(contenders, bench, options);
+  const { found, rounds, stock } = await tuneInRounds(contenders, bench, null, options);
   expect([...found].map(([key, one]) => [key, tileOf(one)])).toEqual([
     ['a', 5],
     ['b', 2],
@@ -96,7 +113,7 @@ test('a configuration that the compiler blames is not tried again, and the other
   const failureOf = (key: string, configuration: Configuration) =>
     key === 'c' && tileOf(configuration) === 2 ? { blamed: new Set(['c']) } : null;
   const { bench, options, noted } = machine({ gainOf, failureOf });
-  const { found } = await tuneInRounds(contenders, bench, options);
+  const { found } = await tuneInRounds(contenders, bench, null, options);
   expect(noted.filter(([key, tile]) => key === 'c' && tile === 2)).toEqual([['c', 2, null]]);
   // The very round had the best of another one.
   expect(tileOf(found.get('b')!)).toBe(2);
@@ -107,20 +124,50 @@ test('a program that does not compile at all is given up', async () => {
     gainOf,
     failureOf: () => ({ blamed: new Set() }),
   });
-  const { found, assessed } = await tuneInRounds(contenders, bench, options);
+  const { found, assessed } = await tuneInRounds(contenders, bench, null, options);
   expect([found.size, assessed, confirmed]).toEqual([0, null, []]);
   expect(compiles()).toBe(4);
 });
 
 test('a configuration that cannot be written into its executable is worth nothing', async () => {
   const { bench, options, confirmed } = machine({ gainOf, missing: ['a'] });
-  await tuneInRounds(contenders, bench, options);
+  await tuneInRounds(contenders, bench, null, options);
   expect(confirmed).toEqual([['b2']]);
 });
 
 test('no round begins without the time for it, and for confirming what was found', async () => {
   const { bench, options, compiles } = machine({ gainOf, seconds: 10 });
   // Two rounds take 20 s, and confirming takes one more compile and two seconds.
-  await tuneInRounds(contenders, bench, { ...options, budgetSeconds: 50 });
+  await tuneInRounds(contenders, bench, null, { ...options, budgetSeconds: 50 });
   expect(compiles()).toBe(2);
+});
+
+test('a program that is faster with what is offered goes on from there', async () => {
+  const offered = machine({ gainOf, name: 'offered', keys: [] });
+  const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 0.5 } });
+  const offer = { keys: new Set(['a', 'b']), prepare: () => Promise.resolve(offered.bench) };
+  const bestOfC = (key: string, one: Configuration) => (key === 'c' && tileOf(one) === 4 ? 2 : 0.9);
+  const others = machine({ gainOf: bestOfC, name: 'offered', keys: ['c'] });
+  const withOthers = { ...offer, prepare: () => Promise.resolve(others.bench) };
+  const result = await tuneInRounds(contenders, bench, withOthers, options);
+  expect(result.isOffered).toBe(true);
+  expect([confirmed, others.confirmed]).toEqual([[], [['c4']]]);
+  // Where nothing is found beside it, it is confirmed by itself.
+  await tuneInRounds(
+    contenders,
+    machine({ gainOf: () => 0.9, wholes: { offered: 0.5 } }).bench,
+    offer,
+    options,
+  );
+  expect(offered.confirmed).toEqual([[]]);
+});
+
+test.each([
+  ['is slower with what is offered', () => Promise.resolve(machine({ gainOf, name: 'offered' }).bench)],
+  ['does not compile with it', () => Promise.resolve(null)],
+])('a program that %s goes on as it is', async (_, prepare) => {
+  const { bench, options, confirmed } = machine({ gainOf, wholes: { offered: 2 } });
+  const result = await tuneInRounds(contenders, bench, { keys: new Set(['a']), prepare }, options);
+  expect(result.isOffered).toBe(false);
+  expect(confirmed).toEqual([['a5', 'b2']]);
 });

@@ -110,7 +110,15 @@ const TUNED = ['tuned', '3.00x faster than the default'];
 describe('a compile whose operations all have records', () => {
   test('is settled, and asks nobody anything', async () => {
     const { now, inspected, ...rest } = await resolved({ store: stored([8]) });
-    expect(rest).toEqual({ got: [HIT], seconds: 0, settled: true, files: [], whyNot: null, until: null });
+    expect(rest).toEqual({
+      got: [HIT],
+      seconds: 0,
+      settled: true,
+      files: [],
+      whyNot: null,
+      confirmed: null,
+      until: null,
+    });
     expect(now).toBe(inspected);
     expect(tuner).not.toHaveBeenCalled();
   });

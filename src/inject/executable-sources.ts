@@ -1,0 +1,79 @@
+// The sources of executables, as the compiler writes them, and configurations in them.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, symbolsOf } from 'mlir-parser-ts';
+import type { Configuration } from '../backend/configuration.ts';
+import { attributeText, directiveOf } from '../backend/index.ts';
+import type { Release } from '../compiler/release.ts';
+import { rewrittenRoot } from '../workload/contraction/strides.ts';
+import { rootFormOf, type Workload } from '../workload/workload.ts';
+
+/** Flags that make the compiler write sources into a folder, and end there. */
+export function sourcesTo(folder: string): string[] {
+  mkdirSync(folder, { recursive: true });
+  return [
+    '--compile-to=executable-sources',
+    `--iree-hal-dump-executable-sources-to=${folder}`,
+    // With the places in the input written down, nothing of an output says where edited sources were.
+    '--mlir-print-debuginfo',
+  ];
+}
+
+/** What it has written, by the names of the executables. */
+export function readSources(folder: string): ReadonlyMap<string, Uint8Array> {
+  const sources = new Map<string, Uint8Array>();
+  for (const file of readdirSync(folder)) {
+    const source = readFileSync(join(folder, file));
+    const [name, ...others] = symbolsOf(source, 'hal.executable');
+    if (name !== undefined && others.length === 0) sources.set(name, source);
+  }
+  return sources;
+}
+
+/**
+ * An executable's source with a configuration on the root of its dispatch; null when it has not got exactly one, or one of other
+ * dimensions than the workload's. Pure.
+ */
+export function configuredSource(
+  source: Uint8Array,
+  { workload, configuration }: { readonly workload: Workload; readonly configuration: Configuration },
+  release: Release,
+): Uint8Array | null {
+  const roots = parse(source).operations.flatMap((operation) => {
+    const form = rootFormOf(operation);
+    return form === null ? [] : [{ operation, form }];
+  });
+  const [root, ...others] = roots;
+  if (root === undefined || others.length > 0) return null;
+  const sizesOf = ({ dimensions }: Workload) => dimensions.map(({ kind, size }) => `${kind}${size}`).join();
+  if (sizesOf(root.form.workload) !== sizesOf(workload)) return null;
+  const directive = directiveOf(configuration, root.form.loops, release);
+  if (directive === null) return null;
+  const text = Buffer.from(source).toString('latin1');
+  const edited = rewrittenRoot(text, root.operation, attributeText(directive));
+  return edited === null ? null : Buffer.from(edited, 'latin1');
+}
+
+/**
+ * Names of the executables of another program that do the very same as those of the first, by their names there: the compiler counts in
+ * each program anew. Pure.
+ */
+export function sameExecutables(
+  first: ReadonlyMap<string, Uint8Array>,
+  second: ReadonlyMap<string, Uint8Array>,
+): ReadonlyMap<string, readonly string[]> {
+  const byWork = new Map<string, string[]>();
+  for (const [name, source] of second) {
+    const work = workOf(source);
+    byWork.set(work, [...(byWork.get(work) ?? []), name]);
+  }
+  return new Map([...first].map(([name, source]) => [name, byWork.get(workOf(source)) ?? []]));
+}
+
+/** An executable's source without its own name, and where its operations come from. */
+const workOf = (source: Uint8Array): string =>
+  Buffer.from(source)
+    .toString('latin1')
+    .replaceAll(/_dispatch_\d+/g, '')
+    .replaceAll(/^#loc.*\n/gm, '')
+    .replaceAll(/ loc\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)/g, '');

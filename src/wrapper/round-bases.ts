@@ -1,0 +1,75 @@
+// The programs that rounds begin from: a program as it is, and with what all of its operations are offered at once.
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
+import type { Decision } from '../decision/decision.ts';
+import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
+import { sameExecutables } from '../inject/executable-sources.ts';
+import { splitProgram } from '../inject/split-program.ts';
+import { StoppedError } from '../measure/toolchain.ts';
+import { createDigest } from '../system/digest.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
+import { injectedCommand, resumedCompile } from './compile.ts';
+import { planCompile } from './plan.ts';
+import type { RoundBase } from './round-bench.ts';
+import type { MeasuredProgram, Runnable } from './runnable.ts';
+
+/** The program as it is. */
+export const plainBase = (
+  { command }: MeasuredProgram,
+  { folder, stock, split }: Runnable,
+  works: readonly Work[],
+): RoundBase => ({
+  split: split!,
+  resumed: (path) => resumedCompile(command, path),
+  module: stock,
+  works,
+  folder: join(folder, 'rounds'),
+});
+
+/**
+ * The program with what its operations are offered, compiled; null when it does not compile. The others are tried in it, as far as
+ * they are found again: it has other executables.
+ * @param decisions about its operations, without the offer
+ */
+export async function offeredBase(
+  { command, inspected, surroundings, limits, signal }: MeasuredProgram,
+  ready: Runnable,
+  works: readonly Work[],
+  decisions: readonly Decision[],
+  offer: ProgramWide,
+): Promise<RoundBase | null> {
+  const all = withProgramWide(decisions, offer, '');
+  const injection = planCompile(all, inspected, command, surroundings);
+  if (injection.route === 'none') return null;
+  const digest = await createDigest();
+  const injected = await injectedCommand(injection, command, inspected, all, surroundings, digest);
+  if (injected === null) return null;
+  const folder = join(ready.folder, 'offered');
+  mkdirSync(folder, { recursive: true });
+  const { argv, stdin } = injected;
+  const own = argv.slice(0, argv.length - command.argv.length);
+  const resumed = (path: string) => [...own, ...resumedCompile(command, path)];
+  const run = async (flags: readonly string[], input?: Uint8Array) => {
+    const options = { env: surroundings.env, stdin: input, workSeconds: limits.compileSeconds / 2 };
+    const { code, stderr } = await askCompiler(command.compiler.executable, flags, options);
+    if (signal.aborted) throw new StoppedError('measuring was stopped');
+    return code === 0 ? null : stderr.toString();
+  };
+  const split = await splitProgram(
+    {
+      whole: (flags) => run(withTrailingFlags(argv, flags), stdin),
+      resumed: (path, flags) => run(withTrailingFlags(resumed(path), flags)),
+    },
+    folder,
+  );
+  if (typeof split === 'string') return null;
+  const module = join(folder, 'stock.vmfb');
+  if ((await run(withTrailingFlags(resumed(split.path), ['-o', module]))) !== null) return null;
+  const names = sameExecutables(ready.split!.sources, split.sources);
+  const others = works.flatMap((work): Work[] => {
+    const executables = work.executables?.flatMap((name) => names.get(name) ?? []) ?? [];
+    return offer.has(work.key) || executables.length === 0 ? [] : [{ ...work, executables }];
+  });
+  return { split, resumed, module, works: others, folder };
+}

@@ -1,0 +1,145 @@
+// Tuning what is open of a program: all at once in the program, as far as that goes, then one workload after the other.
+import { findMeasuringTools, type Command } from '../compiler/index.ts';
+import { inputIdentity } from '../compiler/command-identity.ts';
+import type { Decision } from '../decision/decision.ts';
+import { surveyMemory } from '../input/survey-memory.ts';
+import type { Story } from '../report/story.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { takeTurn } from '../site/turn.ts';
+import type { Store } from '../store/store.ts';
+import { messageOf, tell } from '../system/tell.ts';
+import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
+import type { Inspected } from './inspect.ts';
+import type { KeptModules } from './kept-modules.ts';
+import { limitsWithin, mayRun } from './last-word.ts';
+import type { ProgramMemory } from './program-memory.ts';
+import { offerTo } from './program-offer.ts';
+import type { Confirmed, ProgramTuning } from './program-rounds.ts';
+import type { MeasuredProgram } from './runnable.ts';
+
+/** What was tuned, and what the program has confirmed of it; null where it was not run with all of it at once. */
+export type Tuned = TuneOutcome & { readonly confirmed: Confirmed | null };
+
+export const NOTHING_TUNED: Tuned = { results: new Map(), undecided: new Map(), whyNot: '', confirmed: null };
+
+/** A program as things stand. */
+export interface CurrentProgram {
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  readonly memory: ProgramMemory | null;
+}
+
+/** What it is tuned with. */
+export interface TuningMeans {
+  readonly command: Command;
+  readonly surroundings: Surroundings;
+  readonly kept: KeptModules;
+  readonly store: Store;
+  readonly budgetSeconds: number;
+  /** To wait for others that measure; as long as the budget lasts where it is undefined. */
+  readonly patienceSeconds: number | undefined;
+}
+
+/**
+ * What is confirmed by the program is run with it once more when something is added. That is worth it where so much of the budget
+ * is left.
+ */
+const ADDITION_SHARE = 0.25;
+
+/** Tunes, until it is interrupted: everything that was measured is kept. */
+export async function tuneProgram(
+  works: readonly Work[],
+  current: CurrentProgram,
+  means: TuningMeans,
+): Promise<Tuned> {
+  const { inspected } = current;
+  const { command, surroundings, kept, store, budgetSeconds, patienceSeconds } = means;
+  const { settings } = surroundings;
+  // Nothing of this is loaded on a hit.
+  const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
+    import('../tuning/tune-workloads.ts'),
+    import('../report/story.ts'),
+    import('./interruptible.ts'),
+  ]);
+  const story = storyOf(surroundings.cacheDirectory);
+  story.begin(works.length, budgetSeconds);
+  const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
+  const tune = async (signal: AbortSignal): Promise<Tuned> => {
+    const begun = performance.now();
+    const program = { command, inspected, surroundings, kept, limits, signal };
+    const { results, confirmed } = await tuneAtOnce(program, works, current, means, story);
+    const open = works.filter(({ key }) => !results.has(key));
+    const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
+    const isDone = confirmed !== null && secondsLeft < ADDITION_SHARE * settings.budgetSeconds;
+    if (open.length === 0 || isDone)
+      return { ...NOTHING_TUNED, whyNot: 'the tuning budget is spent', results, confirmed };
+    const { env, root, cacheDirectory } = surroundings;
+    const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
+    const outcome = await tuneWorkloads(open, store, inspected.site, tools, surroundings, {
+      budgetSeconds: Math.max(0, secondsLeft),
+      ...(patienceSeconds !== undefined && { patienceSeconds }),
+      givenSeconds: settings.budgetSeconds,
+      signal,
+      dispatchSeconds: () => askDispatches(program),
+      onProgress: (progress) => {
+        story.progress(progress);
+      },
+    });
+    return { ...outcome, results: new Map([...results, ...outcome.results]), confirmed };
+  };
+  try {
+    const outcome = await interruptible(tune, () => {
+      story.clear();
+      store.close();
+    });
+    story.end(works.length, outcome);
+    return outcome;
+  } catch (error) {
+    // A full disk, say: what is in the database already is used all the same.
+    tell(`tuning failed: ${messageOf(error)}`, settings.log);
+    return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
+  } finally {
+    story.clear();
+  }
+}
+
+/** What is tuned in the program, all at once. */
+async function tuneAtOnce(
+  program: MeasuredProgram,
+  works: readonly Work[],
+  current: CurrentProgram,
+  { surroundings, store, budgetSeconds, patienceSeconds }: TuningMeans,
+  story: Story,
+): Promise<ProgramTuning> {
+  const nothing = { results: new Map<string, never>(), confirmed: null };
+  if (!mayRun(surroundings.settings.budgetSeconds)) return nothing;
+  const begun = performance.now();
+  const turn = await takeTurn(surroundings, patienceSeconds ?? budgetSeconds);
+  if (turn === null) return nothing;
+  try {
+    const { tuneInProgram } = await import('./program-rounds.ts');
+    const offer = offerTo(current, surroundings.settings);
+    const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
+    return await tuneInProgram(program, works, current.decisions, offer, store, secondsLeft, (progress) => {
+      story.rounds(progress);
+    });
+  } finally {
+    turn.release();
+  }
+}
+
+/** A compile takes about so many times as long as a survey. */
+const SURVEYS_PER_COMPILE = 5;
+
+/** What of the program takes how long, where finding it out is not likely to take half as long as tuning; empty otherwise. */
+async function askDispatches(program: MeasuredProgram): Promise<ReadonlyMap<string, number>> {
+  const { command, inspected, surroundings, limits } = program;
+  const { settings, cacheDirectory } = surroundings;
+  const compileSeconds = limits.compileSeconds / 2;
+  const identity = inputIdentity(command, inspected.input.digest);
+  const surveySeconds = surveyMemory.recall(cacheDirectory, identity)?.seconds ?? 0;
+  if (!mayRun(settings.budgetSeconds) || SURVEYS_PER_COMPILE * surveySeconds > compileSeconds)
+    return new Map();
+  const { dispatchSeconds } = await import('./dispatch-seconds.ts');
+  return dispatchSeconds({ ...program, limits: { ...limits, compileSeconds } });
+}
