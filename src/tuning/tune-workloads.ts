@@ -63,6 +63,8 @@ export interface TuneOptions {
   readonly dispatchSeconds?: () => Promise<ReadonlyMap<string, number>>;
   /** Whether each is searched to its end as though it were alone: see `Budget`. */
   readonly isEachAlone?: boolean;
+  /** Since when somebody else may have found out, in milliseconds of the system's clock; now when left out. */
+  readonly began?: number;
   /** Keys to tune even where there is a record. */
   readonly again?: ReadonlySet<string>;
   readonly onProgress?: (progress: TuningProgress) => void;
@@ -118,6 +120,15 @@ export function programSeconds(
 const isSameSearch = (a: TuningRecord, b: Work['goesOnFrom']): boolean =>
   a.digest === b?.digest && a.evidence.tuningSeconds === b.evidence.tuningSeconds;
 
+/** The record that somebody has left of a workload that is to be tuned, and that there is no more to find out about; null for none. */
+export function recordSince(work: Work, store: Store, site: Site): TuningRecord | null {
+  const { target, compiler, device } = placeOf(site);
+  const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
+  if (found === null || isSameSearch(found, work.goesOnFrom)) return null;
+  const families = backendNamed(site.target.key)?.familiesOf(work.workload, work.options) ?? [];
+  return lacksFamily(found.evidence, families) ? null : found;
+}
+
 /**
  * Tunes workloads together: time goes where it is likely to save most of the program's, and what does not fit into the budget
  * is left for the next build. Waiting for another process that measures on this machine counts too; what that process found
@@ -154,7 +165,7 @@ export async function tuneWorkloads(
     };
 
   const isFinished = () => options.finishEarly?.aborted === true;
-  const began = Date.now();
+  const began = options.began ?? Date.now();
   /**
    * Takes a record over that there is by now, or that there can be none in about so many `seconds`: another process that
    * measured while we waited may have found out.
@@ -167,9 +178,8 @@ export async function tuneWorkloads(
       undecided.set(work.key, vain);
       return true;
     }
-    const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
-    if (found === null || isSameSearch(found, work.goesOnFrom)) return false;
-    if (lacksFamily(found.evidence, backend.familiesOf(work.workload, work.options))) return false;
+    const found = recordSince(work, store, site);
+    if (found === null) return false;
     results.set(work.key, { ...found, outcome: 'hit' });
     return true;
   };

@@ -227,8 +227,6 @@ export async function compileInjected(
     stallSeconds: STALL_SECONDS,
     workSeconds: workSeconds ?? compileLimit(surveySeconds(command, inspected, surroundings)),
   });
-  // Whether everything landed is found out beside the compile, which keeps one core busy, more or less.
-  const landing = provenLanding(injected, command, decisions, surroundings).catch(() => null);
   const result = await runCompiler(executable, withColours(argv, env), {
     env,
     stdin,
@@ -240,7 +238,7 @@ export async function compileInjected(
     if (result.forwarded !== null) return exitLike(result);
     // The user has the outcome: whatever fails now, nothing is compiled again.
     await attempt(async () => {
-      const landed = await landing;
+      const landed = await provenLanding(injected, command, decisions, surroundings);
       planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
       if (allLanded(landed) === false) await onLost();
       const isSettled = stdin === undefined && mapMessages === null && allLanded(landed) !== false;

@@ -30,6 +30,15 @@ import type { Verification } from './verify-program.ts';
 /** Fewer workloads are tuned one by one. */
 const LEAST_CONTENDERS = 4;
 
+/** The workloads that can be tuned in a program; none where there are too few. */
+export function contendersOf(works: readonly Work[]): readonly Work[] {
+  const possible = works.filter(
+    ({ workload, executables = [], options }) =>
+      executables.length > 0 && !isDynamic(workload) && options.only === undefined,
+  );
+  return possible.length < LEAST_CONTENDERS ? [] : possible;
+}
+
 /** The name under which trials are kept. */
 const STRATEGY = 'program';
 
@@ -50,6 +59,7 @@ export interface ProgramTuning {
 
 /**
  * Tunes as many workloads of a program as it can in so many seconds. For whoever has the turn to measure.
+ * @param works as `contendersOf` gives them
  * @param decisions about its operations as things stand
  * @param offer what all of them may get together; may be empty
  * @returns empty where the program cannot be run, and where nothing was found out
@@ -67,18 +77,14 @@ export async function tuneInProgram(
   const { inspected, surroundings } = program;
   const { site } = inspected;
   const backend = backendNamed(site.target.key);
-  const possible = works.filter(
-    ({ workload, executables = [], options }) =>
-      executables.length > 0 && !isDynamic(workload) && options.only === undefined,
-  );
-  if (backend === undefined || possible.length < LEAST_CONTENDERS) return NOTHING;
+  if (backend === undefined) return NOTHING;
   const clock = () => performance.now() / 1000;
   const begun = clock();
   try {
     const ready = await runnable(program, true);
     const { contests } = ready;
-    const { bench, stock, calls } = await roundBench(plainBase(program, ready, possible), contests, program);
-    const run = possible.filter(({ key }) => stock.workloads.has(key));
+    const { bench, stock, calls } = await roundBench(plainBase(program, ready, works), contests, program);
+    const run = works.filter(({ key }) => stock.workloads.has(key));
     if (run.length < LEAST_CONTENDERS) return NOTHING;
     const notes = new Map(
       run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site), userName())]),

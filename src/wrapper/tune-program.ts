@@ -8,7 +8,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
+import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import type { Inspected } from './inspect.ts';
 import type { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
@@ -64,6 +64,7 @@ export async function tuneProgram(
   const story = storyOf(surroundings.cacheDirectory);
   story.begin(works.length, budgetSeconds);
   const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
+  const began = Date.now();
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
     const program = { command, inspected, surroundings, kept, limits, signal };
@@ -79,6 +80,7 @@ export async function tuneProgram(
       budgetSeconds: Math.max(0, secondsLeft),
       ...(patienceSeconds !== undefined && { patienceSeconds }),
       givenSeconds: settings.budgetSeconds,
+      began,
       signal,
       dispatchSeconds: () => askDispatches(program),
       onProgress: (progress) => {
@@ -113,16 +115,37 @@ async function tuneAtOnce(
 ): Promise<ProgramTuning> {
   const nothing = { results: new Map<string, never>(), confirmed: null };
   if (!mayRun(surroundings.settings.budgetSeconds)) return nothing;
+  const [{ contendersOf, tuneInProgram }, { recordSince }] = await Promise.all([
+    import('./program-rounds.ts'),
+    import('../tuning/tune-workloads.ts'),
+  ]);
+  if (contendersOf(works).length === 0) return nothing;
   const begun = performance.now();
   const turn = await takeTurn(surroundings, patienceSeconds ?? budgetSeconds);
   if (turn === null) return nothing;
   try {
-    const { tuneInProgram } = await import('./program-rounds.ts');
+    const known = new Map<string, Known>();
+    for (const work of works) {
+      // Whoever measured while we waited may have found out.
+      const found = recordSince(work, store, program.inspected.site);
+      if (found !== null) known.set(work.key, { ...found, outcome: 'hit' });
+    }
+    const open = contendersOf(works.filter(({ key }) => !known.has(key)));
+    if (open.length === 0) return { results: known, confirmed: null };
     const offer = offerTo(current, surroundings.settings);
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-    return await tuneInProgram(program, works, current.decisions, offer, store, secondsLeft, (progress) => {
-      story.rounds(progress);
-    });
+    const { results, confirmed } = await tuneInProgram(
+      program,
+      open,
+      current.decisions,
+      offer,
+      store,
+      secondsLeft,
+      (progress) => {
+        story.rounds(progress);
+      },
+    );
+    return { results: new Map([...known, ...results]), confirmed };
   } finally {
     turn.release();
   }
