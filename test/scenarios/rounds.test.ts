@@ -1,0 +1,53 @@
+// A program with several workloads is tuned as a whole, by the real compiler.
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { HOST, Workplace } from './support.ts';
+
+const SIZES = [
+  [49, 96, 64],
+  [49, 64, 96],
+  [50, 96, 48],
+  [33, 80, 64],
+] as const;
+
+/** A function with a matmul of each size, of arguments. */
+function program(): string {
+  const types = SIZES.map(([m, n, k]) => ({
+    lhs: `tensor<${m}x${k}xf32>`,
+    rhs: `tensor<${k}x${n}xf32>`,
+    result: `tensor<${m}x${n}xf32>`,
+  }));
+  const parameters = types.map(({ lhs, rhs }, i) => `%a${i}: ${lhs}, %b${i}: ${rhs}`).join(', ');
+  const bodies = types.map(
+    ({ lhs, rhs, result }, i) => `  %e${i} = tensor.empty() : ${result}
+  %f${i} = linalg.fill ins(%zero : f32) outs(%e${i} : ${result}) -> ${result}
+  %r${i} = linalg.matmul ins(%a${i}, %b${i} : ${lhs}, ${rhs}) outs(%f${i} : ${result}) -> ${result}
+`,
+  );
+  const results = types.map(({ result }) => result).join(', ');
+  return `func.func @main(${parameters}) -> (${results}) {
+  %zero = arith.constant 0.0 : f32
+${bodies.join('')}  return ${types.map((_, i) => `%r${i}`).join(', ')} : ${results}
+}
+`;
+}
+
+test(
+  'all workloads of a program are tried in each round, and the next build knows them',
+  { timeout: 240_000 },
+  async () => {
+    const place = Workplace.real({ IREE_TUNED_BUDGET: '20' });
+    place.write('in.mlir', program());
+    const first = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+    expect(first.explanation.operations.map(({ outcome }) => outcome)).not.toContain('skipped');
+    const database = new Database(place.database);
+    const tried = database
+      .prepare("SELECT count(*) AS trials FROM trial WHERE strategy = 'program' GROUP BY subject")
+      .all() as { trials: number }[];
+    database.close();
+    expect(tried).toHaveLength(SIZES.length);
+    for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
+    // Whatever ships was compared with the default.
+    for (const { equal } of first.explanation.program?.functions ?? []) expect(equal).toBe(true);
+  },
+);
