@@ -31,7 +31,7 @@ export async function assess(
 }
 
 /** Two programs that are both compared with stock differ by less from run to run. */
-const LEAST_ADVANTAGE = 1.03;
+export const LEAST_ADVANTAGE = 1.03;
 
 /** How many times faster than stock a program is that is right, and faster than another one; null where it is not. */
 export function gainBeside(program: Assessed, other: Assessed): number | null {

@@ -199,3 +199,12 @@ function once<T>(ask: Ask<T>): Ask<T> {
     return known;
   };
 }
+
+/** Answers as long as it is asked the same, and then anew: for what has one place for its answer. */
+export function latest<T>(ask: Ask<T>): Ask<T> {
+  let last: { readonly keys: string; readonly answer: Promise<T> } | null = null;
+  return (keys) => {
+    if (last?.keys !== keys.join()) last = { keys: keys.join(), answer: ask(keys) };
+    return last.answer;
+  };
+}

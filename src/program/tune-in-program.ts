@@ -1,5 +1,5 @@
 // Rounds of a program within a budget, and what the program says of the best in the end. Pure, but for the bench.
-import { assess, type Assessed } from './assess.ts';
+import { assess, LEAST_ADVANTAGE, type Assessed } from './assess.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { Rounds, type Assignment, type Best, type Contender, type Outcomes } from './rounds.ts';
 import type { ProgramsRun } from './runs.ts';
@@ -67,9 +67,6 @@ export interface RoundsOptions {
   /** What became of each configuration of a round. */
   readonly note: (assignment: Assignment, outcomes: Outcomes, stock: ProgramSeconds['workloads']) => void;
 }
-
-/** What is offered is gone on with where the program is so many times as fast with it as with the best of each that was found by then. */
-const LEAST_ADVANTAGE = 1.03;
 
 /** A configuration is confirmed that is at least so many times as fast as the default. */
 const LEAST_RATIO = 1.03;

@@ -10,7 +10,7 @@ import { configurationsOf } from '../inject/proof.ts';
 import { splitProgram, type SplitProgram } from '../inject/split-program.ts';
 import type { Ask } from '../program/judge.ts';
 import type { Purse } from '../program/purse.ts';
-import type { TunedProgram, Uncompiled } from '../program/runs.ts';
+import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { injectedCommand, resumedCompile, untunedCompile } from './compile.ts';
@@ -93,7 +93,6 @@ export function programBuilds(
     return { problem: told ?? ending, isLate: false };
   };
 
-  let last: { readonly keys: string; readonly program: Promise<TunedProgram | Uncompiled> } | null = null;
   const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
     const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : 'left out'));
     const injection = planCompile(own, inspected, command, surroundings);
@@ -148,10 +147,7 @@ export function programBuilds(
         own,
       );
     },
-    tuned(keys) {
-      if (last?.keys !== keys.join()) last = { keys: keys.join(), program: tuned(keys) };
-      return last.program;
-    },
+    tuned: latest(tuned),
   };
 }
 

@@ -1,18 +1,17 @@
 // The programs that rounds begin from: a program as it is, and with what all of its operations are offered at once.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
+import { withTrailingFlags } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { sameExecutables } from '../inject/executable-sources.ts';
 import { splitProgram } from '../inject/split-program.ts';
-import { StoppedError } from '../measure/toolchain.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { injectedCommand, resumedCompile } from './compile.ts';
 import { planCompile } from './plan.ts';
 import type { RoundBase } from './round-bench.ts';
-import type { MeasuredProgram, Runnable } from './runnable.ts';
+import { compiling, type MeasuredProgram, type Runnable } from './runnable.ts';
 
 /** The program as it is. */
 export const plainBase = (
@@ -33,12 +32,13 @@ export const plainBase = (
  * @param decisions about its operations, without the offer
  */
 export async function offeredBase(
-  { command, inspected, surroundings, limits, signal }: MeasuredProgram,
+  program: MeasuredProgram,
   ready: Runnable,
   works: readonly Work[],
   decisions: readonly Decision[],
   offer: ProgramWide,
 ): Promise<RoundBase | null> {
+  const { command, inspected, surroundings } = program;
   const all = withProgramWide(decisions, offer, '');
   const injection = planCompile(all, inspected, command, surroundings);
   if (injection.route === 'none') return null;
@@ -50,12 +50,7 @@ export async function offeredBase(
   const { argv, stdin } = injected;
   const own = argv.slice(0, argv.length - command.argv.length);
   const resumed = (path: string) => [...own, ...resumedCompile(command, path)];
-  const run = async (flags: readonly string[], input?: Uint8Array) => {
-    const options = { env: surroundings.env, stdin: input, workSeconds: limits.compileSeconds / 2 };
-    const { code, stderr } = await askCompiler(command.compiler.executable, flags, options);
-    if (signal.aborted) throw new StoppedError('measuring was stopped');
-    return code === 0 ? null : stderr.toString();
-  };
+  const run = compiling(program);
   const split = await splitProgram(
     {
       whole: (flags) => run(withTrailingFlags(argv, flags), stdin),

@@ -2,7 +2,7 @@
 // without reading the program again.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
+import { withTrailingFlags } from '../compiler/index.ts';
 import {
   blamedFor,
   configuredWith,
@@ -13,11 +13,17 @@ import { timeDispatches, type ModuleTimes } from '../measure/compare-modules.ts'
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import type { Assignment } from '../program/rounds.ts';
-import { programRuns, type StockContest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
+import {
+  latest,
+  programRuns,
+  type StockContest,
+  type TunedProgram,
+  type Uncompiled,
+} from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundFailure, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, runOf } from '../program/verify.ts';
 import { isDispatchOf, type Work } from '../tuning/tune-workloads.ts';
-import type { MeasuredProgram } from './runnable.ts';
+import { compiling, type MeasuredProgram } from './runnable.ts';
 
 /** Processes of each module in a round, which take turns; and where a call takes so many seconds, whose dispatches say enough in one. */
 const PROCESSES = 2;
@@ -59,18 +65,11 @@ export interface ReadyRounds {
 export async function roundBench(
   { split, resumed, module: stock, works, folder }: RoundBase,
   contests: readonly StockContest[],
-  { command, inspected, surroundings: { env }, limits, signal }: MeasuredProgram,
+  program: MeasuredProgram,
 ): Promise<ReadyRounds> {
-  const { executable } = command.compiler;
+  const { inspected, limits } = program;
   const { release } = inspected.site.compiler;
-  const run = async (argv: readonly string[]) => {
-    const { code, stderr } = await askCompiler(executable, argv, {
-      env,
-      workSeconds: limits.compileSeconds / 2,
-    });
-    if (signal.aborted) throw new StoppedError('measuring was stopped');
-    return code === 0 ? null : stderr.toString();
-  };
+  const run = compiling(program);
   const byKey = new Map(works.map((work) => [work.key, work]));
   const configured = (assignment: Assignment): ConfiguredExecutable[] =>
     [...assignment].flatMap(([key, configuration]) => {
@@ -158,13 +157,4 @@ function leastOf(times: readonly ProgramSeconds[]): ProgramSeconds {
     for (const [key, seconds] of one.workloads)
       workloads.set(key, Math.min(seconds, workloads.get(key) ?? Infinity));
   return { whole: Math.min(...times.map(({ whole }) => whole)), workloads };
-}
-
-/** Answers as long as it is asked the same, and then anew: there is one place for what is asked for. */
-function latest<T>(ask: (keys: readonly string[]) => Promise<T>): (keys: readonly string[]) => Promise<T> {
-  let last: { readonly keys: string; readonly answer: Promise<T> } | null = null;
-  return (keys) => {
-    if (last?.keys !== keys.join()) last = { keys: keys.join(), answer: ask(keys) };
-    return last.answer;
-  };
 }

@@ -1,7 +1,8 @@
 // A program as it is, compiled, with all that running it takes.
-import type { Command } from '../compiler/command.ts';
+import { askCompiler, type Command } from '../compiler/index.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
-import { purseOf, type Purse } from '../program/purse.ts';
+import { StoppedError } from '../measure/toolchain.ts';
+import { purseOf } from '../program/purse.ts';
 import type { StockContest } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { untunedCompile } from './compile.ts';
@@ -13,7 +14,6 @@ import { roundedTypes, type Limits } from './verify-program.ts';
 
 export interface Runnable {
   readonly folder: string;
-  readonly purse: Purse;
   readonly callable: Callable;
   /** Path of the program's module. */
   readonly stock: string;
@@ -36,6 +36,19 @@ export interface MeasuredProgram {
 }
 
 /**
+ * Compiles what comes of a program, and gives what the compiler said where that fails, else null.
+ * @throws StoppedError when the signal fires
+ */
+export const compiling =
+  ({ command, surroundings: { env }, limits, signal }: MeasuredProgram) =>
+  async (argv: readonly string[], stdin?: Uint8Array): Promise<string | null> => {
+    const options = { env, stdin, workSeconds: limits.compileSeconds / 2 };
+    const { code, stderr } = await askCompiler(command.compiler.executable, argv, options);
+    if (signal.aborted) throw new StoppedError('measuring was stopped');
+    return code === 0 ? null : stderr.toString();
+  };
+
+/**
  * For whoever has the turn to measure.
  * @param isSplit whether it is split first
  * @throws NotVerifiedError when it does not compile in the time, nothing of it can be run, or the runtime's tools are missing
@@ -48,8 +61,8 @@ export async function runnable(
   if (folder === null)
     throw new NotVerifiedError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
   const tools = measuringTools(command, surroundings);
-  const purse = purseOf(limits.compileSeconds);
-  const means = { kept, folder, purse, mostSeconds: limits.compileSeconds };
+  const { compileSeconds } = limits;
+  const means = { kept, folder, purse: purseOf(compileSeconds), mostSeconds: compileSeconds };
   const builds = programBuilds(command, inspected, [], surroundings, means);
   const split = isSplit ? await kept.split(untunedCompile(command, inspected), folder, builds) : null;
   if (typeof split === 'string')
@@ -66,5 +79,5 @@ export async function runnable(
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const calls = await callsOf(callable, folder);
   const contests = calls.map((call) => ({ ...shared, ...call, roundsTo }));
-  return { folder, purse, callable, stock, contests, split };
+  return { folder, callable, stock, contests, split };
 }
