@@ -41,10 +41,10 @@ export interface Operation {
 }
 
 /**
- * A contraction has indexing maps; a convolution is recognised with its shapes; what is `to-normalise` is an operation of
+ * A contraction has indexing maps; a convolution and a pooling are recognised with their shapes; what is `to-normalise` is an operation of
  * a front end, which the compiler turns into one of the others.
  */
-export type Kind = 'contraction' | 'convolution' | 'to-normalise';
+export type Kind = 'contraction' | 'convolution' | 'pooling' | 'to-normalise';
 
 export type IteratorType = 'parallel' | 'reduction' | 'window';
 

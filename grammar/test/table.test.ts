@@ -23,7 +23,7 @@ describe.each(rows.map((row) => [row.name, row] as const))('%s', (name, row) => 
     for (const role of row.roles) expect(['lhs', 'rhs', 'accumulator', 'input', 'output']).toContain(role);
     for (const type of row.iteratorTypes ?? []) expect(['parallel', 'reduction', 'window']).toContain(type);
     expect(['optional', 'required', 'never']).toContain(row.mapsKeyword);
-    expect(['contraction', 'convolution', 'to-normalise']).toContain(row.kind);
+    expect(['contraction', 'convolution', 'pooling', 'to-normalise']).toContain(row.kind);
     expect(['named', 'region', 'other']).toContain(row.body);
     expect(['before-ins', 'attrs-after-outs', 'before-types', 'operator']).toContain(row.dictionary);
     expect(row.optional).toBeLessThan(row.roles.length);

@@ -1,27 +1,52 @@
-// A convolution as a program writes it: its layout, shapes, strides and dilations.
+// A convolution or a pooling as a program writes it: its layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
 import { isIntegerWithin } from '../system/data.ts';
 import { isSimpleType } from '../workload/element-type.ts';
 import { staticTensor, tensorText, type Tensor } from '../workload/tensor.ts';
 
-/** A named convolution over two dimensions of an image. */
+/**
+ * A named convolution over an image of one, two or three dimensions. A pooling is one whose filter is a window: a shape without
+ * values.
+ */
 export interface Convolution {
   /** Such as `linalg.conv_2d_nchw_fchw`. */
   readonly name: string;
   readonly image: Tensor;
   readonly filter: Tensor;
   readonly result: Tensor;
-  /** Along rows and columns of the image. */
-  readonly strides: readonly [number, number];
-  readonly dilations: readonly [number, number];
+  /** Along each dimension of the image, in the order of the layout. */
+  readonly strides: readonly number[];
+  readonly dilations: readonly number[];
 }
 
-/** Convolutions whose channels come before the dimensions of the image, by their name, with the ranks of two operands. */
-const RANKS: Readonly<Record<string, readonly [image: number, filter: number]>> = {
-  'linalg.conv_2d_nchw_fchw': [4, 4],
-  'linalg.conv_2d_ngchw_gfchw': [5, 5],
-  'linalg.depthwise_conv_2d_nchw_chw': [4, 3],
+/**
+ * The dimensions of image and filter: n images, g groups, c channels and f filters of a group; d, h and w of the image. Each
+ * channel of a depthwise convolution or a pooling is a group.
+ */
+type Layout = readonly [image: string, filter: string];
+
+/** Convolutions that the compiler makes scalar code of, by their name. */
+const LAYOUTS: Readonly<Record<string, Layout>> = {
+  'linalg.conv_2d_nchw_fchw': ['nchw', 'fchw'],
+  'linalg.conv_2d_ngchw_gfchw': ['ngchw', 'gfchw'],
+  'linalg.depthwise_conv_1d_ncw_cw': ['ngw', 'gw'],
+  'linalg.depthwise_conv_2d_nchw_chw': ['nghw', 'ghw'],
+  'linalg.depthwise_conv_3d_ncdhw_cdhw': ['ngdhw', 'gdhw'],
+  'linalg.pooling_ncw_max': ['ngw', 'w'],
+  'linalg.pooling_ncw_sum': ['ngw', 'w'],
+  'linalg.pooling_nchw_max': ['nghw', 'hw'],
+  'linalg.pooling_nchw_sum': ['nghw', 'hw'],
+  'linalg.pooling_ndhwc_max': ['ndhwg', 'dhw'],
+  'linalg.pooling_ndhwc_sum': ['ndhwg', 'dhw'],
 };
+
+/** The dimensions of image, filter and result. */
+export function layoutOf({ name }: Pick<Convolution, 'name'>): readonly [...Layout, result: string] {
+  const [image, filter] = LAYOUTS[name]!;
+  return [image, filter, image.replace('c', 'f')];
+}
+
+export const isSpatial = (dimension: string): boolean => 'dhw'.includes(dimension);
 
 /**
  * The convolution that an operation of a text is.
@@ -29,27 +54,29 @@ const RANKS: Readonly<Record<string, readonly [image: number, filter: number]>> 
  */
 export function readConvolution(operation: Operation, text: Uint8Array): Convolution | null {
   const { name, operands, attributes } = operation;
-  if (!Object.hasOwn(RANKS, name) || operands.length !== 3) return null;
+  if (!Object.hasOwn(LAYOUTS, name) || operands.length !== 3) return null;
   const [image, filter, result] = operands.map(({ type }) => staticTensor(type));
   if (!image || !filter || !result) return null;
-  const pairOf = (attribute: string): readonly [number, number] | null => {
+  const rank = Array.from(LAYOUTS[name]![0]).filter(isSpatial).length;
+  const stepsOf = (attribute: string): readonly number[] | null => {
     const found = attributes.find((one) => one.name === attribute);
     // The default of both attributes.
-    if (found === undefined) return [1, 1];
-    return readPair(Buffer.from(text.subarray(found.start, found.end)).toString('latin1'));
+    if (found === undefined) return Array<number>(rank).fill(1);
+    return readSteps(Buffer.from(text.subarray(found.start, found.end)).toString('latin1'));
   };
-  const [strides, dilations] = [pairOf('strides'), pairOf('dilations')];
-  if (strides === null || dilations === null) return null;
+  const [strides, dilations] = [stepsOf('strides'), stepsOf('dilations')];
+  if (strides?.length !== rank || dilations?.length !== rank) return null;
   const found = { name, image, filter, result, strides, dilations };
   return isConsistent(found) ? found : null;
 }
 
 /** `strides = dense<2> : vector<2xi64>` or `dense<[2, 1]> : tensor<2xi64>`. */
-function readPair(text: string): readonly [number, number] | null {
-  const match = /= *dense<(?:(\d+)|\[(\d+), *(\d+)\])> *: *(?:vector|tensor)<2xi64>$/.exec(text.trim());
+function readSteps(text: string): readonly number[] | null {
+  const match = /= *dense<(?:(\d+)|\[([\d, ]+)\])> *: *(?:vector|tensor)<(\d)xi64>$/.exec(text.trim());
   if (match === null) return null;
-  const [, both, first, second] = match;
-  return [Number(both ?? first), Number(both ?? second)];
+  const [, splat, list, count] = match;
+  if (splat !== undefined) return Array<number>(Number(count)).fill(Number(splat));
+  return list!.split(',').map(Number);
 }
 
 /** Whether a value, of a file say, is a convolution as this type describes it: all of it is written into MLIR. */
@@ -59,9 +86,9 @@ export function isConvolution(value: unknown): value is Convolution {
   >;
   return (
     typeof name === 'string' &&
-    Object.hasOwn(RANKS, name) &&
+    Object.hasOwn(LAYOUTS, name) &&
     [image, filter, result].every(isTensor) &&
-    [strides, dilations].every((pair) => isSizes(pair) && pair.length === 2) &&
+    [strides, dilations].every(isSizes) &&
     isConsistent(value as Convolution)
   );
 }
@@ -74,44 +101,56 @@ function isTensor(value: unknown): value is Tensor {
 const isSizes = (value: unknown): value is readonly number[] =>
   Array.isArray(value) && value.every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER));
 
-/** Channels, batch and groups of a convolution, in the order of their names. */
+/** Channels, batch and groups of a convolution; 1 for what its layout has not got. */
 export interface Extents {
   readonly batch: number;
   readonly groups: number;
   /** Of the image and of the result, in each group. */
   readonly channels: number;
   readonly filters: number;
-  /** Rows and columns. */
-  readonly image: readonly [number, number];
-  readonly filter: readonly [number, number];
-  readonly result: readonly [number, number];
+  /** Of the image, of the filter and of the result, in each dimension of the image. */
+  readonly image: readonly number[];
+  readonly filter: readonly number[];
+  readonly result: readonly number[];
 }
 
-export function extentsOf({ name, image, filter, result }: Convolution): Extents {
-  const pair = ({ shape }: Tensor) => [shape.at(-2)!, shape.at(-1)!] as const;
-  const own = { image: pair(image), filter: pair(filter), result: pair(result), batch: image.shape[0]! };
-  if (name === 'linalg.depthwise_conv_2d_nchw_chw')
-    return { ...own, groups: image.shape[1]!, channels: 1, filters: 1 };
-  if (name === 'linalg.conv_2d_nchw_fchw')
-    return { ...own, groups: 1, channels: image.shape[1]!, filters: result.shape[1]! };
-  return { ...own, groups: image.shape[1]!, channels: image.shape[2]!, filters: result.shape[2]! };
+export function extentsOf(convolution: Convolution): Extents {
+  const layouts = layoutOf(convolution);
+  const { image, filter, result } = convolution;
+  const sizesOf = (of: number, is: (dimension: string) => boolean): number[] =>
+    [image, filter, result][of]!.shape.filter((_, at) => is(layouts[of]![at]!));
+  const size = (dimension: string, of: number) => sizesOf(of, (one) => one === dimension)[0] ?? 1;
+  return {
+    ...{ batch: size('n', 0), groups: size('g', 0), channels: size('c', 0), filters: size('f', 2) },
+    ...{ image: sizesOf(0, isSpatial), filter: sizesOf(1, isSpatial), result: sizesOf(2, isSpatial) },
+  };
 }
 
-/** Whether ranks are those of the name, and the filter stays within the image. */
+/** Whether ranks are those of the name, sizes agree, and the filter stays within the image. */
 function isConsistent(convolution: Convolution): boolean {
-  const { name, image, filter, result, strides, dilations } = convolution;
-  const [imageRank, filterRank] = RANKS[name]!;
-  if (
-    image.shape.length !== imageRank ||
-    result.shape.length !== imageRank ||
-    filter.shape.length !== filterRank
-  )
-    return false;
-  const { image: rows, filter: window, result: moved } = extentsOf(convolution);
-  return [0, 1].every((i) => {
-    const reach = (moved[i]! - 1) * strides[i]! + (window[i]! - 1) * dilations[i]! + 1;
-    return strides[i]! > 0 && dilations[i]! > 0 && reach <= rows[i]!;
-  });
+  const { image, filter, result, strides, dilations } = convolution;
+  const layouts = layoutOf(convolution);
+  const operands = [image, filter, result];
+  if (operands.some(({ shape }, i) => shape.length !== layouts[i]!.length)) return false;
+  const sizes = new Map<string, number>();
+  const agree = operands.every(({ shape }, i) =>
+    shape.every((size, at) => {
+      const dimension = layouts[i]![at]!;
+      if (isSpatial(dimension)) return true;
+      const known = sizes.get(dimension) ?? size;
+      sizes.set(dimension, known);
+      return known === size;
+    }),
+  );
+  const { image: places, filter: window, result: moved } = extentsOf(convolution);
+  return (
+    agree &&
+    [strides, dilations].every(({ length }) => length === places.length) &&
+    places.every((place, i) => {
+      const reach = (moved[i]! - 1) * strides[i]! + (window[i]! - 1) * dilations[i]! + 1;
+      return strides[i]! > 0 && dilations[i]! > 0 && reach <= place;
+    })
+  );
 }
 
 /** Whether image, filter and result have one element type: conversions stay with the named operation. */

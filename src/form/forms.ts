@@ -4,10 +4,10 @@ import { channelsLast } from './channels-last.ts';
 import type { Form } from './form.ts';
 import { groupByGroup } from './group-by-group.ts';
 import { matmul } from './matmul.ts';
-import { shiftedSlices } from './shifted-slices.ts';
+import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 
 /** The first that is for a convolution is preferred. */
-const FORMS: readonly Form[] = [matmul, shiftedSlices, channelsLast, groupByGroup];
+const FORMS: readonly Form[] = [matmul, shiftedSlices, shiftedSlicesChannelsLast, channelsLast, groupByGroup];
 
 export const formNamed = (name: string): Form | null => FORMS.find((form) => form.name === name) ?? null;
 

@@ -65,24 +65,25 @@ function contraction(lhs: Value, rhs: Value, into: Value, hasBatch: boolean, has
 }
 
 /**
- * The rows and columns of an image (..., h, w) that a filter of one element reads. Strides become dimensions of their own: the
- * compiler makes scalar code of a product that reads with strides.
+ * What a filter of one element reads of an image (..., h, w). Strides become dimensions of their own: the compiler makes scalar
+ * code of a product that reads with strides.
  */
 function everyOther(
   writer: Writer,
   image: Value,
-  [rows, columns]: readonly [number, number],
-  [down, across]: readonly [number, number],
+  result: readonly number[],
+  strides: readonly number[],
 ): Value {
-  const rank = image.shape.length;
-  const ends = image.shape.slice(0, rank - 2).map((size) => [0, size, 1] as const);
-  const [height, width] = image.shape.slice(rank - 2) as [number, number];
-  if (down === 1 && across === 1) return writer.slice(image, [...ends, [0, rows, 1], [0, columns, 1]]);
-  if (rows * down > height || columns * across > width)
-    return writer.slice(image, [...ends, [0, rows, down], [0, columns, across]]);
-  const cut = writer.slice(image, [...ends, [0, rows * down, 1], [0, columns * across, 1]]);
-  const groups = [...ends.map((_, d) => [d]), [rank - 2, rank - 1], [rank, rank + 1]];
-  const outer = image.shape.slice(0, rank - 2);
-  const split = writer.expand(cut, groups, [...outer, rows, down, columns, across]);
-  return writer.slice(split, [...ends, [0, rows, 1], [0, null, 1], [0, columns, 1], [0, null, 1]]);
+  const first = image.shape.length - result.length;
+  const outer = image.shape.slice(0, first);
+  const places = image.shape.slice(first);
+  const ends = outer.map((size) => [0, size, 1] as const);
+  const step = (i: number) => strides[i]!;
+  if (strides.every((stride) => stride === 1) || result.some((size, i) => size * step(i) > places[i]!))
+    return writer.slice(image, [...ends, ...result.map((size, i) => [0, size, step(i)] as const)]);
+  const cut = writer.slice(image, [...ends, ...result.map((size, i) => [0, size * step(i), 1] as const)]);
+  const groups = [...ends.map((_, d) => [d]), ...result.map((_, i) => [first + 2 * i, first + 2 * i + 1])];
+  const split = writer.expand(cut, groups, [...outer, ...result.flatMap((size, i) => [size, step(i)])]);
+  const chosen = result.flatMap((size) => [[0, size, 1] as const, [0, null, 1] as const]);
+  return writer.slice(split, [...ends, ...chosen]);
 }

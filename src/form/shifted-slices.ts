@@ -1,7 +1,7 @@
-// Depthwise convolutions, and others with few channels in a group, as one element-wise operation on shifted slices of the image:
-// a slice for each element of a filter. The compiler makes vectors along the columns, where the named operation becomes scalar
-// code.
-import { extentsOf, hasOneType } from './convolution.ts';
+// Depthwise convolutions, others with few channels in a group, and poolings as one element-wise operation on shifted slices of the
+// image: a slice for each element of a filter. The compiler makes vectors along the innermost dimension of the slices, where the
+// named operation becomes scalar code.
+import { extentsOf, hasOneType, isSpatial, layoutOf, type Convolution } from './convolution.ts';
 import type { Form } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 
@@ -11,61 +11,132 @@ const MOST_ELEMENTS = 49;
 /** Of a group: with more, a product of matrices does more with each value that it reads. */
 const MOST_CHANNELS = 4;
 
-export const shiftedSlices: Form = {
-  name: 'shifted-slices',
-  isFor: (convolution) => {
-    const { groups, channels, filter } = extentsOf(convolution);
-    const [rows, columns] = filter;
-    return (
-      groups > 1 &&
-      hasOneType(convolution) &&
-      /^b?f\d+$/.test(convolution.result.elementType) &&
-      channels <= MOST_CHANNELS &&
-      rows * columns * channels <= MOST_ELEMENTS
-    );
-  },
-  write(writer, convolution, [image, filter, accumulator]) {
-    const { batch, groups, channels, filters, filter: window, result } = extentsOf(convolution);
-    const { strides, dilations } = convolution;
-    const isDepthwise = image.shape.length === 4;
-    const whole = (size: number) => [0, size, 1] as const;
-    const images: string[] = [];
-    const weights: string[] = [];
-    for (let c = 0; c < channels; c++)
-      for (let i = 0; i < window[0]; i++)
-        for (let j = 0; j < window[1]; j++) {
-          const moved = [
-            [i * dilations[0], result[0], strides[0]],
-            [j * dilations[1], result[1], strides[1]],
-          ] as const;
-          const channel = isDepthwise ? [] : [[c, null, 1] as const];
-          images.push(writer.slice(image, [whole(batch), whole(groups), ...channel, ...moved]).name);
-          const inside = [...channel, [i, null, 1], [j, null, 1]] as const;
-          const own = isDepthwise ? [whole(groups)] : [whole(groups), whole(filters)];
-          weights.push(writer.slice(filter, [...own, ...inside]).name);
+/** Of the result: with fewer, vectors along columns are not filled. */
+const LEAST_COLUMNS = 4;
+
+/** What a pooling does with the elements of a window, by the end of its name. */
+const POOLINGS: Readonly<Record<string, string>> = { max: 'arith.maximumf', sum: 'arith.addf' };
+
+const poolingOf = ({ name }: Convolution): string | undefined =>
+  POOLINGS[/^linalg\.pooling_\w+_(\w+)$/.exec(name)?.[1] ?? ''];
+
+/** In the layout that the image has. */
+export const shiftedSlices: Form = slicesOf('shifted-slices', false);
+
+/** With the groups innermost, between transposes: for columns that are too few, or not next to each other. */
+export const shiftedSlicesChannelsLast: Form = slicesOf('shifted-slices-channels-last', true);
+
+function isSliceable(convolution: Convolution): boolean {
+  const { groups, channels, filter } = extentsOf(convolution);
+  const elements = filter.reduce((product, size) => product * size, channels);
+  return (
+    (groups > 1 || poolingOf(convolution) !== undefined) &&
+    hasOneType(convolution) &&
+    /^b?f\d+$/.test(convolution.result.elementType) &&
+    channels <= MOST_CHANNELS &&
+    elements <= MOST_ELEMENTS
+  );
+}
+
+/** Whether vectors along the innermost dimension of the result are filled, and read what lies together. */
+function isVectorisable(convolution: Convolution): boolean {
+  const { shape } = convolution.result;
+  const layout = layoutOf(convolution)[2];
+  const innermost = shape.findLastIndex((size) => size > 1);
+  const dimension = layout[innermost];
+  if (dimension === undefined || !isSpatial(dimension)) return dimension === 'g';
+  const stride = convolution.strides[Array.from(layout).filter(isSpatial).indexOf(dimension)];
+  return stride === 1 && shape[innermost]! >= LEAST_COLUMNS;
+}
+
+function slicesOf(name: string, isMoved: boolean): Form {
+  return {
+    name,
+    isFor: (convolution) =>
+      isSliceable(convolution) && (isMoved ? extentsOf(convolution).groups > 1 : isVectorisable(convolution)),
+    write(writer, convolution, [image, filter, accumulator]) {
+      const layouts = layoutOf(convolution);
+      const spatial = Array.from(layouts[0]).filter(isSpatial);
+      const { channels, filter: window, result } = extentsOf(convolution);
+      const { strides, dilations } = convolution;
+      const pooling = poolingOf(convolution);
+      const loops = Array.from(layouts[2]);
+      if (isMoved) loops.push(...loops.splice(loops.indexOf('g'), 1));
+      /** From the image's or the result's order to that of the loops. */
+      const order = loops.map((one) => layouts[2].indexOf(one));
+      const moved = writer.transpose(image, order);
+      const from = isMoved ? writer.settle(moved) : moved;
+      const into = writer.transpose(accumulator, order);
+
+      const sizes = new Map(loops.map((one, at) => [one, into.shape[at]!]));
+      // What vectors run along lies together in the filter, too.
+      const filtered = isMoved
+        ? Array.from('dhwcfg').filter((one) => layouts[1].includes(one))
+        : Array.from(layouts[1]);
+      const weights = writer.transpose(
+        filter,
+        filtered.map((one) => layouts[1].indexOf(one)),
+      );
+
+      const parts: string[] = [];
+      const factors: string[] = [];
+      for (let c = 0; c < channels; c++)
+        for (const place of placesIn(window)) {
+          const at = (dimension: string) => place[spatial.indexOf(dimension)]!;
+          const slice = loops.map((one) => {
+            if (one === 'f') return [c, null, 1] as const;
+            const i = spatial.indexOf(one);
+            return i < 0
+              ? ([0, sizes.get(one)!, 1] as const)
+              : ([at(one) * dilations[i]!, result[i]!, strides[i]!] as const);
+          });
+          parts.push(writer.slice(from, slice).name);
+          if (pooling !== undefined) continue;
+          const element = filtered.map((one) => {
+            if (one === 'c') return [c, null, 1] as const;
+            return isSpatial(one) ? ([at(one), null, 1] as const) : ([0, sizes.get(one)!, 1] as const);
+          });
+          factors.push(writer.slice(weights, element).name);
         }
-    const type = accumulator.elementType;
-    const part = tensorText({ elementType: type, shape: [batch, groups, ...result] });
-    const row = tensorText({ elementType: type, shape: isDepthwise ? [groups] : [groups, filters] });
-    const [all, read, weight] = isDepthwise
-      ? ['n, c, h, w', 'n, c, h, w', 'c']
-      : ['n, g, f, h, w', 'n, g, h, w', 'g, f'];
-    const map = (results: string) => `affine_map<(${all}) -> (${results})>`;
-    const maps = [...images.map(() => map(read)), ...weights.map(() => map(weight)), map(all)];
-    const iterators = all.split(', ').map(() => '"parallel"');
-    const values = [...images, ...weights];
-    const types = [...images.map(() => part), ...weights.map(() => row)];
-    const steps = images.flatMap((_, i) => [
-      `      %p${i} = arith.mulf %x${i}, %x${images.length + i} : ${type}`,
-      `      %s${i} = arith.addf ${i === 0 ? '%out' : `%s${i - 1}`}, %p${i} : ${type}`,
-    ]);
-    return writer.define(
-      accumulator,
-      `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${iterators.join(', ')}]} ins(${values.join(', ')} : ${types.join(', ')}) outs(${accumulator.name} : ${tensorText(accumulator)}) {
+
+      const type = accumulator.elementType;
+      const typeOver = (dimensions: readonly string[]) =>
+        tensorText({ elementType: type, shape: dimensions.map((one) => sizes.get(one)!) });
+      const map = (results: readonly string[]) =>
+        `affine_map<(${loops.join(', ')}) -> (${results.join(', ')})>`;
+      const read = loops.filter((one) => one !== 'f');
+      const weighed = filtered.filter((one) => one === 'g' || one === 'f');
+      const maps = [...parts.map(() => map(read)), ...factors.map(() => map(weighed)), map(loops)];
+      const iterators = loops.map(() => '"parallel"');
+      const values = [...parts, ...factors];
+      const types = [...parts.map(() => typeOver(read)), ...factors.map(() => typeOver(weighed))];
+      const steps = parts.flatMap((_, i) => {
+        const before = i === 0 ? '%out' : `%s${i - 1}`;
+        if (pooling !== undefined) return `      %s${i} = ${pooling} ${before}, %x${i} : ${type}`;
+        return [
+          `      %p${i} = arith.mulf %x${i}, %x${parts.length + i} : ${type}`,
+          `      %s${i} = arith.addf ${before}, %p${i} : ${type}`,
+        ];
+      });
+      const summed = writer.define(
+        into,
+        `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${iterators.join(', ')}]} ins(${values.join(', ')} : ${types.join(', ')}) outs(${into.name} : ${tensorText(into)}) {
     ^bb0(${values.map((_, i) => `%x${i}: ${type}`).join(', ')}, %out: ${type}):
 ${steps.join('\n')}
-      linalg.yield %s${images.length - 1} : ${type}
-    } -> ${tensorText(accumulator)}`,
-    );
-  },
-};
+      linalg.yield %s${parts.length - 1} : ${type}
+    } -> ${tensorText(into)}`,
+      );
+      return writer.transpose(
+        isMoved ? writer.settle(summed) : summed,
+        loops.map((_, d) => order.indexOf(d)),
+      );
+    },
+  };
+}
+
+/** All places in a window, the last dimension first. */
+const placesIn = (window: readonly number[]): readonly (readonly number[])[] =>
+  window.reduce<readonly (readonly number[])[]>(
+    (places, size) => places.flatMap((place) => Array.from({ length: size }, (_, i) => [...place, i])),
+    [[]],
+  );

@@ -100,5 +100,7 @@ const groupsText = (groups: readonly (readonly number[])[]): string =>
   `[${groups.map((group) => `[${group.join(', ')}]`).join(', ')}]`;
 
 /** `{dilations = ..., strides = ...}` of a named convolution. */
-export const movesText = (strides: readonly number[], dilations: readonly number[]): string =>
-  `{dilations = dense<[${dilations.join(', ')}]> : vector<2xi64>, strides = dense<[${strides.join(', ')}]> : vector<2xi64>}`;
+export function movesText(strides: readonly number[], dilations: readonly number[]): string {
+  const type = `vector<${strides.length}xi64>`;
+  return `{dilations = dense<[${dilations.join(', ')}]> : ${type}, strides = dense<[${strides.join(', ')}]> : ${type}}`;
+}

@@ -28,6 +28,7 @@ const KINDS: { readonly [K in Workload['kind']]: KindOfWork<Extract<Workload, { 
 /** Operations that the parser knows and that have no kind of work yet. */
 const UNTUNED: Readonly<Record<Exclude<Operation['kind'], Workload['kind']>, string>> = {
   convolution: 'convolutions of this form are not tuned yet',
+  pooling: 'poolings are not tuned yet',
   'to-normalise': 'operations of this dialect are not tuned yet',
 };
 

@@ -113,8 +113,10 @@ const contractions = () =>
 
 // Convolutions. Letters of an operand: n images, g groups, c channels, f filters, m results for a channel; d, h and w.
 
-/** The letters of image, filter and result. */
+/** The letters of image, filter or window, and result. */
 function layoutOf(name: string): readonly [image: string, filter: string, result: string] {
+  const pooled = /^linalg\.pooling_([a-z]+)_/.exec(name)?.[1];
+  if (pooled !== undefined) return [pooled, pooled.replace(/[nc]/g, ''), pooled];
   const match = /^linalg\.(depthwise_)?conv_(\d)d(?:_([a-z]+)_([a-z]+))?(?:_q)?$/.exec(name);
   if (match === null) throw new Error(`${name} is no convolution`);
   const [, depthwise, rank, image, filter] = match;
@@ -161,10 +163,10 @@ const typeOf = (axes: Axes, type: string | undefined) =>
 function asWritten(example: Example): string {
   const { name, stride = 1, types = F32 } = example;
   const [a, b, c] = axesOf(example).map((axes, i) => typeOf(axes, types[i]));
-  const rank = /(\d)d/.exec(name)![1]!;
+  const rank = axesOf(example)[1]!.filter(([along]) => along.startsWith('k')).length;
   const moves = `{dilations = dense<1> : vector<${rank}xi64>, strides = dense<${stride}> : vector<${rank}xi64>}`;
   const more = name.endsWith('_q') ? [', %u, %v', ', i32, i32'] : ['', ''];
-  return `%r = ${name} ${/\dd_/.test(name) ? moves : ''} ins(%a, %b${more[0]!} : ${a!}, ${b!}${more[1]!}) outs(%c : ${c!}) -> ${c!}\n`;
+  return `%r = ${name} ${/\dd_|pooling_/.test(name) ? moves : ''} ins(%a, %b${more[0]!} : ${a!}, ${b!}${more[1]!}) outs(%c : ${c!}) -> ${c!}\n`;
 }
 
 /** The operation as a dispatch has it: the compiler drops dimensions of one element, and zero points that are zero. */
@@ -240,6 +242,8 @@ const convolutions = () =>
 const NCHW = 'linalg.conv_2d_nchw_fchw';
 const NGCHW = 'linalg.conv_2d_ngchw_gfchw';
 const DEPTHWISE = 'linalg.depthwise_conv_2d_nchw_chw';
+const MAXIMUM = 'linalg.pooling_nchw_max';
+const SUM = 'linalg.pooling_nchw_sum';
 
 const CHANNELS_FIRST: readonly (readonly [what: string, example: Example])[] = [
   ['1x1', { name: NCHW, size: 1 }],
@@ -257,11 +261,14 @@ const CHANNELS_FIRST: readonly (readonly [what: string, example: Example])[] = [
   ['3x3, 8 groups of 16 channels', { name: NGCHW, size: 3, sizes: { g: 8 } }],
   ['3x3, 8 groups of 16 channels, 4 filters each', { name: NGCHW, size: 3, sizes: { g: 8, f: 4 } }],
   ['3x3, 16 groups of 16 channels', { name: NGCHW, size: 3, sizes: { g: 16 } }],
+  ['3x3', { name: MAXIMUM, size: 3 }],
+  ['3x3, stride 2', { name: SUM, size: 3, stride: 2 }],
+  ['3x3, i8', { name: MAXIMUM, size: 3, types: ['i8', 'i8', 'i8'] }],
 ];
 
 const channelsFirst = () =>
   table(
-    ['operation', 'filter', 'form', 'tiles'],
+    ['operation', 'filter or window', 'form', 'tiles'],
     CHANNELS_FIRST.map(([what, example]) => [code(example.name), what, ...convolutionCells(example)]),
   );
 

@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import {
   convolutionKey,
   isConvolution,
+  isSpatial,
+  layoutOf,
   readConvolution,
   type Convolution,
 } from '../../src/form/convolution.ts';
@@ -22,8 +24,8 @@ type Row = readonly [
   name: string,
   image: readonly number[],
   filter: readonly number[],
-  strides?: readonly [number, number],
-  dilations?: readonly [number, number],
+  strides?: readonly number[],
+  dilations?: readonly number[],
 ];
 
 const ROWS: readonly Row[] = [
@@ -46,25 +48,33 @@ const ROWS: readonly Row[] = [
   ['depthwise_conv_2d_nchw_chw', [2, 6, 12, 11], [6, 5, 5], [2, 2]],
   ['depthwise_conv_2d_nchw_chw', [1, 5, 16, 17], [5, 7, 7], [1, 2]],
   ['depthwise_conv_2d_nchw_chw', [1, 5, 16, 17], [5, 3, 3], [2, 1], [3, 2]],
+  ['pooling_nchw_max', [1, 6, 9, 11], [3, 3]],
+  ['pooling_nchw_max', [2, 5, 16, 17], [3, 2], [2, 2], [1, 2]],
+  ['pooling_nchw_sum', [1, 6, 12, 11], [2, 3], [2, 1]],
+  ['pooling_ncw_max', [2, 5, 19], [4]],
+  ['pooling_ndhwc_sum', [1, 9, 6, 12, 1], [5, 1, 1]],
+  ['pooling_ndhwc_max', [1, 5, 6, 7, 8], [2, 2, 3], [1, 2, 1]],
+  ['depthwise_conv_1d_ncw_cw', [1, 6, 25], [6, 5]],
+  ['depthwise_conv_1d_ncw_cw', [1, 6, 25], [6, 3], [2]],
+  ['depthwise_conv_3d_ncdhw_cdhw', [1, 4, 6, 7, 12], [4, 3, 2, 3]],
 ];
 
-function convolutionOf([name, image, filter, strides = [1, 1], dilations = [1, 1]]: Row): Convolution {
-  const f = image.length === 5 ? filter[1]! : filter[0]!;
-  const moved = [0, 1].map((i) => {
-    const window = (filter.at(i - 2)! - 1) * dilations[i]! + 1;
-    return Math.floor((image.at(i - 2)! - window) / strides[i]!) + 1;
+function convolutionOf([name, image, filter, strides, dilations]: Row): Convolution {
+  const own = { name: `linalg.${name}` };
+  const [places, window, result] = layoutOf(own);
+  const ones = Array.from(places)
+    .filter(isSpatial)
+    .map(() => 1);
+  const moves = { strides: strides ?? ones, dilations: dilations ?? ones };
+  let i = 0;
+  const shape = Array.from(result, (one, at) => {
+    if (one === 'f') return filter[window.indexOf('f')]!;
+    if (!isSpatial(one)) return image[at]!;
+    const reach = (filter[window.indexOf(one)]! - 1) * moves.dilations[i]! + 1;
+    return Math.floor((image[at]! - reach) / moves.strides[i++]!) + 1;
   });
-  const outer = image.slice(0, -3);
-  const shape = [...outer, f, ...moved];
-  const elementType = 'f32';
-  return {
-    name: `linalg.${name}`,
-    image: { shape: image, elementType },
-    filter: { shape: filter, elementType },
-    result: { shape: name.startsWith('depthwise') ? [...image.slice(0, 2), ...moved] : shape, elementType },
-    strides,
-    dilations,
-  };
+  const tensor = (sizes: readonly number[]) => ({ shape: sizes, elementType: 'f32' });
+  return { ...own, image: tensor(image), filter: tensor(filter), result: tensor(shape), ...moves };
 }
 
 const convolutions = ROWS.map(convolutionOf);
@@ -72,14 +82,15 @@ const convolutions = ROWS.map(convolutionOf);
 const outputOf = async (program: string, argv: readonly string[]) =>
   (await execa(program, argv, { stdin: 'ignore' })).stdout;
 
-const pair = (values: readonly number[]) =>
-  values[0] === values[1] ? `dense<${values[0]!}>` : `dense<[${values.join(', ')}]>`;
+const dense = (values: readonly number[]) =>
+  new Set(values).size === 1 ? `dense<${values[0]!}>` : `dense<[${values.join(', ')}]>`;
 
 /** A function that adds the convolution of its arguments to its last one. */
 function functionOf({ name, image, filter, result, strides, dilations }: Convolution, i: number): string {
   const [a, b, c] = [image, filter, result].map(tensorText);
+  const type = `vector<${strides.length}xi64>`;
   return `func.func @f${i}(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${c!} {
-  %r = ${name} {dilations = ${pair(dilations)} : vector<2xi64>, strides = ${pair(strides)} : vector<2xi64>} ins(%a, %b : ${a!}, ${b!}) outs(%c : ${c!}) -> ${c!}
+  %r = ${name} {dilations = ${dense(dilations)} : ${type}, strides = ${dense(strides)} : ${type}} ins(%a, %b : ${a!}, ${b!}) outs(%c : ${c!}) -> ${c!}
   return %r : ${c!}
 }
 `;
@@ -149,7 +160,7 @@ describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name
         input,
       ]);
       // Each was found and rewritten, and nothing of the spec is left.
-      expect(left).not.toMatch(/nchw|ngchw|iree_tuned_form/);
+      expect(left).not.toMatch(/nchw|ngchw|pooling|depthwise|iree_tuned_form/);
     });
 
     test.each(own.map((convolution, i) => [convolutionKey(convolution), convolution, i] as const))(
