@@ -52,18 +52,21 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
       return [];
     const form = rootFormOf(root);
     if (form === null || form.workload.dimensions.some(({ sizes }) => sizes !== undefined)) return [];
-    const types = argumentTypes(executable.function.text);
-    if (types === null || !isElementwiseBeside(executable.function.text)) return [];
+    const signature = argumentTypes(executable.function.text);
+    if (signature === null || !isElementwiseBeside(executable.function.text)) return [];
     const isPlain = root.indexingMaps.every(({ strided, windows }) => !strided && !windows);
+    const { types, results } = signature;
     const streamed = streamedBuffers(types, calls, workloadFlops(form.workload), hasWideVectors);
     const { start, end } = executable.function;
     const found = { executable: executable.name, start, end };
     // A few additions that are fused into it change little: it is measured with its workload alone.
     const isLight = !/= math\.(?!(?:absf|floor|ceil|fma)\b)/.test(executable.function.text);
-    if (isPlain && isLight && streamed.every((buffers) => buffers === 1)) return [{ ...found, form }];
+    if (isPlain && isLight && results === 1 && streamed.every((buffers) => buffers === 1))
+      return [{ ...found, form }];
     const dispatch = {
       text: executable.function.text,
       arguments: types.map((type, i) => ({ ...type, buffers: streamed[i]! })),
+      ...(results > 1 && { results }),
       loops: form.loops,
       isStrided: !isPlain,
     };
@@ -162,25 +165,38 @@ function withoutLocations(text: string): string {
   }
 }
 
+interface Signature {
+  readonly types: readonly Omit<DispatchArgument, 'buffers'>[];
+  /** How many arguments are written, at the end. */
+  readonly results: number;
+}
+
 /**
- * Types of a function's arguments, of which only the last is written, as a whole or in part; null where they are anything
- * else.
+ * Types of a function's arguments, of which the last one is written, as a whole or in part, or the last ones as a whole; null
+ * where they are anything else.
  */
-function argumentTypes(text: string): Omit<DispatchArgument, 'buffers'>[] | null {
+function argumentTypes(text: string): Signature | null {
   const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
   if (list === undefined || list === '') return null;
-  const types = list.split(/, (?=%)/).map((one, i, all) => {
+  const all = list.split(/, (?=%)/).map((one) => {
     const match =
       /^(%\w+): !(?:iree_tensor_ext|flow)\.dispatch\.tensor<(\w+):tensor<((?:\d+x)*)(\w+)>>$/.exec(one);
-    if (match === null) return null;
+    if (match === null || !isSimpleType(match[4]!)) return null;
     const [, name, access, shape, elementType] = match;
-    const isOnlyRead = access === 'readonly';
-    const isOnlyWritten = !isOnlyRead && !text.includes(`dispatch.tensor.load ${name!},`);
-    const isLast = i === all.length - 1;
-    if (!(isLast ? isOnlyWritten : isOnlyRead) || !isSimpleType(elementType!)) return null;
-    return { shape: shape!.split('x').slice(0, -1).map(Number), elementType: elementType! };
+    const type = { shape: shape!.split('x').slice(0, -1).map(Number), elementType: elementType! };
+    return { type, access: access!, isLoaded: text.includes(`dispatch.tensor.load ${name!},`) };
   });
-  return types.includes(null) ? null : (types as Omit<DispatchArgument, 'buffers'>[]);
+  const found = all.filter((one) => one !== null);
+  if (found.length < all.length) return null;
+  const inputs = found.findIndex(({ access }) => access !== 'readonly');
+  const written = inputs < 0 ? [] : found.slice(inputs);
+  const isUnderstood =
+    written.length > 0 &&
+    written.every(
+      ({ access, isLoaded }) =>
+        access !== 'readonly' && !isLoaded && (access === 'writeonly' || written.length === 1),
+    );
+  return isUnderstood ? { types: found.map(({ type }) => type), results: written.length } : null;
 }
 
 /** Whether everything in a dispatch can be run on any values: no index is read from memory. */

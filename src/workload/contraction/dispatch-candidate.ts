@@ -11,7 +11,8 @@ import { rootOf } from './from-operation.ts';
 import { exactBits } from './operands.ts';
 import { rewrittenRoot } from './strides.ts';
 
-const inputsOf = ({ arguments: all }: Dispatch): readonly DispatchArgument[] => all.slice(0, -1);
+const inputsOf = ({ arguments: all, results = 1 }: Dispatch): readonly DispatchArgument[] =>
+  all.slice(0, -results);
 
 /** What fills its operands. */
 export const dispatchFillers = (dispatch: Dispatch): Filler[] =>
@@ -61,11 +62,16 @@ ${fills.join('\n')}
 
 const globalType = ({ buffers }: DispatchArgument) => (buffers === 1 ? '!hal.buffer_view' : '!util.list<?>');
 
-/** A function without arguments that dispatches, in the compiler's own words at the end of \`flow\`. */
+/**
+ * A function without arguments that dispatches, in the compiler's own words at the end of \`flow\`. Of several results it
+ * gives the last one: all of them are made of what the root computes.
+ */
 export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: CandidateFunction): string {
   const inputs = inputsOf(dispatch);
-  const written = dispatch.arguments.at(-1)!;
+  const outputs = dispatch.arguments.slice(inputs.length);
+  const written = outputs.at(-1)!;
   const result = tensorText(written);
+  const several = outputs.length > 1;
   const isPart = writesPart(dispatch);
   const rotates = inputs.some(({ buffers }) => buffers > 1);
   const operands = inputs.map((input, i) => {
@@ -101,8 +107,8 @@ ${annotatedText(dispatch, attribute).replace('@dispatch(', `@d_${name}(`)}
   }
   util.func public @${name}() -> !hal.buffer_view {
 ${rotates ? turn : ''}${operands.join('\n')}${isPart ? target : ''}
-    %result = flow.dispatch @x_${name}::@d_${name}(${names}) : (${types}) -> ${isPart ? '%target' : result}
-    %result_view = hal.tensor.export %result : ${result} -> !hal.buffer_view
+    %result${several ? `:${outputs.length}` : ''} = flow.dispatch @x_${name}::@d_${name}(${names}) : (${types}) -> ${isPart ? '%target' : several ? `(${outputs.map(tensorText).join(', ')})` : result}
+    %result_view = hal.tensor.export %result${several ? `#${outputs.length - 1}` : ''} : ${result} -> !hal.buffer_view
     util.return %result_view : !hal.buffer_view
   }`;
 }

@@ -14,8 +14,10 @@ export interface Context {
 export interface Dispatch {
   /** A `func.func` called `@dispatch`, as the compiler writes it at the end of `flow`. */
   readonly text: string;
-  /** Its arguments, in order; the last one is written. */
+  /** Its arguments, in order; the last one is written, or the last ones are. */
   readonly arguments: readonly DispatchArgument[];
+  /** How many are written; absent for one. */
+  readonly results?: number;
   /** For each loop of the contraction, outermost first, the index of the workload's dimension that it runs over. */
   readonly loops: readonly number[];
   /** The root reads an operand with strides: matchers of contractions do not find it. */
@@ -35,12 +37,16 @@ export interface DispatchArgument {
 /** Whether its result is a part of a tensor that is there before, as where the next operation wants it padded. */
 export const writesPart = ({ text }: Dispatch): boolean => text.includes('.dispatch.tensor<readwrite:');
 
+/** No dispatch has as many. */
+const MOST_ARGUMENTS = 1024;
+
 /** Whether a value of a file of ours is a dispatch. */
 export function isDispatch(value: unknown): value is Dispatch {
   if (!isObject(value)) return false;
-  const { text, arguments: all, loops, isStrided } = value;
+  const { text, arguments: all, results = 1, loops, isStrided } = value;
   return (
     typeof text === 'string' &&
+    isIntegerWithin(results, 1, MOST_ARGUMENTS) &&
     typeof isStrided === 'boolean' &&
     Array.isArray(loops) &&
     Array.isArray(all) &&
