@@ -42,7 +42,7 @@ export async function explainInput(
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
   if (lock?.problem) warn(lock.problem);
   const { command, inspected, decisions, injection, forms } = lock?.whole
-    ? { ...lock.whole, command: asked, inspected: lock.inspected, forms: null }
+    ? { ...lock.whole, ...lock.program, forms: lock.forms }
     : await decideByDatabase(read, asked, lock?.made, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
@@ -83,11 +83,7 @@ async function decideByDatabase(
   const { settings } = surroundings;
   const store = await openIfThere(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  // A lock file says nothing of forms.
-  const { program, forms } =
-    made === undefined
-      ? await inBetterForms(written, store, surroundings, new KeptModules(), false)
-      : { program: written, forms: null };
+  const { program, forms } = await inBetterForms(written, store, surroundings, new KeptModules(), false);
   const { command, inspected } = program;
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);

@@ -4,12 +4,21 @@ import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import { specFlags } from '../inject/spec-flags.ts';
-import { tuningSpecFlags } from '../spec/tuning.ts';
+import type { FormChoice } from '../form/choose.ts';
+import { formsSpec, rewritingPass } from '../form/spec.ts';
+import { pipelineFlags } from '../spec/pipeline.ts';
 import { lookUp } from '../decision/look-up.ts';
+import { KeptModules } from '../wrapper/kept-modules.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
+import { inBetterForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { programOf } from '../wrapper/program-notes.ts';
-import { explainOperations, type ExplainedOperation } from '../report/explain.ts';
+import {
+  explainOperations,
+  whyNothing,
+  type ExplainedForms,
+  type ExplainedOperation,
+} from '../report/explain.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import { UserError } from '../system/user-error.ts';
 import { atDevice, inspectInput, openIfThere, PassedThroughError, surroundingsOf } from './context.ts';
@@ -25,9 +34,9 @@ export async function writeSpec(
     console.log(JSON.stringify(await writeForProgram(input, flags, output, program), null, 2));
     return;
   }
-  const { decisions, planned } = await decide(input, flags, 'spec', program);
+  const { decisions, planned, choices } = await decide(input, flags, 'spec', program);
   const injection = planInjection(decisions, planned);
-  if (injection.route !== 'spec') {
+  if (injection.route !== 'spec' && choices.length === 0) {
     const why = injection.route === 'none' ? injection.reason : '';
     const missing = decisions.filter(({ outcome }) => outcome === 'default').length;
     throw new UserError(
@@ -36,9 +45,15 @@ export async function writeSpec(
         : `no spec: ${why}`,
     );
   }
-  const text = `${usage(output ?? 'FILE')}${injection.text}`;
+  if (output === undefined && choices.length > 0)
+    throw new UserError(
+      'this program is compiled in other forms, which takes a second file: say where with -o FILE',
+    );
+  const specs = specsOf(injection, choices, output ?? 'FILE');
+  const [first, ...others] = specs.files;
+  const text = `${usage(specs.flags)}${first!.text}`;
   if (output === undefined) process.stdout.write(text);
-  else writeFileSync(output, text);
+  else for (const file of [{ path: output, text }, ...others]) writeFileSync(file.path, file.text);
 }
 
 /** What a program that compiles itself has to know. */
@@ -47,6 +62,7 @@ interface ForProgram {
   readonly flags: readonly string[];
   /** Why there is nothing to bring; null otherwise. */
   readonly reason: string | null;
+  readonly forms: ExplainedForms | null;
   readonly operations: readonly ExplainedOperation[];
 }
 
@@ -58,17 +74,29 @@ async function writeForProgram(
   program: Program,
 ): Promise<ForProgram> {
   try {
-    const { decisions, planned, bytes } = await decide(input, flags, 'auto', program);
+    const { decisions, planned, bytes, choices, forms } = await decide(input, flags, 'auto', program);
     const injection = planSpecs(decisions, planned);
+    const specs = output === undefined ? { files: [], flags: [] } : specsOf(injection, choices, output);
+    for (const { path, text } of specs.files) writeFileSync(path, text);
     return {
-      flags: output !== undefined && 'text' in injection ? writeSpecs(injection, output) : [],
-      reason: injection.route === 'none' ? injection.reason : null,
+      flags: specs.flags,
+      reason: whyNothing(injection, forms),
+      forms,
       operations: explainOperations(bytes, input, decisions, null),
     };
   } catch (error) {
     if (!(error instanceof PassedThroughError)) throw error;
-    return { flags: [], reason: error.reason, operations: [] };
+    return { flags: [], reason: error.reason, forms: null, operations: [] };
   }
+}
+
+interface DecidedByRecords {
+  readonly decisions: readonly Decision[];
+  readonly planned: InjectionOptions;
+  readonly bytes: Uint8Array;
+  /** The forms of its convolutions; none where it is compiled as it is written. */
+  readonly choices: readonly FormChoice[];
+  readonly forms: ExplainedForms | null;
 }
 
 /** What the operations of an input get from the records there are. */
@@ -77,11 +105,13 @@ async function decide(
   flags: readonly string[],
   inject: InjectRoute,
   program: Program,
-): Promise<{ decisions: readonly Decision[]; planned: InjectionOptions; bytes: Uint8Array }> {
+): Promise<DecidedByRecords> {
   const surroundings = surroundingsOf(program, { budget: '0' });
-  const { command, inspected: read } = await inspectInput(input, flags, surroundings);
+  const { command: asked, inspected: read } = await inspectInput(input, flags, surroundings);
   const store = await openIfThere(surroundings);
-  const inspected = atDevice(read, store, surroundings);
+  const written = { command: asked, inspected: atDevice(read, store, surroundings) };
+  const better = await inBetterForms(written, store, surroundings, new KeptModules(), false);
+  const { command, inspected } = better.program;
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
@@ -90,6 +120,8 @@ async function decide(
     decisions: inProgram(found, memory, lookup.marked, inject),
     planned: injectionOptions(inspected.input, inspected.site, 'spec'),
     bytes: inspected.input.bytes,
+    choices: better.choices,
+    forms: better.forms,
   };
 }
 
@@ -99,20 +131,33 @@ function planSpecs(decisions: readonly Decision[], options: InjectionOptions): I
   return 'text' in all ? all : planInjection(decisions, options);
 }
 
-/** Writes the specs, the first one to `path`; gives the flags that bring them. */
-function writeSpecs(injection: Extract<Injection, { readonly text: string }>, path: string): string[] {
-  let count = 0;
-  return specFlags(injection, (text) => {
-    const file = count++ === 0 ? path : `${path}.${count}.mlir`;
-    writeFileSync(file, text);
-    return file;
-  });
+interface Specs {
+  /** The first one is at the path that was asked for. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+  /** Those that bring them. */
+  readonly flags: readonly string[];
 }
 
-const usage = (file: string) =>
+/** The specs of a program; none where there is nothing to bring. */
+function specsOf(injection: Injection, choices: readonly FormChoice[], path: string): Specs {
+  const files: { path: string; text: string }[] = [];
+  const write = (text: string) => {
+    const file = files.length === 0 ? path : `${path}.${files.length + 1}.mlir`;
+    files.push({ path: file, text });
+    return file;
+  };
+  const hasSpec = 'text' in injection;
+  const formsPath = hasSpec ? `${path}.forms.mlir` : path;
+  const passes = choices.length === 0 ? [] : [rewritingPass(formsPath)];
+  const flags = hasSpec ? specFlags(injection, write, passes) : pipelineFlags(passes);
+  if (choices.length > 0) files.push({ path: formsPath, text: formsSpec(choices) });
+  return { files, flags };
+}
+
+const usage = (flags: readonly string[]) =>
   [
-    'Give the compiler both flags; without the second one programs of many executables can hang it (IREE 3.11 to 3.13):',
-    ...tuningSpecFlags(file).map((flag) => `  ${flag}`),
+    'Give the compiler these flags; without the pipeline, programs of many executables can hang it (IREE 3.11 to 3.13):',
+    ...flags.map((flag) => `  ${flag}`),
   ]
     .map((line) => `// ${line}\n`)
     .join('');

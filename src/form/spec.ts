@@ -4,10 +4,14 @@ import type { FormChoice } from './choose.ts';
 import { convolutionKey } from './convolution.ts';
 import { formNamed } from './forms.ts';
 import { tensorText } from '../workload/tensor.ts';
+import { interpreterPass } from '../spec/pipeline.ts';
 import { movesText, Writer, type Value } from './text.ts';
 
 /** The sequence that rewrites. */
 export const REWRITE = 'iree_tuned_forms';
+
+/** The passes that apply the module in a file. The functions of the forms are in their places by the end of the first. */
+export const rewritingPass = (path: string): string => `${interpreterPass(path, REWRITE)},symbol-dce`;
 
 /**
  * Text of the module.
@@ -17,7 +21,9 @@ export function formsSpec(choices: readonly FormChoice[]): string {
   const distinct = new Map(choices.map((choice) => [convolutionKey(choice.convolution), choice]));
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
   const pairs = parts.map((_, i) => `      @match_${i} -> @rewrite_${i}`).join(',\n');
-  return `module @iree_tuned_forms attributes {transform.with_named_sequence} {
+  // Places end up in the compiled program, which is to be the same wherever this module lies.
+  const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
+  return `${places.join('')}module @iree_tuned_forms attributes {transform.with_named_sequence} {
 ${parts.join('\n')}
   transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.consumed}) {
     %done = transform.foreach_match in %root
@@ -44,8 +50,9 @@ function partOf({ convolution, form: name }: FormChoice, i: number): string {
   const type = tensorText(result);
   const writer = new Writer();
   const value = form.write(writer, convolution, operands);
+  const body = writer.text.replaceAll(/[^{:]$/gm, `$& loc(#place_${i})`);
   return `  util.func private @iree_tuned_form_${i}(${list}) -> ${type} {
-${writer.text}
+${body}
     util.return ${value.name} : ${type}
   }
   transform.named_sequence @match_${i}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_value, !transform.any_value) {

@@ -22,11 +22,12 @@ export function differences(before: Lock, after: Lock): string[] {
 /** By what each is about. */
 function linesOf(entry: LockedProgram | undefined): Map<string, string> {
   if (entry === undefined) return new Map();
-  const { workloads, ...fields } = entry;
+  const { forms, workloads, ...fields } = entry;
   return new Map([
     ...Object.entries(fields)
       .sort()
       .map(([name, value]): [string, string] => [name, `${name}: ${JSON.stringify(value)}`]),
+    ...[...forms].sort().map(([key, form]): [string, string] => [`form ${key}`, `${key}: as ${form}`]),
     ...[...workloads]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, workload]): [string, string] => [`workload ${key}`, `${key}: ${workloadText(workload)}`]),

@@ -1,5 +1,6 @@
 // What a lock file says: what every matmul of some programs gets and how it reaches the compiler, so that builds agree.
 import type { Configuration, OwnConfiguration } from '../backend/configuration.ts';
+import type { FormNames } from '../form/choose.ts';
 import type { InjectRoute, Route } from '../settings/settings.ts';
 import type { Speedup } from '../store/store.ts';
 
@@ -25,6 +26,8 @@ export interface ProgramKey {
 export interface LockedProgram extends ProgramKey {
   /** Path of the input, relative to the lock file's folder, with slashes. */
   readonly program: string;
+  /** The forms of its convolutions; none where it is compiled as it is written. */
+  readonly forms: FormNames;
   /** How its configurations reach the compiler. */
   readonly route: Route | 'none';
   /** Whether that takes what the compiler is seen to make of the operations; false where their text is enough. */

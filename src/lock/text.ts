@@ -22,22 +22,26 @@ const LONGEST_TEXT = 2000;
 /** Equal lock files give equal text. */
 export function lockText({ programs }: Lock): string {
   const entries = programs.map((entry) => {
-    const fields = { ...entry, workloads: undefined };
-    const lines = Object.entries(fields)
-      .filter(([name]) => name !== 'workloads')
+    const { forms, workloads, ...fields } = entry;
+    const values = Object.entries(fields).map(([name, value]) => [name, JSON.stringify(value)] as const);
+    const lines = [
+      ...values,
+      ...(forms.size === 0 ? [] : [['forms', linesOf(forms, JSON.stringify)] as const]),
+    ]
       .sort(byName)
-      .map(([name, value]) => `      "${name}": ${JSON.stringify(value)},\n`);
-    return `    {\n${lines.join('')}      "workloads": {${workloadLines(entry.workloads)}}\n    }`;
+      .map(([name, value]) => `      "${name}": ${value},\n`);
+    return `    {\n${lines.join('')}      "workloads": ${linesOf(workloads, workloadText)}\n    }`;
   });
   const list = entries.length === 0 ? '' : `\n${entries.join(',\n')}\n  `;
   return `{\n  "programs": [${list}],\n  "version": ${LOCK_VERSION}\n}\n`;
 }
 
-function workloadLines(workloads: LockedProgram['workloads']): string {
-  const lines = [...workloads]
+/** An object with a line for each entry. */
+function linesOf<T>(entries: ReadonlyMap<string, T>, textOf: (value: T) => string): string {
+  const lines = [...entries]
     .sort(byName)
-    .map(([key, workload]) => `\n        ${JSON.stringify(key)}: ${workloadText(workload)}`);
-  return lines.length === 0 ? '' : `${lines.join(',')}\n      `;
+    .map(([key, value]) => `\n        ${JSON.stringify(key)}: ${textOf(value)}`);
+  return `{${lines.length === 0 ? '' : `${lines.join(',')}\n      `}}`;
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
@@ -102,8 +106,11 @@ function toProgram(value: unknown, at: string): LockedProgram {
   const refuse = (what: string): never => {
     throw new LockError(`${at}${what}`);
   };
-  if (!isObject(value) || !hasKeys(value, FIELDS)) return refuse(' is no entry of a program');
-  const { program, digest, compiler, target, flags, inject, dim, route, surveyed, workloads } = value;
+  if (!isObject(value)) return refuse(' is no entry of a program');
+  // Most programs have none, and no line about them.
+  const { forms: formed = {}, ...rest } = value;
+  if (!hasKeys(rest, FIELDS)) return refuse(' is no entry of a program');
+  const { program, digest, compiler, target, flags, inject, dim, route, surveyed, workloads } = rest;
   if (!isText(program) || program === '') return refuse('.program is no path');
   if (typeof digest !== 'string' || !/^[0-9a-f]{32}$/.test(digest)) return refuse('.digest is none');
   if (!isText(compiler)) return refuse('.compiler is no text');
@@ -115,6 +122,10 @@ function toProgram(value: unknown, at: string): LockedProgram {
   if (sizes === null || sizesText(sizes) !== dim) return refuse('.dim are no sizes');
   if (!isRouteOrNone(route)) return refuse('.route is none');
   if (typeof surveyed !== 'boolean') return refuse('.surveyed is not true or false');
+  if (!isObject(formed)) return refuse('.forms are none');
+  const forms = Object.entries(formed).map(([key, form]): [string, string] =>
+    isText(key) && isText(form) ? [key, form] : refuse('.forms are no names'),
+  );
   if (!isObject(workloads)) return refuse('.workloads are none');
   const read = Object.entries(workloads).map(([key, entry]): [string, LockedWorkload] => {
     const known = isText(key) ? toWorkload(entry) : null;
@@ -123,7 +134,7 @@ function toProgram(value: unknown, at: string): LockedProgram {
       : [key, known];
   });
   const fields = { program, digest, compiler, target, flags, inject, dim, route, surveyed };
-  return { ...fields, workloads: new Map(read) };
+  return { ...fields, forms: new Map(forms), workloads: new Map(read) };
 }
 
 function toWorkload(value: unknown): LockedWorkload | null {

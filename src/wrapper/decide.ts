@@ -63,18 +63,18 @@ async function decideLocked(
   const { consultLock } = await import('./locked.ts');
   const lock = await consultLock(found, command, surroundings);
   if (lock.problem !== null) tell(lock.problem, surroundings.settings.log);
-  const { inspected, whole } = lock;
+  const { program, forms, whole } = lock;
   // Whoever has something to say says it again.
   const settled = lock.problem === null;
   if (whole === null) {
-    const decided = await decideByStore(inspected, command, surroundings, lock);
+    const decided = await decideByStore(program.inspected, command, surroundings, lock);
     return { ...decided, settled: settled && decided.settled, before: [...before, ...decided.before] };
   }
   return {
-    ...{ command, inspected, lock, before, settled, surroundings },
+    ...{ lock, forms, before, settled, surroundings },
+    ...program,
     ...whole,
     verdict: null,
-    forms: null,
     tuning: 0,
     until: null,
     files: [],
@@ -97,9 +97,7 @@ async function decideByStore(
   const before = stampsBefore(surroundings);
   const kept = new KeptModules();
   const all = { surroundings, whole: surroundings, before };
-  const written: Asked = { command, inspected: found, store, problem, ...all, lock, kept };
-  // A lock file says nothing of forms.
-  return lock === null ? decideInForms(written) : decideProgram(written);
+  return decideInForms({ command, inspected: found, store, problem, ...all, lock, kept });
 }
 
 /** A program in its forms where these are known to be better, or prove to be; else as it is written. */

@@ -10,9 +10,11 @@ import type { Lock, LockedProgram } from '../lock/lock.ts';
 import type { Command } from '../compiler/command.ts';
 import { LOCK_FILE } from '../settings/files.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
+import type { ExplainedForms } from '../report/explain.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Inspected } from './inspect.ts';
 import { injectionOptions } from './plan.ts';
+import { explainNoted, inNotedForms, type FormedProgram } from './program-forms.ts';
 import { withSurvey } from './resolve.ts';
 
 /** What a lock file comes to in one build. */
@@ -21,8 +23,10 @@ export interface LockedBuild {
   readonly path: string;
   /** What does not fit, and what to do about it; null for nothing. */
   readonly problem: string | null;
-  /** Surveyed where that counts. */
-  readonly inspected: Inspected;
+  /** In the forms that it is locked in; surveyed where that counts. */
+  readonly program: FormedProgram;
+  /** Null where it is locked in none. */
+  readonly forms: ExplainedForms | null;
   /** What is known of workloads. */
   readonly made: Made;
   /** What is compiled; null where that is to be found out as without a lock file, but for what is made. */
@@ -44,14 +48,22 @@ export async function consultLock(
   const read = readOr(path);
   const lock = typeof read === 'string' ? { programs: [] } : read;
   const asked = askedOf(command, found.input.digest, found.site, surroundings.settings, path);
-  const survey = (inspected: Inspected) => withSurvey(inspected, command, withoutTuning(surroundings));
+  const quiet = withoutTuning(surroundings);
+  const survey = (inspected: Inspected) => withSurvey(inspected, command, quiet);
 
   const entry = programIn(lock, asked);
   if (entry !== null) {
-    const inspected = entry.surveyed ? await survey(found) : found;
+    const program = await inLockedForms(
+      { command, inspected: entry.surveyed ? await survey(found) : found },
+      entry,
+      quiet,
+    );
     const made = madeOf(entry.workloads);
-    if (countOpen(inspected.input, made) === 0)
-      return { path, problem: null, inspected, made, whole: wholeOf(inspected, made, entry, surroundings) };
+    if (program !== null && countOpen(program.inspected.input, made) === 0) {
+      const forms = entry.forms.size === 0 ? null : explainNoted(entry.forms, 'locked');
+      const whole = wholeOf(program.inspected, made, entry, surroundings);
+      return { path, problem: null, program, forms, made, whole };
+    }
   }
 
   const known = recordsIn(lock, asked);
@@ -64,7 +76,20 @@ export async function consultLock(
   const isWhole = frozen || (changes !== null && open === 0);
   const whole = isWhole ? wholeOf(inspected, made, null, surroundings) : null;
   const why = typeof read === 'string' ? read : whyUnlike(asked.program, path, changes, frozen && open > 0);
-  return { path, problem: why && `${why}; ${consequence(open, frozen)}`, inspected, made, whole };
+  const problem = why && `${why}; ${consequence(open, frozen)}`;
+  return { path, problem, program: { command, inspected }, forms: null, made, whole };
+}
+
+/** Null where this version or the compiler does not know the forms. */
+async function inLockedForms(
+  written: FormedProgram,
+  { forms }: LockedProgram,
+  surroundings: Surroundings,
+): Promise<FormedProgram | null> {
+  if (forms.size === 0) return written;
+  // Only a survey says which convolutions there are.
+  const inspected = await withSurvey(written.inspected, written.command, surroundings);
+  return inNotedForms({ ...written, inspected }, forms, surroundings);
 }
 
 /** Why a program is not compiled as a lock file says; null where there is nothing to be told. */

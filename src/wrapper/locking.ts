@@ -6,6 +6,7 @@ import { configurationText, isConfiguration } from '../backend/index.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { lookUp } from '../decision/look-up.ts';
+import { namesOf } from '../form/choose.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { isTunable } from '../input/operation.ts';
@@ -24,7 +25,9 @@ import { workloadRank } from '../workload/workload.ts';
 import { injectedCommand } from './compile.ts';
 import type { Inspected } from './inspect.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
+import { KeptModules } from './kept-modules.ts';
 import { injectionOptions, planCompile } from './plan.ts';
+import { inBetterForms, inNotedForms, type FormedProgram } from './program-forms.ts';
 import { inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
 import { programOf } from './program-notes.ts';
 
@@ -33,7 +36,7 @@ export const NO_RECORD = 'there was no record';
 
 /** A program with everything that is asked about it. */
 export interface ProgramToLock {
-  /** Surveyed. */
+  /** As it is written; surveyed. */
   readonly inspected: Inspected;
   readonly command: Command;
   /** Null where there is no database. */
@@ -49,12 +52,18 @@ export interface ProgramToLock {
  * @throws UserError when it does not compile with its configurations, or its command cannot be written down
  */
 export async function lockedProgram(
-  { inspected, command, store, lock, path }: ProgramToLock,
+  { store, lock, path, ...written }: ProgramToLock,
   surroundings: Surroundings,
 ): Promise<LockedProgram> {
   const { settings } = surroundings;
-  const { input, site } = inspected;
-  const { program, ...asked } = askedOf(command, input.digest, site, settings, path);
+  const { site } = written.inspected;
+  const { program, ...asked } = askedOf(
+    written.command,
+    written.inspected.input.digest,
+    site,
+    settings,
+    path,
+  );
   if (program === null) throw new UserError('a lock file names programs by their files: give one');
   const absolute = asked.flags.find((flag) => /=\//.test(flag));
   if (absolute !== undefined)
@@ -62,6 +71,8 @@ export async function lockedProgram(
       `${absolute}: a lock file is for other machines, too: give a path relative to the working folder`,
     );
   const entry = programIn(lock, { program, ...asked });
+  const { forms, command, inspected } = await formsNow(written, store, entry, surroundings);
+  const { input } = inspected;
   const locked = entry?.workloads ?? recordsIn(lock, { program, ...asked });
   const workloads = workloadsNow({ inspected, command, store }, locked, entry !== null, surroundings);
   const decisions = decideAll(input.operations, madeOf(workloads), NO_RECORD);
@@ -69,15 +80,30 @@ export async function lockedProgram(
   const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
 
   const options = injectionOptions(input, site, route === 'none' ? settings.inject : route);
-  const written = operationsAsWritten(input.bytes, command, input.reading, settings);
+  const texts = forms.size > 0 ? null : operationsAsWritten(input.bytes, command, input.reading, settings);
   const surveyed =
-    written === null ||
-    written.some((operation) => isTunable(operation) && !workloads.has(operation.key)) ||
+    texts === null ||
+    texts.some((operation) => isTunable(operation) && !workloads.has(operation.key)) ||
     !isDeepStrictEqual(
-      planInjection(decideAll(written, madeOf(workloads), NO_RECORD), options),
+      planInjection(decideAll(texts, madeOf(workloads), NO_RECORD), options),
       planInjection(decisions, options),
     );
-  return { program, ...asked, route, surveyed, workloads };
+  return { program, ...asked, forms, route, surveyed, workloads };
+}
+
+/** The program in the forms that builds compile it in now: those that are locked where the database does not know better. */
+async function formsNow(
+  written: FormedProgram,
+  store: Store | null,
+  entry: LockedProgram | null,
+  surroundings: Surroundings,
+): Promise<FormedProgram & Pick<LockedProgram, 'forms'>> {
+  const better = await inBetterForms(written, store, surroundings, new KeptModules(), false);
+  if (!better.isKnown && entry !== null && entry.forms.size > 0) {
+    const program = await inNotedForms(written, entry.forms, surroundings);
+    if (program !== null) return { ...program, forms: entry.forms };
+  }
+  return { ...better.program, forms: namesOf(better.choices) };
 }
 
 /**

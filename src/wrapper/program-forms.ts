@@ -1,7 +1,7 @@
 // A program in other forms than it is written in: its convolutions are rewritten before the compiler optimises anything. The
 // program is compiled and measured like any other, and ships only where it was run and is right and faster than stock.
 import type { Command } from '../compiler/command.ts';
-import { chooseForms, type FormChoice } from '../form/choose.ts';
+import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { convolutionKey } from '../form/convolution.ts';
 import { operationsOf } from '../input/operations.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
@@ -11,7 +11,6 @@ import { mayPreprocess } from '../settings/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
-import { interpreterPass } from '../spec/pipeline.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import { createDigest } from '../system/digest.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
@@ -51,12 +50,11 @@ async function rewritten(
   { cacheDirectory }: Surroundings,
 ): Promise<Command> {
   // Nothing of this is loaded for a program without convolutions.
-  const { formsSpec, REWRITE } = await import('../form/spec.ts');
+  const { formsSpec, rewritingPass } = await import('../form/spec.ts');
   const text = Buffer.from(formsSpec(choices));
   const digest = await createDigest();
   const path = writeOnce(pathIn(cacheDirectory, SPECS, digest([text])), text);
-  // The functions of the forms are in their places by then.
-  return { ...command, rewriting: { pass: `${interpreterPass(path, REWRITE)},symbol-dce`, path } };
+  return { ...command, rewriting: { pass: rewritingPass(path), path } };
 }
 
 /** Whether a build with this budget should try the program in its forms. */
@@ -79,9 +77,30 @@ async function surveyed(
   return { command, inspected: { site, input: all } };
 }
 
+/** A program in the forms that somebody has noted; null where this version or the compiler does not know one of them. */
+export async function inNotedForms(
+  written: FormedProgram,
+  names: FormNames,
+  surroundings: Surroundings,
+): Promise<FormedProgram | null> {
+  const choices = choicesOf(written.inspected.input.convolutions, names);
+  if (choices.length < names.size) return null;
+  return surveyed(await rewritten(written.command, choices, surroundings), written.inspected, surroundings);
+}
+
+/** How a program is explained that is in noted forms. */
+export const explainNoted = (names: FormNames, reason: string): ExplainedForms => ({
+  ...{ used: true, reason },
+  convolutions: [...names].map(([convolution, form]) => ({ convolution, form })),
+});
+
 /** A program as it is to be compiled: in other forms where these are better. */
 export interface BetterForms {
   readonly program: FormedProgram;
+  /** Its forms; none where it is as it is written. */
+  readonly choices: readonly FormChoice[];
+  /** Whether it is known which is better. */
+  readonly isKnown: boolean;
   /** What a run of it said; null where nothing was run. */
   readonly verdict: ProgramVerdict | null;
   /** Of the time that this took, what the compiler did to compile the program as such. */
@@ -110,7 +129,10 @@ export async function inBetterForms(
   const { convolutions, reading } = inspected.input;
   const isPossible = !reading.ownPipeline && !reading.dataTiling && mayPreprocess(settings.inject);
   const choices = isPossible ? chooseForms(convolutions) : [];
-  const nothing = { program: written, verdict: null, compileSeconds: 0, forms: null, isOpen: false };
+  const nothing = {
+    ...{ program: written, choices: [], isKnown: true },
+    ...{ verdict: null, compileSeconds: 0, forms: null, isOpen: false },
+  };
   if (choices.length === 0) return nothing;
   const formed = await rewritten(written.command, choices, surroundings);
   const identity = programOf(formed, inspected);
@@ -121,12 +143,13 @@ export async function inBetterForms(
     reason: known?.reason ?? 'nobody has found out whether the program is better in them',
     convolutions: named,
   });
-  const asWritten = { ...nothing, forms: explained(memory) };
+  const isKnown = memory !== null && memory.verdict !== 'open';
+  const asWritten = { ...nothing, isKnown, forms: explained(memory) };
   const isTried = mayMeasure && store !== null && isWorthTrying(memory, settings.budgetSeconds);
   if (memory?.verdict !== 'better' && !isTried) return asWritten;
   const program = await surveyed(formed, inspected, surroundings);
   if (memory?.verdict === 'better' || store === null)
-    return program === null ? asWritten : { ...asWritten, program };
+    return program === null ? asWritten : { ...asWritten, program, choices };
   if (program === null) {
     const found = verdictOn(notVerified(NOT_COMPILED), false, settings.budgetSeconds, memory);
     formsMemory.remember(store, identity, found);
@@ -138,11 +161,12 @@ export async function inBetterForms(
     const { verdict, compileSeconds, isRefused } = await prove(program, written.command, surroundings, kept);
     const found = verdictOn(verdict, isRefused, settings.budgetSeconds, memory);
     formsMemory.remember(store, identity, found);
-    const told = { verdict, compileSeconds, forms: explained(found), isOpen: found.verdict === 'open' };
-    if (found.verdict === 'better') return { program, ...told };
+    const isOpen = found.verdict === 'open';
+    const told = { verdict, compileSeconds, forms: explained(found), isOpen, isKnown: !isOpen };
+    if (found.verdict === 'better') return { program, choices, ...told };
     // The next module that is compiled without configurations is another one.
     kept.discard();
-    return { program: written, ...told };
+    return { program: written, choices: [], ...told };
   } finally {
     turn.release();
   }

@@ -51,7 +51,7 @@ test('keeps what others change at the same time, and what was killed holds nobod
   const code = `
     const { updateLock } = await import('${join(root, 'src/lock/file.ts')}');
     const { withEntries } = await import('${join(root, 'src/lock/lock.ts')}');
-    const entry = { ...${JSON.stringify({ ...programOf(), workloads: null })}, workloads: new Map() };
+    const entry = { ...${JSON.stringify({ ...programOf(), workloads: null })}, forms: new Map(), workloads: new Map() };
     for (let i = 0; i < 20; i++)
       updateLock(${JSON.stringify(path)}, (lock) => withEntries(lock, [{ ...entry, program: process.argv[1] + i }]));`;
   const run = promisify(execFile);

@@ -32,6 +32,7 @@ export const programOf = (change: Partial<LockedProgram> = {}): LockedProgram =>
   flags: ['--iree-llvmcpu-target-cpu=host'],
   inject: 'auto',
   dim: '',
+  forms: new Map(),
   route: 'spec',
   surveyed: false,
   workloads: new Map<string, LockedWorkload>([[keyOfMatmul(8, 512, 512), RECORD]]),

@@ -49,8 +49,28 @@ test('whatever can change is a line of its own, in order', () => {
 `);
 });
 
+test('the form of each convolution is a line of its own, where there are any', () => {
+  const forms = new Map([
+    ['conv_2d_nchw_fchw b', 'matmul'],
+    ['conv_2d_nchw_fchw a', 'channels-last'],
+  ]);
+  expect(lockText({ programs: [{ ...full, forms }] })).toContain(`
+      "flags": ["--iree-llvmcpu-target-cpu=host"],
+      "forms": {
+        "conv_2d_nchw_fchw a": "channels-last",
+        "conv_2d_nchw_fchw b": "matmul"
+      },
+      "inject": "auto",
+`);
+});
+
 test('what was written is read, whatever the order it was made in', () => {
-  const programs = ['b.mlir', 'a.mlir', '../c.mlir'].map((program) => programOf({ ...full, program }));
+  const forms = new Map([['a convolution', 'matmul']]);
+  const programs = [
+    programOf({ ...full, program: 'b.mlir' }),
+    programOf({ ...full, program: 'a.mlir', forms }),
+    programOf({ ...full, program: '../c.mlir' }),
+  ];
   const lock = withEntries({ programs: [] }, programs);
   expect(lock.programs.map(({ program }) => program)).toEqual(['../c.mlir', 'a.mlir', 'b.mlir']);
   const text = lockText(lock);
@@ -123,6 +143,8 @@ describe('what is no lock file is refused, and the message says where', () => {
       changed(['programs', 0, 'program'], '\u001b[2Ja'),
       'programs[0].program is no path',
     ],
+    ['forms that are none', changed(['programs', 0, 'forms'], 1), 'programs[0].forms are none'],
+    ['a form that is none', changed(['programs', 0, 'forms'], { a: 1 }), 'programs[0].forms are no names'],
     [
       'flags that are inputs',
       changed(['programs', 0, 'flags'], ['a.mlir']),

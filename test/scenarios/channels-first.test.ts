@@ -69,6 +69,37 @@ test('a program that is faster in other forms is compiled in them, from then on 
   );
 });
 
+test('a lock file and a spec have the forms of a program', async () => {
+  const place = workplace(true);
+  await place.explain(argv);
+  const output = place.read('out.vmfb');
+  await place.tuned(['lock', 'in.mlir', '--', ...HOST]);
+  await place.tuned(['spec', 'in.mlir', '-o', 'spec.mlir', '--', ...HOST]);
+  const names = place
+    .read('spec.mlir')
+    .toString()
+    .matchAll(/^\/\/ {3}(--.*)$/gm);
+  const flags = Array.from(names, ([, flag]) => flag!);
+  await place.stock([...HOST, ...flags, 'in.mlir', '-o', 'by-spec.vmfb']);
+  expect(place.read('by-spec.vmfb')).toEqual(output);
+
+  // Nothing but the lock file is left.
+  for (const name of ['cache', 'data']) place.remove(name);
+  const { code, stderr, explanation } = await place.explain([...argv, '--iree-tuned-frozen']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(explanation).toMatchObject({ forms: { used: true, reason: 'locked', convolutions } });
+  expect(place.read('out.vmfb')).toEqual(output);
+
+  // Who knows nothing of forms does not take them back, and a form that nobody knows is no form.
+  const locked = place.read('iree-tuned.lock').toString();
+  await place.tuned(['lock', 'in.mlir', '--', ...HOST]);
+  expect(place.read('iree-tuned.lock').toString()).toBe(locked);
+  place.write('iree-tuned.lock', locked.replace('"shifted-slices"', '"shifted"'));
+  const unknown = await place.explain([...argv, '--iree-tuned-frozen']);
+  const problem = expect.stringContaining('its operations are others') as string;
+  expect(unknown).toMatchObject({ code: 0, explanation: { forms: null, lock: { problem } } });
+});
+
 test('a program that is slower in other forms stays as it is written, and is tried once', async () => {
   const place = workplace(false);
   place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
