@@ -49,9 +49,9 @@ export async function explainInput(
     const digest = await createDigest();
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
     if (injected !== null) {
-      const { argv, route, stdin } = injected;
-      const surrounding = { env, stdin, cacheDirectory };
-      landed = await proveLanded(command.compiler.executable, argv, decisions, route, surrounding);
+      const { forExecutables, route } = injected;
+      const asking = { env, cacheDirectory };
+      landed = await proveLanded(command.compiler.executable, forExecutables, decisions, route, asking);
     }
   }
   const operations = explainOperations(inspected.input.bytes, input, decisions, landed);

@@ -4,14 +4,10 @@ import type { FormChoice } from './choose.ts';
 import { convolutionKey } from './convolution.ts';
 import { formNamed } from './forms.ts';
 import { tensorText } from '../workload/tensor.ts';
-import { interpreterPass } from '../spec/pipeline.ts';
 import { movesText, Writer, type Value } from './text.ts';
 
 /** The sequence that rewrites. */
 export const REWRITE = 'iree_tuned_forms';
-
-/** The passes that apply the module in a file. The functions of the forms are in their places by the end of the first. */
-export const rewritingPass = (path: string): string => `${interpreterPass(path, REWRITE)},symbol-dce`;
 
 /**
  * Text of the module.

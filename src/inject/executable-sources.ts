@@ -70,10 +70,20 @@ export function sameExecutables(
   return new Map([...first].map(([name, source]) => [name, byWork.get(workOf(source)) ?? []]));
 }
 
-/** An executable's source without its own name, and where its operations come from. */
-const workOf = (source: Uint8Array): string =>
-  Buffer.from(source)
+/** What is computed in an executable, without names, places and where its operands lie. */
+function workOf(source: Uint8Array): string {
+  const names = new Map<string, string>();
+  return Buffer.from(source)
     .toString('latin1')
-    .replaceAll(/_dispatch_\d+/g, '')
-    .replaceAll(/^#loc.*\n/gm, '')
-    .replaceAll(/ loc\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)/g, '');
+    .split('\n')
+    .filter((line) => COMPUTES.test(line) && !/\bindex\b/.test(line))
+    .map((line) => line.replace(/ loc\([^()]*(?:\([^()]*\)[^()]*)*\)/g, ''))
+    .join('\n')
+    .replaceAll(/%[\w#]+/g, (name) => {
+      names.set(name, names.get(name) ?? `%${names.size}`);
+      return names.get(name)!;
+    });
+}
+
+/** Lines of what is done with elements. */
+const COMPUTES = /\blinalg\.|^ *\^bb|\b(?:arith|math)\.(?!constant\b)/;

@@ -7,35 +7,40 @@ import type { Decision } from '../decision/decision.ts';
 import type { Injection } from './plan.ts';
 import { landedOn, whatLanded } from './landed.ts';
 
-/** How a command of ours is run. */
+/** A command, but for where its output goes. */
+interface Asked {
+  readonly argv: readonly string[];
+  readonly stdin: Uint8Array | undefined;
+}
+
+/** How it is run. */
 interface Asking {
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdin: Uint8Array | undefined;
   readonly cacheDirectory: string;
   readonly workSeconds?: number;
 }
 
 /**
  * Compiles once more up to the executables' configurations and looks in the dumps for the operations with each injected one.
- * @param argv the injected command, without the program
+ * @param asked the injected command, without the program
  * @returns for each decision, whether its configuration landed; null for one that injects nothing, and null
  *   altogether when the compiler did not get that far or there was no place for the dumps
  */
 export async function proveLanded(
   executable: string,
-  argv: readonly string[],
+  asked: Asked,
   decisions: readonly Decision[],
   route: Injection['route'],
   asking: Asking,
 ): Promise<(boolean | null)[] | null> {
-  const dumps = await configurationsOf(executable, argv, asking);
+  const dumps = await configurationsOf(executable, asked, asking);
   return dumps && whatLanded(landedOn(dumps, decisions, route));
 }
 
 /** The executables' configurations, one text each; null when the compiler does not get that far or there is no place for them. */
 export async function configurationsOf(
   executable: string,
-  argv: readonly string[],
+  { argv, stdin }: Asked,
   asking: Asking,
 ): Promise<Uint8Array[] | null> {
   const folder = makeScratchFolder(asking.cacheDirectory, 'proof');
@@ -47,7 +52,7 @@ export async function configurationsOf(
       '-o',
       join(folder, 'module.out'),
     ];
-    const result = await askCompiler(executable, withTrailingFlags(argv, flags), asking);
+    const result = await askCompiler(executable, withTrailingFlags(argv, flags), { ...asking, stdin });
     if (result.code !== 0) return null;
     return readdirSync(folder)
       .filter((name) => name.endsWith('.mlir'))

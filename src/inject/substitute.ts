@@ -74,7 +74,7 @@ export async function makeSubstitutes(
  * @param argv the command with everything else that is injected
  * @param changesProgram whether that changes what executables there are: they are told by the texts of their dispatches then, for the
  *   compiler counts in another way
- * @param known sources of the executables, where somebody has them
+ * @param known sources of the executables in the program that the command makes, where somebody has them
  */
 export async function makeDispatchSubstitutes(
   executable: string,
@@ -89,8 +89,7 @@ export async function makeDispatchSubstitutes(
     ? await namesByText(executable, argv, entries, options)
     : entries.flatMap((entry) => entry.executables.map((name) => [name, entry] as const));
   if (wanted === null || wanted.length === 0) return wanted && [];
-  const isKnown = !changesProgram && known !== null;
-  const sources = isKnown ? known : await executableSources(executable, argv, options);
+  const sources = known ?? (await executableSources(executable, argv, options));
   return (
     sources &&
     wanted.flatMap(([name, entry]) => {

@@ -32,10 +32,16 @@ export interface ReadingOptions {
   readonly ownPipeline: boolean;
 }
 
+/** Whether it is enough to know the convolutions of a program that is not linalg text. */
+export type IsEnough = (convolutions: readonly Convolution[]) => boolean;
+
+const NEVER: IsEnough = () => false;
+
 /**
  * The operations of an input. One that is not linalg text, or has operations that the compiler may make contractions of,
  * is surveyed, unless that was done before; the text of others is enough to look records up.
  * @param digest of the bytes, made when it is needed
+ * @param isEnough where it is, there are no operations, and the input counts as not surveyed
  * @returns the reason as text when the command is to be passed on
  */
 export async function operationsOf(
@@ -44,6 +50,7 @@ export async function operationsOf(
   command: Command,
   options: ReadingOptions,
   surroundings: Surroundings,
+  isEnough = NEVER,
 ): Promise<InputOperations | string> {
   const { sizes } = surroundings.settings;
   const splits = flagIsOn(command.arguments, 'split-input-file');
@@ -70,8 +77,8 @@ export async function operationsOf(
   if (splits) return '--split-input-file is served for linalg text only';
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
   const identity = inputIdentity(command, await digest());
-  const ask = () => survey(bytes, null, identity, command, options, surroundings);
-  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings);
+  const ask = () => survey(bytes, null, identity, command, options, surroundings, isEnough);
+  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, isEnough);
   if (surveyed === null) return 'the compiler does not get as far as code generation';
   return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
 }
@@ -116,8 +123,8 @@ export async function surveyText(
   hasTurn: boolean,
 ): Promise<InputOperations | null> {
   if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
-  // What is not surveyed yet was read from the text.
-  const found = operations.map(({ place }) => place.operation!);
+  // What is not surveyed yet was read from the text, if it is one of linalg.
+  const found = operations.length === 0 ? null : operations.map(({ place }) => place.operation!);
   const identity = inputIdentity(command, digest);
   const ask = () => survey(bytes, found, identity, command, options, surroundings);
   const { surveyed, waitedSeconds } = hasTurn
@@ -125,24 +132,33 @@ export async function surveyText(
     : await askInTurn(identity, ask, surroundings);
   return (
     surveyed && {
-      ...fromSurveyed(surveyed, found, surroundings.settings),
+      ...fromSurveyed(surveyed, found ?? [], surroundings.settings),
       waitedSeconds: before + waitedSeconds,
     }
   );
 }
 
-type Surveyed = Pick<Survey, 'operations' | 'convolutions'> | null;
+/** Without operations where it was enough to know the convolutions. */
+type Surveyed = (Partial<Pick<Survey, 'operations'>> & Pick<Survey, 'convolutions'>) | null;
 
-const recall = (identity: string, { cacheDirectory }: Surroundings): Surveyed =>
-  surveyMemory.recall(cacheDirectory, identity);
+function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = NEVER): Surveyed {
+  const known = surveyMemory.recall(cacheDirectory, identity);
+  if (known !== null || isEnough === NEVER) return known;
+  const convolutions = surveyMemory.recall(cacheDirectory, lookOf(identity))?.convolutions ?? [];
+  return isEnough(convolutions) ? { convolutions } : null;
+}
+
+/** What is remembered of an input of which only the convolutions are known. */
+const lookOf = (identity: string): string => `convolutions ${identity}`;
 
 /** What is remembered of an input, also by another build that asks while this one waits; else what the compiler says. */
 function askInTurn(
   identity: string,
   ask: () => Promise<Surveyed>,
   surroundings: Surroundings,
+  isEnough = NEVER,
 ): Promise<{ readonly surveyed: Surveyed; readonly waitedSeconds: number }> {
-  const known = () => recall(identity, surroundings);
+  const known = () => recall(identity, surroundings, isEnough);
   return inTurn(
     surroundings,
     () => known() === null,
@@ -157,17 +173,21 @@ async function survey(
   command: Command,
   { fromStdin, dataTiling }: ReadingOptions,
   surroundings: Surroundings,
+  isEnough = NEVER,
 ): Promise<Surveyed> {
   // Nothing of this is loaded on a hit.
   const { surveyInput } = await import('./survey.ts');
   const text = found && { bytes, operations: found, convert: elementTypeConversion(command.arguments) };
   const stdin = fromStdin ? bytes : undefined;
   const begun = performance.now();
-  const surveyed = await surveyInput(command, { text, stdin, dataTiling }, surroundings);
+  const surveyed = await surveyInput(command, { text, stdin, dataTiling, isEnough }, surroundings);
   const seconds = (performance.now() - begun) / 1000;
-  if (surveyed !== null)
-    surveyMemory.remember(surroundings.cacheDirectory, { identity, ...surveyed, seconds });
-  return surveyed;
+  if (surveyed === null) return null;
+  const { operations, convolutions } = surveyed;
+  const note =
+    operations === null ? { identity: lookOf(identity), operations: [] } : { identity, operations };
+  surveyMemory.remember(surroundings.cacheDirectory, { ...note, convolutions, seconds });
+  return { convolutions, ...(operations && { operations }) };
 }
 
 const fromSurveyed = (
@@ -175,8 +195,8 @@ const fromSurveyed = (
   found: readonly Operation[],
   settings: Settings,
 ): Omit<InputOperations, 'waitedSeconds'> => ({
-  operations: operations.map((one) => fromSurvey(one, found, settings)),
-  surveyed: true,
+  operations: (operations ?? []).map((one) => fromSurvey(one, found, settings)),
+  surveyed: operations !== undefined,
   convolutions,
 });
 

@@ -73,11 +73,14 @@ export interface SurveyOptions {
   readonly stdin: Uint8Array | undefined;
   /** The user compiles with data tiling, which would hide the operations behind encodings. */
   readonly dataTiling: boolean;
+  /** Whether it is enough to know the convolutions: they are in the text that the compiler makes first. */
+  readonly isEnough: (convolutions: readonly Convolution[]) => boolean;
 }
 
 /** What a survey found. */
 export interface Found {
-  readonly operations: readonly SurveyedOperation[];
+  /** Null where it was enough to know the convolutions. */
+  readonly operations: readonly SurveyedOperation[] | null;
   /** Convolutions with their channels first, each form once, in the order of the program. */
   readonly convolutions: readonly Convolution[];
 }
@@ -115,6 +118,8 @@ export async function surveyInput(
     const text = options.text?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
     const written = options.text === null ? normalised(text) : fromText(options.text);
+    const convolutions = convolutionsOf(text, written);
+    if (options.isEnough(convolutions)) return { operations: null, convolutions };
     const forms = distinctForms(written);
     const spec = join(folder, 'marks.mlir');
     const marks = forms.map((form, i) => ({
@@ -129,7 +134,7 @@ export async function surveyInput(
     const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
     return {
       operations: match(written, forms, generatedFrom(flow, dispatches)),
-      convolutions: convolutionsOf(text, written),
+      convolutions,
     };
   } catch {
     // A survey is an improvement, never a reason to fail.

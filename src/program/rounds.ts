@@ -5,11 +5,14 @@ import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { sumOf } from '../measure/statistics.ts';
 import type { Point, SearchSpace } from '../search/space.ts';
-import { seededRandom, type Strategy, type StrategyFactory } from '../search/strategy.ts';
+import type { StrategyFactory } from '../search/strategy.ts';
+import { Kin, type Idea } from './kin.ts';
 
 /** A workload that is tried in a program. */
 export interface Contender {
   readonly key: string;
+  /** Equal for those that a configuration is worth about as much for. */
+  readonly kin: string;
   /** Without what asks something of the whole program. */
   readonly space: SearchSpace<Configuration>;
   /** Its share of the program's time by default, of all that is tried. */
@@ -28,11 +31,12 @@ export interface Best {
   readonly ratio: number;
 }
 
-/** What one workload has still to try. */
+/** What one workload has tried. */
 interface Search {
   readonly contender: Contender;
-  readonly strategy: Strategy;
-  readonly pointOf: Map<string, Point>;
+  readonly kin: Kin;
+  /** Points of its kin, by the keys of configurations. */
+  readonly tried: Map<string, Point>;
   /** What a round could not tell. */
   readonly again: Configuration[];
   best: Best | null;
@@ -44,19 +48,22 @@ const LEAST_PROGRESS = 0.005;
 /** So many rounds in a row without one are the last. */
 const PATIENCE = 6;
 
+/** What is worth so much more to its kin than the best that a workload has is tried before anything new. */
+const LEAST_PROMISE = 1.02;
+
 export class Rounds {
   #searches: readonly Search[];
   #rounds = 0;
   #idle = 0;
 
   constructor(contenders: readonly Contender[], strategy: StrategyFactory) {
-    this.#searches = contenders.map((contender) => ({
-      contender,
-      strategy: strategy(contender.space, seededRandom(1)),
-      pointOf: new Map(),
-      again: [],
-      best: null,
-    }));
+    const byShare = contenders.toSorted((a, b) => b.share - a.share);
+    const families = new Map<string, Kin>();
+    this.#searches = byShare.map((contender) => {
+      const kin = families.get(contender.kin) ?? new Kin(contender.space, strategy);
+      families.set(contender.kin, kin);
+      return { contender, kin, tried: new Map<string, Point>(), again: [], best: null };
+    });
   }
 
   /** Rounds that were told of. */
@@ -101,7 +108,7 @@ export class Rounds {
   observe(assignment: Assignment, outcomes: Outcomes): void {
     let gain = 0;
     for (const search of this.#searches) {
-      const { contender, strategy, pointOf, again } = search;
+      const { contender, kin, tried, again } = search;
       const configuration = assignment.get(contender.key);
       if (configuration === undefined) continue;
       const ratio = outcomes.get(contender.key);
@@ -109,12 +116,11 @@ export class Rounds {
         again.push(configuration);
         continue;
       }
-      const point = pointOf.get(configurationKey(configuration));
-      if (point !== undefined) strategy.observe([{ point, cost: ratio === null ? null : 1 / ratio }]);
+      const key = configurationKey(configuration);
+      const point = tried.get(key);
+      if (point !== undefined) kin.observe(point, ratio);
       if (ratio === null) continue;
-      const isAgain =
-        search.best !== null &&
-        configurationKey(search.best.configuration) === configurationKey(configuration);
+      const isAgain = search.best !== null && configurationKey(search.best.configuration) === key;
       const before = Math.max(1, search.best?.ratio ?? 0);
       if (isAgain || ratio > (search.best?.ratio ?? 0)) search.best = { configuration, ratio };
       if (!isAgain && ratio > before) gain += contender.share * (1 / before - 1 / ratio);
@@ -123,22 +129,42 @@ export class Rounds {
     this.#idle = gain < LEAST_PROGRESS ? this.#idle + 1 : 0;
   }
 
-  /** The best of each workload that is at least so many times as fast as the default. */
+  /**
+   * The best of each workload that is at least so many times as fast as the default: what it has tried, or what is better for its
+   * kin.
+   */
   bestFrom(least: number): Map<string, Best> {
     return new Map(
-      this.#searches.flatMap(({ contender, best }) =>
-        best !== null && best.ratio >= least ? [[contender.key, best] as const] : [],
-      ),
+      this.#searches.flatMap((search) => {
+        const best = promiseOf(search) ?? search.best;
+        return best !== null && best.ratio >= least ? [[search.contender.key, best] as const] : [];
+      }),
     );
   }
 
-  #some({ contender: { space }, strategy, pointOf, again }: Search, count: number): Configuration[] {
+  /** What could not be told before, the best of its kin, then what is new. */
+  #some(search: Search, count: number): Configuration[] {
+    const { contender, kin, tried, again } = search;
     const found = again.splice(0, count);
-    if (found.length === count) return found;
-    const points = strategy.propose(count - found.length);
-    const proposed = points.map((point) => space.configurationAt(point)!);
-    for (const [i, configuration] of proposed.entries())
-      pointOf.set(configurationKey(configuration), points[i]!);
-    return [...found, ...proposed];
+    let promise = found.length < count ? promiseOf(search) : null;
+    while (found.length < count) {
+      const idea = promise ?? kin.next(contender.space, isTriedIn(search));
+      promise = null;
+      if (idea === null) break;
+      tried.set(configurationKey(idea.configuration), idea.point);
+      found.push(idea.configuration);
+    }
+    return found;
   }
+}
+
+const isTriedIn =
+  ({ tried }: Search) =>
+  (configuration: Configuration): boolean =>
+    tried.has(configurationKey(configuration));
+
+/** What is worth more to its kin than anything that a workload has tried. */
+function promiseOf(search: Search): (Best & Idea) | null {
+  const { contender, kin, best } = search;
+  return kin.best(contender.space, isTriedIn(search), LEAST_PROMISE * Math.max(1, best?.ratio ?? 0));
 }

@@ -36,6 +36,8 @@ export interface RoundBench {
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
   /** What the program says of the best of each workload: see `assess`. */
   confirm(best: Assignment): ProgramsRun;
+  /** What a compile has taken, in seconds, before any round; 0 where nobody knows. */
+  readonly compileSeconds: number;
   /** Seconds that confirming them is likely to take beside a compile. */
   readonly confirmingSeconds: number;
 }
@@ -85,6 +87,8 @@ export interface RoundsResult {
   readonly stock: ReadonlyMap<string, readonly number[]>;
   /** Whether all of that is of the program with what was offered. */
   readonly isOffered: boolean;
+  /** Whether there was no time for that. */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -101,20 +105,26 @@ export async function tuneInRounds(
   const rounds = new Rounds(contenders, strategy);
   const stock = new Map<string, number[]>();
   let bench = plain;
-  let [slowest, compileSeconds, failures] = [0, 0, 0];
-  /** Whether there is time for so much, and to confirm what was found. */
-  const isTimeFor = (seconds: number) => clock() + seconds + compileSeconds + bench.confirmingSeconds < end;
+  let [runSeconds, failures] = [0, 0];
+  let { compileSeconds } = bench;
+  /** Whether there is time for one more round, and to confirm what was found; what is offered takes longer, but once. */
+  const isTime = () => clock() + 2 * compileSeconds + runSeconds + bench.confirmingSeconds < end;
   let open = offer;
-  while ((open !== null || !rounds.isIdle) && failures < MOST_FAILURES && isTimeFor(slowest)) {
+  while ((open !== null || !rounds.isIdle) && failures < MOST_FAILURES && isTime()) {
     const begun = clock();
     const assignments = rounds.propose(Math.max(1, roundsAtOnce - (open === null ? 0 : 1)));
     if (assignments.length === 0 && open === null) break;
     const own = bench;
+    const compile = async (assignment: Assignment, i: number) => {
+      const one = await own.compile(assignment, i);
+      compileSeconds = Math.max(compileSeconds, clock() - begun);
+      return one;
+    };
     const [compiled, offered] = await Promise.all([
-      Promise.all(assignments.map((one, i) => own.compile(one, i))),
+      Promise.all(assignments.map(compile)),
       open?.prepare() ?? null,
     ]);
-    compileSeconds = Math.max(compileSeconds, clock() - begun);
+    const compiledAt = clock();
     const modules = compiled.flatMap((one) => ('module' in one ? [one.module] : []));
     const times =
       modules.length === 0 && offered === null
@@ -136,9 +146,11 @@ export async function tuneInRounds(
     if (offered !== null && isBetter(times.at(-1) ?? null, before ?? null, rounds.bestFrom(1), open!.keys)) {
       bench = offered;
       rounds.keepOnly(offered.keys);
+      // Other code takes another time.
+      ({ compileSeconds } = offered);
     }
     open = null;
-    slowest = Math.max(slowest, clock() - begun);
+    runSeconds = Math.max(runSeconds, clock() - compiledAt);
     const secondsLeft = Math.max(0, end - clock());
     onProgress({ rounds: rounds.count, workloads: contenders.length, ratio: rounds.ratio, secondsLeft });
   }
@@ -148,7 +160,7 @@ export async function tuneInRounds(
   const isOffered = bench !== plain;
   const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...found.keys()];
   const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(found));
-  return { rounds: rounds.count, found, assessed, stock, isOffered };
+  return { rounds: rounds.count, found, assessed, stock, isOffered, isOpen: open !== null };
 }
 
 /** Whether a program is faster with what is offered to some of its workloads than with the best of each of them. */

@@ -85,6 +85,8 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   isMadeOf(workload: W, operation: Operation): boolean;
   /** Whether the tiles of a configuration mean the same for both. */
   areTiledAlike(a: W, b: W): boolean;
+  /** Equal for those that a configuration is worth about as much for. */
+  kin(workload: W): string;
 
   /** A workload of the compiler's making, with what only the input tells of the same operation. */
   withInput(made: W, written: W): W;

@@ -107,6 +107,9 @@ export const isMadeOf = (workload: Workload, operation: Operation): boolean =>
 /** Whether the tiles of a configuration mean the same for both workloads. */
 export const areTiledAlike = (a: Workload, b: Workload): boolean => KINDS[a.kind].areTiledAlike(a, b);
 
+/** Equal for workloads that a configuration is worth about as much for. */
+export const kinOf = (workload: Workload): string => KINDS[workload.kind].kin(workload);
+
 /** A workload of the compiler's making, with what only the input tells of the same operation. */
 export const withInput = (made: Workload, written: Workload): Workload =>
   KINDS[made.kind].withInput(made, written);

@@ -12,7 +12,7 @@ import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import type { Digest } from '../system/digest.ts';
 import type { Inspected } from './inspect.ts';
-import type { Compile, KeptModules } from './kept-modules.ts';
+import { flowOf, type Compile, type KeptModules } from './kept-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
@@ -29,6 +29,8 @@ import { surveyMemory } from '../input/survey-memory.ts';
 export interface InjectedCommand {
   readonly argv: readonly string[];
   readonly route: Injection['route'];
+  /** What is compiled to look at its executables: from the end of `flow` on where somebody has the program there. */
+  readonly forExecutables: Compile;
   /** What was written for it into the cache directory. */
   readonly files: readonly string[];
   /** The input, when it has to be fed through stdin. */
@@ -108,10 +110,22 @@ export async function injectedCommand(
 ): Promise<InjectedCommand | null> {
   const write = (text: Uint8Array) =>
     writeOnce(pathIn(surroundings.cacheDirectory, SPECS, digest([text])), text);
+  const split = kept?.splitOf(flowOf(command, injection)) ?? null;
+  const complete = (whole: Omit<InjectedCommand, 'forExecutables'>): InjectedCommand => ({
+    ...whole,
+    forExecutables:
+      split === null
+        ? whole
+        : // The compiler can hang where several threads read a tuning spec that no pass has read before: see `tuningSpecFlags`.
+          {
+            argv: ['--mlir-disable-threading', ...resumedInjection(whole, command, split.path)],
+            stdin: undefined,
+          },
+  });
   const base = commandWithout(injection, command, inspected, write);
   const { route, dispatches = [] } = injection;
   const entries = injection.route === 'substitute' ? injection.entries : [];
-  if (entries.length === 0 && dispatches.length === 0) return base;
+  if (entries.length === 0 && dispatches.length === 0) return complete(base);
   const { argv, stdin } = base;
   const substitutes = await substituteFiles(
     {
@@ -120,7 +134,7 @@ export async function injectedCommand(
       route,
       entries,
       dispatches,
-      sources: kept?.splitOf(untunedCompile(command, inspected))?.sources ?? null,
+      sources: split?.sources ?? null,
     },
     command,
     inspected,
@@ -128,16 +142,23 @@ export async function injectedCommand(
     surroundings,
     write,
   );
-  if (substitutes === null) return route === 'substitute' ? null : base;
+  if (substitutes === null) return route === 'substitute' ? null : complete(base);
   const paths = substitutes.map(({ path }) => path);
   const { mapMessages } = base;
-  return {
+  return complete({
     ...base,
     argv: [...substitutes.map(({ name, path }) => substituteFlag(name, path)), ...argv],
     files: [...base.files, ...paths],
     mapMessages: (messages) => withoutNotes(mapMessages?.(messages) ?? messages, substitutes),
-  };
+  });
 }
+
+/** What is injected, on a file that holds the program at the end of `flow`. */
+export const resumedInjection = (
+  { argv }: Pick<InjectedCommand, 'argv'>,
+  command: Command,
+  path: string,
+): string[] => [...argv.slice(0, argv.length - command.argv.length), ...resumedCompile(command, path)];
 
 /** The command with everything that is injected but for executables. */
 function commandWithout(
@@ -145,7 +166,7 @@ function commandWithout(
   command: Command,
   inspected: Inspected,
   write: (text: Uint8Array) => string,
-): InjectedCommand {
+): Omit<InjectedCommand, 'forExecutables'> {
   const input = command.arguments.input!;
   const { stdin } = originalCompile(command, inspected);
   const passes = passesOf(command);
@@ -290,7 +311,7 @@ export async function attempt(
 
 /** For each decision whether its configuration landed, found out once per plan; null when nobody looked. */
 function provenLanding(
-  { argv, route, stdin }: InjectedCommand,
+  { forExecutables, route }: InjectedCommand,
   command: Command,
   decisions: readonly Decision[],
   { env, cacheDirectory, settings }: Surroundings,
@@ -298,7 +319,7 @@ function provenLanding(
   // The proof is part of tuning: where none is wanted, nobody looks.
   if (settings.budgetSeconds === 0) return Promise.resolve(null);
   if (!decisions.some(isInjected)) return Promise.resolve(decisions.map(() => null));
-  return proveLanded(command.compiler.executable, argv, decisions, route, { env, stdin, cacheDirectory });
+  return proveLanded(command.compiler.executable, forExecutables, decisions, route, { env, cacheDirectory });
 }
 
 /**

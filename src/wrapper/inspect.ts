@@ -8,7 +8,8 @@ import { chooseForms } from '../form/choose.ts';
 import { isDisabledByComment } from '../input/disabled.ts';
 import type { Input } from '../input/input.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
-import { operationsOf, type ReadingOptions } from '../input/operations.ts';
+import { operationsOf, type IsEnough, type ReadingOptions } from '../input/operations.ts';
+import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { describeSite, type NoSite, type Site } from '../site/site.ts';
 import { readBytes, readStdin, takenStdin } from '../system/bytes.ts';
@@ -80,7 +81,11 @@ export async function inspectInput(
   const reading = readingOf(args, fromStdin);
   let known: string | undefined;
   const digest = async () => (known ??= (await createDigest())([bytes]));
-  const found = await operationsOf(bytes, digest, command, reading, surroundings);
+  const { settings } = surroundings;
+  // What is compiled in other forms has other operations, and a lock file decides by those that it knows.
+  const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
+  const isEnough: IsEnough = (convolutions) => mayBeFormed && chooseForms(convolutions).length > 0;
+  const found = await operationsOf(bytes, digest, command, reading, surroundings, isEnough);
   if (typeof found === 'string') return { ...pass(found), lasting: false };
   const { operations, convolutions } = found;
   if (!operations.some(isTunable) && chooseForms(convolutions).length === 0)
@@ -90,6 +95,12 @@ export async function inspectInput(
     );
   return { bytes, digest: await digest(), reading, ...found };
 }
+
+/** Whether a program can be given to the compiler in other forms: a pipeline of the user's takes the place that it needs. */
+export const mayHaveForms = (
+  { ownPipeline, dataTiling }: ReadingOptions,
+  { inject }: Surroundings['settings'],
+): boolean => !ownPipeline && !dataTiling && mayPreprocess(inject);
 
 /** A command whose input was read before that was clear. */
 const passOn = (

@@ -2,6 +2,8 @@
 // own command comes to in the end, which need not be compiled again.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from '../compiler/command.ts';
+import type { Injection } from '../inject/plan.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
 import type { Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -15,10 +17,18 @@ export interface Compile {
   readonly stdin: Uint8Array | undefined;
 }
 
+/** What decides about a program at the end of `flow`, beside the command: equal where that is the same. */
+export const flowOf = ({ rewriting }: Command, injection: Injection | null): string =>
+  JSON.stringify([
+    rewriting?.path ?? null,
+    ...(injection?.route === 'preprocess' ? [injection.text, injection.flags] : []),
+    ...(injection?.route === 'inline' ? [injection.insertions] : []),
+  ]);
+
 export class KeptModules {
   #folder: string | null = null;
   #stock: string | Uncompiled | null = null;
-  /** By what it was compiled with, the program split. */
+  /** The program split, see `flowOf`. */
   readonly #splits = new Map<string, SplitProgram | string>();
   /** By path, what each module is the outcome of. */
   readonly #compiles = new Map<string, string>();
@@ -36,24 +46,24 @@ export class KeptModules {
     return this.#stock;
   }
 
-  /** What this compile was split into; null where nobody has asked for that, or the compiler does not get that far. */
-  splitOf({ argv }: Compile): SplitProgram | null {
-    const split = this.#splits.get(JSON.stringify(argv)) ?? null;
+  /** The program split there; null where nobody has asked for that, or the compiler does not get that far. */
+  splitOf(flow: string): SplitProgram | null {
+    const split = this.#splits.get(flow) ?? null;
     return typeof split === 'string' ? null : split;
   }
 
   /**
-   * Splits the program as it is, once. What is compiled of it as it is from now on goes on from there.
+   * Splits the program, once. What is compiled of it from now on goes on from there.
+   * @param split does it, in a folder
    * @returns what the compiler said when it does not get that far
    */
   async split(
-    { argv }: Compile,
+    flow: string,
     folder: string,
-    { split }: Pick<ProgramBuilds, 'split'>,
+    split: (folder: string) => Promise<SplitProgram | string>,
   ): Promise<SplitProgram | string> {
-    const key = JSON.stringify(argv);
-    const made = this.#splits.get(key) ?? (await split(join(folder, `split${this.#splits.size}`)));
-    this.#splits.set(key, made);
+    const made = this.#splits.get(flow) ?? (await split(join(folder, `split${this.#splits.size}`)));
+    this.#splits.set(flow, made);
     return made;
   }
 

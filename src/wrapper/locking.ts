@@ -215,8 +215,8 @@ async function provenRoute(
     if (known?.landed) return injection.route;
     const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
     if (injected === null) return injection.route;
-    const { argv, route, stdin } = injected;
-    const landed = await proveLanded(executable, argv, decisions, route, { env, stdin, cacheDirectory });
+    const { forExecutables, route } = injected;
+    const landed = await proveLanded(executable, forExecutables, decisions, route, { env, cacheDirectory });
     if (landed === null) throw broken();
     if (!landed.includes(false)) return route;
     found.set(injection.route, landed);

@@ -15,7 +15,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { injectedCommand, resumedCompile, untunedCompile } from './compile.ts';
 import type { Inspected } from './inspect.ts';
-import type { Compile, KeptModules } from './kept-modules.ts';
+import { flowOf, type Compile, type KeptModules } from './kept-modules.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
 
@@ -109,7 +109,7 @@ export function programBuilds(
         compile({ argv, stdin }, module, workSeconds, mapMessages ?? undefined),
         workSeconds < LEAST_SECONDS
           ? null
-          : configurationsOf(executable, argv, { env, stdin, cacheDirectory, workSeconds }),
+          : configurationsOf(executable, injected.forExecutables, { env, cacheDirectory, workSeconds }),
       ]),
     );
     if (problem !== null) return problem;
@@ -127,7 +127,7 @@ export function programBuilds(
     stock(output) {
       // The very module comes of it, in less time.
       const whole = untunedCompile(command, inspected);
-      const split = kept.splitOf(whole);
+      const split = kept.splitOf(flowOf(command, null));
       const shorter = split === null ? undefined : resumedCompile(command, split.path);
       return purse.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
     },

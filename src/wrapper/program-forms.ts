@@ -7,18 +7,19 @@ import { operationsOf } from '../input/operations.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
-import { mayPreprocess } from '../settings/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
+import { rewritingPasses } from '../spec/pipeline.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import { createDigest } from '../system/digest.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
-import type { Inspected } from './inspect.ts';
+import { mayHaveForms, type Inspected } from './inspect.ts';
 import type { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
 import type { ProvenForms } from './prove-forms.ts';
 import { programNotes, programOf } from './program-notes.ts';
+import { withSurvey } from './resolve.ts';
 import { writeOnce } from './write-once.ts';
 
 /** A program in other forms. */
@@ -50,11 +51,11 @@ async function rewritten(
   { cacheDirectory }: Surroundings,
 ): Promise<Command> {
   // Nothing of this is loaded for a program without convolutions.
-  const { formsSpec, rewritingPass } = await import('../form/spec.ts');
+  const { formsSpec, REWRITE } = await import('../form/spec.ts');
   const text = Buffer.from(formsSpec(choices));
   const digest = await createDigest();
   const path = writeOnce(pathIn(cacheDirectory, SPECS, digest([text])), text);
-  return { ...command, rewriting: { pass: rewritingPass(path), path } };
+  return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };
 }
 
 /** Whether a build with this budget should try the program in its forms. */
@@ -127,13 +128,17 @@ export async function inBetterForms(
   const { settings } = surroundings;
   const { inspected } = written;
   const { convolutions, reading } = inspected.input;
-  const isPossible = !reading.ownPipeline && !reading.dataTiling && mayPreprocess(settings.inject);
-  const choices = isPossible ? chooseForms(convolutions) : [];
-  const nothing = {
-    ...{ program: written, choices: [], isKnown: true },
-    ...{ verdict: null, compileSeconds: 0, forms: null, isOpen: false },
-  };
-  if (choices.length === 0) return nothing;
+  const choices = mayHaveForms(reading, settings) ? chooseForms(convolutions) : [];
+  /** Where it was enough to know the convolutions, the operations are still to be found. */
+  const isComplete = inspected.input.surveyed || inspected.input.operations.length > 0;
+  const surveyedAsWritten = (hasTurn: boolean) =>
+    isComplete ? inspected : withSurvey(inspected, written.command, surroundings, hasTurn);
+  const asWritten = async (more: Partial<BetterForms>, hasTurn = false): Promise<BetterForms> => ({
+    ...{ choices: [], isKnown: true, verdict: null, compileSeconds: 0, forms: null, isOpen: false },
+    ...more,
+    program: { ...written, inspected: await surveyedAsWritten(hasTurn) },
+  });
+  if (choices.length === 0) return asWritten({});
   const formed = await rewritten(written.command, choices, surroundings);
   const identity = programOf(formed, inspected);
   const memory = formsMemory.recall(store, identity);
@@ -144,19 +149,21 @@ export async function inBetterForms(
     convolutions: named,
   });
   const isKnown = memory !== null && memory.verdict !== 'open';
-  const asWritten = { ...nothing, isKnown, forms: explained(memory) };
+  const known = { isKnown, forms: explained(memory) };
   const isTried = mayMeasure && store !== null && isWorthTrying(memory, settings.budgetSeconds);
-  if (memory?.verdict !== 'better' && !isTried) return asWritten;
+  if (memory?.verdict !== 'better' && !isTried) return asWritten(known);
   const program = await surveyed(formed, inspected, surroundings);
-  if (memory?.verdict === 'better' || store === null)
-    return program === null ? asWritten : { ...asWritten, program, choices };
+  if (memory?.verdict === 'better' || store === null) {
+    if (program === null) return asWritten(known);
+    return { ...known, program, choices, verdict: null, compileSeconds: 0, isOpen: false };
+  }
   if (program === null) {
     const found = verdictOn(notVerified(NOT_COMPILED), false, settings.budgetSeconds, memory);
     formsMemory.remember(store, identity, found);
-    return { ...asWritten, forms: explained(found), isOpen: true };
+    return asWritten({ isKnown, forms: explained(found), isOpen: true });
   }
   const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds));
-  if (turn === null) return { ...asWritten, isOpen: true };
+  if (turn === null) return asWritten({ ...known, isOpen: true });
   try {
     const { verdict, compileSeconds, isRefused } = await prove(program, written.command, surroundings, kept);
     const found = verdictOn(verdict, isRefused, settings.budgetSeconds, memory);
@@ -166,7 +173,7 @@ export async function inBetterForms(
     if (found.verdict === 'better') return { program, choices, ...told };
     // The next module that is compiled without configurations is another one.
     kept.discard();
-    return { program: written, choices: [], ...told };
+    return await asWritten(told, true);
   } finally {
     turn.release();
   }
@@ -211,8 +218,8 @@ async function prove(
 
 const NOT_COMPILED = 'the compiler does not get as far as code generation';
 
-/** How much of the budget both programs may run. */
-const RUN_SHARE = 0.1;
+/** How much of the budget both programs may run: most are several times as fast in one form as in the other. */
+const RUN_SHARE = 0.05;
 
 /** What a run of a program in its forms says of them. */
 function verdictOn(

@@ -4,7 +4,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { reasonOf, type ProgramWide } from '../decision/program-wide.ts';
-import { geometricMean, largestDeviation } from '../measure/statistics.ts';
+import { geometricMean, largestDeviation, sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
@@ -20,7 +20,7 @@ import { earlierTrials, markedIn, seeded, trialElsewhere } from '../tuning/earli
 import { defaultResult, type Searched, type TuningResult } from '../tuning/result.ts';
 import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce, type Known, type Work } from '../tuning/tune-workloads.ts';
-import { isDynamic } from '../workload/workload.ts';
+import { isDynamic, kinOf } from '../workload/workload.ts';
 import type { Callable } from './callable.ts';
 import { offeredBase, plainBase } from './round-bases.ts';
 import { roundBench } from './round-bench.ts';
@@ -38,6 +38,9 @@ export function contendersOf(works: readonly Work[]): readonly Work[] {
   );
   return possible.length < LEAST_CONTENDERS ? [] : possible;
 }
+
+/** What all operations are offered at once is tried where it is for so much of the program's time. */
+const LEAST_OFFER_SHARE = 1 / 3;
 
 /** The name under which trials are kept. */
 const STRATEGY = 'program';
@@ -99,16 +102,19 @@ export async function tuneInProgram(
       const own = earlierTrials(store, subject);
       const earlier = alike === undefined ? own : [...own, trialElsewhere(alike)];
       const share = stock.workloads.get(key)! / stock.whole;
-      return { key, space: seeded(space, earlier, false), share };
+      return { key, kin: kinOf(workload), space: seeded(space, earlier, false), share };
     });
     const prepare = async () => {
       const base = await offeredBase(program, ready, run, decisions, offer);
       return base && (await roundBench(base, contests, program)).bench;
     };
+    const shareOf = (key: string) => contenders.find((one) => one.key === key)?.share ?? 0;
+    // What changes so little is not worth two compiles.
+    const isWorthIt = sumOf([...offer.keys()].map(shareOf)) >= LEAST_OFFER_SHARE;
     const result = await tuneInRounds(
       contenders,
       bench,
-      offer.size === 0 ? null : { keys: new Set(offer.keys()), prepare },
+      isWorthIt ? { keys: new Set(offer.keys()), prepare } : null,
       {
         budgetSeconds: budgetSeconds - (clock() - begun),
         roundsAtOnce: likelyCompilesAtOnce(),
@@ -158,8 +164,8 @@ const trialOf = (configuration: Configuration, ratio: number | null, seconds: nu
 });
 
 /** What of the offer the program is faster with than as it is. */
-function wideOf({ assessed, isOffered }: RoundsResult, offer: ProgramWide): Confirmed['programWide'] {
-  const none = { chosen: new Map<string, never>(), reason: '', isOpen: offer.size > 0 && !isOffered };
+function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWide): Confirmed['programWide'] {
+  const none = { chosen: new Map<string, never>(), reason: '', isOpen };
   if (!isOffered || assessed === null || assessed.judgement.open !== null) return none;
   const timings = assessed.functions.map(({ timing }) => timing);
   if (timings.length === 0 || !timings.every((one) => one !== null && one.low > 1)) return none;

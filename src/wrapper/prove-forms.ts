@@ -7,8 +7,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { UserError } from '../system/user-error.ts';
 import { callableOf, callsOf, measuringTools } from './callable.ts';
-import { untunedCompile } from './compile.ts';
-import type { KeptModules } from './kept-modules.ts';
+import { flowOf, type KeptModules } from './kept-modules.ts';
 import { programBuilds, type ProgramBuilds } from './program-builds.ts';
 import type { FormedProgram } from './program-forms.ts';
 import { roundedTypes, type Limits } from './verify-program.ts';
@@ -47,7 +46,7 @@ export async function proveForms(
   const path = `${folder}/${WRITTEN}`;
   const compiledInForms = async (builds: ProgramBuilds) => {
     // What is tuned of it afterwards goes on from there.
-    await kept.split(untunedCompile(command, inspected), folder, builds);
+    await kept.split(flowOf(command, null), folder, builds.split);
     return kept.compiledStock(builds, folder);
   };
   const begun = performance.now();

@@ -130,8 +130,7 @@ export async function resolve(
     await askOthers(surveyed);
     open = toTune();
   }
-  const reserved = command.rewriting === undefined ? 0 : PROGRAM_SHARE * settings.budgetSeconds;
-  const budgetSeconds = settings.budgetSeconds - seconds() - reserved;
+  const budgetSeconds = settings.budgetSeconds - seconds();
   const current = { inspected: surveyed, decisions: decide(new Map(), ''), memory: program };
   const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience() };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
@@ -149,9 +148,6 @@ export async function resolve(
   const decisions = decide(results, tuned.whyNot, undecided);
   return resolved({ inspected: surveyed, decisions, seconds: seconds(), settled }, tuned.confirmed);
 }
-
-/** What a program in other forms keeps of the budget: it is run once more where not all of it was tuned together. */
-const PROGRAM_SHARE = 0.1;
 
 /**
  * A survey that waits for its turn, as long as the budget lasts when not told otherwise: without one nothing is tuned

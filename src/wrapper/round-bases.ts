@@ -8,7 +8,8 @@ import { sameExecutables } from '../inject/executable-sources.ts';
 import { splitProgram } from '../inject/split-program.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { injectedCommand, resumedCompile } from './compile.ts';
+import { injectedCommand, resumedCompile, resumedInjection } from './compile.ts';
+import { flowOf } from './kept-modules.ts';
 import { planCompile } from './plan.ts';
 import type { RoundBase } from './round-bench.ts';
 import { compiling, type MeasuredProgram, type Runnable } from './runnable.ts';
@@ -24,6 +25,7 @@ export const plainBase = (
   module: stock,
   works,
   folder: join(folder, 'rounds'),
+  compileSeconds: 0,
 });
 
 /**
@@ -38,33 +40,38 @@ export async function offeredBase(
   decisions: readonly Decision[],
   offer: ProgramWide,
 ): Promise<RoundBase | null> {
-  const { command, inspected, surroundings } = program;
+  const { command, inspected, surroundings, kept } = program;
   const all = withProgramWide(decisions, offer, '');
   const injection = planCompile(all, inspected, command, surroundings);
   if (injection.route === 'none') return null;
   const digest = await createDigest();
   const injected = await injectedCommand(injection, command, inspected, all, surroundings, digest);
   if (injected === null) return null;
+  const { argv, stdin } = injected;
+  const resumed = (path: string) => resumedInjection(injected, command, path);
+  const run = compiling(program);
+  const splitTo = (folder: string) => {
+    mkdirSync(folder, { recursive: true });
+    return splitProgram(
+      {
+        whole: (flags) => run(withTrailingFlags(argv, flags), stdin),
+        resumed: (path, flags) => run(withTrailingFlags(resumed(path), flags)),
+      },
+      folder,
+    );
+  };
+  const split = await kept.split(flowOf(command, injection), ready.folder, splitTo);
+  if (typeof split === 'string') return null;
   const folder = join(ready.folder, 'offered');
   mkdirSync(folder, { recursive: true });
-  const { argv, stdin } = injected;
-  const own = argv.slice(0, argv.length - command.argv.length);
-  const resumed = (path: string) => [...own, ...resumedCompile(command, path)];
-  const run = compiling(program);
-  const split = await splitProgram(
-    {
-      whole: (flags) => run(withTrailingFlags(argv, flags), stdin),
-      resumed: (path, flags) => run(withTrailingFlags(resumed(path), flags)),
-    },
-    folder,
-  );
-  if (typeof split === 'string') return null;
   const module = join(folder, 'stock.vmfb');
+  const begun = performance.now();
   if ((await run(withTrailingFlags(resumed(split.path), ['-o', module]))) !== null) return null;
+  const compileSeconds = (performance.now() - begun) / 1000;
   const names = sameExecutables(ready.split!.sources, split.sources);
   const others = works.flatMap((work): Work[] => {
     const executables = work.executables?.flatMap((name) => names.get(name) ?? []) ?? [];
     return offer.has(work.key) || executables.length === 0 ? [] : [{ ...work, executables }];
   });
-  return { split, resumed, module, works: others, folder };
+  return { split, resumed, module, works: others, folder, compileSeconds };
 }

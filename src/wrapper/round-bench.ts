@@ -12,6 +12,7 @@ import {
 import { timeDispatches, type ModuleTimes } from '../measure/compare-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
+import { independentRuns } from '../program/independent.ts';
 import type { Assignment } from '../program/rounds.ts';
 import {
   latest,
@@ -47,6 +48,8 @@ export interface RoundBase {
   readonly works: readonly Work[];
   /** Where files of ours are written. */
   readonly folder: string;
+  /** What compiling the module has taken; 0 where nobody knows. */
+  readonly compileSeconds: number;
 }
 
 /** A bench for the rounds of a program, and what is known of the program without configurations. */
@@ -63,7 +66,7 @@ export interface ReadyRounds {
  * @throws StoppedError when the signal fires
  */
 export async function roundBench(
-  { split, resumed, module: stock, works, folder }: RoundBase,
+  { split, resumed, module: stock, works, folder, compileSeconds }: RoundBase,
   contests: readonly StockContest[],
   program: MeasuredProgram,
 ): Promise<ReadyRounds> {
@@ -118,6 +121,7 @@ export async function roundBench(
   const bench: RoundBench = {
     stock,
     keys: new Set(byKey.keys()),
+    compileSeconds,
     confirmingSeconds: limits.runSeconds,
     compile: (assignment, index) => compile(assignment, `round${index}`),
     async time(modules) {
@@ -138,12 +142,19 @@ export async function roundBench(
     confirm(best) {
       const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
         const own = new Map([...best].filter(([key]) => keys.includes(key)));
-        const compiled = await compile(own, 'best');
+        let compiled: RoundModule | RoundFailure =
+          own.size === 0 ? { module: stock, missing: new Set() } : await compile(own, 'best');
+        if ('blamed' in compiled && compiled.blamed.size > 0) {
+          // What is good for its kin need not compile for each.
+          for (const key of compiled.blamed) own.delete(key);
+          compiled = await compile(own, 'best');
+        }
         if (!('module' in compiled)) return { problem: 'the compiler refuses it', isLate: false };
         const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
         return { module: compiled.module, dispatches: new Map(names) };
       };
-      return programRuns(contests, latest(compileWith), limits.runSeconds);
+      const runs = programRuns(contests, latest(compileWith), limits.runSeconds);
+      return independentRuns([...best.keys()], runs);
     },
   };
   const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);

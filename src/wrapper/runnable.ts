@@ -5,10 +5,9 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { purseOf } from '../program/purse.ts';
 import type { StockContest } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { untunedCompile } from './compile.ts';
 import { callableOf, callsOf, measuringTools, NotVerifiedError, type Callable } from './callable.ts';
 import type { Inspected } from './inspect.ts';
-import type { KeptModules } from './kept-modules.ts';
+import { flowOf, type KeptModules } from './kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
 import { roundedTypes, type Limits } from './verify-program.ts';
 
@@ -64,7 +63,7 @@ export async function runnable(
   const { compileSeconds } = limits;
   const means = { kept, folder, purse: purseOf(compileSeconds), mostSeconds: compileSeconds };
   const builds = programBuilds(command, inspected, [], surroundings, means);
-  const split = isSplit ? await kept.split(untunedCompile(command, inspected), folder, builds) : null;
+  const split = isSplit ? await kept.split(flowOf(command, null), folder, builds.split) : null;
   if (typeof split === 'string')
     throw new NotVerifiedError('the compiler does not get as far as its executables');
   const compileStock = async () => {

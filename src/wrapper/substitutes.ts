@@ -19,7 +19,7 @@ export interface Substitution {
   readonly route: Injection['route'];
   readonly entries: readonly GeneratedEntry[];
   readonly dispatches: readonly DispatchEntry[];
-  /** Sources of the executables as they are with nothing injected, where somebody has them. */
+  /** Sources of the executables with everything else that is injected, where somebody has them. */
   readonly sources: ReadonlyMap<string, Uint8Array> | null;
 }
 

@@ -40,12 +40,6 @@ export interface TuningMeans {
   readonly patienceSeconds: number | undefined;
 }
 
-/**
- * What is confirmed by the program is run with it once more when something is added. That is worth it where so much of the budget
- * is left.
- */
-const ADDITION_SHARE = 0.25;
-
 /** Tunes, until it is interrupted: everything that was measured is kept. */
 export async function tuneProgram(
   works: readonly Work[],
@@ -71,8 +65,8 @@ export async function tuneProgram(
     const { results, confirmed } = await tuneAtOnce(program, works, current, means, story);
     const open = works.filter(({ key }) => !results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-    const isDone = confirmed !== null && secondsLeft < ADDITION_SHARE * settings.budgetSeconds;
-    if (open.length === 0 || isDone)
+    // What is added to what the program has confirmed would have to be confirmed again: that is for another build.
+    if (open.length === 0 || confirmed !== null)
       return { ...NOTHING_TUNED, whyNot: 'the tuning budget is spent', results, confirmed };
     const { env, root, cacheDirectory } = surroundings;
     const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });

@@ -192,7 +192,7 @@ async function land(
     return made!.map(({ name, source: edited }) => substituteFlag(name, write(edited)));
   };
   const argv = [...(await flagsOf()), ...command];
-  const landed = await proveLanded(executable, argv, decisions, wanted, asking);
+  const landed = await proveLanded(executable, { argv, stdin: undefined }, decisions, wanted, asking);
   return landed && resultsOf(parts, landed);
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isTunable } from '../../src/input/operation.ts';
 import { inspect } from '../../src/wrapper/inspect.ts';
+import { withSurvey } from '../../src/wrapper/resolve.ts';
 import { spaceOptionsOf } from '../../src/decision/space-options.ts';
 import { tunables } from '../../src/input/input.ts';
 import { readCommand } from '../../src/compiler/command.ts';
@@ -39,11 +40,14 @@ function inspector(text: string) {
       { ...compiler, executable: watched! },
       surroundings.cacheDirectory,
     );
-    const inspected = await inspect(command, surroundings);
+    const looked = await inspect(command, surroundings);
+    const isLook = !('pass' in looked) && looked.input.operations.length === 0;
+    const inspected = isLook ? await withSurvey(looked, command, surroundings) : looked;
     const passed = 'pass' in inspected;
     const runs = existsSync(log!) ? readFileSync(log!, 'utf8').split('\n') : [];
     writeFileSync(log!, '');
     return {
+      isLook,
       pass: passed ? inspected.pass : null,
       surveyed: !passed && inspected.input.surveyed,
       /** Of each operation the name and what is tuned of it, or why nothing is. */
@@ -132,6 +136,14 @@ const tosaZero = '%z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : 
 const NHWC = 'contraction m=196 n=48 k=32 f32,f32->f32 mk,kn->mn';
 const NHWC_BY_RESULT = 'contraction m=196 n=48 k=32 f32,f32->f32 mk,nk->mn';
 const NCHW = 'contraction m=196 n=48 k=32 f32,f32->f32 km,nk->nm';
+
+const ONNX_CONV = onnx(
+  fn(
+    [imageTorch, filterTorch],
+    resultTorch,
+    `%r = torch.operator "onnx.Conv"(%a, %b) {torch.onnx.kernel_shape = [1 : si64, 1 : si64]} : (${imageTorch}, ${filterTorch}) -> ${resultTorch}`,
+  ),
+);
 
 describe('the contraction that the compiler makes is found, once, at the operation that it is made of', () => {
   test.each<[string, string, string, string]>([
@@ -223,18 +235,7 @@ describe('the contraction that the compiler makes is found, once, at the operati
       'linalg.generic',
       'contraction b=61 m=355 k=67 f32,f32->f32 bmk,bk->bm',
     ],
-    [
-      'onnx.Conv',
-      onnx(
-        fn(
-          [imageTorch, filterTorch],
-          resultTorch,
-          `%r = torch.operator "onnx.Conv"(%a, %b) {torch.onnx.kernel_shape = [1 : si64, 1 : si64]} : (${imageTorch}, ${filterTorch}) -> ${resultTorch}`,
-        ),
-      ),
-      'linalg.conv_2d_nchw_fchw',
-      NCHW,
-    ],
+    ['onnx.Conv', ONNX_CONV, 'linalg.conv_2d_nchw_fchw', NCHW],
     [
       'onnx.Einsum',
       onnx(
@@ -250,6 +251,19 @@ describe('the contraction that the compiler makes is found, once, at the operati
   ])('of %s', async (_, text, name, workload) => {
     const { pass, surveyed, found } = await inspector(text)();
     expect({ pass, surveyed, found }).toEqual({ pass: null, surveyed: true, found: [[name, workload]] });
+  });
+});
+
+test('of a program that has other forms only the convolutions are looked for, unless it stays as it is written', async () => {
+  const again = inspector(ONNX_CONV);
+  expect(await again()).toMatchObject({ isLook: true, pass: null, surveyed: true });
+  // By now everything is known.
+  expect(await again()).toMatchObject({ isLook: false, surveyed: true, asked: 0 });
+  expect(
+    await inspector(ONNX_CONV)(['--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)']),
+  ).toMatchObject({
+    isLook: false,
+    surveyed: true,
   });
 });
 

@@ -4,7 +4,10 @@ import { Rounds, type Assignment } from '../../src/program/rounds.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { line, tileOf } from './line.ts';
 
-const contender = (key: string, values: number, share = 0.5) => ({ key, space: line(values), share });
+const contender = (key: string, values: number, share = 0.5, kin = key) => ({
+  ...{ key, kin, share },
+  space: line(values),
+});
 const tilesOf = (assignments: readonly Assignment[], key: string) =>
   assignments.map((one) => one.get(key) && tileOf(one.get(key)!));
 const all = (assignment: Assignment, ratioOf: (configuration: Configuration) => number | null) =>
@@ -58,4 +61,32 @@ test('rounds that bring nothing worth it come to an end', () => {
     for (const one of rounds.propose(1)) rounds.observe(one, new Map([['large', 0.9], ['small', 1 + i / 10]])); // prettier-ignore
   }
   expect(rounds.isIdle).toBe(true);
+});
+
+test('those that are alike try different things, and then what was good for the others', () => {
+  const kin = ['a', 'b', 'c'].map((key) => contender(key, 6, 1 / 3, 'alike'));
+  const rounds = new Rounds(kin, coordinateDescent);
+  const [first] = rounds.propose(1);
+  expect([...first!].map(([, one]) => tileOf(one))).toEqual([1, 2, 3]);
+  rounds.observe(first!, all(first!, tileOf));
+  const second = rounds.propose(2);
+  // The third one has the best already.
+  expect(tilesOf(second, 'a')).toEqual([3, 4]);
+  expect(tilesOf(second, 'b')).toEqual([3, 5]);
+  expect(tilesOf(second, 'c')).toEqual([6, 3]);
+});
+
+test('more of them than there are starts begin with the same ones', () => {
+  const kin = ['a', 'b', 'c'].map((key) => contender(key, 2, 1 / 3, 'alike'));
+  const [first] = new Rounds(kin, coordinateDescent).propose(1);
+  expect([...first!].map(([, one]) => tileOf(one))).toEqual([1, 2, 1]);
+});
+
+test('what does not compile for one of them is not tried by the others', () => {
+  const kin = ['a', 'b'].map((key) => contender(key, 4, 0.5, 'alike'));
+  const rounds = new Rounds(kin, coordinateDescent);
+  const [first] = rounds.propose(1);
+  rounds.observe(first!, new Map([['a', null], ['b', 0.9]])); // prettier-ignore
+  const second = rounds.propose(1);
+  expect([...second[0]!].map(([, one]) => tileOf(one))).toEqual([3, 4]);
 });

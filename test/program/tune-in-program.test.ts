@@ -12,7 +12,7 @@ import { sumOf } from '../../src/measure/statistics.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { line, tileOf } from './line.ts';
 
-const contender = (key: string): Contender => ({ key, space: line(6), share: 1 / 3 });
+const contender = (key: string): Contender => ({ key, kin: key, space: line(6), share: 1 / 3 });
 const contenders = ['a', 'b', 'c'].map(contender);
 
 interface Machine {
@@ -46,6 +46,7 @@ function machine({
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
   const bench: RoundBench = {
     stock: name,
+    compileSeconds: 0,
     keys: new Set(keys),
     confirmingSeconds: 2,
     compile(assignment) {

@@ -4,6 +4,7 @@ import { isNarrowFloat } from '../element-type.ts';
 import { atSizes } from './at-sizes.ts';
 import { functionText, operandFillers, operandsText } from './candidate.ts';
 import { dispatchFillers, dispatchFunctionText, dispatchOperandsText } from './dispatch-candidate.ts';
+import { contractionKin } from './kin.ts';
 import { haveSameDimensions, isMadeOf, isSameWork } from './compare.ts';
 import { contractionFlops, contractionKey, isDynamic, staticForms, type Contraction } from './contraction.ts';
 import { formOf, mayBecomeContraction, readContraction, rootOf } from './from-operation.ts';
@@ -34,6 +35,7 @@ export const contractions: KindOfWork<Contraction> = {
   isSameWork,
   isMadeOf,
   areTiledAlike: haveSameDimensions,
+  kin: contractionKin,
   // In a dispatch a constant is an operand like any other.
   withInput: (made, { constantRhs }) => (made.context === undefined ? { ...made, constantRhs } : made),
   hasConstants: ({ constantRhs }) => constantRhs,
