@@ -71,6 +71,7 @@ function recipes(lanes: number, registers: number, rows: number): Recipe[] {
     // One register of columns, whose rows are broadcast as they are multiplied: the best of many awkward sizes.
     { rows: 16, columns: lanes, reduction: 1, workgroup: [128, 64] },
     { rows: 16, columns: lanes, reduction: 1, workgroup: [1, 512] },
+    { rows: 8, columns: lanes, reduction: 32, workgroup: [128, 1] },
     { rows: 4, columns: wide, reduction: 4, workgroup: [256, 256] },
     { rows: 8, columns: middle, reduction: 4, workgroup: [64, 256] },
     { rows: 12, columns: middle, reduction: 1, workgroup: [192, 256] },

@@ -62,6 +62,8 @@ const RECIPES: readonly {
   { rows: 6, vectors: 2, depth: 1, workgroup: [1, 64, 256] },
   { rows: 6, vectors: 2, depth: 4, workgroup: [4, 64, 64] },
   { rows: 8, vectors: 2, depth: 4, workgroup: [8, 64, 128] },
+  // A filter that no cache holds is read once for a whole image.
+  { rows: 8, vectors: 2, depth: 4, workgroup: [16, 64, 32] },
   { rows: 1, vectors: 8, depth: 8, workgroup: [1, 64, 256] },
   { rows: 16, vectors: 1, depth: 1, workgroup: [2, 64, 32] },
   // Where channels are by themselves, this is what comes first.
