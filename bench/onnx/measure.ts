@@ -5,7 +5,7 @@ import { messageOf } from '../../src/system/tell.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { BenchError } from '../shared/arguments.ts';
 import { coverageOf, type Coverage, type DispatchTime } from '../shared/coverage.ts';
-import { mainOf, rootsOf } from '../shared/program.ts';
+import { changingFlags, mainOf, rootsOf } from '../shared/program.ts';
 import { compileBoth, type Compiled, type State, type Tools } from '../shared/stock-and-tuned.ts';
 import { HOST_FLAGS } from '../shared/workplace.ts';
 import { kindShares, type KindShare } from './kinds.ts';
@@ -28,7 +28,7 @@ export interface Result {
   readonly compileSeconds: { readonly stock: number; readonly tuned: number | null } | null;
   /** Of the tuned program. */
   readonly kinds: readonly KindShare[];
-  /** Of the stock program. */
+  /** Of the tuned program, too. */
   readonly coverage: Coverage | null;
   readonly dispatches: {
     readonly stock: readonly DispatchTime[];
@@ -92,7 +92,7 @@ async function compare(
   folder: string,
   { tools, peer, rounds }: Setting,
 ): Promise<Partial<Result>> {
-  const roots = await rootsOf(model.program, folder, tools.place);
+  const roots = await rootsOf(model.program, folder, tools.place, changingFlags(explanation?.command ?? []));
   const inputs = model.inputs.map((path) => `@${path}`);
   const contest: Contest = {
     ...{ stock, tuned, inputs, flags: model.run, function: mainOf(model.program) },
@@ -117,6 +117,6 @@ async function compare(
       tuned: against('onnxRuntime', 'tuned'),
     },
     kinds: kindShares(dispatches?.tuned ?? [], roots.keys()),
-    coverage: coverageOf(dispatches?.stock ?? [], roots, explanation),
+    coverage: coverageOf(dispatches?.tuned ?? [], roots, explanation),
   };
 }

@@ -13,7 +13,7 @@ export interface DispatchTime extends Time {
 export const namedTimes = (times: DispatchTimes): DispatchTime[] =>
   [...times].map(([name, time]) => ({ name, ...time }));
 
-/** Shares of the time that the stock program spends in its dispatches. */
+/** Shares of the time that a program spends in its dispatches. */
 export interface Coverage {
   /** In those with contractions, or something like them. */
   readonly contractions: number;
@@ -38,6 +38,8 @@ export const LEAST_SHARE = 0.005;
 type Fate = { readonly isDecided: boolean } & (
   { readonly isApplied: true } | { readonly isApplied: false; readonly reason: string }
 );
+
+const PACKED = 'packed operands are not tuned yet';
 
 /** Null when nobody knows where the time goes. */
 export function coverageOf(
@@ -72,6 +74,9 @@ export function coverageOf(
 
 function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fate {
   const not = (reason: string, isDecided = false): Fate => ({ isDecided, isApplied: false, reason });
+  // A tuned program has packed operands where data tiling was chosen.
+  const isDataTiled = explanation?.operations.some(({ configuration }) => configuration?.kind === 'data-tile');
+  if (reason === PACKED && isDataTiled === true) return { isDecided: true, isApplied: true };
   if (workload === null) return not(reason ?? 'no contraction');
   if (explanation === null) return not('the wrapper says nothing of it');
   const own = operationsOf(workload, explanation.operations);

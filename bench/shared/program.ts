@@ -7,6 +7,10 @@ import { ELIDED } from '../../src/input/survey.ts';
 import { contractionRoots, type Root } from './contractions.ts';
 import { HOST_FLAGS, type Workplace } from './workplace.ts';
 
+/** Of a command with an injection, the flags that change which dispatches a program has. */
+export const changingFlags = (command: readonly string[]): string[] =>
+  command.filter((flag) => /^--iree-(?:preprocessing|global-opt|opt|dispatch-creation)-/.test(flag));
+
 /** Its function `main`. @throws when it has none */
 export function mainOf(path: string): ProgramFunction {
   const found = programSignature(readFileSync(path), (type) => type).find(({ name }) => name === 'main');
@@ -14,15 +18,20 @@ export function mainOf(path: string): ProgramFunction {
   return found;
 }
 
-/** Its dispatches with contractions, see `contractionRoots`. @throws when it does not compile */
+/**
+ * Its dispatches with contractions, see `contractionRoots`.
+ * @param flags that change which dispatches there are
+ * @throws when it does not compile
+ */
 export async function rootsOf(
   path: string,
   folder: string,
   { compiler }: Workplace,
+  flags: readonly string[] = [],
 ): Promise<Map<string, Root>> {
   const textAt = async (phase: string) => {
     const output = join(folder, `${phase}.mlir`);
-    const argv = [...HOST_FLAGS, `--compile-to=${phase}`, ...ELIDED, path, '-o', output];
+    const argv = [...flags, ...HOST_FLAGS, `--compile-to=${phase}`, ...ELIDED, path, '-o', output];
     await execa(compiler.executable, argv, { stdin: 'ignore' });
     return readFileSync(output);
   };
