@@ -1,6 +1,7 @@
 // What all commands of iree-tuned begin with: settings, folders, compiler, database.
 import { accessSync, constants, statSync } from 'node:fs';
 import type { Command as Program } from 'commander';
+import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
 import { findCompiler } from '../compiler/index.ts';
 import { siteFor } from '../decision/for-device.ts';
 import { inspect, type Inspected } from '../wrapper/inspect.ts';
@@ -157,7 +158,7 @@ export async function siteOf(
 }
 
 /**
- * An input with the compiler's flags, looked at as the wrapper would before it tunes.
+ * An input with the compiler's flags, looked at as the wrapper would before it tunes; of an ONNX model what its importer makes.
  * @throws UserError when it cannot be read; PassedThroughError when the wrapper would pass it through
  */
 export async function inspectInput(
@@ -169,7 +170,8 @@ export async function inspectInput(
   const own = withTarget(flags);
   const { env, settings, root, cacheDirectory } = surroundings;
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-  const command = await readCommand([input, ...own], compiler, cacheDirectory);
+  const path = isOnnx(input) ? await importOnnx(input, compiler, { env, root, cacheDirectory }) : input;
+  const command = await readCommand([path, ...own], compiler, cacheDirectory);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected) throw new PassedThroughError(input, inspected.pass);
   return { command, inspected: await withSurvey(inspected, command, surroundings) };

@@ -14,6 +14,7 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
   tune: [
     ['iree-tuned tune model.mlir --budget 300', 'five minutes for all of it'],
     ['iree-tuned tune model.mlir -- --iree-llvmcpu-target-cpu=znver4', 'for another CPU than this one'],
+    ['iree-tuned tune model.onnx', 'what iree-import-onnx makes of it, which a build compiles'],
     ['iree-tuned tune model.mlir --verify-program', 'and run it whole, stock against tuned'],
   ],
   populate: [

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Command as Program } from 'commander';
+import { isOnnx } from '../compiler/import-onnx.ts';
 import { differences } from '../lock/compare.ts';
 import { readLock, updateLock } from '../lock/file.ts';
 import { EMPTY_LOCK, entryKey, withEntries, type Lock, type LockedProgram } from '../lock/lock.ts';
@@ -35,6 +36,9 @@ export async function lockInputs(
   const inputs = given.slice(0, given.length - flags.length);
   if (inputs.length === 0 && flags.length > 0)
     throw new UsageError('flags are for an input: iree-tuned lock INPUT -- FLAGS');
+  const model = inputs.find(isOnnx);
+  if (model !== undefined)
+    throw new UserError(`${model}: a lock file is about what builds compile: name the MLIR of the model`);
   const surroundings = surroundingsOf(program, { budget: '0' });
   const path = resolve(
     surroundings.settings.lock ?? join(projectFolder(settingsOf(program).files) ?? '.', LOCK_FILE),

@@ -127,6 +127,26 @@ describe('a dispatch that writes a part of a tensor', () => {
   });
 });
 
+describe('a dispatch with several results', () => {
+  const text = program([executable(STRIDED)], [callOf(STRIDED, '%a', '%b')]).toString();
+  const [, argument] = /(%arg2: [^)]*)\) \{/.exec(text)!;
+  const twice = text.replace(argument!, `${argument!}, ${argument!.replace('%arg2', '%arg3')}`);
+
+  test('is measured with the last of them', () => {
+    const [found] = dispatchesOf(Buffer.from(twice));
+    const { dispatch } = found!.form.workload.context!;
+    expect(dispatch).toMatchObject({ results: 2 });
+    expect(dispatch!.arguments.map(({ shape }) => shape.join('x'))).toEqual([
+      ...['8x8x32', '32x48', '4x4x48', '4x4x48'],
+    ]);
+  });
+
+  test('is left alone where it writes a part of one, or reads after it writes', () => {
+    for (const access of ['readwrite', 'readonly'])
+      expect(dispatchesOf(Buffer.from(twice.replace(/(%arg3: \S+<)writeonly:/, `$1${access}:`)))).toEqual([]);
+  });
+});
+
 describe('a dispatch with more work than its root', () => {
   /** `%r` after something element by element. */
   const fused = (operation: string): DispatchText => ({

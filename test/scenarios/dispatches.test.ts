@@ -178,3 +178,29 @@ test(
     expect(results[1]).toEqual(results[0]);
   },
 );
+
+test('a convolution whose dispatch has two results is tuned in it', { timeout: 300_000 }, async () => {
+  const place = Workplace.simulated();
+  const tensor = 'tensor<1x12x16x32xf32>';
+  place.write(
+    'in.mlir',
+    `func.func @main(%x: tensor<1x14x18x16xf32>, %w: tensor<3x3x16x32xf32>) -> (${tensor}, ${tensor}) {
+  %zero = stablehlo.constant dense<0.0> : ${tensor}
+  %h = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x14x18x16xf32>, tensor<3x3x16x32xf32>) -> ${tensor}
+  %r = stablehlo.maximum %h, %zero : ${tensor}
+  %s = stablehlo.multiply %r, %r : ${tensor}
+  return %r, %s : ${tensor}, ${tensor}
+}
+`,
+  );
+  const { explanation } = await place.explain([
+    ...HOST,
+    'in.mlir',
+    '-o',
+    'out.vmfb',
+    '--iree-tuned-budget=20',
+  ]);
+  expect(explanation.operations).toMatchObject([
+    { workload: expect.stringMatching(/ in=[0-9a-f]{16}$/) as string, outcome: 'tuned' },
+  ]);
+});

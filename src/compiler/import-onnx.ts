@@ -1,0 +1,54 @@
+// ONNX models as inputs of commands: the compiler's importer makes MLIR of them, the same that a build of it reads.
+import { rmSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isExecutableFile } from '../system/files.ts';
+import { splitPath } from '../system/recursion.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
+import { UserError } from '../system/user-error.ts';
+import { askCompiler } from './ask.ts';
+import type { FoundCompiler } from './find.ts';
+
+const IMPORTER = 'iree-import-onnx';
+
+/** Where the importer is looked for, and where its output goes. */
+interface Place {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly root: string;
+  readonly cacheDirectory: string;
+}
+
+export const isOnnx = (path: string): boolean => /\.onnx$/i.test(path);
+
+/**
+ * What the importer makes of an ONNX model: the path of a file that is removed when this process ends.
+ * @throws UserError where there is no importer, or it does not take the model
+ */
+export async function importOnnx(
+  path: string,
+  compiler: Pick<FoundCompiler, 'invokedAs'>,
+  { env, root, cacheDirectory }: Place,
+): Promise<string> {
+  const importer = [
+    join(dirname(compiler.invokedAs), IMPORTER),
+    ...splitPath(env['PATH']).map((folder) => resolve(folder, IMPORTER)),
+    join(root, '.venv', 'bin', IMPORTER),
+  ].find(isExecutableFile);
+  const instead = `give the MLIR that ${IMPORTER} makes of it instead`;
+  if (importer === undefined)
+    throw new UserError(
+      `${path}: an ONNX model takes ${IMPORTER}, which is neither beside the compiler nor in PATH; ${instead}`,
+    );
+  const folder = makeScratchFolder(cacheDirectory, 'onnx');
+  if (folder === null)
+    throw new UserError(`${path}: nothing can be written to the cache folder ${cacheDirectory}; ${instead}`);
+  process.once('exit', () => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const made = join(folder, basename(path).replace(/onnx$/i, 'mlir'));
+  const { code, stderr } = await askCompiler(importer, [path, '-o', made], { env });
+  if (code === 0) return made;
+  const said = stderr.toString().trim().split('\n').at(-1) ?? '';
+  const module = /No module named '(\w+)'/.exec(said)?.[1];
+  const why = module === undefined ? said : `it lacks the Python package ${module}: pip install ${module}`;
+  throw new UserError(`${path}: ${IMPORTER} does not take it: ${why}`);
+}

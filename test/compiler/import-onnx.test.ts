@@ -1,0 +1,36 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { importOnnx, isOnnx } from '../../src/compiler/import-onnx.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+/** An installation with an importer that does this, where that is not null. */
+function installed(deed: string | null) {
+  const folder = temporaryDirectory();
+  const [bin, cacheDirectory] = ['bin', 'cache'].map((name) => join(folder, name));
+  mkdirSync(bin!);
+  if (deed !== null) writeFileSync(join(bin!, 'iree-import-onnx'), `#!/bin/sh\n${deed}\n`, { mode: 0o755 });
+  const place = { env: { PATH: '/usr/bin:/bin' }, root: folder, cacheDirectory: cacheDirectory! };
+  return importOnnx('models/Net.onnx', { invokedAs: join(bin!, 'iree-compile') }, place);
+}
+
+test('a model is what ends in .onnx', () => {
+  expect(['a.onnx', 'B.ONNX', 'onnx', 'a.onnx.mlir'].map(isOnnx)).toEqual([true, true, false, false]);
+});
+
+test('the importer beside the compiler makes MLIR of it', async () => {
+  const made = await installed('echo "$1" >"$3"');
+  expect(made).toMatch(/\/Net\.mlir$/);
+  expect(readFileSync(made, 'utf8')).toBe('models/Net.onnx\n');
+});
+
+test.each([
+  [
+    null,
+    /^models\/Net\.onnx: an ONNX model takes iree-import-onnx, which is neither beside the compiler nor in PATH;/,
+  ],
+  ['echo "No module named \'onnx\'" >&2; exit 1', /it lacks the Python package onnx: pip install onnx$/],
+  ['echo trace >&2; echo "no such opset" >&2; exit 1', /does not take it: no such opset$/],
+])('an importer that fails is an error that says why: %s', async (deed, message) => {
+  await expect(installed(deed)).rejects.toThrow(message);
+});
