@@ -55,19 +55,32 @@ export function configuredSource(
 }
 
 /**
- * Names of the executables of another program that do the very same as those of the first, by their names there: the compiler counts in
- * each program anew. Pure.
+ * The executable of another program that does the very same as one of the first, by its name there: the compiler counts in each
+ * program anew. Those that do the same on other operands follow each other in the same order in both. Pure.
  */
 export function sameExecutables(
   first: ReadonlyMap<string, Uint8Array>,
   second: ReadonlyMap<string, Uint8Array>,
-): ReadonlyMap<string, readonly string[]> {
-  const byWork = new Map<string, string[]>();
-  for (const [name, source] of second) {
-    const work = workOf(source);
-    byWork.set(work, [...(byWork.get(work) ?? []), name]);
-  }
-  return new Map([...first].map(([name, source]) => [name, byWork.get(workOf(source)) ?? []]));
+): ReadonlyMap<string, string> {
+  const [own, others] = [namesByWork(first), namesByWork(second)];
+  return new Map(
+    [...own].flatMap(([work, names]) => {
+      const found = others.get(work) ?? [];
+      return found.length === names.length ? names.map((name, i) => [name, found[i]!] as const) : [];
+    }),
+  );
+}
+
+/** Names of executables by what they do, in the order in which the compiler counts them. */
+function namesByWork(sources: ReadonlyMap<string, Uint8Array>): Map<string, string[]> {
+  const byWork = Map.groupBy(sources, ([, source]) => workOf(source));
+  const numberOf = (name: string) => Number(/_dispatch_(\d+)/.exec(name)?.[1] ?? 0);
+  return new Map(
+    [...byWork].map(([work, all]) => [
+      work,
+      all.map(([name]) => name).sort((a, b) => numberOf(a) - numberOf(b)),
+    ]),
+  );
 }
 
 /** What is computed in an executable, without names, places and where its operands lie. */

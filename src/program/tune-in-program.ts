@@ -36,7 +36,7 @@ export interface RoundBench {
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
   /** What the program says of the best of each workload: see `assess`. */
   confirm(best: Assignment): ProgramsRun;
-  /** What a compile has taken, in seconds, before any round; 0 where nobody knows. */
+  /** What a compile has taken before any round. */
   readonly compileSeconds: number;
   /** Seconds that confirming them is likely to take beside a compile. */
   readonly confirmingSeconds: number;

@@ -28,6 +28,7 @@ export const flowOf = ({ rewriting }: Command, injection: Injection | null): str
 export class KeptModules {
   #folder: string | null = null;
   #stock: string | Uncompiled | null = null;
+  #stockSeconds = 0;
   /** The program split, see `flowOf`. */
   readonly #splits = new Map<string, SplitProgram | string>();
   /** By path, what each module is the outcome of. */
@@ -42,8 +43,15 @@ export class KeptModules {
   async compiledStock({ stock }: Pick<ProgramBuilds, 'stock'>, folder: string): Promise<string | Uncompiled> {
     if (this.#stock !== null) return this.#stock;
     const module = join(folder, 'stock.vmfb');
+    const begun = performance.now();
     this.#stock = (await stock(module)) ?? module;
+    this.#stockSeconds = (performance.now() - begun) / 1000;
     return this.#stock;
+  }
+
+  /** What compiling that has taken; 0 where it was not done. */
+  get stockSeconds(): number {
+    return this.#stockSeconds;
   }
 
   /** The program split there; null where nobody has asked for that, or the compiler does not get that far. */

@@ -16,7 +16,7 @@ import { compiling, type MeasuredProgram, type Runnable } from './runnable.ts';
 
 /** The program as it is. */
 export const plainBase = (
-  { command }: MeasuredProgram,
+  { command, kept }: MeasuredProgram,
   { folder, stock, split }: Runnable,
   works: readonly Work[],
 ): RoundBase => ({
@@ -25,7 +25,7 @@ export const plainBase = (
   module: stock,
   works,
   folder: join(folder, 'rounds'),
-  compileSeconds: 0,
+  compileSeconds: kept.stockSeconds,
 });
 
 /**
@@ -70,8 +70,10 @@ export async function offeredBase(
   const compileSeconds = (performance.now() - begun) / 1000;
   const names = sameExecutables(ready.split!.sources, split.sources);
   const others = works.flatMap((work): Work[] => {
-    const executables = work.executables?.flatMap((name) => names.get(name) ?? []) ?? [];
-    return offer.has(work.key) || executables.length === 0 ? [] : [{ ...work, executables }];
+    const executables = work.executables?.map((name) => names.get(name)) ?? [];
+    const found = executables.filter((name) => name !== undefined);
+    const isFound = found.length > 0 && found.length === executables.length;
+    return offer.has(work.key) || !isFound ? [] : [{ ...work, executables: found }];
   });
   return { split, resumed, module, works: others, folder, compileSeconds };
 }

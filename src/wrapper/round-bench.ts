@@ -48,7 +48,7 @@ export interface RoundBase {
   readonly works: readonly Work[];
   /** Where files of ours are written. */
   readonly folder: string;
-  /** What compiling the module has taken; 0 where nobody knows. */
+  /** What compiling the module has taken. */
   readonly compileSeconds: number;
 }
 

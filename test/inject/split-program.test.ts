@@ -90,8 +90,20 @@ test('an executable is found again in a program that counts in another way', () 
     ['f$async_dispatch_3', placed('f$async_dispatch_3', '7:5')],
     ['f$async_dispatch_4', executable('', 'f$async_dispatch_4')],
   ]);
-  expect([...sameExecutables(first, second)]).toEqual([
-    ['f$async_dispatch_0', ['f$async_dispatch_3']],
-    ['f$async_dispatch_1', []],
+  expect([...sameExecutables(first, second)]).toEqual([['f$async_dispatch_0', 'f$async_dispatch_3']]);
+});
+
+test('executables that do the same are told by their order, where there are as many', () => {
+  const named = (...numbers: readonly number[]) =>
+    new Map(
+      numbers.map((number) => {
+        const name = `f$async_dispatch_${number}`;
+        return [name, executable(operation, name)];
+      }),
+    );
+  expect([...sameExecutables(named(10, 2), named(11, 5))]).toEqual([
+    ['f$async_dispatch_2', 'f$async_dispatch_5'],
+    ['f$async_dispatch_10', 'f$async_dispatch_11'],
   ]);
+  expect(sameExecutables(named(1, 2), named(3)).size).toBe(0);
 });
