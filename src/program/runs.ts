@@ -68,11 +68,13 @@ export interface ProgramsRun extends ProgramRuns {
  * @param contests one for each function that is called; at least one
  * @param compileWith compiles the program with the configurations of workloads, or says why it does not compile
  * @param seconds that all runs together may take, about
+ * @param enough one program so many times as fast as the other need not be timed more often than it takes to see that
  */
 export function programRuns(
   contests: readonly StockContest[],
   compileWith: Ask<TunedProgram | Uncompiled>,
   seconds: number,
+  enough = Infinity,
 ): ProgramsRun {
   const purse = purseOf(OVERDRAFT * seconds);
   /** What is left of the time without the overdraft. */
@@ -148,7 +150,7 @@ export function programRuns(
       const compared = runsWith(keys).get(contest);
       if (compared === undefined) break;
       const both = { ...contest, tuned: program.module };
-      const timed = await purse.spend(() => timeProgram(both, compared.seconds, extent));
+      const timed = await purse.spend(() => timeProgram(both, compared.seconds, extent, enough));
       runsWith(keys).set(contest, { ...compared, reason: timed.reason, timing: timed.timing });
       all.push(timed);
       if (timed.timing === null) break;

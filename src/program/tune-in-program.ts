@@ -73,6 +73,9 @@ export interface RoundsOptions {
 /** A configuration is confirmed that is at least so many times as fast as the default. */
 const LEAST_RATIO = 1.03;
 
+/** What is offered takes about so many compiles: to split the program, its module, the round beside it, and to confirm what is found. */
+const OFFER_COMPILES = 4;
+
 /** So many rounds at once of which nothing could be told are the last. */
 const MOST_FAILURES = 2;
 
@@ -107,9 +110,13 @@ export async function tuneInRounds(
   let bench = plain;
   let [runSeconds, failures] = [0, 0];
   let { compileSeconds } = bench;
-  /** Whether there is time for one more round, and to confirm what was found; what is offered takes longer, but once. */
-  const isTime = () => clock() + 2 * compileSeconds + runSeconds + bench.confirmingSeconds < end;
-  let open = offer;
+  /** Whether there is time for so many compiles, and to confirm what was found. */
+  const isTimeFor = (compiles: number) =>
+    clock() + compiles * compileSeconds + runSeconds + bench.confirmingSeconds < end;
+  // The first round finds most: it may take what confirming it takes longer than there is time.
+  const isTime = () => isTimeFor(rounds.count === 0 ? 1 : 2);
+  const isTried = offer !== null && isTimeFor(OFFER_COMPILES);
+  let open = isTried ? offer : null;
   while ((open !== null || !rounds.isIdle) && failures < MOST_FAILURES && isTime()) {
     const begun = clock();
     const assignments = rounds.propose(Math.max(1, roundsAtOnce - (open === null ? 0 : 1)));
@@ -160,7 +167,14 @@ export async function tuneInRounds(
   const isOffered = bench !== plain;
   const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...found.keys()];
   const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(found));
-  return { rounds: rounds.count, found, assessed, stock, isOffered, isOpen: open !== null };
+  return {
+    rounds: rounds.count,
+    found,
+    assessed,
+    stock,
+    isOffered,
+    isOpen: offer !== null && !(isTried && open === null),
+  };
 }
 
 /** Whether a program is faster with what is offered to some of its workloads than with the best of each of them. */

@@ -215,13 +215,22 @@ export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
  * @param seconds of a process that calls the function once, about
  * @throws StoppedError when the signal fires
  */
-export async function timeProgram(contest: Contest, seconds: number, extent: Extent): Promise<Timed> {
+export async function timeProgram(
+  contest: Contest,
+  seconds: number,
+  extent: Extent,
+  enough = Infinity,
+): Promise<Timed> {
   const effort = effortOf(seconds, extent);
   const nothing = { timing: null, dispatches: [] };
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
   if (effort === null) return tooLong;
   const { stock, tuned } = contest;
   const run = runOf(contest);
+  const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) =>
+    [1, -1].some((sign) =>
+      measured.every(([a, b]) => sign * Math.log(a.seconds / b.seconds) > Math.log(enough)),
+    );
   const withDispatches = (module: string) => timeDispatches(run, module, effort);
   const alone = async (module: string) => ({
     seconds: await timeModule(run, module, effort),
@@ -229,9 +238,9 @@ export async function timeProgram(contest: Contest, seconds: number, extent: Ext
   });
   try {
     // Runtimes before 3.13 fail at once.
-    const pairs = await inPairs(stock, tuned, extent, withDispatches).catch((error: unknown) => {
+    const pairs = await inPairs(stock, tuned, extent, withDispatches, isClear).catch((error: unknown) => {
       if (error instanceof StoppedError) throw error;
-      return inPairs(stock, tuned, extent, alone);
+      return inPairs(stock, tuned, extent, alone, isClear);
     });
     if (pairs.length < leastOf(extent)) return tooLong;
     return {

@@ -218,8 +218,8 @@ async function prove(
 
 const NOT_COMPILED = 'the compiler does not get as far as code generation';
 
-/** How much of the budget both programs may run: most are several times as fast in one form as in the other. */
-const RUN_SHARE = 0.05;
+/** How much of the budget both programs may run. */
+const RUN_SHARE = 0.1;
 
 /** What a run of a program in its forms says of them. */
 function verdictOn(

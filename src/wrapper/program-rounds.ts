@@ -58,6 +58,8 @@ export interface ProgramTuning {
   /** What is known by now, by key. */
   readonly results: ReadonlyMap<string, Known>;
   readonly confirmed: Confirmed | null;
+  /** Whether the program can be tuned so, and there was no time for it, or for the program to confirm anything. */
+  readonly lacksTime: boolean;
 }
 
 /**
@@ -145,7 +147,9 @@ export async function tuneInProgram(
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });
     }
-    return { results: known, confirmed: confirmedBy(result, wide, known, ready.callable) };
+    const confirmed = confirmedBy(result, wide, known, ready.callable);
+    const isOpen = result.rounds === 0 || (result.assessed?.judgement.open ?? null) !== null;
+    return { results: known, confirmed, lacksTime: isOpen };
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     tell(`the program is not tuned as a whole: ${messageOf(error)}`, surroundings.settings.log);
@@ -153,7 +157,7 @@ export async function tuneInProgram(
   }
 }
 
-const NOTHING: ProgramTuning = { results: new Map(), confirmed: null };
+const NOTHING: ProgramTuning = { results: new Map(), confirmed: null, lacksTime: false };
 
 /** What was tried in a program. @param seconds that it takes by default */
 const trialOf = (configuration: Configuration, ratio: number | null, seconds: number): Trial => ({

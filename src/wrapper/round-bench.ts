@@ -9,7 +9,7 @@ import {
   type ConfiguredExecutable,
   type SplitProgram,
 } from '../inject/split-program.ts';
-import { timeDispatches, type ModuleTimes } from '../measure/compare-modules.ts';
+import { LEAST_PAIRS, timeDispatches, type ModuleTimes } from '../measure/compare-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { independentRuns } from '../program/independent.ts';
@@ -32,6 +32,9 @@ const LONG_CALL = 0.02;
 
 /** A process that only tells about how long a call takes measures for so many seconds. */
 const FIRST_SECONDS = 0.1;
+
+/** What confirming takes of them at least: results of both programs, then times in pairs. */
+const CONFIRMING_PROCESSES = 2 * (1 + LEAST_PAIRS);
 
 /** How many times as long as stock a program may take that nobody has run; and in seconds, what it may take in any case. */
 const PATIENCE = 20;
@@ -113,7 +116,9 @@ export async function roundBench(
     });
     return { whole: sumOf(times.map(({ seconds }) => seconds)), workloads: new Map(workloads) };
   };
+  const begun = performance.now();
   const first = await timeOnce(stock, true);
+  const processSeconds = (performance.now() - begun) / 1000;
   callSeconds = first.map(({ seconds }) => seconds);
   const dispatches = first.flatMap((one) => [...one.dispatches]);
   const ownDispatches = (key: string) => dispatches.filter(([name]) => isDispatchOf(byKey.get(key)!, name));
@@ -122,7 +127,7 @@ export async function roundBench(
     stock,
     keys: new Set(byKey.keys()),
     compileSeconds,
-    confirmingSeconds: limits.runSeconds,
+    confirmingSeconds: Math.max(limits.runSeconds, CONFIRMING_PROCESSES * processSeconds),
     compile: (assignment, index) => compile(assignment, `round${index}`),
     async time(modules) {
       const all = modules.map((module) => ({ module, times: [] as ProgramSeconds[], hasFailed: false }));

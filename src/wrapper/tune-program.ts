@@ -62,11 +62,11 @@ export async function tuneProgram(
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
     const program = { command, inspected, surroundings, kept, limits, signal };
-    const { results, confirmed } = await tuneAtOnce(program, works, current, means, story);
+    const { results, confirmed, lacksTime } = await tuneAtOnce(program, works, current, means, story);
     const open = works.filter(({ key }) => !results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
     // What is added to what the program has confirmed would have to be confirmed again: that is for another build.
-    if (open.length === 0 || confirmed !== null)
+    if (open.length === 0 || confirmed !== null || lacksTime)
       return { ...NOTHING_TUNED, whyNot: 'the tuning budget is spent', results, confirmed };
     const { env, root, cacheDirectory } = surroundings;
     const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
@@ -107,7 +107,7 @@ async function tuneAtOnce(
   { surroundings, store, budgetSeconds, patienceSeconds }: TuningMeans,
   story: Story,
 ): Promise<ProgramTuning> {
-  const nothing = { results: new Map<string, never>(), confirmed: null };
+  const nothing = { results: new Map<string, never>(), confirmed: null, lacksTime: false };
   if (!mayRun(surroundings.settings.budgetSeconds)) return nothing;
   const [{ contendersOf, tuneInProgram }, { recordSince }] = await Promise.all([
     import('./program-rounds.ts'),
@@ -125,10 +125,10 @@ async function tuneAtOnce(
       if (found !== null) known.set(work.key, { ...found, outcome: 'hit' });
     }
     const open = contendersOf(works.filter(({ key }) => !known.has(key)));
-    if (open.length === 0) return { results: known, confirmed: null };
+    if (open.length === 0) return { ...nothing, results: known };
     const offer = offerTo(current, surroundings.settings);
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-    const { results, confirmed } = await tuneInProgram(
+    const { results, confirmed, lacksTime } = await tuneInProgram(
       program,
       open,
       current.decisions,
@@ -139,7 +139,7 @@ async function tuneAtOnce(
         story.rounds(progress);
       },
     );
-    return { results: new Map([...known, ...results]), confirmed };
+    return { results: new Map([...known, ...results]), confirmed, lacksTime };
   } finally {
     turn.release();
   }
