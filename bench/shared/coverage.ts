@@ -75,7 +75,9 @@ export function coverageOf(
 function fateOf({ workload, reason }: Root, explanation: Explanation | null): Fate {
   const not = (reason: string, isDecided = false): Fate => ({ isDecided, isApplied: false, reason });
   // A tuned program has packed operands where data tiling was chosen.
-  const isDataTiled = explanation?.operations.some(({ configuration }) => configuration?.kind === 'data-tile');
+  const isDataTiled = explanation?.operations.some(
+    ({ configuration }) => configuration?.kind === 'data-tile',
+  );
   if (reason === PACKED && isDataTiled === true) return { isDecided: true, isApplied: true };
   if (workload === null) return not(reason ?? 'no contraction');
   if (explanation === null) return not('the wrapper says nothing of it');
