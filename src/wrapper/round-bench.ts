@@ -123,11 +123,12 @@ export async function roundBench(
   const dispatches = first.flatMap((one) => [...one.dispatches]);
   const ownDispatches = (key: string) => dispatches.filter(([name]) => isDispatchOf(byKey.get(key)!, name));
 
+  const confirmingSeconds = Math.max(limits.runSeconds, CONFIRMING_PROCESSES * processSeconds);
   const bench: RoundBench = {
     stock,
     keys: new Set(byKey.keys()),
     compileSeconds,
-    confirmingSeconds: Math.max(limits.runSeconds, CONFIRMING_PROCESSES * processSeconds),
+    confirmingSeconds,
     compile: (assignment, index) => compile(assignment, `round${index}`),
     async time(modules) {
       const all = modules.map((module) => ({ module, times: [] as ProgramSeconds[], hasFailed: false }));
@@ -158,7 +159,7 @@ export async function roundBench(
         const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
         return { module: compiled.module, dispatches: new Map(names) };
       };
-      const runs = programRuns(contests, latest(compileWith), limits.runSeconds);
+      const runs = programRuns(contests, latest(compileWith), confirmingSeconds);
       return independentRuns([...best.keys()], runs);
     },
   };
