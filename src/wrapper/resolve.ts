@@ -56,6 +56,8 @@ export async function resolve(
   made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
+  // Whatever others find out from now on, the lookup does not know.
+  const began = Date.now();
   let lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
@@ -132,7 +134,7 @@ export async function resolve(
   }
   const budgetSeconds = settings.budgetSeconds - seconds();
   const current = { inspected: surveyed, decisions: decide(new Map(), ''), memory: program };
-  const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience() };
+  const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
   if (settings.team !== undefined && results.size > 0) {

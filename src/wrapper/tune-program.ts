@@ -36,6 +36,8 @@ export interface TuningMeans {
   readonly kept: KeptModules;
   readonly store: Store;
   readonly budgetSeconds: number;
+  /** When the database was asked, in milliseconds of the system's clock: others may have found out more since. */
+  readonly began: number;
   /** To wait for others that measure; as long as the budget lasts where it is undefined. */
   readonly patienceSeconds: number | undefined;
 }
@@ -47,7 +49,7 @@ export async function tuneProgram(
   means: TuningMeans,
 ): Promise<Tuned> {
   const { inspected } = current;
-  const { command, surroundings, kept, store, budgetSeconds, patienceSeconds } = means;
+  const { command, surroundings, kept, store, budgetSeconds, patienceSeconds, began } = means;
   const { settings } = surroundings;
   // Nothing of this is loaded on a hit.
   const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
@@ -58,7 +60,6 @@ export async function tuneProgram(
   const story = storyOf(surroundings.cacheDirectory);
   story.begin(works.length, budgetSeconds);
   const limits = limitsWithin(settings.budgetSeconds, command.rewriting !== undefined);
-  const began = Date.now();
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
     const program = { command, inspected, surroundings, kept, limits, signal };
