@@ -10,9 +10,8 @@ import type { Inspected } from '../wrapper/inspect.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { createDigest } from '../system/digest.ts';
-import { KeptModules } from '../wrapper/kept-modules.ts';
 import { planCompile } from '../wrapper/plan.ts';
-import { inBetterForms } from '../wrapper/program-forms.ts';
+import { inKnownForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { programOf } from '../wrapper/program-notes.ts';
 import {
@@ -83,7 +82,7 @@ async function decideByDatabase(
   const { settings } = surroundings;
   const store = await openIfThere(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  const { program, forms } = await inBetterForms(written, store, surroundings, new KeptModules(), false);
+  const { program, forms } = await inKnownForms(written, store, surroundings);
   const { command, inspected } = program;
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);

@@ -8,9 +8,8 @@ import type { FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import { lookUp } from '../decision/look-up.ts';
-import { KeptModules } from '../wrapper/kept-modules.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
-import { inBetterForms } from '../wrapper/program-forms.ts';
+import { inKnownForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { programOf } from '../wrapper/program-notes.ts';
 import {
@@ -110,7 +109,7 @@ async function decide(
   const { command: asked, inspected: read } = await inspectInput(input, flags, surroundings);
   const store = await openIfThere(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
-  const better = await inBetterForms(written, store, surroundings, new KeptModules(), false);
+  const better = await inKnownForms(written, store, surroundings);
   const { command, inspected } = better.program;
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const memory = programMemory.recall(store, programOf(command, inspected));

@@ -18,6 +18,12 @@ export interface Command {
   readonly rewriting?: Rewriting;
 }
 
+/** A command that is run, but for where its output goes. */
+export interface Compile {
+  readonly argv: readonly string[];
+  readonly stdin: Uint8Array | undefined;
+}
+
 /** How a program is rewritten before the compiler optimises anything. */
 export interface Rewriting {
   /** In the syntax of pass pipelines. */

@@ -102,17 +102,25 @@ export function findRuntimeTool(
   options: Pick<FindOptions, 'root' | 'cacheDirectory'>,
 ): string | undefined {
   const tool = pipRuntimeTool(name);
-  const candidates = [
-    // site-packages/iree/compiler/_mlir_libs/iree-compile -> site-packages/iree/_runtime_libs/NAME
-    join(dirname(compiler.executable), '..', '..', '_runtime_libs', name),
-    join(dirname(compiler.executable), name),
-    join(dirname(compiler.invokedAs), name),
-    ...splitPath(env['PATH']).map((directory) => resolve(directory, name)),
-    localTool(options.root, name),
-  ];
-  const path = candidates.find(isExecutableFile);
+  // site-packages/iree/compiler/_mlir_libs/iree-compile -> site-packages/iree/_runtime_libs/NAME
+  const installed = join(dirname(compiler.executable), '..', '..', '_runtime_libs', name);
+  const path = isExecutableFile(installed) ? installed : findTool(name, compiler, env, options);
   return path === undefined ? undefined : executableBehind(path, tool, options.cacheDirectory);
 }
+
+/** Path of a program: beside the compiler, in `PATH`, or in the package's `.venv`; `undefined` when it is nowhere. */
+export const findTool = (
+  name: string,
+  { executable, invokedAs }: Pick<FoundCompiler, 'executable' | 'invokedAs'>,
+  env: Environment,
+  { root }: Pick<FindOptions, 'root'>,
+): string | undefined =>
+  [
+    join(dirname(executable), name),
+    join(dirname(invokedAs), name),
+    ...splitPath(env['PATH']).map((directory) => resolve(directory, name)),
+    localTool(root, name),
+  ].find(isExecutableFile);
 
 /** What candidates are measured and run with. */
 export interface MeasuringTools {

@@ -1,12 +1,10 @@
 // ONNX models as inputs of commands: the compiler's importer makes MLIR of them, the same that a build of it reads.
 import { rmSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { isExecutableFile } from '../system/files.ts';
-import { splitPath } from '../system/recursion.ts';
+import { basename, join } from 'node:path';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { UserError } from '../system/user-error.ts';
 import { askCompiler } from './ask.ts';
-import type { FoundCompiler } from './find.ts';
+import { findTool, type FoundCompiler } from './find.ts';
 
 const IMPORTER = 'iree-import-onnx';
 
@@ -20,19 +18,16 @@ interface Place {
 export const isOnnx = (path: string): boolean => /\.onnx$/i.test(path);
 
 /**
- * What the importer makes of an ONNX model: the path of a file that is removed when this process ends.
+ * Imports an ONNX model.
+ * @returns path of its MLIR, which is removed when this process ends
  * @throws UserError where there is no importer, or it does not take the model
  */
 export async function importOnnx(
   path: string,
-  compiler: Pick<FoundCompiler, 'invokedAs'>,
+  compiler: Pick<FoundCompiler, 'executable' | 'invokedAs'>,
   { env, root, cacheDirectory }: Place,
 ): Promise<string> {
-  const importer = [
-    join(dirname(compiler.invokedAs), IMPORTER),
-    ...splitPath(env['PATH']).map((folder) => resolve(folder, IMPORTER)),
-    join(root, '.venv', 'bin', IMPORTER),
-  ].find(isExecutableFile);
+  const importer = findTool(IMPORTER, compiler, env, { root });
   const instead = `give the MLIR that ${IMPORTER} makes of it instead`;
   if (importer === undefined)
     throw new UserError(

@@ -48,6 +48,9 @@ export function layoutOf({ name }: Pick<Convolution, 'name'>): readonly [...Layo
 
 export const isSpatial = (dimension: string): boolean => 'dhw'.includes(dimension);
 
+/** The dimensions of the image itself, in the order of a layout: that of strides and dilations. */
+export const spatialIn = (layout: string): string[] => Array.from(layout).filter(isSpatial);
+
 /**
  * The convolution that an operation of a text is.
  * @returns null for other operations, for dynamic shapes and for text that is not understood
@@ -57,7 +60,7 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   if (!Object.hasOwn(LAYOUTS, name) || operands.length !== 3) return null;
   const [image, filter, result] = operands.map(({ type }) => staticTensor(type));
   if (!image || !filter || !result) return null;
-  const rank = Array.from(LAYOUTS[name]![0]).filter(isSpatial).length;
+  const rank = spatialIn(LAYOUTS[name]![0]).length;
   const stepsOf = (attribute: string): readonly number[] | null => {
     const found = attributes.find((one) => one.name === attribute);
     // The default of both attributes.

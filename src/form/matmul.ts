@@ -65,8 +65,8 @@ function contraction(lhs: Value, rhs: Value, into: Value, hasBatch: boolean, has
 }
 
 /**
- * What a filter of one element reads of an image (..., h, w). Strides become dimensions of their own: the compiler makes scalar
- * code of a product that reads with strides.
+ * The part of an image (..., h, w) that a filter of one element reads. Strides become dimensions of their own: the compiler makes
+ * scalar code of a product that reads with strides.
  */
 function everyOther(
   writer: Writer,

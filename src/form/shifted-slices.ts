@@ -1,7 +1,7 @@
 // Depthwise convolutions, others with few channels in a group, and poolings as one element-wise operation on shifted slices of the
 // image: a slice for each element of a filter. The compiler makes vectors along the innermost dimension of the slices, where the
 // named operation becomes scalar code.
-import { extentsOf, hasOneType, isSpatial, layoutOf, type Convolution } from './convolution.ts';
+import { extentsOf, hasOneType, isSpatial, layoutOf, spatialIn, type Convolution } from './convolution.ts';
 import type { Form } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 
@@ -14,7 +14,7 @@ const MOST_CHANNELS = 4;
 /** Of the result: with fewer, vectors along columns are not filled. */
 const LEAST_COLUMNS = 4;
 
-/** What a pooling does with the elements of a window, by the end of its name. */
+/** How a pooling joins the elements of a window, by the end of its name. */
 const POOLINGS: Readonly<Record<string, string>> = { max: 'arith.maximumf', sum: 'arith.addf' };
 
 const poolingOf = ({ name }: Convolution): string | undefined =>
@@ -45,7 +45,7 @@ function isVectorisable(convolution: Convolution): boolean {
   const innermost = shape.findLastIndex((size) => size > 1);
   const dimension = layout[innermost];
   if (dimension === undefined || !isSpatial(dimension)) return dimension === 'g';
-  const stride = convolution.strides[Array.from(layout).filter(isSpatial).indexOf(dimension)];
+  const stride = convolution.strides[spatialIn(layout).indexOf(dimension)];
   return stride === 1 && shape[innermost]! >= LEAST_COLUMNS;
 }
 
@@ -56,7 +56,7 @@ function slicesOf(name: string, isMoved: boolean): Form {
       isSliceable(convolution) && (isMoved ? extentsOf(convolution).groups > 1 : isVectorisable(convolution)),
     write(writer, convolution, [image, filter, accumulator]) {
       const layouts = layoutOf(convolution);
-      const spatial = Array.from(layouts[0]).filter(isSpatial);
+      const spatial = spatialIn(layouts[0]);
       const { channels, filter: window, result } = extentsOf(convolution);
       const { strides, dilations } = convolution;
       const pooling = poolingOf(convolution);
@@ -69,7 +69,7 @@ function slicesOf(name: string, isMoved: boolean): Form {
       const into = writer.transpose(accumulator, order);
 
       const sizes = new Map(loops.map((one, at) => [one, into.shape[at]!]));
-      // What vectors run along lies together in the filter, too.
+      // Vectors read the filter along the groups: those lie together in it, too.
       const filtered = isMoved
         ? Array.from('dhwcfg').filter((one) => layouts[1].includes(one))
         : Array.from(layouts[1]);

@@ -5,6 +5,7 @@ import { parse, symbolsOf } from 'mlir-parser-ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
 import type { Release } from '../compiler/release.ts';
+import { withoutLocations } from '../input/dispatches.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
 import { rootFormOf, type Workload } from '../workload/workload.ts';
 
@@ -86,16 +87,14 @@ function namesByWork(sources: ReadonlyMap<string, Uint8Array>): Map<string, stri
 /** What is computed in an executable, without names, places and where its operands lie. */
 function workOf(source: Uint8Array): string {
   const names = new Map<string, string>();
-  return Buffer.from(source)
+  const lines = Buffer.from(source)
     .toString('latin1')
     .split('\n')
-    .filter((line) => COMPUTES.test(line) && !/\bindex\b/.test(line))
-    .map((line) => line.replace(/ loc\([^()]*(?:\([^()]*\)[^()]*)*\)/g, ''))
-    .join('\n')
-    .replaceAll(/%[\w#]+/g, (name) => {
-      names.set(name, names.get(name) ?? `%${names.size}`);
-      return names.get(name)!;
-    });
+    .filter((line) => COMPUTES.test(line) && !/\bindex\b/.test(line));
+  return withoutLocations(lines.join('\n')).replaceAll(/%[\w#]+/g, (name) => {
+    names.set(name, names.get(name) ?? `%${names.size}`);
+    return names.get(name)!;
+  });
 }
 
 /** Lines of what is done with elements. */

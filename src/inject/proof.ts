@@ -1,17 +1,12 @@
 // Did it land? The compiler's own dumps say what each dispatch was really configured with.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Compile } from '../compiler/command.ts';
 import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { Injection } from './plan.ts';
 import { landedOn, whatLanded } from './landed.ts';
-
-/** A command, but for where its output goes. */
-interface Asked {
-  readonly argv: readonly string[];
-  readonly stdin: Uint8Array | undefined;
-}
 
 /** How it is run. */
 interface Asking {
@@ -28,7 +23,7 @@ interface Asking {
  */
 export async function proveLanded(
   executable: string,
-  asked: Asked,
+  asked: Compile,
   decisions: readonly Decision[],
   route: Injection['route'],
   asking: Asking,
@@ -40,7 +35,7 @@ export async function proveLanded(
 /** The executables' configurations, one text each; null when the compiler does not get that far or there is no place for them. */
 export async function configurationsOf(
   executable: string,
-  { argv, stdin }: Asked,
+  { argv, stdin }: Compile,
   asking: Asking,
 ): Promise<Uint8Array[] | null> {
   const folder = makeScratchFolder(asking.cacheDirectory, 'proof');

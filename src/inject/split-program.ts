@@ -1,6 +1,6 @@
 // A program that is split into executables of which none is compiled yet. Configurations go into their sources, as often as one
 // likes, without reading, optimising or splitting the program again: that is half of what a compile takes.
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Release } from '../compiler/release.ts';
@@ -32,13 +32,14 @@ export interface ConfiguredExecutable {
 
 /**
  * Compiles a program as far as its executables.
- * @param folder of ours
+ * @param folder of ours, made where it is not there
  * @returns what the compiler said when it does not get that far
  */
 export async function splitProgram(
   compiler: ProgramCompiler,
   folder: string,
 ): Promise<SplitProgram | string> {
+  mkdirSync(folder, { recursive: true });
   const path = join(folder, 'flow.mlirbc');
   const problem = await compiler.whole(['--compile-to=flow', '--emit-mlir-bytecode', '-o', path]);
   if (problem !== null) return problem;

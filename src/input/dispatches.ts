@@ -52,7 +52,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
       return [];
     const form = rootFormOf(root);
     if (form === null || form.workload.dimensions.some(({ sizes }) => sizes !== undefined)) return [];
-    const signature = argumentTypes(executable.function.text);
+    const signature = signatureOf(executable.function.text);
     if (signature === null || !isElementwiseBeside(executable.function.text)) return [];
     const isPlain = root.indexingMaps.every(({ strided, windows }) => !strided && !windows);
     const { types, results } = signature;
@@ -146,7 +146,8 @@ const canonical = (text: string): string =>
     .replace(/, iree_tuned_\w+ = \d+ : i64|iree_tuned_\w+ = \d+ : i64, /g, '')
     .replace(/ attrs = {2}\{iree_tuned_\w+ = \d+ : i64\}| \{iree_tuned_\w+ = \d+ : i64\}/g, '');
 
-function withoutLocations(text: string): string {
+/** A text of the compiler's without `loc(...)`. */
+export function withoutLocations(text: string): string {
   let kept = '';
   for (let at = 0; ;) {
     const start = text.indexOf(' loc(', at);
@@ -175,7 +176,7 @@ interface Signature {
  * Types of a function's arguments, of which the last one is written, as a whole or in part, or the last ones as a whole; null
  * where they are anything else.
  */
-function argumentTypes(text: string): Signature | null {
+function signatureOf(text: string): Signature | null {
   const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
   if (list === undefined || list === '') return null;
   const all = list.split(/, (?=%)/).map((one) => {

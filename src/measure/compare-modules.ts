@@ -104,6 +104,7 @@ const TELLING_PAIRS = 5;
 /**
  * Measures two modules in pairs of processes, of which now one comes first and now the other, so that both see the same
  * machine. Ends before a pair that would likely not end in time.
+ * @param isClear whether the pairs so far say enough
  */
 export async function inPairs<T>(
   first: string,

@@ -48,7 +48,7 @@ const LEAST_PROGRESS = 0.005;
 /** So many rounds in a row without one are the last. */
 const PATIENCE = 6;
 
-/** What is worth so much more to its kin than the best that a workload has is tried before anything new. */
+/** A workload tries what is worth so much more to its kin than its own best before anything new. */
 const LEAST_PROMISE = 1.02;
 
 export class Rounds {

@@ -73,7 +73,7 @@ export interface RoundsOptions {
 /** A configuration is confirmed that is at least so many times as fast as the default. */
 const LEAST_RATIO = 1.03;
 
-/** What is offered takes about so many compiles: to split the program, its module, the round beside it, and to confirm what is found. */
+/** An offer takes about so many compiles: to split the program, its module, the round beside it, and to confirm what is found. */
 const OFFER_COMPILES = 4;
 
 /** So many rounds at once of which nothing could be told are the last. */
@@ -137,7 +137,7 @@ export async function tuneInRounds(
       modules.length === 0 && offered === null
         ? []
         : await bench.time([bench.stock, ...modules, ...(offered === null ? [] : [offered.stock])]);
-    const [before] = times;
+    const before = times[0] ?? null;
     for (const [key, seconds] of before?.workloads ?? [])
       stock.set(key, [...(stock.get(key) ?? []), seconds]);
     failures = times.length === 0 ? failures + 1 : 0;
@@ -145,12 +145,12 @@ export async function tuneInRounds(
       const one = compiled[i]!;
       const outcomes =
         'module' in one
-          ? ratios(assignment, one, before ?? null, times[1 + modules.indexOf(one.module)] ?? null)
+          ? ratios(assignment, one, before, times[1 + modules.indexOf(one.module)] ?? null)
           : failedOutcomes(assignment, one);
       rounds.observe(assignment, outcomes);
       note(assignment, outcomes, before?.workloads ?? new Map<string, number>());
     }
-    if (offered !== null && isBetter(times.at(-1) ?? null, before ?? null, rounds.bestFrom(1), open!.keys)) {
+    if (offered !== null && isBetter(times.at(-1) ?? null, before, rounds.bestFrom(1), open!.keys)) {
       bench = offered;
       rounds.keepOnly(offered.keys);
       // Other code takes another time.
@@ -173,7 +173,7 @@ export async function tuneInRounds(
     assessed,
     stock,
     isOffered,
-    isOpen: offer !== null && !(isTried && open === null),
+    isOpen: offer !== null && (!isTried || open !== null),
   };
 }
 

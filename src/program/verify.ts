@@ -213,6 +213,7 @@ export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
 /**
  * Times both, and their dispatches, in as many pairs of processes as the extent allows.
  * @param seconds of a process that calls the function once, about
+ * @param enough ends it where all pairs so far say that one program is so many times as fast
  * @throws StoppedError when the signal fires
  */
 export async function timeProgram(

@@ -1,4 +1,5 @@
-// What a point of one space is in the space of another workload of the same structure.
+// From a point of one space to its counterpart in the space of another workload of the same structure.
+import { nearestByRatio } from './nearest.ts';
 import type { Point, SearchSpace } from './space.ts';
 
 /**
@@ -14,17 +15,7 @@ export function counterpart(point: Point, from: SearchSpace, to: SearchSpace): P
     const [own, others] = [from.knobs[i]!.values, to.knobs[i]!.values];
     const same = others.indexOf(own[at]!);
     if (same >= 0) return same;
-    return at === own.length - 1 ? others.length - 1 : nearest(others, own[at]!);
+    return at === own.length - 1 ? others.length - 1 : nearestByRatio(others, own[at]!);
   });
   return to.configurationAt(found) === null ? null : found;
 }
-
-/** Index of the value that is nearest by ratio, where 0 is near to nothing else. */
-const nearest = (values: readonly number[], wanted: number): number =>
-  values.reduce(
-    (best, value, i) => (distance(value, wanted) < distance(values[best]!, wanted) ? i : best),
-    0,
-  );
-
-const distance = (a: number, b: number): number =>
-  Math.min(a, b) <= 0 ? Infinity : Math.abs(Math.log(a / b));

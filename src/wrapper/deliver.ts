@@ -1,9 +1,9 @@
 // The outcome of the user's command that is there already, put where the compiler would have written it.
 import { statSync } from 'node:fs';
-import type { Command } from '../compiler/command.ts';
+import type { Command, Compile } from '../compiler/command.ts';
 import { givesOnlyOutput } from '../compiler/flag-roles.ts';
 import { readBytes, writeSlices } from '../system/bytes.ts';
-import type { Compile, KeptModules } from './kept-modules.ts';
+import type { KeptModules } from './kept-modules.ts';
 
 /**
  * Gives what delivers the outcome of a compile, and says whether it did: not where it is not kept, and not where there is no

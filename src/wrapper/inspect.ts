@@ -82,7 +82,7 @@ export async function inspectInput(
   let known: string | undefined;
   const digest = async () => (known ??= (await createDigest())([bytes]));
   const { settings } = surroundings;
-  // What is compiled in other forms has other operations, and a lock file decides by those that it knows.
+  // A program in other forms has other operations, and a lock file decides by those that it knows.
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
   const isEnough: IsEnough = (convolutions) => mayBeFormed && chooseForms(convolutions).length > 0;
   const found = await operationsOf(bytes, digest, command, reading, surroundings, isEnough);

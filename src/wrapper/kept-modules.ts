@@ -2,7 +2,7 @@
 // own command comes to in the end, which need not be compiled again.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from '../compiler/command.ts';
+import type { Command, Compile } from '../compiler/command.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
 import type { Uncompiled } from '../program/runs.ts';
@@ -10,12 +10,6 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { ProgramBuilds } from './program-builds.ts';
-
-/** A compile, but for where its output goes. */
-export interface Compile {
-  readonly argv: readonly string[];
-  readonly stdin: Uint8Array | undefined;
-}
 
 /** What decides about a program at the end of `flow`, beside the command: equal where that is the same. */
 export const flowOf = ({ rewriting }: Command, injection: Injection | null): string =>

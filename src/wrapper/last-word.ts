@@ -92,7 +92,8 @@ export async function lastWord(
   const isVerified = () => memory?.verified === injectedSet(decisions, route);
   const unasked = (): LastWord => (isVerified() ? silent : { ...silent, decisions: withoutRisky(decisions) });
   if (whyNot !== null || store === null) return unasked();
-  const isOffered = offerTo(program, settings).size > 0;
+  const offer = offerTo(program, settings);
+  const isOffered = offer.size > 0;
   if (route === 'none' && !isOffered) return silent;
   const set = injectedSet(decisions, route);
   if (isVerified() && !isOffered) return silent;
@@ -116,12 +117,11 @@ export async function lastWord(
   if (confirmed !== null && isConfirmed(decisions, confirmed) && (!isOffered || isTried || isShort)) {
     const judgement = { kept: [...confirmed.configurations.keys()], leftOut: [], open: null };
     const found = { judgement, workloads: [], programWide: confirmed.programWide };
-    const offer = offerTo(program, settings);
     const concluded = conclude(program, offer, found, store, surroundings);
     return { ...concluded, verdict: confirmed.verdict, seconds: 0 };
   }
 
-  // What was only offered is tried by a build that has the time.
+  // A build that has the time tries it.
   if (route === 'none' && isShort) return { ...silent, settled: false };
 
   const begun = performance.now();

@@ -53,11 +53,10 @@ export async function consultLock(
 
   const entry = programIn(lock, asked);
   if (entry !== null) {
-    const program = await inLockedForms(
-      { command, inspected: entry.surveyed ? await survey(found) : found },
-      entry,
-      quiet,
-    );
+    // Only a survey says which convolutions there are.
+    const isSurveyed = entry.surveyed || entry.forms.size > 0;
+    const written = { command, inspected: isSurveyed ? await survey(found) : found };
+    const program = await inNotedForms(written, entry.forms, quiet);
     const made = madeOf(entry.workloads);
     if (program !== null && countOpen(program.inspected.input, made) === 0) {
       const forms = entry.forms.size === 0 ? null : explainNoted(entry.forms, 'locked');
@@ -78,18 +77,6 @@ export async function consultLock(
   const why = typeof read === 'string' ? read : whyUnlike(asked.program, path, changes, frozen && open > 0);
   const problem = why && `${why}; ${consequence(open, frozen)}`;
   return { path, problem, program: { command, inspected }, forms: null, made, whole };
-}
-
-/** Null where this version or the compiler does not know the forms. */
-async function inLockedForms(
-  written: FormedProgram,
-  { forms }: LockedProgram,
-  surroundings: Surroundings,
-): Promise<FormedProgram | null> {
-  if (forms.size === 0) return written;
-  // Only a survey says which convolutions there are.
-  const inspected = await withSurvey(written.inspected, written.command, surroundings);
-  return inNotedForms({ ...written, inspected }, forms, surroundings);
 }
 
 /** Why a program is not compiled as a lock file says; null where there is nothing to be told. */

@@ -25,9 +25,8 @@ import { workloadRank } from '../workload/workload.ts';
 import { injectedCommand } from './compile.ts';
 import type { Inspected } from './inspect.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
-import { KeptModules } from './kept-modules.ts';
 import { injectionOptions, planCompile } from './plan.ts';
-import { inBetterForms, inNotedForms, type FormedProgram } from './program-forms.ts';
+import { inKnownForms, inNotedForms, type FormedProgram } from './program-forms.ts';
 import { inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
 import { programOf } from './program-notes.ts';
 
@@ -98,8 +97,8 @@ async function formsNow(
   entry: LockedProgram | null,
   surroundings: Surroundings,
 ): Promise<FormedProgram & Pick<LockedProgram, 'forms'>> {
-  const better = await inBetterForms(written, store, surroundings, new KeptModules(), false);
-  if (!better.isKnown && entry !== null && entry.forms.size > 0) {
+  const better = await inKnownForms(written, store, surroundings);
+  if (!better.isKnown && entry !== null) {
     const program = await inNotedForms(written, entry.forms, surroundings);
     if (program !== null) return { ...program, forms: entry.forms };
   }

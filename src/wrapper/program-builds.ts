@@ -1,9 +1,8 @@
 // A program compiled for ourselves: as it is, and with the configurations of some workloads.
-import { mkdirSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/index.ts';
-import { withTrailingFlags, type Command } from '../compiler/command.ts';
+import { withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
 import { configurationsOf } from '../inject/proof.ts';
@@ -15,7 +14,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { injectedCommand, resumedCompile, untunedCompile } from './compile.ts';
 import type { Inspected } from './inspect.ts';
-import { flowOf, type Compile, type KeptModules } from './kept-modules.ts';
+import { flowOf, type KeptModules } from './kept-modules.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
 
@@ -132,7 +131,6 @@ export function programBuilds(
       return purse.spend(() => compile(whole, output, secondsNow(), undefined, shorter));
     },
     async split(own) {
-      mkdirSync(own, { recursive: true });
       const { argv, stdin } = untunedCompile(command, inspected);
       const run = async (flags: readonly string[], input?: Uint8Array) => {
         const asked = { env, stdin: input, workSeconds: secondsNow() };

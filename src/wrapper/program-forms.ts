@@ -15,7 +15,7 @@ import { pathIn, SPECS } from '../system/cache.ts';
 import { createDigest } from '../system/digest.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
 import { mayHaveForms, type Inspected } from './inspect.ts';
-import type { KeptModules } from './kept-modules.ts';
+import { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
 import type { ProvenForms } from './prove-forms.ts';
 import { programNotes, programOf } from './program-notes.ts';
@@ -78,18 +78,19 @@ async function surveyed(
   return { command, inspected: { site, input: all } };
 }
 
-/** A program in the forms that somebody has noted; null where this version or the compiler does not know one of them. */
+/** A program, surveyed, in the forms that somebody has noted, if any; null where this version or the compiler does not know one of them. */
 export async function inNotedForms(
   written: FormedProgram,
   names: FormNames,
   surroundings: Surroundings,
 ): Promise<FormedProgram | null> {
+  if (names.size === 0) return written;
   const choices = choicesOf(written.inspected.input.convolutions, names);
   if (choices.length < names.size) return null;
   return surveyed(await rewritten(written.command, choices, surroundings), written.inspected, surroundings);
 }
 
-/** How a program is explained that is in noted forms. */
+/** The explanation of a program in noted forms. */
 export const explainNoted = (names: FormNames, reason: string): ExplainedForms => ({
   ...{ used: true, reason },
   convolutions: [...names].map(([convolution, form]) => ({ convolution, form })),
@@ -178,6 +179,13 @@ export async function inBetterForms(
     turn.release();
   }
 }
+
+/** The same by what is known, for who measures nothing. */
+export const inKnownForms = (
+  written: FormedProgram,
+  store: Store | null,
+  surroundings: Surroundings,
+): Promise<BetterForms> => inBetterForms(written, store, surroundings, new KeptModules(), false);
 
 async function prove(
   program: FormedProgram,

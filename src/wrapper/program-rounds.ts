@@ -39,7 +39,7 @@ export function contendersOf(works: readonly Work[]): readonly Work[] {
   return possible.length < LEAST_CONTENDERS ? [] : possible;
 }
 
-/** What all operations are offered at once is tried where it is for so much of the program's time. */
+/** An offer to all operations at once is tried where it is for so much of the program's time. */
 const LEAST_OFFER_SHARE = 1 / 3;
 
 /** The name under which trials are kept. */
@@ -110,9 +110,9 @@ export async function tuneInProgram(
       const base = await offeredBase(program, ready, run, decisions, offer);
       return base && (await roundBench(base, contests, program)).bench;
     };
-    const shareOf = (key: string) => contenders.find((one) => one.key === key)?.share ?? 0;
-    // What changes so little is not worth two compiles.
-    const isWorthIt = sumOf([...offer.keys()].map(shareOf)) >= LEAST_OFFER_SHARE;
+    const offered = contenders.filter(({ key }) => offer.has(key));
+    // A smaller gain is not worth two compiles.
+    const isWorthIt = sumOf(offered.map(({ share }) => share)) >= LEAST_OFFER_SHARE;
     const result = await tuneInRounds(
       contenders,
       bench,

@@ -56,7 +56,7 @@ export async function resolve(
   made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  // Whatever others find out from now on, the lookup does not know.
+  // The lookup does not know what others find out from now on.
   const began = Date.now();
   let lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const decide = (...known: Parameters<Lookup['decide']>) =>

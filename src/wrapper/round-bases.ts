@@ -50,17 +50,15 @@ export async function offeredBase(
   const { argv, stdin } = injected;
   const resumed = (path: string) => resumedInjection(injected, command, path);
   const run = compiling(program);
-  const splitTo = (folder: string) => {
-    mkdirSync(folder, { recursive: true });
-    return splitProgram(
+  const split = await kept.split(flowOf(command, injection), ready.folder, (folder) =>
+    splitProgram(
       {
         whole: (flags) => run(withTrailingFlags(argv, flags), stdin),
         resumed: (path, flags) => run(withTrailingFlags(resumed(path), flags)),
       },
       folder,
-    );
-  };
-  const split = await kept.split(flowOf(command, injection), ready.folder, splitTo);
+    ),
+  );
   if (typeof split === 'string') return null;
   const folder = join(ready.folder, 'offered');
   mkdirSync(folder, { recursive: true });

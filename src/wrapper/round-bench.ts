@@ -151,7 +151,7 @@ export async function roundBench(
         let compiled: RoundModule | RoundFailure =
           own.size === 0 ? { module: stock, missing: new Set() } : await compile(own, 'best');
         if ('blamed' in compiled && compiled.blamed.size > 0) {
-          // What is good for its kin need not compile for each.
+          // A configuration that is good for its kin need not compile for each.
           for (const key of compiled.blamed) own.delete(key);
           compiled = await compile(own, 'best');
         }

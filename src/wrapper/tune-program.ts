@@ -66,7 +66,7 @@ export async function tuneProgram(
     const { results, confirmed, lacksTime } = await tuneAtOnce(program, works, current, means, story);
     const open = works.filter(({ key }) => !results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-    // What is added to what the program has confirmed would have to be confirmed again: that is for another build.
+    // The program would have to confirm anything more again: another build does that.
     if (open.length === 0 || confirmed !== null || lacksTime)
       return { ...NOTHING_TUNED, whyNot: 'the tuning budget is spent', results, confirmed };
     const { env, root, cacheDirectory } = surroundings;
@@ -121,7 +121,7 @@ async function tuneAtOnce(
   try {
     const known = new Map<string, Known>();
     for (const work of works) {
-      // Whoever measured while we waited may have found out.
+      // Others may have found out while we waited.
       const found = recordSince(work, store, program.inspected.site);
       if (found !== null) known.set(work.key, { ...found, outcome: 'hit' });
     }

@@ -11,7 +11,11 @@ function installed(deed: string | null) {
   mkdirSync(bin!);
   if (deed !== null) writeFileSync(join(bin!, 'iree-import-onnx'), `#!/bin/sh\n${deed}\n`, { mode: 0o755 });
   const place = { env: { PATH: '/usr/bin:/bin' }, root: folder, cacheDirectory: cacheDirectory! };
-  return importOnnx('models/Net.onnx', { invokedAs: join(bin!, 'iree-compile') }, place);
+  return importOnnx(
+    'models/Net.onnx',
+    { executable: join(folder, 'libs', 'iree-compile'), invokedAs: join(bin!, 'iree-compile') },
+    place,
+  );
 }
 
 test('a model is what ends in .onnx', () => {

@@ -13,7 +13,7 @@ import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 import { classify, isTunable, type Skipped } from '../../src/input/operation.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
-import { interpreterPass, pipelineFlags } from '../../src/spec/pipeline.ts';
+import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { windowedForm } from '../../src/workload/contraction/windows.ts';
 import type { TunedSizes } from '../../src/workload/sizes.ts';
 import { mayBecomeWork, rootFormOf, type Workload } from '../../src/workload/workload.ts';
@@ -532,7 +532,7 @@ describe('the real compiler', { tags: ['compiler'] }, () => {
     });
     const spec = join(temporaryDirectory(), 'forms.mlir');
     writeFileSync(spec, formsSpec(choices));
-    const passes = pipelineFlags([interpreterPass(spec, REWRITE), 'symbol-dce']);
+    const passes = pipelineFlags([rewritingPasses(spec, REWRITE)]);
     const tuned = tunedIn(await outputOf(text, '--compile-to=flow', ...passes));
     const said = examples.map((example) => convolutionCells(example)[1].replace(ELEMENT_WISE, DEFAULT));
     const about = (tiles: readonly (string | undefined)[]) =>

@@ -14,7 +14,7 @@ import {
 import { formNamed, formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { tensorText } from '../../src/workload/tensor.ts';
-import { interpreterPass, pipelineFlags } from '../../src/spec/pipeline.ts';
+import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/installed-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
@@ -150,7 +150,7 @@ describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name
       writeFileSync(input, own.map(functionOf).join(''));
       writeFileSync(spec, formsSpec(own.map((convolution) => ({ convolution, form: name }))));
       const host = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
-      const flags = pipelineFlags([interpreterPass(spec, REWRITE), 'symbol-dce']);
+      const flags = pipelineFlags([rewritingPasses(spec, REWRITE)]);
       await outputOf(rememberingCompiler, [...host, input, '-o', modules.written]);
       await outputOf(rememberingCompiler, [...host, ...flags, input, '-o', modules.formed]);
       const left = await outputOf(rememberingCompiler, [

@@ -2,6 +2,7 @@
 // is where the compiler's own choice, the same for all sizes, loses most.
 import { elementBits } from '../../workload/element-type.ts';
 import type { Workload } from '../../workload/workload.ts';
+import { nearestByRatio } from '../../search/nearest.ts';
 import type { Knob, Point, SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
@@ -110,7 +111,7 @@ export function windowSpace(
   const startOf = ({ rows, vectors, depth, workgroup }: (typeof RECIPES)[number]): Point => {
     const tile = [rows, vectors * perVector, depth];
     const wanted = [...workgroup.map((one, i) => (i === 0 ? one : Math.max(one, tile[i - 1]!))), ...tile];
-    const point = KNOBS.map((name, i) => nearest(values[name], wanted[i]!));
+    const point = KNOBS.map((name, i) => nearestByRatio(values[name], wanted[i]!));
     // A workgroup takes whole register tiles.
     for (const [outer, inner] of [
       [1, 3],
@@ -185,11 +186,3 @@ const choiceOf = (
 });
 
 const isPowerOfTwo = (value: number) => (value & (value - 1)) === 0;
-
-/** Index of the value that is nearest to `wanted` by ratio. */
-const nearest = (values: readonly number[], wanted: number): number =>
-  values.reduce(
-    (best, value, i) =>
-      Math.abs(Math.log(value / wanted)) < Math.abs(Math.log(values[best]! / wanted)) ? i : best,
-    0,
-  );
