@@ -96,8 +96,8 @@ async function decideByStore(
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
   const before = stampsBefore(surroundings);
   const kept = new KeptModules();
-  const all = { surroundings, whole: surroundings, before };
-  return decideInForms({ command, inspected: found, store, problem, ...all, lock, kept });
+  const all = { surroundings, before, lock, kept, spentSeconds: 0 };
+  return decideInForms({ command, inspected: found, store, problem, ...all });
 }
 
 /** A program in its forms where these are known to be better, or prove to be; else as it is written. */
@@ -115,16 +115,15 @@ async function decideInForms(written: Asked): Promise<Decided> {
   );
   // All that a build spends on measuring comes out of one budget; what it compiles beside that does not.
   const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
-  const budgetSeconds = Math.max(0, settings.budgetSeconds - spent + compileSeconds);
-  const left = { ...surroundings, settings: { ...settings, budgetSeconds } };
-  const decided = await decideProgram({ ...written, ...program, surroundings: left });
+  const spentSeconds = Math.max(0, spent - compileSeconds);
+  const decided = await decideProgram({ ...written, ...program, spentSeconds });
   return {
     ...decided,
-    surroundings,
     forms,
     verdict: decided.verdict ?? verdict,
     tuning: decided.tuning + spent,
-    settled: decided.settled && !(mayMeasure && isOpen) && (spent === 0 || budgetSeconds > 0),
+    settled:
+      decided.settled && !(mayMeasure && isOpen) && (spent === 0 || spentSeconds < settings.budgetSeconds),
   };
 }
 
@@ -135,10 +134,9 @@ interface Asked {
   readonly store: Store | null;
   /** Why there is none. */
   readonly problem: string | null;
-  /** With what is left of the budget. */
   readonly surroundings: Surroundings;
-  /** With all of it. */
-  readonly whole: Surroundings;
+  /** What of the budget has been spent on its forms. */
+  readonly spentSeconds: number;
   readonly before: Stamps;
   readonly lock: LockedBuild | null;
   readonly kept: KeptModules;
@@ -150,7 +148,7 @@ async function decideProgram({
   store,
   problem,
   surroundings,
-  whole,
+  spentSeconds,
   before,
   lock,
   kept,
@@ -158,23 +156,25 @@ async function decideProgram({
   const made = lock?.made;
   const identity = programOf(command, found);
   const memory = programMemory.recall(store, identity);
-  let resolved = await resolve(found, store, problem, memory, command, surroundings, kept, made);
+  const resolveIt = (seen: Inspected, spent: number) =>
+    resolve(seen, store, problem, memory, command, surroundings, kept, spent, made);
+  let resolved = await resolveIt(found, spentSeconds);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
   if (!matchesGenerated(injection.route)) {
     // What an operation is written as is not always what was measured.
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
     if (surveyed !== resolved.inspected) {
-      resolved = await resolve(surveyed, store, problem, memory, command, surroundings, kept, made);
+      resolved = await resolveIt(surveyed, spentSeconds + tuning);
       injection = planCompile(resolved.decisions, surveyed, command, surroundings);
       tuning += resolved.seconds;
     }
   }
   const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
-  const secondsLeft = surroundings.settings.budgetSeconds - tuning;
+  const secondsLeft = surroundings.settings.budgetSeconds - spentSeconds - tuning;
   const seen = { confirmed: resolved.confirmed, secondsLeft };
-  const word = await lastWord(program, injection, whyNot, store, whole, kept, seen);
+  const word = await lastWord(program, injection, whyNot, store, surroundings, kept, seen);
   const { decisions, verdict } = word;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;

@@ -43,6 +43,7 @@ export interface Resolved {
  * @param whyNoStore why there is no database, when there is none
  * @param program what is known of the program as a whole
  * @param kept takes the program as it is, where that is compiled to see what takes its time
+ * @param spentSeconds what this build has measured for already
  * @param made what is decided already
  */
 export async function resolve(
@@ -53,6 +54,7 @@ export async function resolve(
   command: Command,
   surroundings: Surroundings,
   kept: KeptModules,
+  spentSeconds = 0,
   made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
@@ -62,7 +64,8 @@ export async function resolve(
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
-  const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings);
+  const whySpent = spentSeconds < settings.budgetSeconds ? null : 'the tuning budget is spent';
+  const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
   /** What the team knows of what is missing comes into the database, and is looked up again. */
   const askOthers = async ({ input, site }: Inspected) => {
     const { team: url } = settings;
@@ -132,7 +135,7 @@ export async function resolve(
     await askOthers(surveyed);
     open = toTune();
   }
-  const budgetSeconds = settings.budgetSeconds - seconds();
+  const budgetSeconds = settings.budgetSeconds - spentSeconds - seconds();
   const current = { inspected: surveyed, decisions: decide(new Map(), ''), memory: program };
   const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
