@@ -34,6 +34,7 @@ import {
 } from './shared/arguments.ts';
 import { moduleText, parseShape } from './shared/shape.ts';
 import { describeMachine, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
+import { isOperationWork } from '../src/workload/workload.ts';
 
 const DEFAULT_SHAPES = ['500x500x500', '127x255x511', '333x333x333', '1x4096x4096', '384x768x768'];
 
@@ -178,6 +179,7 @@ async function finalsOf(
 ): Promise<Finals> {
   // Little is expected of anything: so each is repeated as often as where it is quick.
   const expected = { ofDefault: 0.01, ofFinalists: configurations.map(() => 0.01) };
+  if (!isOperationWork(workload)) throw new BenchError('a dispatch is only there in its program');
   const finals = await prepareFinals(toolchain, workload, configurations, expected, false);
   if (finals === null) throw new BenchError('the default cannot be measured here');
   return finals;

@@ -2,7 +2,8 @@
 import type { Release } from '../compiler/release.ts';
 import type { SearchSpace } from '../search/space.ts';
 import type { Rule } from '../spec/rules.ts';
-import type { Workload, WorkloadForm } from '../workload/workload.ts';
+import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
+import type { MatchedForm, Workload } from '../workload/workload.ts';
 import type { Configuration, OwnConfiguration } from './configuration.ts';
 import type { Device } from './device.ts';
 import type { ConfiguredOperation } from './dumps.ts';
@@ -122,8 +123,16 @@ export interface Backend {
    * directive is enough wherever it stands.
    */
   needsOf(configuration: OwnConfiguration): string | null;
-  /** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
-  directive(configuration: OwnConfiguration, loops: readonly number[], release: Release): Directive;
+  /**
+   * The attribute of one operation; null for what says something of several.
+   * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
+   */
+  directive(configuration: OwnConfiguration, loops: readonly number[], release: Release): Directive | null;
+  /**
+   * The text of an executable that the compiler has configured, with another configuration on its operations; null where it is not
+   * that dispatch, or the configuration says nothing of it.
+   */
+  reconfigured(text: string, workload: DispatchWork, configuration: OwnConfiguration): string | null;
   /** What a program takes in which a directive needs something: flags, and rules that keep it from all other operations. */
   readonly wholeProgram: { readonly flags: readonly string[]; readonly rules: readonly Rule[] };
   /** Rules for what the compiler makes of operations with these configurations before it generates code. */
@@ -135,7 +144,7 @@ export interface Backend {
    */
   landedOn(
     configured: readonly ConfiguredOperation[],
-    form: WorkloadForm,
+    form: MatchedForm,
     configuration: OwnConfiguration,
     loops: readonly number[],
     expected: ReadonlySet<string>,

@@ -22,7 +22,7 @@ import { moduleAt } from '../measure/common-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { makeFolder } from '../system/folder.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
-import { candidatePhase } from '../workload/workload.ts';
+import { candidatePhase, isOperationWork, type OperationWork } from '../workload/workload.ts';
 import { spaceSize } from '../search/space.ts';
 import type { Site } from '../site/site.ts';
 import { chooseRecord } from '../store/choose.ts';
@@ -145,8 +145,13 @@ export async function keepCandidates(
   try {
     const rows: string[] = [];
     for (const one of all) {
-      const around = await textAround(one, site, workDirectory);
-      const text = around === undefined ? null : candidateText(one, site, around);
+      const { workload } = one;
+      // A dispatch is only there in its program.
+      const around = isOperationWork(workload) ? await textAround(workload, site, workDirectory) : undefined;
+      const text =
+        around === undefined || !isOperationWork(workload)
+          ? null
+          : candidateText({ ...one, workload }, site, around);
       const name = candidatePath(one);
       if (text !== null) {
         makeFolder(dirname(join(folder, name)));
@@ -162,7 +167,7 @@ export async function keepCandidates(
 
 /** Of a candidate in a dispatch, the compiler's own text of what it is added to; undefined where the compiler does not get there. */
 async function textAround(
-  { workload }: Measurement,
+  workload: OperationWork,
   { executable, flags }: Site,
   workDirectory: string,
 ): Promise<string | undefined> {

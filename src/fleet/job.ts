@@ -4,7 +4,7 @@ import { deviceClass } from '../backend/device.ts';
 import type { Site } from '../site/site.ts';
 import { LONGEST_KEY } from '../store/limits.ts';
 import { sha256 } from '../system/sha256.ts';
-import { isWorkload, workloadKey, type Workload } from '../workload/workload.ts';
+import { dispatchOf, isWorkload, workloadKey, type Workload } from '../workload/workload.ts';
 
 /** What workers of one queue have in common. */
 export interface Place {
@@ -47,7 +47,7 @@ export function readJob(data: unknown, { target, compiler, device }: Place): Job
 
 /** Why a workload cannot be measured by who knows nothing but what a database keeps of it; null when it can. */
 export const whyNotAlone = (workload: Workload): string | null =>
-  workload.context === undefined
+  dispatchOf(workload) === null
     ? null
     : 'it is measured in its dispatch of a program, whose text no server has: tune that program on a machine of this kind';
 

@@ -2,26 +2,41 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, symbolsOf } from 'mlir-parser-ts';
-import type { Configuration } from '../backend/configuration.ts';
-import { attributeText, directiveOf } from '../backend/index.ts';
+import { isDefault, type Configuration } from '../backend/configuration.ts';
+import { attributeText, backendOf, directiveOf } from '../backend/index.ts';
 import type { Release } from '../compiler/release.ts';
 import { withoutLocations } from '../input/dispatches.ts';
+import type { SubstitutePhase } from './substitute-flags.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
-import { rootFormOf, type Workload } from '../workload/workload.ts';
+import { isOperationWork, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
 
-/** Flags that make the compiler write sources into a folder, and end there. */
-export function sourcesTo(folder: string): string[] {
-  mkdirSync(folder, { recursive: true });
+/** Texts of a program's executables by name: as they are split off, and as the compiler has configured them. */
+export interface ExecutableTexts {
+  readonly sources: ReadonlyMap<string, Uint8Array>;
+  readonly configured: ReadonlyMap<string, Uint8Array>;
+}
+
+/** Flags that make the compiler write the texts of executables into a folder, and end there. */
+export function textsTo(folder: string): string[] {
+  const [sources, configured] = [join(folder, 'sources'), join(folder, 'configured')];
+  mkdirSync(sources, { recursive: true });
+  mkdirSync(configured, { recursive: true });
   return [
-    '--compile-to=executable-sources',
-    `--iree-hal-dump-executable-sources-to=${folder}`,
+    '--compile-to=executable-configurations',
+    `--iree-hal-dump-executable-sources-to=${sources}`,
+    `--iree-hal-dump-executable-configurations-to=${configured}`,
     // With the places in the input written down, nothing of an output says where edited sources were.
     '--mlir-print-debuginfo',
   ];
 }
 
-/** What it has written, by the names of the executables. */
-export function readSources(folder: string): ReadonlyMap<string, Uint8Array> {
+/** What it has written there. */
+export const readTexts = (folder: string): ExecutableTexts => ({
+  sources: byName(join(folder, 'sources')),
+  configured: byName(join(folder, 'configured')),
+});
+
+function byName(folder: string): ReadonlyMap<string, Uint8Array> {
   const sources = new Map<string, Uint8Array>();
   for (const file of readdirSync(folder)) {
     const source = readFileSync(join(folder, file));
@@ -31,13 +46,48 @@ export function readSources(folder: string): ReadonlyMap<string, Uint8Array> {
   return sources;
 }
 
+/** A workload of an executable, with what it is to be compiled with. */
+interface Configured {
+  readonly workload: Workload;
+  readonly configuration: Configuration;
+}
+
+/** An executable that takes the place of the compiler's own of that name. */
+export interface Substitute {
+  readonly name: string;
+  readonly phase: SubstitutePhase;
+  readonly text: Uint8Array;
+}
+
+/** An executable of a program with a configuration; null where the program has none of that name, or the workload is not that of it. */
+export function configuredExecutable(
+  { sources, configured }: ExecutableTexts,
+  name: string,
+  { workload, configuration }: Configured,
+  release: Release,
+): Substitute | null {
+  if (isOperationWork(workload)) {
+    const source = sources.get(name);
+    const text = source && configuredSource(source, { workload, configuration }, release);
+    return text ? { name, phase: 'source', text } : null;
+  }
+  const own = configured.get(name);
+  if (own === undefined || isDefault(configuration)) return null;
+  const text = backendOf(configuration).reconfigured(
+    Buffer.from(own).toString('latin1'),
+    workload,
+    configuration,
+  );
+  return text === null ? null : { name, phase: 'configuration', text: Buffer.from(text, 'latin1') };
+}
+
 /**
  * An executable's source with a configuration on the root of its dispatch; null when it has not got exactly one, or one of other
  * dimensions than the workload's. Pure.
  */
 export function configuredSource(
   source: Uint8Array,
-  { workload, configuration }: { readonly workload: Workload; readonly configuration: Configuration },
+  { workload, configuration }: Configured & { readonly workload: OperationWork },
   release: Release,
 ): Uint8Array | null {
   const roots = parse(source).operations.flatMap((operation) => {
@@ -46,7 +96,8 @@ export function configuredSource(
   });
   const [root, ...others] = roots;
   if (root === undefined || others.length > 0) return null;
-  const sizesOf = ({ dimensions }: Workload) => dimensions.map(({ kind, size }) => `${kind}${size}`).join();
+  const sizesOf = ({ dimensions }: OperationWork) =>
+    dimensions.map(({ kind, size }) => `${kind}${size}`).join();
   if (sizesOf(root.form.workload) !== sizesOf(workload)) return null;
   const directive = directiveOf(configuration, root.form.loops, release);
   if (directive === null) return null;

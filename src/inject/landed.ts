@@ -3,7 +3,7 @@ import { isDefault } from '../backend/configuration.ts';
 import { configuredOperations, type ConfiguredOperation } from '../backend/dumps.ts';
 import { backendOf } from '../backend/index.ts';
 import type { Decision } from '../decision/decision.ts';
-import { matchKey } from '../workload/workload.ts';
+import { isOperationWork, matchKey } from '../workload/workload.ts';
 import { injectedLoops, type Injection } from './plan.ts';
 
 /** For each decision, the operations that it is about and that have its configuration; null for one that injects nothing. */
@@ -19,11 +19,19 @@ export function landedOn(
   route: Injection['route'],
 ): Landing {
   const configured = texts.flatMap(configuredOperations);
+  const spelled = texts.map((text) => Buffer.from(text).toString());
   const expected = new Set(decisions.flatMap(({ tunable }) => (tunable === null ? [] : [matchKey(tunable)])));
   return decisions.map(({ tunable, configuration }) => {
     if (tunable === null || configuration === null || isDefault(configuration)) return null;
-    const loops = injectedLoops(route, tunable);
-    return backendOf(configuration).landedOn(configured, tunable, configuration, loops, expected);
+    const backend = backendOf(configuration);
+    const { workload, loops } = tunable;
+    if (!isOperationWork(workload))
+      // What it is configured with already changes nothing.
+      return texts
+        .filter((_, i) => backend.reconfigured(spelled[i]!, workload, configuration) === spelled[i])
+        .flatMap(configuredOperations);
+    const injected = injectedLoops(route, tunable);
+    return backend.landedOn(configured, { workload, loops }, configuration, injected, expected);
   });
 }
 

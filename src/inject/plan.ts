@@ -10,7 +10,15 @@ import { preprocessingSpec } from '../spec/preprocessing.ts';
 import { rulesOf, type Annotation } from '../spec/rules.ts';
 import { tuningSpec } from '../spec/tuning.ts';
 import { ownConfiguration } from '../workload/own-configuration.ts';
-import { matchKey, writtenForm, type Workload, type WorkloadForm } from '../workload/workload.ts';
+import {
+  dispatchOf,
+  isOperationWork,
+  matchKey,
+  writtenForm,
+  type MatchedForm,
+  type Workload,
+  type WorkloadForm,
+} from '../workload/workload.ts';
 
 /** How decisions reach the compiler. */
 export type Injection = Whole & {
@@ -42,7 +50,7 @@ type Whole =
   | { readonly route: 'substitute'; readonly entries: readonly GeneratedEntry[] };
 
 /** What the operations of one form get, as code is generated for them. */
-export interface GeneratedEntry extends WorkloadForm {
+export interface GeneratedEntry extends MatchedForm {
   readonly configuration: OwnConfiguration;
 }
 
@@ -75,7 +83,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
     .filter(isInjected)
     .filter(
       (decision) =>
-        decision.tunable.workload.context !== undefined && needsOf(decision.configuration) === null,
+        dispatchOf(decision.tunable.workload) !== null && needsOf(decision.configuration) === null,
     );
   if (inDispatches.length === 0) return planWhole(decisions, options);
   // No matcher is to find these: they are configured by then.
@@ -89,7 +97,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
   const dispatches = new Map(
     inDispatches.map(({ tunable, configuration }) => {
       const { workload, executables = [] } = tunable;
-      const { digest } = workload.context!;
+      const digest = dispatchOf(workload)!;
       return [digest, { digest, executables, workload, configuration }];
     }),
   );
@@ -180,7 +188,9 @@ const needsOfAll = (decisions: readonly Decision[]): string | null =>
   decisions.map(({ configuration }) => needsOf(configuration)).find((needs) => needs !== null) ?? null;
 
 const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
-  injected.map(({ tunable, configuration }) => ({ ...formOf(tunable), configuration }));
+  injected.flatMap(({ tunable: { workload, loops }, configuration }) =>
+    isOperationWork(workload) ? [{ workload, loops, configuration }] : [],
+  );
 
 /** Whether a route finds operations by what code is generated for, so that nothing else gets their configurations. */
 export const matchesGenerated = (route: Injection['route']): boolean =>
@@ -188,7 +198,7 @@ export const matchesGenerated = (route: Injection['route']): boolean =>
 
 /** For each loop of the operation that gets the configuration by this route, the index of the workload's dimension. */
 export function injectedLoops(route: Injection['route'], tunable: TunableOperation): readonly number[] {
-  return matchesGenerated(route) || tunable.workload.context !== undefined
+  return matchesGenerated(route) || dispatchOf(tunable.workload) !== null
     ? tunable.loops
     : (tunable.written?.loops ?? tunable.loops);
 }

@@ -1,10 +1,11 @@
-// Did it land? The compiler's own dumps say what each dispatch was really configured with.
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+// Did it land? The compiler itself says what each dispatch was really configured with.
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Compile } from '../compiler/command.ts';
 import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Decision } from '../decision/decision.ts';
+import { ELIDED } from '../input/survey.ts';
 import type { Injection } from './plan.ts';
 import { landedOn, whatLanded } from './landed.ts';
 
@@ -16,7 +17,7 @@ interface Asking {
 }
 
 /**
- * Compiles once more up to the executables' configurations and looks in the dumps for the operations with each injected one.
+ * Compiles once more up to the executables' configurations and looks there for the operations with each injected one.
  * @param asked the injected command, without the program
  * @returns for each decision, whether its configuration landed; null for one that injects nothing, and null
  *   altogether when the compiler did not get that far or there was no place for the dumps
@@ -28,8 +29,8 @@ export async function proveLanded(
   route: Injection['route'],
   asking: Asking,
 ): Promise<(boolean | null)[] | null> {
-  const dumps = await configurationsOf(executable, asked, asking);
-  return dumps && whatLanded(landedOn(dumps, decisions, route));
+  const texts = await configurationsOf(executable, asked, asking);
+  return texts && whatLanded(landedOn(texts, decisions, route));
 }
 
 /** The executables' configurations, one text each; null when the compiler does not get that far or there is no place for them. */
@@ -41,17 +42,11 @@ export async function configurationsOf(
   const folder = makeScratchFolder(asking.cacheDirectory, 'proof');
   if (folder === null) return null;
   try {
-    const flags = [
-      '--compile-to=executable-configurations',
-      `--iree-hal-dump-executable-configurations-to=${folder}`,
-      '-o',
-      join(folder, 'module.out'),
-    ];
+    // The compiler's dumps are from before it substitutes configured executables, its output is from after that.
+    const output = join(folder, 'module.out');
+    const flags = ['--compile-to=executable-configurations', ...ELIDED, '-o', output];
     const result = await askCompiler(executable, withTrailingFlags(argv, flags), { ...asking, stdin });
-    if (result.code !== 0) return null;
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.mlir'))
-      .map((name) => readFileSync(join(folder, name)));
+    return result.code === 0 ? executablesIn(readFileSync(output, 'latin1')) : null;
   } catch {
     // The build has succeeded already, or will: that nobody could look must not undo it.
     return null;
@@ -59,3 +54,7 @@ export async function configurationsOf(
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** The executables of a program, one text each, as the compiler prints them. */
+const executablesIn = (program: string): Uint8Array[] =>
+  [...program.matchAll(/^ {2}hal\.executable [^]*?^ {2}\}$/gm)].map(([text]) => Buffer.from(text, 'latin1'));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Release } from '../compiler/release.ts';
 import type { Workload } from '../workload/workload.ts';
-import { configuredSource, readSources, sourcesTo } from './executable-sources.ts';
+import { configuredExecutable, readTexts, textsTo, type ExecutableTexts } from './executable-sources.ts';
 import { substituteFlag } from './substitute-flags.ts';
 
 /** Runs the compiler with more flags; null when that worked, else what it said. */
@@ -16,11 +16,9 @@ export interface ProgramCompiler {
   resumed(path: string, flags: readonly string[]): Promise<string | null>;
 }
 
-export interface SplitProgram {
+export interface SplitProgram extends ExecutableTexts {
   /** The program at the end of `flow`, as bytecode. */
   readonly path: string;
-  /** Sources of its executables, by name. */
-  readonly sources: ReadonlyMap<string, Uint8Array>;
 }
 
 /** What an executable is to be compiled with. */
@@ -43,48 +41,46 @@ export async function splitProgram(
   const path = join(folder, 'flow.mlirbc');
   const problem = await compiler.whole(['--compile-to=flow', '--emit-mlir-bytecode', '-o', path]);
   if (problem !== null) return problem;
-  const dumps = join(folder, 'sources');
-  const dumped = await compiler.resumed(path, [...sourcesTo(dumps), '-o', join(folder, 'sources.out')]);
+  const texts = join(folder, 'texts');
+  const dumped = await compiler.resumed(path, [...textsTo(texts), '-o', join(folder, 'texts.out')]);
   if (dumped !== null) return dumped;
-  const sources = readSources(dumps);
-  return { path, sources };
+  return { path, ...readTexts(texts) };
 }
 
 /** How configurations reach a split program. */
 export interface Configured {
   readonly flags: readonly string[];
-  /** The edited sources by the names of their executables. */
-  readonly sources: ReadonlyMap<string, Uint8Array>;
+  /** The edited texts by the names of their executables. */
+  readonly texts: ReadonlyMap<string, Uint8Array>;
 }
 
 /** @param folder of ours, for files */
 export function configuredWith(
-  { sources }: Pick<SplitProgram, 'sources'>,
+  program: ExecutableTexts,
   configured: readonly ConfiguredExecutable[],
   release: Release,
   folder: string,
 ): Configured {
   const edited = new Map<string, Uint8Array>();
   const flags = configured.flatMap((one, i) => {
-    const source = sources.get(one.executable);
-    const own = source && configuredSource(source, one, release);
-    if (!own) return [];
-    edited.set(one.executable, own);
+    const own = configuredExecutable(program, one.executable, one, release);
+    if (own === null) return [];
+    edited.set(one.executable, own.text);
     const path = join(folder, `executable${i}.mlir`);
-    writeFileSync(path, own);
-    return [substituteFlag(one.executable, path)];
+    writeFileSync(path, own.text);
+    return [substituteFlag({ ...own, path })];
   });
-  return { flags, sources: edited };
+  return { flags, texts: edited };
 }
 
 /** The executables that errors of the compiler are about: those with something of the places that are named. Pure. */
-export function blamedFor(messages: string, sources: Configured['sources']): ReadonlySet<string> {
+export function blamedFor(messages: string, texts: Configured['texts']): ReadonlySet<string> {
   const places = [...messages.matchAll(/^(.*):(\d+):(\d+): error: /gm)].map(
     ([, file = '', line, column]) => `"${file}":${line}:${column}`,
   );
   return new Set(
-    [...sources].flatMap(([name, source]) => {
-      const text = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
+    [...texts].flatMap(([name, own]) => {
+      const text = Buffer.from(own.buffer, own.byteOffset, own.byteLength);
       const isIn = (place: string) => {
         const at = text.indexOf(place);
         // Of a longer number it is only the beginning.

@@ -1,14 +1,18 @@
 // What a compile with substitutes is told, and what it says about them.
 
-/** The flag that substitutes one executable by the file with its edited source. */
-export const substituteFlag = (name: string, path: string): string =>
-  `--iree-hal-substitute-executable-source=${name}=${path}`;
+/** What of an executable is edited: its source, or that after the compiler has configured all of its operations. */
+export type SubstitutePhase = 'source' | 'configuration';
+
+/** The flag that substitutes one executable by the file with what was edited of it. */
+export const substituteFlag = ({ name, path, phase }: SubstituteFile): string =>
+  `--iree-hal-substitute-executable-${phase}=${name}=${path}`;
 
 /** A file of ours that an executable is substituted by. */
 export interface SubstituteFile {
   /** Of the executable. */
   readonly name: string;
   readonly path: string;
+  readonly phase: SubstitutePhase;
 }
 
 /**

@@ -8,18 +8,19 @@ import { askCompiler } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
 import { dispatchesOf } from '../input/dispatches.ts';
+import { otherDigests } from '../input/other-dispatches.ts';
 import { ELIDED } from '../input/survey.ts';
 import { matchKey, workloadOf } from '../workload/workload.ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
 import { withTrailingFlags } from '../compiler/command.ts';
-import { configuredSource, readSources, sourcesTo } from './executable-sources.ts';
+import {
+  configuredExecutable,
+  readTexts,
+  textsTo,
+  type ExecutableTexts,
+  type Substitute,
+} from './executable-sources.ts';
 import type { DispatchEntry, GeneratedEntry } from './plan.ts';
-
-/** An executable that takes the place of the compiler's own of that name. */
-export interface Substitute {
-  readonly name: string;
-  readonly source: Uint8Array;
-}
 
 /**
  * An executable's source with the configuration on its operation; null when it holds none of the entries, or several
@@ -41,7 +42,7 @@ export function editedExecutable(
   });
   return name === undefined || others.length > 0 || found.length !== 1
     ? null
-    : { name, source: applyInsertions(source, found) };
+    : { name, phase: 'source', text: applyInsertions(source, found) };
 }
 
 /** What the compiler is asked with. */
@@ -63,9 +64,9 @@ export async function makeSubstitutes(
   release: Release,
   options: SourceOptions,
 ): Promise<Substitute[] | null> {
-  const sources = await executableSources(executable, argv, options);
+  const texts = await executableTexts(executable, argv, options);
   return (
-    sources && [...sources.values()].flatMap((source) => editedExecutable(source, entries, release) ?? [])
+    texts && [...texts.sources.values()].flatMap((source) => editedExecutable(source, entries, release) ?? [])
   );
 }
 
@@ -74,7 +75,7 @@ export async function makeSubstitutes(
  * @param argv the command with everything else that is injected
  * @param changesProgram whether that changes what executables there are: they are told by the texts of their dispatches then, for the
  *   compiler counts in another way
- * @param known sources of the executables in the program that the command makes, where somebody has them
+ * @param known texts of the executables in the program that the command makes, where somebody has them
  */
 export async function makeDispatchSubstitutes(
   executable: string,
@@ -83,21 +84,14 @@ export async function makeDispatchSubstitutes(
   release: Release,
   options: SourceOptions,
   changesProgram: boolean,
-  known: ReadonlyMap<string, Uint8Array> | null,
+  known: ExecutableTexts | null,
 ): Promise<Substitute[] | null> {
   const wanted = changesProgram
     ? await namesByText(executable, argv, entries, options)
     : entries.flatMap((entry) => entry.executables.map((name) => [name, entry] as const));
   if (wanted === null || wanted.length === 0) return wanted && [];
-  const sources = known ?? (await executableSources(executable, argv, options));
-  return (
-    sources &&
-    wanted.flatMap(([name, entry]) => {
-      const source = sources.get(name);
-      const edited = source && configuredSource(source, entry, release);
-      return edited ? [{ name, source: edited }] : [];
-    })
-  );
+  const texts = known ?? (await executableTexts(executable, argv, options));
+  return texts && wanted.flatMap(([name, entry]) => configuredExecutable(texts, name, entry, release) ?? []);
 }
 
 /** The names that executables have with everything else that is injected; null when the compiler does not get that far. */
@@ -115,8 +109,9 @@ async function namesByText(
     const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
     if (code !== 0) return null;
     const byDigest = new Map(entries.map((entry) => [entry.digest, entry]));
-    return dispatchesOf(readFileSync(flow)).flatMap(({ executable: name, form }) => {
-      const entry = byDigest.get(form.workload.context?.digest ?? '');
+    const text = readFileSync(flow);
+    return [...dispatchDigests(text), ...otherDigests(text)].flatMap(([name, digest]) => {
+      const entry = byDigest.get(digest);
       return entry === undefined ? [] : [[name, entry] as const];
     });
   } finally {
@@ -124,19 +119,24 @@ async function namesByText(
   }
 }
 
-/** The sources of all executables by name; null when the compiler does not get that far or there is no place for them. */
-async function executableSources(
+/** Executables whose root is tuned in its dispatch, by digests of these. */
+const dispatchDigests = (flow: Uint8Array) =>
+  dispatchesOf(flow).map(
+    ({ executable, form }) => [executable, form.workload.context?.digest ?? ''] as const,
+  );
+
+/** The texts of all executables; null when the compiler does not get that far or there is no place for them. */
+async function executableTexts(
   executable: string,
   argv: readonly string[],
   options: SourceOptions,
-): Promise<ReadonlyMap<string, Uint8Array> | null> {
+): Promise<ExecutableTexts | null> {
   const folder = makeScratchFolder(options.cacheDirectory, 'sources');
   if (folder === null) return null;
   try {
-    const sources = join(folder, 'sources');
-    const flags = [...sourcesTo(sources), '-o', join(folder, 'module.out')];
+    const flags = [...textsTo(folder), '-o', join(folder, 'module.out')];
     const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
-    return code === 0 ? readSources(sources) : null;
+    return code === 0 ? readTexts(folder) : null;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

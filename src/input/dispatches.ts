@@ -83,7 +83,7 @@ export function executableAt(flow: Uint8Array): (offset: number) => string | nul
   return (offset) => executables.find(({ start, end }) => start <= offset && offset < end)?.name ?? null;
 }
 
-interface Executable {
+export interface Executable {
   readonly name: string;
   readonly start: number;
   readonly end: number;
@@ -91,7 +91,8 @@ interface Executable {
   readonly function: { readonly start: number; readonly end: number; readonly text: string } | null;
 }
 
-function executablesOf(text: string): Executable[] {
+/** The executables of a program at the end of `flow`. */
+export function executablesOf(text: string): Executable[] {
   const begin = /^ {2}flow\.executable private @([\w.$-]+) \{$/gm;
   return [...text.matchAll(begin)].map(({ 1: name, index: start }): Executable => {
     const close = /\n {2}\}(?: loc\([^\n]*)?\n/g;
@@ -176,7 +177,7 @@ interface Signature {
  * Types of a function's arguments, of which the last one is written, as a whole or in part, or the last ones as a whole; null
  * where they are anything else.
  */
-function signatureOf(text: string): Signature | null {
+export function signatureOf(text: string): Signature | null {
   const list = /@dispatch\((.*)\)(?: attributes \{[^\n]*\})? \{\n/.exec(text)?.[1];
   if (list === undefined || list === '') return null;
   const all = list.split(/, (?=%)/).map((one) => {
@@ -260,7 +261,7 @@ function sitesOf(text: string): Map<string, Site[]> {
   return sites;
 }
 
-const bytesOf = (shape: readonly number[], elementType: string): number =>
+export const bytesOf = (shape: readonly number[], elementType: string): number =>
   Math.ceil((shape.reduce((product, size) => product * size, 1) * elementBits(elementType)) / 8);
 
 /**

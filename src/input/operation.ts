@@ -7,6 +7,7 @@ import {
   workloadOf,
   type OperationWorkload,
   type Workload,
+  type WorkloadForm,
 } from '../workload/workload.ts';
 
 /** Where an operation stands. */
@@ -80,7 +81,7 @@ export function classify(
  */
 export function tunable(
   place: Place,
-  generated: Pick<OperationWorkload, 'workload' | 'loops'>,
+  generated: WorkloadForm,
   written: OperationWorkload | null,
   sizes: TunedSizes,
   executables?: readonly string[],

@@ -4,7 +4,7 @@ import { flagIsOn } from '../compiler/index.ts';
 import type { Convolution } from '../form/convolution.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
 import { elementTypeConversion } from './conversion.ts';
-import { isBoundByMemory, mayBecomeWork } from '../workload/workload.ts';
+import { dispatchOf, isBoundByMemory, isOperationWork, mayBecomeWork } from '../workload/workload.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Input } from './input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -61,7 +61,7 @@ export async function operationsOf(
   if (isLinalg) {
     const operations = classify(found, sizes, elementTypeConversion(command.arguments));
     const asWritten = { operations, surveyed: false, waitedSeconds: 0, convolutions: [] };
-    const open = isOpen(found, operations);
+    const open = isOpen(bytes, found, operations);
     // What is skipped stays skipped then, so there is nothing to remember.
     if (splits || (!open && !operations.some(isTunable))) return asWritten;
     const identity = inputIdentity(command, await digest());
@@ -105,12 +105,23 @@ export function operationsAsWritten(
   const found = parse(bytes, { splitInputFile: splits }).operations;
   if (found.some(({ kind }) => kind === 'to-normalise')) return null;
   const operations = classify(found, sizes, elementTypeConversion(args));
-  return isOpen(found, operations) && !splits && !ownPreprocessing ? null : operations;
+  return isOpen(bytes, found, operations) && !splits && !ownPreprocessing ? null : operations;
 }
 
 /** Whether the text leaves open what records are about. */
-const isOpen = (found: readonly Operation[], operations: readonly InputOperation[]): boolean =>
-  found.some(mayBecomeWork) || isReadFromMemory(operations);
+const isOpen = (
+  bytes: Uint8Array,
+  found: readonly Operation[],
+  operations: readonly InputOperation[],
+): boolean => found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatches(bytes);
+
+/** Operations that become dispatches which are tuned as a whole. */
+const AS_WHOLE = ['linalg.softmax', 'linalg.reduce', 'linalg.pooling_', 'iree_linalg_ext.'];
+
+function hasDispatches(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return AS_WHOLE.some((name) => text.includes(name));
+}
 
 /**
  * The same input with what the compiler makes of its operations; null when that cannot be found out.
@@ -208,11 +219,14 @@ function fromSurvey(
   const { name, index, location, skipped, generated, written, executables } = surveyed;
   const place = { name, operation: index === null ? null : (found[index] ?? null), location };
   if (skipped !== null) return { place, skipped, alike: generated && { ...generated, written } };
-  const { context, ...alone } = generated!.workload;
+  const { workload, loops } = generated!;
   // Only the very executable that a dispatch becomes can be given what was measured for it.
-  if (context === undefined || inject === 'auto' || inject === 'substitute')
-    return tunable(place, generated!, written, sizes, executables);
-  return context.dispatch!.isStrided
+  if (dispatchOf(workload) === null || inject === 'auto' || inject === 'substitute')
+    return tunable(place, { workload, loops }, written, sizes, executables);
+  if (!isOperationWork(workload))
+    return { place, skipped: `dispatches are out of reach (inject=${inject})`, alike: null };
+  const { context, ...alone } = workload;
+  return context!.dispatch!.isStrided
     ? { place, skipped: `operands with strides are out of reach (inject=${inject})`, alike: null }
-    : tunable(place, { ...generated!, workload: alone }, written, sizes, executables);
+    : tunable(place, { loops, workload: alone }, written, sizes, executables);
 }

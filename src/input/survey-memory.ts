@@ -5,6 +5,7 @@ import { isDispatch } from '../workload/contraction/dispatch.ts';
 import {
   isWorkload,
   workloadRank,
+  type OperationWork,
   type OperationWorkload,
   type Workload,
   type WorkloadForm,
@@ -80,7 +81,7 @@ function isSurveyedOperation(value: unknown): value is SurveyedOperation {
 
 /** A workload, with its dispatch where it is in one. */
 function isMeasurable(value: unknown): value is Workload {
-  const { context, ...workload } = (value ?? {}) as Partial<Workload>;
+  const { context, ...workload } = (value ?? {}) as Partial<OperationWork>;
   if (context === undefined) return isWorkload(value);
   return isWorkload({ ...workload, context: { digest: context.digest } }) && isDispatch(context.dispatch);
 }

@@ -15,11 +15,11 @@ import {
   writtenForm,
   type OperationWorkload,
   type SkippedOperation,
-  type WorkloadForm,
+  type MatchedForm,
 } from '../workload/workload.ts';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, type Operation } from 'mlir-parser-ts';
+import { parse, symbolsOf, type Operation } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
@@ -28,6 +28,7 @@ import { convolutionKey, readConvolution, type Convolution } from '../form/convo
 import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
+import { otherDispatches, type OtherDispatch } from './other-dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
 
 /** Carries the number of an operation's form through the compiler's optimisations. */
@@ -50,7 +51,7 @@ interface Written {
 }
 
 /** An operation as code is generated for it. */
-interface Generated extends WorkloadForm {
+interface Generated extends MatchedForm {
   readonly name: string;
   /** The places in the input that it was made of. */
   readonly locations: Set<string>;
@@ -128,12 +129,22 @@ export async function surveyInput(
       value: `${i} : i64`,
     }));
     writeFileSync(spec, preprocessingSpec(marks));
-    const flow = await compileTo('flow', forms.length > 0 ? preprocessingFlags(spec) : []);
+    const marking = forms.length > 0 ? preprocessingFlags(spec) : [];
+    const dumps = join(folder, 'configured');
+    mkdirSync(dumps);
+    const configuring = `--iree-hal-dump-executable-configurations-to=${dumps}`;
+    const [flow] = await Promise.all([
+      compileTo('flow', marking),
+      // With data tiling the program has other dispatches.
+      options.dataTiling ? null : compileTo('executable-configurations', [...marking, configuring]),
+    ]);
     if (flow === null) return null;
-    // With data tiling the program has other ones.
     const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
+    const generated = generatedFrom(flow, dispatches);
+    const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
+    const others = options.dataTiling ? [] : otherDispatches(flow, readConfigurations(dumps), taken);
     return {
-      operations: match(written, forms, generatedFrom(flow, dispatches)),
+      operations: [...match(written, forms, generated), ...others.map(surveyedDispatch)],
       convolutions,
     };
   } catch {
@@ -143,6 +154,22 @@ export async function surveyInput(
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Texts of configured executables by name. */
+function readConfigurations(folder: string): Map<string, string> {
+  const texts = readdirSync(folder).map((file) => readFileSync(join(folder, file)));
+  return new Map(
+    texts.flatMap((text) => {
+      const [name, ...others] = symbolsOf(text, 'hal.executable');
+      return name === undefined || others.length > 0 ? [] : [[name, text.toString('latin1')] as const];
+    }),
+  );
+}
+
+const surveyedDispatch = ({ workload, executables }: OtherDispatch): SurveyedOperation => ({
+  ...{ name: workload.name, index: null, location: null, skipped: null, written: null, executables },
+  generated: { workload, loops: [...workload.dimensions.keys()] },
+});
 
 function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): Written[] {
   return operations.map((operation, index) => ({

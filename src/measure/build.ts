@@ -1,5 +1,5 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
-import { candidatePhase, hasConstants, type Workload } from '../workload/workload.ts';
+import { candidatePhase, hasConstants, type OperationWork } from '../workload/workload.ts';
 import { availableParallelism } from 'node:os';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const FEW_THREADS = 2;
 /** Compiles `candidates` together as `name`.vmfb; refused ones are left out and the rest compiled again. */
 export async function buildCandidates(
   toolchain: Toolchain,
-  workload: Workload,
+  workload: OperationWork,
   candidates: readonly Candidate[],
   name: string,
 ): Promise<Build> {
@@ -92,7 +92,7 @@ const SECONDS_TO_A_PHASE = 10;
 /** Text of a module with one operation of this configuration after a phase of the compiler; null when it does not get there. */
 export async function textAfter(
   toolchain: Toolchain,
-  workload: Workload,
+  workload: OperationWork,
   configuration: Configuration,
   phase: string,
 ): Promise<Uint8Array | null> {
@@ -107,7 +107,7 @@ export async function textAfter(
 
 async function compileOnce(
   toolchain: Toolchain,
-  workload: Workload,
+  workload: OperationWork,
   candidates: readonly Candidate[],
   name: string,
 ): Promise<{ module: string | null; blamed: Map<string, string> }> {

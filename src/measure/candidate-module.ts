@@ -14,7 +14,7 @@ import {
   operandsText,
   resultTypeOf,
   staticForms,
-  type Workload,
+  type OperationWork,
 } from '../workload/workload.ts';
 
 export interface Candidate {
@@ -32,7 +32,7 @@ export interface Candidate {
  * What inexact results are judged by: the same work on the same operands, in a type in which it is exact. None where
  * results are exact in their own.
  */
-export function truthOf(workload: Workload): Candidate[] {
+export function truthOf(workload: OperationWork): Candidate[] {
   const exact = exactTypeOf(workload);
   return exact === null ? [] : [{ ...stockCandidate('truth'), sumsIn: exact }];
 }
@@ -43,7 +43,7 @@ export const stockCandidate = (name: string): Candidate => ({ name, attribute: n
 export function candidateOf(
   name: string,
   configuration: Configuration,
-  workload: Workload,
+  workload: OperationWork,
   release: Release,
 ): Candidate {
   const directive = directiveOf(configuration, candidateLoops(workload), release);
@@ -51,19 +51,19 @@ export function candidateOf(
 }
 
 /** Functions of a candidate: one, or one for each combination of sizes that a workload with dynamic dimensions is tuned at. */
-export const functionNames = (workload: Workload, candidate: string): string[] =>
+export const functionNames = (workload: OperationWork, candidate: string): string[] =>
   isDynamic(workload) ? staticForms(workload).map((_, i) => `${candidate}_at${i}`) : [candidate];
 
 export const EMPTY_MODULE = 'module {\n}\n';
 
 /** Text of a module that says, too, by what functions of another one a workload's operands are filled. */
-export function declaringFillers(text: string, workload: Workload): string {
+export function declaringFillers(text: string, workload: OperationWork): string {
   const end = text.lastIndexOf('}');
   return `${text.slice(0, end)}${fillerDeclarations(fillersOf(workload))}${text.slice(end)}`;
 }
 
 /** Text of a module for candidates of a workload, without anything but what fills their operands. */
-export const moduleWithFillers = (workload: Workload): string =>
+export const moduleWithFillers = (workload: OperationWork): string =>
   `module {\n${fillerDefinitions(fillersOf(workload))}}\n`;
 
 /**
@@ -72,7 +72,7 @@ export const moduleWithFillers = (workload: Workload): string =>
  * declared there, or defined, as it is when left out
  */
 export function candidateModule(
-  workload: Workload,
+  workload: OperationWork,
   candidates: readonly Candidate[],
   around: string = moduleWithFillers(workload),
 ): string {

@@ -1,5 +1,5 @@
 // How long candidates take, each at every combination of sizes that its workload is tuned at.
-import type { Workload } from '../workload/workload.ts';
+import type { OperationWork } from '../workload/workload.ts';
 import { benchmark, type BenchmarkOptions } from './benchmark.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
@@ -19,7 +19,7 @@ export interface CandidateTimings {
  */
 export async function timeCandidates(
   toolchain: Toolchain,
-  workload: Workload,
+  workload: OperationWork,
   module: string,
   candidates: readonly string[],
   options: BenchmarkOptions,

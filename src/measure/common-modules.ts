@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fillersModule, type Values } from '../workload/fillers.ts';
-import { fillersOf, type Workload } from '../workload/workload.ts';
+import { fillersOf, type OperationWork } from '../workload/workload.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
 
 /** What it takes to compile something. */
@@ -24,7 +24,7 @@ const made = new Map<string, Promise<string | null>>();
  */
 export async function loadedWith(
   toolchain: Compiling,
-  workload: Workload,
+  workload: OperationWork,
   module: string,
   values: Values = 'exact',
 ): Promise<string[] | null> {
@@ -35,7 +35,7 @@ export async function loadedWith(
 /** Path of the module that fills a workload's operands; null when it cannot be compiled. */
 export const compiledFillers = (
   toolchain: Compiling,
-  workload: Workload,
+  workload: OperationWork,
   values: Values,
 ): Promise<string | null> =>
   compiled(toolchain, fillersModule(fillersOf(workload), values), [NO_CONVERSION], 'vmfb');

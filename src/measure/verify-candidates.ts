@@ -1,5 +1,5 @@
 // Whether candidates compute what the default does: the very functions that are timed, on exact and on full values.
-import { candidatePhase, resultTypeOf, staticForms, type Workload } from '../workload/workload.ts';
+import { candidatePhase, resultTypeOf, staticForms, type OperationWork } from '../workload/workload.ts';
 import type { Build } from './build.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
@@ -25,7 +25,7 @@ export type Verification =
  */
 export async function verifyCandidates(
   toolchain: Toolchain,
-  workload: Workload,
+  workload: OperationWork,
   { module, built }: Build,
   stock: string,
   names: readonly string[],

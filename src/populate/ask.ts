@@ -12,11 +12,13 @@ import { placeOf } from '../store/subject.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import type { TuningResult } from '../tuning/result.ts';
 import { isUnfinished, isWorthAnotherTry, whyUndecided } from '../tuning/undecided.ts';
-import { isKindOfWork, workloadRank } from '../workload/workload.ts';
+import { dispatchOf, isOperationWork, isKindOfWork, workloadRank } from '../workload/workload.ts';
 import type { Asked, LeftOut, Standing } from './plan.ts';
 import { shapeModule } from './shape-module.ts';
 import type { ListedShape } from './shape-list.ts';
 import type { PopulationSite } from './site.ts';
+
+const UNKNOWN_WORK = 'this version does not know such work';
 
 /** What is asked for at one site. */
 export interface Questions {
@@ -150,20 +152,20 @@ export function askedOfMisses(
       const workload = knowledge.store.subject(miss)?.workloadForm;
       const reason =
         workload === undefined || !isKindOfWork(workload.kind)
-          ? 'this version does not know such work'
-          : workload.context === undefined
+          ? UNKNOWN_WORK
+          : dispatchOf(workload) === null
             ? null
             : 'it is measured in its program: populate the model';
-      if (reason !== null) {
-        skipped.push({ what: miss.workload, site: index, source, reason });
+      if (reason !== null || workload === undefined || !isOperationWork(workload)) {
+        skipped.push({ what: miss.workload, site: index, source, reason: reason ?? UNKNOWN_WORK });
         continue;
       }
       const loops = [...Array(workloadRank(workload!)).keys()];
-      const form = { workload: workload!, loops, writtenLoops: loops };
+      const form = { workload, loops, writtenLoops: loops };
       counts.set(miss.workload, miss.count);
       operations.push({
         ...{ place: { name: miss.workload, operation: null, location: null }, key: miss.workload },
-        ...{ workload: workload!, loops, written: form },
+        ...{ workload, loops, written: form },
       });
     }
     for (const { work, standing } of knownOf({ reading: at.reading, operations }, at, knowledge).values())

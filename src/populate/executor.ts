@@ -7,7 +7,7 @@ import type { Input } from '../input/input.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { tuneWorkloads } from '../tuning/tune-workloads.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
-import { workloadKey } from '../workload/workload.ts';
+import { isOperationWork, workloadKey } from '../workload/workload.ts';
 import { knownOf, type Knowledge } from './ask.ts';
 import type { Planned } from './plan.ts';
 import type { Executor, Prepared } from './populate.ts';
@@ -112,6 +112,7 @@ export function alone(
   operation: TunableOperation,
   { rhsConstant }: Pick<Shape, 'rhsConstant'>,
 ): TunableOperation {
+  if (!isOperationWork(operation.workload)) return operation;
   const { context, ...workload } = operation.workload;
   if (context === undefined) return operation;
   const own = { ...workload, constantRhs: rhsConstant };

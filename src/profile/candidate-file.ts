@@ -3,7 +3,7 @@ import { backendOf, configurationKey } from '../backend/index.ts';
 import { isDefault } from '../backend/configuration.ts';
 import type { Site } from '../site/site.ts';
 import { candidateModule, candidateOf } from '../measure/candidate-module.ts';
-import { candidatePhase, workloadKey } from '../workload/workload.ts';
+import { candidatePhase, workloadKey, type OperationWork } from '../workload/workload.ts';
 import { configurationName, type Measurement } from './measurement.ts';
 
 /** Where it lies below the folder of all candidates. */
@@ -15,7 +15,7 @@ export const candidatePath = ({ operation, configuration }: Measurement): string
  * @param around text of the module that the function is added to, as it is in its phase
  */
 export function candidateText(
-  { workload, configuration }: Measurement,
+  { workload, configuration }: Pick<Measurement, 'configuration'> & { readonly workload: OperationWork },
   { flags, compiler }: Pick<Site, 'flags' | 'compiler'>,
   around: string,
 ): string {

@@ -7,10 +7,19 @@ import {
   type OperandForm,
 } from '../workload/contraction/contraction.ts';
 import { elementBits } from '../workload/element-type.ts';
-import { staticForms, workloadFlops, type Workload } from '../workload/workload.ts';
+import type { DispatchDimension, DispatchWork } from '../workload/dispatch/dispatch-work.ts';
+import {
+  dispatchOf,
+  isOperationWork,
+  staticForms,
+  workloadBytes,
+  workloadFlops,
+  type OperationWork,
+  type Workload,
+} from '../workload/workload.ts';
 
 export interface ProfiledOperation {
-  readonly kind: 'matmul' | 'matmul_splitk' | 'batch_matmul' | 'conv2d';
+  readonly kind: 'matmul' | 'matmul_splitk' | 'batch_matmul' | 'conv2d' | 'dispatch';
   /** Such as `matmul_512x256x128_f32t_f32t_f32t`. */
   readonly name: string;
   /** Of one execution; over the sizes of dynamic dimensions their geometric mean. */
@@ -46,12 +55,30 @@ export function operationsOf(
 }
 
 /** What makes another workload of the same sizes, types and layouts. */
-const moreOf = ({ constantRhs, context }: Workload): string[] => [
-  ...(constantRhs ? ['rhs_constant'] : []),
-  ...(context === undefined ? [] : [`in_${context.digest.slice(0, 8)}`]),
+const moreOf = (workload: Workload): string[] => [
+  ...(isOperationWork(workload) && workload.constantRhs ? ['rhs_constant'] : []),
+  ...(dispatchOf(workload) === null ? [] : [`in_${dispatchOf(workload)!.slice(0, 8)}`]),
 ];
 
+/** A dispatch by what the compiler calls it: rows are what its workgroups divide, and k what these sum up. */
+function dispatchOperation(workload: DispatchWork): ProfiledOperation {
+  const along = (kind: DispatchDimension['kind']) =>
+    String(
+      workload.dimensions.reduce((product, one) => (one.kind === kind ? product * one.size : product), 1),
+    );
+  const type = `${typeName(workload.elementType)}t`;
+  return {
+    kind: 'dispatch',
+    name: workload.name,
+    bytes: workloadBytes(workload),
+    flops: workloadFlops(workload),
+    ...{ batchCount: '1', m: along('m'), n: '1', k: along('k') },
+    ...{ lhs: type, rhs: type, result: type, splitKSlices: null },
+  };
+}
+
 function operationOf(workload: Workload, splitKSlices: number | null): ProfiledOperation {
+  if (!isOperationWork(workload)) return dispatchOperation(workload);
   const kind = kindOf(workload, splitKSlices);
   const isBatched = kind === 'batch_matmul';
   const slices = kind === 'matmul_splitk' ? splitKSlices : null;
@@ -74,7 +101,10 @@ function operationOf(workload: Workload, splitKSlices: number | null): ProfiledO
   };
 }
 
-function kindOf({ dimensions, windows }: Workload, splitKSlices: number | null): ProfiledOperation['kind'] {
+function kindOf(
+  { dimensions, windows }: OperationWork,
+  splitKSlices: number | null,
+): ProfiledOperation['kind'] {
   if (windows !== undefined) return 'conv2d';
   if (dimensions.some(({ kind }) => kind === 'batch')) return 'batch_matmul';
   return splitKSlices === null ? 'matmul' : 'matmul_splitk';
@@ -83,7 +113,7 @@ function kindOf({ dimensions, windows }: Workload, splitKSlices: number | null):
 const sizeText = ({ size, sizes }: Dimension) => sizes?.join('-') ?? String(size);
 
 /** Of all dimensions of a kind: their product where it is one number, and a name that tells them apart. */
-function sizesAlong({ dimensions }: Workload, kind: DimensionKind): { size: string; name: string } {
+function sizesAlong({ dimensions }: OperationWork, kind: DimensionKind): { size: string; name: string } {
   const own = dimensions.filter((dimension) => dimension.kind === kind);
   const name = own.length === 0 ? '1' : own.map(sizeText).join('.');
   const isStatic = own.every(({ sizes }) => sizes === undefined);
@@ -92,7 +122,7 @@ function sizesAlong({ dimensions }: Workload, kind: DimensionKind): { size: stri
 
 /** Type and layout of an operand. Rows are contiguous where its dimensions lie in this order of kinds. */
 function operandName(
-  { dimensions }: Workload,
+  { dimensions }: OperationWork,
   { elementType, dimensions: own }: OperandForm,
   rowMajor: readonly DimensionKind[],
 ): string {
@@ -104,7 +134,7 @@ function operandName(
 /** Profilers say whether an integer has a sign; those without one are taken to have one here. */
 const typeName = (type: string): string => type.replace(/^s?i(?=\d)/, 's').replace(/^ui(?=\d)/, 'u');
 
-function bytesOf(workload: Workload): number {
+function bytesOf(workload: OperationWork): number {
   const { lhs, rhs, accumulator } = workload;
   const bits = [lhs, rhs, accumulator].map((operand) =>
     extentsOf(workload, operand).reduce((product, size) => product * size, elementBits(operand.elementType)),

@@ -11,6 +11,7 @@ const KIND_NAMES: Readonly<Record<ProfiledOperation['kind'], string>> = {
   matmul_splitk: 'OperationKind.SplitkMatmul',
   batch_matmul: 'OperationKind.BatchMatmul',
   conv2d: 'OperationKind.Conv2d',
+  dispatch: 'OperationKind.Dispatch',
 };
 
 /** Names and values in the order of the CSV. */

@@ -1,4 +1,5 @@
 // What a program that was run says of its own dispatches takes the place of what was measured of them by themselves. Pure.
+import { dispatchOf } from '../workload/workload.ts';
 import { gainOf, isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { Evidence } from '../store/store.ts';
 import type { ComparedWorkload } from './slower.ts';
@@ -37,7 +38,7 @@ export function seenInProgram(
   const { tunable, configuration, evidence: before, record } = decision;
   const own = workloads.find(({ key }) => key === tunable.key);
   if (own === undefined || before === null || record?.device !== device) return null;
-  if (tunable.workload.context === undefined || own.comparison.low <= 1) return null;
+  if (dispatchOf(tunable.workload) === null || own.comparison.low <= 1) return null;
   const evidence = evidenceOf(before, own);
   return { ...decision, evidence, reason: `${gainOf(configuration, evidence)}, as its program shows` };
 }

@@ -1,9 +1,9 @@
 // Rules of a transform-dialect module: which operations get which attribute.
-import { matcherOf, matchKey, type WorkloadForm } from '../workload/workload.ts';
+import { matcherOf, matchKey, type MatchedForm } from '../workload/workload.ts';
 
 /** An attribute for the operations of one form. */
 export interface Annotation {
-  readonly form: WorkloadForm;
+  readonly form: MatchedForm;
   readonly attribute: string;
   /** The attribute's value, as text. */
   readonly value: string;

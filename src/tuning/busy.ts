@@ -2,10 +2,10 @@
 import { buildCandidates } from '../measure/build.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
-import type { Workload } from '../workload/workload.ts';
+import type { OperationWork } from '../workload/workload.ts';
 
 /** Done as soon as it is begun. */
-const TINY: Workload = {
+const TINY: OperationWork = {
   kind: 'contraction',
   dimensions: [
     { kind: 'm', size: 4 },

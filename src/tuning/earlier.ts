@@ -4,7 +4,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { type SearchSpace, without } from '../search/space.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { Store, Subject, Trial, TuningRecord } from '../store/store.ts';
-import { workloadKey } from '../workload/workload.ts';
+import { isOperationWork, workloadKey } from '../workload/workload.ts';
 
 /** Earlier searches' best configurations that a new search begins with. */
 const SEEDS = 4;
@@ -18,8 +18,10 @@ export function markedIn(store: Store, subject: Subject): (configuration: Config
 /** What was measured before; nothing of a dispatch, then what was of its workload alone, as a place to begin. */
 export function earlierTrials(store: Store, subject: Subject): Trial[] {
   const own = store.trials(subject);
-  const { context, ...alone } = subject.workloadForm;
-  return own.length > 0 || context === undefined
+  const { workloadForm } = subject;
+  if (own.length > 0 || !isOperationWork(workloadForm)) return own;
+  const { context, ...alone } = workloadForm;
+  return context === undefined
     ? own
     : store.trials({ ...subject, workload: workloadKey(alone) });
 }

@@ -8,7 +8,7 @@ import type { Toolchain } from '../measure/toolchain.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { verifyCandidates } from '../measure/verify-candidates.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import { staticForms, type Workload } from '../workload/workload.ts';
+import { staticForms, type OperationWork } from '../workload/workload.ts';
 import type { ExpectedSeconds, FailedFinalist, Finalist, Finals } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import { DEFAULT_NAME, type CompiledTogether } from './screen.ts';
@@ -112,7 +112,7 @@ export function finalsSeconds(
  */
 export async function prepareFinals(
   toolchain: Toolchain,
-  workload: Workload,
+  workload: OperationWork,
   configurations: readonly Configuration[],
   expected: ExpectedSeconds,
   isBrief: boolean,

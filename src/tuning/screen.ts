@@ -8,7 +8,7 @@ import type { Placement } from '../measure/benchmark.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import type { Workload } from '../workload/workload.ts';
+import type { OperationWork } from '../workload/workload.ts';
 import type { Batch, BatchProcess, ReadyBatch, Screened } from './bench.ts';
 import { isTooBusy } from './busy.ts';
 import { DOES_NOT_RUN } from './undecided.ts';
@@ -74,13 +74,13 @@ export interface CompiledTogether {
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
   readonly #toolchain: Toolchain;
-  readonly #workload: Workload;
+  readonly #workload: OperationWork;
   readonly #compiled: CompiledTogether[] = [];
   #batches = 0;
   /** Of the default at each size, median seconds; empty until the first batch has run. */
   #defaults: readonly number[] = [];
 
-  constructor(toolchain: Toolchain, workload: Workload) {
+  constructor(toolchain: Toolchain, workload: OperationWork) {
     this.#toolchain = toolchain;
     this.#workload = workload;
   }

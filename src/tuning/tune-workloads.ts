@@ -19,7 +19,7 @@ import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
-import { likelyCost, type Workload } from '../workload/workload.ts';
+import { isOperationWork, likelyCost, type Workload } from '../workload/workload.ts';
 import { realBench } from './real-bench.ts';
 import type { TuningResult } from './result.ts';
 import { shareOf } from './share.ts';
@@ -201,7 +201,11 @@ export async function tuneWorkloads(
   let overdue: AbortSignal | null = null;
   try {
     const share = shareOf(end - clock(), works.length);
-    const left = works.filter((work) => !takeOver(work, share));
+    // A dispatch is only tuned in its program.
+    const left = works.flatMap((work) => {
+      const { workload } = work;
+      return isOperationWork(workload) && !takeOver(work, share) ? [{ ...work, workload }] : [];
+    });
     const asked = clock();
     const dispatchSeconds = left.length > FEW ? await options.dispatchSeconds?.() : undefined;
     end += clock() - asked;

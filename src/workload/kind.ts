@@ -47,24 +47,14 @@ export interface CandidateFunction {
   readonly resultType: string;
 }
 
-/** Everything that differs from one kind of work to another. Pure. */
+/** What there is to know of any kind of work. Pure. */
 export interface KindOfWork<W extends { readonly kind: string }> {
-  /** The canonical form of an operation, or the reason why it has none. Dynamic dimensions have no sizes yet. */
-  read(operation: Operation, convert: Convert): OperationForm<W> | Skipped<W>;
-  /** The same of an operation of the compiler's, whatever configuration it already has; null when it has none. */
-  generated(operation: Operation): OperationForm<W> | null;
-  /** The work that a dispatch of the compiler's does around an operation, its operands' strides aside; null for none. */
-  root(operation: Operation): OperationForm<W> | null;
-  /** Whether the compiler may make such work of an operation that is none as it is written. */
-  mayBecome(operation: Operation): boolean;
   /** Readable canonical key, which begins with the name of the kind. */
   key(workload: W): string;
   /** Whether a value, of a database say, is such a workload, down to the last key. */
   isWorkload(value: object): value is W;
   /** Number of iteration dimensions; configurations have a tile for each. */
   rank(workload: W): number;
-  /** Text of a transform-dialect matcher called `name` that gives the attribute `value` to the operations of a form. */
-  matcher(form: Form<W>, name: string, value: string): string;
   /** Whether a size is only known at run time. */
   isDynamic(workload: W): boolean;
   /** The same work with sizes for its dynamic dimensions, or why it cannot be tuned. */
@@ -79,29 +69,44 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   likelyCost(workload: W): number;
   /** Whether it waits for operands that may have to come from memory. */
   isBoundByMemory(workload: W): boolean;
+  /** Digest of the dispatch of a program that it is measured in; null where it is measured by itself. */
+  dispatch(workload: W): string | null;
+  /** Equal for those that a configuration is worth about as much for. */
+  kin(workload: W): string;
+  /** Element type of the result. */
+  resultType(workload: W): string;
+  /** What a database keeps of it. */
+  stored(workload: W): W;
+}
+
+/** A kind whose work is that of one operation: it is read from programs, matched in them, and measured by itself. Pure. */
+export interface KindOfOperation<W extends { readonly kind: string }> extends KindOfWork<W> {
+  /** The canonical form of an operation, or the reason why it has none. Dynamic dimensions have no sizes yet. */
+  read(operation: Operation, convert: Convert): OperationForm<W> | Skipped<W>;
+  /** The same of an operation of the compiler's, whatever configuration it already has; null when it has none. */
+  generated(operation: Operation): OperationForm<W> | null;
+  /** The work that a dispatch of the compiler's does around an operation, its operands' strides aside; null for none. */
+  root(operation: Operation): OperationForm<W> | null;
+  /** Whether the compiler may make such work of an operation that is none as it is written. */
+  mayBecome(operation: Operation): boolean;
+  /** Text of a transform-dialect matcher called `name` that gives the attribute `value` to the operations of a form. */
+  matcher(form: Form<W>, name: string, value: string): string;
   /** Whether one can be what the compiler has made of the other: the same amount of work, summed in the same type. */
   isSameWork(a: W, b: W): boolean;
   /** Whether a workload can be what the compiler made of an operation that is none as it is written. */
   isMadeOf(workload: W, operation: Operation): boolean;
   /** Whether the tiles of a configuration mean the same for both. */
   areTiledAlike(a: W, b: W): boolean;
-  /** Equal for those that a configuration is worth about as much for. */
-  kin(workload: W): string;
-
   /** A workload of the compiler's making, with what only the input tells of the same operation. */
   withInput(made: W, written: W): W;
   /** Whether operands are constants of the program, which may be packed when it is loaded. */
   hasConstants(workload: W): boolean;
-  /** Element type of the result. */
-  resultType(workload: W): string;
   /** A type in which the results are exact; null when they are in their own, or in none. */
   exactType(workload: W): string | null;
   /** For each loop of a candidate's operation, outermost first, the index of the workload's dimension it runs over. */
   candidateLoops(workload: W): readonly number[];
   /** The phase of the compiler at whose end functions of candidates are written; null for text as users write it. */
   candidatePhase(workload: W): string | null;
-  /** What a database keeps of it. */
-  stored(workload: W): W;
   /** What fills the operands. */
   fillers(workload: W): readonly Filler[];
   /** Text of the operands of all static forms, filled when a module is loaded. */

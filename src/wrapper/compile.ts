@@ -134,7 +134,7 @@ export async function injectedCommand(
       route,
       entries,
       dispatches,
-      sources: split?.sources ?? null,
+      texts: split,
     },
     command,
     inspected,
@@ -147,7 +147,7 @@ export async function injectedCommand(
   const { mapMessages } = base;
   return complete({
     ...base,
-    argv: [...substitutes.map(({ name, path }) => substituteFlag(name, path)), ...argv],
+    argv: [...substitutes.map(substituteFlag), ...argv],
     files: [...base.files, ...paths],
     mapMessages: (messages) => withoutNotes(mapMessages?.(messages) ?? messages, substitutes),
   });

@@ -20,15 +20,18 @@ import { earlierTrials, markedIn, seeded, trialElsewhere } from '../tuning/earli
 import { defaultResult, type Searched, type TuningResult } from '../tuning/result.ts';
 import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce, type Known, type Work } from '../tuning/tune-workloads.ts';
-import { isDynamic, kinOf } from '../workload/workload.ts';
+import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
 import type { Callable } from './callable.ts';
 import { offeredBase, plainBase } from './round-bases.ts';
 import { roundBench } from './round-bench.ts';
 import { runnable, type MeasuredProgram } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
 
-/** Fewer workloads are tuned one by one. */
+/** Fewer workloads are tuned one by one, unless one of them is only there in its program. */
 const LEAST_CONTENDERS = 4;
+
+const areEnough = (works: readonly Work[]): boolean =>
+  works.length >= LEAST_CONTENDERS || works.some(({ workload }) => !isOperationWork(workload));
 
 /** The workloads that can be tuned in a program; none where there are too few. */
 export function contendersOf(works: readonly Work[]): readonly Work[] {
@@ -36,7 +39,7 @@ export function contendersOf(works: readonly Work[]): readonly Work[] {
     ({ workload, executables = [], options }) =>
       executables.length > 0 && !isDynamic(workload) && options.only === undefined,
   );
-  return possible.length < LEAST_CONTENDERS ? [] : possible;
+  return areEnough(possible) ? possible : [];
 }
 
 /** An offer to all operations at once is tried where it is for so much of the program's time. */
@@ -90,7 +93,7 @@ export async function tuneInProgram(
     const { contests } = ready;
     const { bench, stock, calls } = await roundBench(plainBase(program, ready, works), contests, program);
     const run = works.filter(({ key }) => stock.workloads.has(key));
-    if (run.length < LEAST_CONTENDERS) return NOTHING;
+    if (!areEnough(run)) return NOTHING;
     const notes = new Map(
       run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site), userName())]),
     );

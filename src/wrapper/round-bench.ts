@@ -85,13 +85,13 @@ export async function roundBench(
   const compile = async (assignment: Assignment, name: string): Promise<RoundModule | RoundFailure> => {
     const own = join(folder, name);
     mkdirSync(own, { recursive: true });
-    const { flags, sources } = configuredWith(split, configured(assignment), release, own);
+    const { flags, texts } = configuredWith(split, configured(assignment), release, own);
     const module = join(own, 'program.vmfb');
     const problem = await run(withTrailingFlags(resumed(split.path), [...flags, '-o', module]));
     const keysOf = (isOwn: (executable: string) => boolean) =>
       new Set([...assignment.keys()].filter((key) => byKey.get(key)!.executables?.some(isOwn) === true));
-    if (problem === null) return { module, missing: keysOf((one) => !sources.has(one)) };
-    const blamed = blamedFor(problem, sources);
+    if (problem === null) return { module, missing: keysOf((one) => !texts.has(one)) };
+    const blamed = blamedFor(problem, texts);
     return { blamed: keysOf((one) => blamed.has(one)) };
   };
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { flagIsOn } from '../compiler/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { matchesGenerated, type DispatchEntry, type GeneratedEntry, type Injection } from '../inject/plan.ts';
+import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import type { SubstituteFile } from '../inject/substitute-flags.ts';
 import type { Inspected } from './inspect.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -19,21 +20,21 @@ export interface Substitution {
   readonly route: Injection['route'];
   readonly entries: readonly GeneratedEntry[];
   readonly dispatches: readonly DispatchEntry[];
-  /** Sources of the executables with everything else that is injected, where somebody has them. */
-  readonly sources: ReadonlyMap<string, Uint8Array> | null;
+  /** Texts of the executables with everything else that is injected, where somebody has them. */
+  readonly texts: ExecutableTexts | null;
 }
 
 /**
  * The files to substitute executables by; null when none can be made.
- * @param write keeps a source in a file and says where
+ * @param write keeps a text in a file and says where
  */
 export async function substituteFiles(
-  { argv, stdin, route, entries, dispatches, sources }: Substitution,
+  { argv, stdin, route, entries, dispatches, texts }: Substitution,
   command: Command,
   { input: { digest }, site }: Inspected,
   decisions: readonly Decision[],
   { env, cacheDirectory }: Surroundings,
-  write: (source: Uint8Array) => string,
+  write: (text: Uint8Array) => string,
 ): Promise<readonly SubstituteFile[] | null> {
   const { compiler, arguments: args } = command;
   const { input } = args;
@@ -57,7 +58,7 @@ export async function substituteFiles(
           site.compiler.release,
           options,
           !matchesGenerated(route),
-          sources,
+          texts,
         );
   const byForm =
     entries.length === 0
@@ -67,7 +68,7 @@ export async function substituteFiles(
   const taken = new Set(byDispatch.map(({ name }) => name));
   const made = [...byDispatch, ...byForm.filter(({ name }) => !taken.has(name))];
   if (made.length === 0) return null;
-  const files = made.map((substitute) => ({ name: substitute.name, path: write(substitute.source) }));
+  const files = made.map(({ name, phase, text }) => ({ name, phase, path: write(text) }));
   substituteMemory.remember(cacheDirectory, { identity, files });
   return files;
 }
@@ -85,6 +86,8 @@ function isSubstituteMemory(value: unknown): value is SubstituteMemory {
 }
 
 function isSubstituteFile(value: unknown): value is SubstituteFile {
-  const { name, path } = (value ?? {}) as Partial<Record<keyof SubstituteFile, unknown>>;
-  return typeof name === 'string' && typeof path === 'string';
+  const { name, path, phase } = (value ?? {}) as Partial<Record<keyof SubstituteFile, unknown>>;
+  return (
+    typeof name === 'string' && typeof path === 'string' && (phase === 'source' || phase === 'configuration')
+  );
 }

@@ -7,8 +7,10 @@ import type { Story } from '../report/story.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
+import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
+import { isOperationWork } from '../workload/workload.ts';
 import type { Inspected } from './inspect.ts';
 import type { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
@@ -109,7 +111,17 @@ async function tuneAtOnce(
   story: Story,
 ): Promise<ProgramTuning> {
   const nothing = { results: new Map<string, never>(), confirmed: null, lacksTime: false };
-  if (!mayRun(surroundings.settings.budgetSeconds)) return nothing;
+  const given = surroundings.settings.budgetSeconds;
+  /** A dispatch is there in its program alone: the same time again tells nothing new of it. */
+  const giveUp = (all: readonly Work[], reason: string) => {
+    for (const work of all)
+      if (!isOperationWork(work.workload))
+        store.noteUndecided(subjectOf(work, program.inspected.site), reason, given);
+  };
+  if (!mayRun(given)) {
+    giveUp(works, 'the budget leaves too little time to run its program');
+    return nothing;
+  }
   const [{ contendersOf, tuneInProgram }, { recordSince }] = await Promise.all([
     import('./program-rounds.ts'),
     import('../tuning/tune-workloads.ts'),
@@ -140,6 +152,8 @@ async function tuneAtOnce(
         story.rounds(progress);
       },
     );
+    const left = open.filter(({ key }) => !results.has(key));
+    if (!lacksTime) giveUp(left, 'its program has shown nothing that is sure');
     return { results: new Map([...known, ...results]), confirmed, lacksTime };
   } finally {
     turn.release();

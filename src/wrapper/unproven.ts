@@ -1,7 +1,7 @@
 // What is left out of a program that nobody had time to look at.
 import { needsOf } from '../backend/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
-import type { Workload } from '../workload/workload.ts';
+import { isOperationWork, type OperationWork } from '../workload/workload.ts';
 import { NO_TIME } from '../program/judge.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 
@@ -30,7 +30,7 @@ export function withoutUnproven(
   };
 }
 
-const elementsOf = ({ dimensions }: Workload, operand: Workload['lhs']): number =>
+const elementsOf = ({ dimensions }: OperationWork, operand: OperationWork['lhs']): number =>
   operand.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
 
 const RISKY = 'the program was not run, and what its operands come from may be slower with';
@@ -44,6 +44,7 @@ export function withoutRisky(decisions: readonly Decision[]): readonly Decision[
   for (const decision of decisions) {
     const { tunable } = decision;
     if (tunable === null || needsOf(decision.configuration) !== null) continue;
+    if (!isOperationWork(tunable.workload)) continue;
     others.push(elementsOf(tunable.workload, tunable.workload.accumulator));
   }
   const risks = new Map<string, string>();
@@ -52,6 +53,7 @@ export function withoutRisky(decisions: readonly Decision[]): readonly Decision[
     const needs = needsOf(decision.configuration);
     if (tunable === null || needs === null) continue;
     const { workload, key } = tunable;
+    if (!isOperationWork(workload)) continue;
     const read = workload.constantRhs ? [workload.lhs] : [workload.lhs, workload.rhs];
     if (read.some((operand) => others.includes(elementsOf(workload, operand))))
       risks.set(key, `${RISKY} ${needs}`);

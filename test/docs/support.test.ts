@@ -16,7 +16,7 @@ import { HOST_FLAGS } from '../../src/site/probe.ts';
 import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { windowedForm } from '../../src/workload/contraction/windows.ts';
 import type { TunedSizes } from '../../src/workload/sizes.ts';
-import { mayBecomeWork, rootFormOf, type Workload } from '../../src/workload/workload.ts';
+import { mayBecomeWork, rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 
 const operationsIn = (text: string): readonly Operation[] => parse(Buffer.from(text)).operations;
@@ -498,7 +498,7 @@ func.func @${name}(%a: ${a!}) -> ${c!} {
 
 /** What is tuned in each function of a program at the end of `flow`. */
 function tunedIn(flow: Buffer): Map<string, string> {
-  const tuned = new Map<string, Workload>(
+  const tuned = new Map<string, OperationWork>(
     dispatchesOf(flow).map(({ executable, form }) => [executable, form.workload]),
   );
   const functions = flow.toString('latin1').matchAll(/^ {2}util\.func public @(\w+)\([^]*?^ {2}\}/gm);

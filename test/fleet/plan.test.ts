@@ -5,9 +5,10 @@ import { planJobs } from '../../src/fleet/plan.ts';
 import { HEARTBEAT_SECONDS, RETRY_SECONDS, SUPERVISION_SECONDS } from '../../src/fleet/boss.ts';
 import type { Subject } from '../../src/store/store.ts';
 import type { Demands } from '../../src/team/team.ts';
-import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { partsOf } from '../team/support.ts';
 import { PLACE, pretendedDevice, wantedOn } from './support.ts';
+import { operationWork } from '../support/operation-work.ts';
 
 const demandsFor = (
   ...wanted: readonly { subject: Subject; builds: number; refused?: string }[]
@@ -31,8 +32,8 @@ const jobFor = ({ workload, workloadForm }: Subject): Job => ({
 
 /** The same work in a dispatch of a program. */
 function inProgram(subject: Subject): Subject {
-  const workloadForm: Workload = {
-    ...subject.workloadForm,
+  const workloadForm: OperationWork = {
+    ...operationWork(subject.workloadForm),
     context: { digest: '0123456789abcdef' },
   };
   return { ...subject, workloadForm, workload: workloadKey(workloadForm) };

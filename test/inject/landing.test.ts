@@ -25,6 +25,7 @@ import { giveAnswers } from '../support/answers.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
+import { operationWork } from '../support/operation-work.ts';
 
 type Size = number | '?';
 const tensor = (sizes: readonly Size[], type = 'f32') => `tensor<${[...sizes, type].join('x')}>`;
@@ -134,7 +135,7 @@ function decisionsFor(input: Uint8Array): Decision[] {
   const sizes = { batch: [2], m: [1, 48], n: [64], k: [32] };
   return classify(parse(input).operations, sizes, convert).map((tunable): Decision => {
     if (!isTunable(tunable)) return skipped(tunable);
-    const space = llvmCpuSpace(tunable.workload, { nativeVectorBytes: 16, threads: 1, wholeProgram: true });
+    const space = llvmCpuSpace(operationWork(tunable.workload), { nativeVectorBytes: 16, threads: 1, wholeProgram: true });
     const configuration = space.configurationAt(space.starts[0]!);
     return {
       place: tunable.place,
@@ -189,7 +190,7 @@ async function land(
     if (injection.route === 'inline') return [];
     if (injection.route !== 'substitute') return specFlags(injection, write);
     const made = await makeSubstitutes(executable, command, injection.entries, release, asking);
-    return made!.map(({ name, source: edited }) => substituteFlag(name, write(edited)));
+    return made!.map(({ name, phase, text }) => substituteFlag({ name, phase, path: write(text) }));
   };
   const argv = [...(await flagsOf()), ...command];
   const landed = await proveLanded(executable, { argv, stdin: undefined }, decisions, wanted, asking);

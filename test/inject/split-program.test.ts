@@ -43,10 +43,13 @@ test.each([
 
 test('each executable of a round that has one gets its configuration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'split-'));
-  const program = { sources: new Map([['f$async_dispatch_0', executable(operation)]]) };
+  const program = {
+    sources: new Map([['f$async_dispatch_0', executable(operation)]]),
+    configured: new Map<string, Uint8Array>(),
+  };
   const wanted = ['f$async_dispatch_0', 'f$async_dispatch_9'].map((one) => ({ ...own, executable: one }));
-  const { flags, sources } = configuredWith(program, wanted, RELEASE, folder);
-  expect([...sources.keys()]).toEqual(['f$async_dispatch_0']);
+  const { flags, texts } = configuredWith(program, wanted, RELEASE, folder);
+  expect([...texts.keys()]).toEqual(['f$async_dispatch_0']);
   const [path = ''] = flags.map((flag) => flag.split('=').at(-1)!);
   expect(flags).toEqual([`--iree-hal-substitute-executable-source=f$async_dispatch_0=${path}`]);
   expect(readFileSync(path, 'utf8')).toContain('compilation_info');

@@ -31,7 +31,7 @@ ${operations}        return
 test('an executable that holds the operation gets its configuration, and keeps its name', () => {
   const edited = editedExecutable(executable(operation()), [entry], [3, 13, 0]);
   expect(edited?.name).toBe('f$async_dispatch_0');
-  const [found] = parse(edited!.source).operations;
+  const [found] = parse(edited!.text).operations;
   expect(found?.attributes.map(({ name }) => name)).toEqual(['compilation_info']);
 });
 
@@ -50,8 +50,8 @@ test('notes about substitutes of ours are taken out of what the compiler says, a
   const missing = (name: string) =>
     `WARNING: iree-hal-substitute-executables could not perform the requested substitution as the executable \`${name}\` was not found in the module\n`;
   const messages = `${missing('f')}a.mlir:1:1: warning: x\n${note('/c/ours.mlir')}${missing('g')}${note('/their.mlir')}NOTE: more\n`;
-  expect(withoutNotes(messages, [{ name: 'f', path: '/c/ours.mlir' }])).toBe(
+  expect(withoutNotes(messages, [{ name: 'f', path: '/c/ours.mlir', phase: 'source' }])).toBe(
     `a.mlir:1:1: warning: x\n${missing('g')}${note('/their.mlir')}NOTE: more\n`,
   );
-  expect(substituteFlag('f', '/c/ours.mlir')).toBe('--iree-hal-substitute-executable-source=f=/c/ours.mlir');
+  expect(substituteFlag({ name: 'f', path: '/c/ours.mlir', phase: 'source' })).toBe('--iree-hal-substitute-executable-source=f=/c/ours.mlir');
 });

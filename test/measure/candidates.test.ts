@@ -10,7 +10,7 @@ import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, runFunction } from '../../src/measure/verify.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { outputOf, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
@@ -33,7 +33,7 @@ const tile: TileConfiguration = {
 };
 
 /** A workload whose operands are laid out as given: transposed, or with several dimensions of a kind. */
-const laidOut = (base: Workload, lhs: number[], rhs: number[], result?: number[]): Workload => ({
+const laidOut = (base: OperationWork, lhs: number[], rhs: number[], result?: number[]): OperationWork => ({
   ...base,
   lhs: { ...base.lhs, dimensions: lhs },
   rhs: { ...base.rhs, dimensions: rhs },
@@ -64,7 +64,7 @@ async function contractionDispatch(
 }
 
 describe('a module of candidates compiles and runs on operands that are not all the same', () => {
-  const forms: readonly [string, Workload][] = [
+  const forms: readonly [string, OperationWork][] = [
     ['matmul', matmul(8, 16, 32)],
     ['matmul with a transposed rhs', laidOut(matmul(8, 16, 32), [0, 2], [1, 2])],
     ['matmul with a transposed lhs', laidOut(matmul(8, 16, 32), [2, 0], [2, 1])],
@@ -116,7 +116,7 @@ describe('a module of candidates', () => {
     const sizes = [3, 8];
     const shape = matmul(8, 16, 32);
     const [m, ...others] = shape.dimensions;
-    const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
+    const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
     const attribute = attributeOf({ ...tile, peeling: true }, dynamic, tools.release);
     const tuned = { name: 'c0', attribute };
     const { module, refused } = await buildCandidates(tools, dynamic, [stock, tuned], 'dynamic');
@@ -141,7 +141,7 @@ describe('a module of candidates', () => {
     const shape = { ...matmul(8, 16, 2000, ['bf16', 'bf16', 'bf16']), constantRhs: true };
     const [m, ...others] = shape.dimensions;
     const sizes = [3, 8];
-    const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
+    const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes }, ...others] };
     const { module, refused } = await buildCandidates(tools, dynamic, [stock, ...truthOf(dynamic)], 'truth');
     expect([...refused]).toEqual([]);
     for (const [i, size] of sizes.entries()) {

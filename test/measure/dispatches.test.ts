@@ -11,7 +11,7 @@ import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, dispatchAllowance } from '../../src/measure/verify.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
 import { STRIDED_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { outputOf, toolchain } from '../support/real-tools.ts';
@@ -58,9 +58,9 @@ const VECTOR: TileConfiguration = {
 describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   const folder = temporaryDirectory();
   let tools: Toolchain;
-  let workloads: readonly Workload[];
+  let workloads: readonly OperationWork[];
   /** A dispatch with weights that pass by, and its candidates: the default, one that the compiler refuses, and tiles. */
-  let streamed: Workload;
+  let streamed: OperationWork;
   let build: Build;
 
   beforeAll(async () => {

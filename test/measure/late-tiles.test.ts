@@ -17,25 +17,25 @@ import {
 } from '../../src/backend/llvm-cpu/configuration.ts';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { packedLowering } from '../../src/backend/llvm-cpu/render.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 import { compileTogether, moduleOf, withFillers } from './together.ts';
 
-const transposed = (base: Workload): Workload => ({ ...base, rhs: { ...base.rhs, dimensions: [1, 2] } });
+const transposed = (base: OperationWork): OperationWork => ({ ...base, rhs: { ...base.rhs, dimensions: [1, 2] } });
 
-const formOf = (tools: Toolchain, shape: Workload) =>
+const formOf = (tools: Toolchain, shape: OperationWork) =>
   findPackedForm(shape, (configuration, phase) => textAfter(tools, shape, configuration, phase));
 
-async function retuned(tools: Toolchain, shape: Workload): Promise<DataTileConfiguration> {
+async function retuned(tools: Toolchain, shape: OperationWork): Promise<DataTileConfiguration> {
   const form = await formOf(tools, shape);
   if (form === null) throw new Error('not packed');
   return { version: 1, kind: 'data-tile', packed: { ...form, distribution: [2, 3], packing: [4, 64] } };
 }
 
 describe('data tiling computes the same as the default, with tiles and without', () => {
-  const shapes: readonly [string, Workload][] = [
+  const shapes: readonly [string, OperationWork][] = [
     ['f32', matmul(127, 255, 511)],
     ['f32, taller than wide', matmul(255, 127, 61)],
     ['f32 with a transposed rhs', transposed(matmul(127, 255, 61))],
@@ -83,7 +83,7 @@ function upTo(phase: string, tools: Toolchain): Toolchain {
 async function compileInjected(
   { workDirectory, release, flags, compiler, signal }: Toolchain,
   program: string,
-  shape: Workload,
+  shape: OperationWork,
   own: DataTileConfiguration,
   more: readonly string[],
 ): Promise<void> {

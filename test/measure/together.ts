@@ -7,11 +7,11 @@ import { NO_CONVERSION } from '../../src/measure/common-modules.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { annotated, lateAnnotations, wholeProgramFlags } from '../../src/measure/whole-program.ts';
 import { distinctFillers, fillerDefinitions } from '../../src/workload/fillers.ts';
-import { fillersOf, type Workload } from '../../src/workload/workload.ts';
+import { fillersOf, type OperationWork } from '../../src/workload/workload.ts';
 
 /** A workload with its candidates. Names of candidates differ over all parts. */
 export interface Part {
-  readonly workload: Workload;
+  readonly workload: OperationWork;
   readonly candidates: readonly Candidate[];
 }
 

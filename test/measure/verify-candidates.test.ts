@@ -12,7 +12,7 @@ import { compareOutputs } from '../../src/measure/verify.ts';
 import { randomSearch } from '../../src/search/random.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
-import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { outputOf, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
@@ -29,11 +29,11 @@ beforeAll(async () => {
 });
 
 const stockOf = (part: number): Candidate => ({ name: `stock${part}`, attribute: null });
-const truthsOf = (workload: Workload, part: number): Candidate[] =>
+const truthsOf = (workload: OperationWork, part: number): Candidate[] =>
   truthOf(workload).map((truth) => ({ ...truth, name: `truth${part}` }));
 
 /** Groups by element type of the operands: the workloads of a group can share a module. */
-const byOperands = <T>(all: readonly T[], workloadOf: (one: T) => Workload): [string, T[]][] => [
+const byOperands = <T>(all: readonly T[], workloadOf: (one: T) => OperationWork): [string, T[]][] => [
   ...Map.groupBy(all, (one) => workloadOf(one).lhs.elementType),
 ];
 
@@ -98,7 +98,7 @@ const F64: Types = ['f64', 'f64', 'f64'];
 
 describe('a kernel that computes in fewer bits than it should is found out', () => {
   const constant = { ...matmul(16, 24, 512), constantRhs: true };
-  const faults: [string, Workload, Fault][] = [
+  const faults: [string, OperationWork, Fault][] = [
     ['bf16 instead of f32', matmul(16, 24, 1), through('f32', 'bf16')],
     ['bf16 instead of f32', matmul(16, 24, 100), through('f32', 'bf16')],
     ['bf16 instead of f32', matmul(16, 24, 2 ** 16), through('f32', 'bf16')],
@@ -171,7 +171,7 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
 
 describe('configurations that only sum in another order are right', () => {
   /** Data tiling where there is any, the first start, and one that nobody thought of. */
-  function configurationsOf(shape: Workload) {
+  function configurationsOf(shape: OperationWork) {
     const space = llvmCpuSpace(shape, { nativeVectorBytes: 16, threads: 1, wholeProgram: true });
     const points = randomSearch(space, seededRandom(1)).propose(1);
     return [

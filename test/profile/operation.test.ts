@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { operationsOf, splitKSlices } from '../../src/profile/operation.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
-const one = (of: Workload, slices: number | null = null) => operationsOf([of], slices)[0]!;
+const one = (of: OperationWork, slices: number | null = null) => operationsOf([of], slices)[0]!;
 
 test('layouts are t for rows that are contiguous, n for columns', () => {
   const plain = matmul(8, 16, 4, ['i8', 'i8', 'i32']);
   expect(one(plain).name).toBe('matmul_8x16x4_s8t_s8t_s32t');
-  const swapped = (operand: 'lhs' | 'rhs' | 'accumulator'): Workload => ({
+  const swapped = (operand: 'lhs' | 'rhs' | 'accumulator'): OperationWork => ({
     ...plain,
     [operand]: { ...plain[operand], dimensions: plain[operand].dimensions.toReversed() },
   });
@@ -33,14 +33,14 @@ test('batches are a kind of their own, which is never split', () => {
 
 test('several dimensions of a kind are one size, and dynamic ones all of theirs', () => {
   const [m, n, k] = matmul(8, 16, 4).dimensions;
-  const rows: Workload = {
+  const rows: OperationWork = {
     ...matmul(8, 16, 4),
     dimensions: [{ ...m!, size: 16, sizes: [1, 4, 16] }, n!, k!],
   };
   expect(one(rows)).toMatchObject({ m: '1-4-16', name: 'matmul_1-4-16x16x4_f32t_f32t_f32t' });
   // Its time is a geometric mean, too.
   expect(one(rows).flops).toBe(2 * 4 * 16 * 4);
-  const several: Workload = {
+  const several: OperationWork = {
     ...matmul(8, 16, 4),
     dimensions: [m!, m!, n!, k!],
     lhs: { elementType: 'f32', dimensions: [0, 1, 3] },
@@ -51,8 +51,8 @@ test('several dimensions of a kind are one size, and dynamic ones all of theirs'
 });
 
 test('two of one name are told apart, and only these', () => {
-  const constant: Workload = { ...matmul(8, 16, 4), constantRhs: true };
-  const placed: Workload = { ...matmul(8, 16, 4), context: { digest: '0123456789abcdef' } };
+  const constant: OperationWork = { ...matmul(8, 16, 4), constantRhs: true };
+  const placed: OperationWork = { ...matmul(8, 16, 4), context: { digest: '0123456789abcdef' } };
   const names = operationsOf([matmul(8, 16, 4), constant, placed, matmul(4, 4, 4)], null).map(
     ({ name }) => name,
   );

@@ -2,7 +2,7 @@
 import type { OwnConfiguration } from '../../src/backend/configuration.ts';
 import type { Measurement } from '../../src/profile/measurement.ts';
 import { operationsOf } from '../../src/profile/operation.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
 import { matmul } from '../support/workloads.ts';
 
 export const TILED: OwnConfiguration = {
@@ -23,7 +23,7 @@ export const PACKED: OwnConfiguration = {
 
 /** What was measured of one operation, for tests that change a part of it. */
 export function measurement(
-  workload: Workload = matmul(512, 512, 512),
+  workload: OperationWork = matmul(512, 512, 512),
   more: Partial<Measurement> = {},
 ): Measurement {
   return {

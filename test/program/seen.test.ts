@@ -6,10 +6,10 @@ import type { TunableOperation } from '../../src/input/operation.ts';
 import { seenInProgram } from '../../src/program/seen.ts';
 import type { ComparedWorkload } from '../../src/program/slower.ts';
 import type { Evidence } from '../../src/store/store.ts';
-import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { matmul } from '../support/workloads.ts';
 
-const inProgram: Workload = { ...matmul(64, 32, 16), context: { digest: 'abcd' } };
+const inProgram: OperationWork = { ...matmul(64, 32, 16), context: { digest: 'abcd' } };
 const configuration: Configuration = {
   ...{ version: 1, kind: 'tile', distribution: [8, 16, 0] },
   ...{ vectorCommonParallel: [4, 8, 0], vectorReduction: [0, 0, 1], peeling: false },
@@ -20,7 +20,7 @@ const before: Evidence = {
   ...{ trials: 10, tuningSeconds: 5, families: ['tile'], complete: true },
 };
 
-function decisionFor(workload: Workload, chosen: Configuration = configuration): Decision {
+function decisionFor(workload: OperationWork, chosen: Configuration = configuration): Decision {
   const place = { name: 'linalg.matmul', operation: null, location: null };
   const key = workloadKey(workload);
   const tunable: TunableOperation = { place, workload, key, loops: [0, 1, 2], written: null };
@@ -29,7 +29,7 @@ function decisionFor(workload: Workload, chosen: Configuration = configuration):
 }
 
 /** Three calls in each program, timed in seven pairs of processes. */
-const shown = (workload: Workload, ratio: number, doubt = 0.05): ComparedWorkload => ({
+const shown = (workload: OperationWork, ratio: number, doubt = 0.05): ComparedWorkload => ({
   key: workloadKey(workload),
   comparison: { ratio, low: ratio - doubt, high: ratio + doubt, seconds: [3 * ratio, 3] },
   ...{ stock: Array<number>(7).fill(3 * ratio), calls: 3, processes: 7, areSame: true },

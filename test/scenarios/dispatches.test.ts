@@ -9,6 +9,7 @@ import { STRIDED_TILES } from '../support/backend.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { recordMisses } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
+import { operationWork } from '../support/operation-work.ts';
 
 /** Two pointwise convolutions of one intermediate result, of which the second one reads each other row and column. */
 const PROGRAM = `func.func @main(%x: tensor<1x8x8x16xf32>, %w0: tensor<1x1x16x32xf32>, %w1: tensor<1x1x32x48xf32>, %w2: tensor<1x1x32x16xf32>) -> (tensor<1x4x4x48xf32>, tensor<1x8x8x16xf32>) {
@@ -71,7 +72,7 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     const store = openSqliteStore(place.database);
     const subject = store.subject(store.misses().find(({ workload }) => isStrided(workload))!);
     store.close();
-    expect(subject!.workloadForm.context).toEqual({ digest: workloads[0]!.slice(-16) });
+    expect(operationWork(subject!.workloadForm).context).toEqual({ digest: workloads[0]!.slice(-16) });
   });
 
   test.each<[string, string, (workload: string) => TileConfiguration | null]>([
@@ -152,7 +153,7 @@ test(
     ]);
     for (const miss of misses) {
       const subject = store.subject(miss)!;
-      const space = windowSpace(subject.workloadForm, {
+      const space = windowSpace(operationWork(subject.workloadForm), {
         nativeVectorBytes: 32,
         threads: 1,
         wholeProgram: false,

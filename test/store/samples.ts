@@ -1,7 +1,7 @@
 // Values that tests and their child processes share.
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Evidence, Run, Subject, Mark } from '../../src/store/store.ts';
-import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 
 export const TILE: TileConfiguration = {
   version: 1,
@@ -56,7 +56,7 @@ export const RUN: Run = {
 
 /** A matmul of m x 512 x 512 on one target, device and compiler, any of which can be replaced. */
 export function subjectOf(m: number, change: Partial<Subject> = {}): Subject {
-  const workloadForm: Workload = {
+  const workloadForm: OperationWork = {
     kind: 'contraction',
     dimensions: [
       { kind: 'm', size: m },

@@ -3,6 +3,7 @@ import { isInstant, parseJson } from '../../src/store/validate.ts';
 import { isConfiguration } from '../../src/backend/index.ts';
 import { isWorkload } from '../../src/workload/workload.ts';
 import { DECISION, RUN, SUBJECT, TILE, alter, open, subjectOf, temporaryPath } from './support.ts';
+import { operationWork } from '../support/operation-work.ts';
 
 const quoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", "''")}'`;
 
@@ -93,7 +94,7 @@ describe('a workload', () => {
     ],
     ['an operand along an unknown dimension', { ...form, lhs: { elementType: 'f32', dimensions: [0, 3] } }],
     ['an operand along one dimension twice', { ...form, lhs: { elementType: 'f32', dimensions: [0, 0] } }],
-    ['MLIR as its element type', { ...form, rhs: { ...form.rhs, elementType: 'f32>) { evil }' } }],
+    ['MLIR as its element type', { ...form, rhs: { ...operationWork(form).rhs, elementType: 'f32>) { evil }' } }],
     ['a text where a truth value belongs', { ...form, constantRhs: 'no' }],
     ['a key too many', { ...form, name: 'matmul' }],
     ['no accumulator', { ...form, accumulator: undefined }],

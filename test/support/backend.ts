@@ -4,7 +4,7 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Release } from '../../src/compiler/release.ts';
 import { candidateOf } from '../../src/measure/candidate-module.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
 
 /** Of a small CPU with one thread, without data tiling. */
 export const SPACE: SpaceOptions = {
@@ -25,5 +25,5 @@ export const STRIDED_TILES: TileConfiguration = {
 };
 
 /** The attribute of a configuration on an operation whose loops run in the order of the workload's dimensions. */
-export const attributeOf = (configuration: Configuration, workload: Workload, release: Release) =>
+export const attributeOf = (configuration: Configuration, workload: OperationWork, release: Release) =>
   candidateOf('any', configuration, workload, release).attribute;

@@ -5,7 +5,7 @@ import { loadedWith } from '../../src/measure/common-modules.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { runFunction } from '../../src/measure/verify.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
-import type { Workload } from '../../src/workload/workload.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
 import { answers } from './answers.ts';
 import { compiler, runtimeTool } from './installed-tools.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
@@ -16,7 +16,7 @@ export { root } from './folders.ts';
 /** Output of a function of a module of candidates, on small integers; null when it could not be run. */
 export async function outputOf(
   tools: Toolchain,
-  workload: Workload,
+  workload: OperationWork,
   module: string,
   name: string,
 ): Promise<Uint8Array | null> {

@@ -1,13 +1,13 @@
 // Workloads for tests.
 import { parse } from 'mlir-parser-ts';
 import type { Dimension, DimensionKind } from '../../src/workload/contraction/contraction.ts';
-import { rootFormOf, type Workload } from '../../src/workload/workload.ts';
+import { rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
 
 type Types = readonly [lhs: string, rhs: string, accumulator: string];
 const F32: Types = ['f32', 'f32', 'f32'];
 
 /** Dimensions given as kind and size; the operands run over their kinds in canonical order. */
-export function workload(sizes: Partial<Record<DimensionKind, number>>, types: Types = F32): Workload {
+export function workload(sizes: Partial<Record<DimensionKind, number>>, types: Types = F32): OperationWork {
   const dimensions: Dimension[] = (['batch', 'm', 'n', 'k'] as const).flatMap((kind) => {
     const size = sizes[kind];
     return size === undefined ? [] : [{ kind, size }];
@@ -24,11 +24,11 @@ export function workload(sizes: Partial<Record<DimensionKind, number>>, types: T
   };
 }
 
-export const matmul = (m: number, n: number, k: number, types: Types = F32): Workload =>
+export const matmul = (m: number, n: number, k: number, types: Types = F32): OperationWork =>
   workload({ m, n, k }, types);
 
 /** A filter of 3x3 that is moved over square images; without a number of inputs each channel is by itself. */
-export function convolution(image: number, outputs: number, inputs: number | null): Workload {
+export function convolution(image: number, outputs: number, inputs: number | null): OperationWork {
   const map = (count: number) => Array.from({ length: count }, (_, i) => `d${i}`).join(', ');
   const [maps, reduced, filter] =
     inputs === null

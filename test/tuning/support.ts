@@ -6,6 +6,7 @@ import { tuneTogether, type Budget } from '../../src/tuning/tune-together.ts';
 import type { TuningResult } from '../../src/tuning/result.ts';
 import type { SearchJob } from '../../src/tuning/search-job.ts';
 import { WorkloadSearch } from '../../src/tuning/workload-search.ts';
+import { operationWork } from '../support/operation-work.ts';
 
 /** One workload, and what there is for it. */
 export interface TuningJob extends SearchJob, Pick<Budget, 'finishEarly'> {}
@@ -33,4 +34,4 @@ export async function tuneWorkload(bench: Bench, store: Store, job: TuningJob): 
 
 /** Tunes by what these tools measure. */
 export const tuneWith = (tools: Toolchain, store: Store, job: TuningJob) =>
-  tuneWorkload(realBench(tools, job.subject.workloadForm), store, job);
+  tuneWorkload(realBench(tools, operationWork(job.subject.workloadForm)), store, job);

@@ -12,7 +12,7 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import type { SearchSpace } from '../../src/search/space.ts';
 import type { Subject } from '../../src/store/store.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
-import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, toolchain } from '../support/real-tools.ts';
@@ -23,7 +23,7 @@ import { tuneWith, tuneWorkload, type TuningJob } from './support.ts';
 import { syntheticBench } from './synthetic-bench.ts';
 
 const shape = matmul(61, 67, 71);
-const subjectOf = (form: Workload): Subject => ({
+const subjectOf = (form: OperationWork): Subject => ({
   workload: workloadKey(form),
   target: 'target',
   device: 'device',
@@ -176,7 +176,7 @@ describe('tuning a workload', () => {
     const store = openStore();
     const tools = await simulated();
     const [m, ...others] = shape.dimensions;
-    const dynamic: Workload = { ...shape, dimensions: [{ ...m!, sizes: [5, 61] }, ...others] };
+    const dynamic: OperationWork = { ...shape, dimensions: [{ ...m!, sizes: [5, 61] }, ...others] };
     const subject = subjectOf(dynamic);
     // At the larger size it changes the output of every function but the default's.
     const liar = join(tools.workDirectory, 'liar');

@@ -4,17 +4,18 @@ import type { Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { programIdentity } from '../../src/compiler/command-identity.ts';
 import { planIdentity } from '../../src/wrapper/plan-memory.ts';
-import { workloadKey, type Workload } from '../../src/workload/workload.ts';
+import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { commandOf } from '../support/inspected.ts';
+import { operationWork } from '../support/operation-work.ts';
 
 const argv = ['in.mlir', '-o', 'out.vmfb'];
 const text =
   '%r = linalg.matmul ins(%x, %y : tensor<8x4xf32>, tensor<4x16xf32>) outs(%z : tensor<8x16xf32>) -> tensor<8x16xf32>\n';
 
-function decision(change: (workload: Workload) => Workload = (workload) => workload): Decision {
+function decision(change: (workload: OperationWork) => OperationWork = (workload) => workload): Decision {
   const [tunable] = classify(parse(Buffer.from(text)).operations, {});
   if (tunable === undefined || !isTunable(tunable)) throw new Error('a matmul can be tuned');
-  const workload = change(tunable.workload);
+  const workload = change(operationWork(tunable.workload));
   return {
     place: tunable.place,
     tunable: { ...tunable, workload, key: workloadKey(workload) },

@@ -1,7 +1,7 @@
 // Of tile configurations that the compiler makes the same code of, one stands for all: nothing is tried twice. The rules were
 // found by comparing what it makes; test/backend holds each of them against the real one.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import type { TileConfiguration } from './configuration.ts';
 
 /** Tiles of one dimension, from the outside; 0 where there is none. */
@@ -47,7 +47,7 @@ function reduction(size: number, { cache, vector }: Omit<Levels, 'distribution'>
 const isDynamic = ({ sizes }: Dimension) => sizes !== undefined;
 
 /** The configuration that stands for all with the same code. Tiles of dynamic dimensions stay as they are. Pure. */
-export function canonical({ dimensions }: Workload, c: TileConfiguration): TileConfiguration {
+export function canonical({ dimensions }: OperationWork, c: TileConfiguration): TileConfiguration {
   const tiles = dimensions.map((dimension, d): Canonical => {
     const isReduced = dimension.kind === 'k';
     const own: Levels = {

@@ -58,11 +58,26 @@ export interface WindowTileConfiguration {
   readonly vectorReduction: readonly number[];
 }
 
-export type LlvmCpuConfiguration = TileConfiguration | DataTileConfiguration | WindowTileConfiguration;
+/**
+ * Tile sizes for a whole dispatch: one entry per dimension of the dispatch, which all of its operations that run along it have; 0
+ * means "not tiled".
+ */
+export interface DispatchTileConfiguration {
+  readonly version: 1;
+  readonly kind: 'dispatch-tile';
+  /** Tile of one workgroup; 0 along dimensions that the operation that decides about it sums up. */
+  readonly distribution: readonly number[];
+  /** What is held in registers at once. */
+  readonly vector: readonly number[];
+}
+
+export type LlvmCpuConfiguration =
+  TileConfiguration | DataTileConfiguration | WindowTileConfiguration | DispatchTileConfiguration;
 
 export const DATA_TILE_CONFIGURATION: DataTileConfiguration = { version: 1, kind: 'data-tile' };
 
-type Key = keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles;
+type Key =
+  keyof TileConfiguration | keyof DataTileConfiguration | keyof PackedTiles | keyof DispatchTileConfiguration;
 
 /** Keys of the JSON that a configuration is stored as, in their order: equal configurations give equal text. */
 export const JSON_KEYS: readonly string[] = Object.keys({
@@ -77,6 +92,7 @@ export const JSON_KEYS: readonly string[] = Object.keys({
   vectorCommonParallel: true,
   vectorReduction: true,
   vectorInnerParallel: true,
+  vector: true,
   peeling: true,
   packing: true,
 } satisfies Readonly<Record<Key, true>>);
@@ -103,6 +119,10 @@ export function keyOf(configuration: LlvmCpuConfiguration): string {
         level('dist', configuration.distribution) +
         level('vcp', configuration.vectorCommonParallel) +
         level('vr', configuration.vectorReduction)
+      );
+    case 'dispatch-tile':
+      return (
+        'dispatch-tile' + level('dist', configuration.distribution) + level('vector', configuration.vector)
       );
     case 'tile':
       return (

@@ -9,17 +9,22 @@ import { compilationInfo } from './render.ts';
 export const needsOf = ({ kind }: LlvmCpuConfiguration): string | null =>
   kind === 'data-tile' ? 'data tiling' : null;
 
-/** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
+/**
+ * The attribute of one operation; null for what says something of several.
+ * @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over
+ */
 export function directive(
   configuration: LlvmCpuConfiguration,
   loops: readonly number[],
   release: Release,
-): Directive {
+): Directive | null {
   switch (configuration.kind) {
     case 'tile':
     case 'window-tile':
       return { attribute: 'compilation_info', value: compilationInfo(configuration, loops, release) };
     case 'data-tile':
       return { attribute: DATA_TILING_HINT, value: 'unit' };
+    case 'dispatch-tile':
+      return null;
   }
 }

@@ -1,5 +1,5 @@
 // Which kinds of configurations a search can choose from.
-import type { Workload } from '../../workload/workload.ts';
+import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type LlvmCpuConfiguration } from './configuration.ts';
 
@@ -12,6 +12,7 @@ export function familiesOf(
   { wholeProgram, only }: Pick<SpaceOptions, 'wholeProgram' | 'only'>,
 ): readonly LlvmCpuConfiguration['kind'][] {
   if (only !== undefined) return [];
+  if (!isOperationWork(workload)) return ['dispatch-tile'];
   if (workload.windows !== undefined) return ['window-tile'];
   return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
 }
@@ -21,18 +22,19 @@ export function familiesOf(
  * they are loaded: none of that shows in one operation alone.
  */
 export const programWide = (
-  { context, ...workload }: Workload,
+  workload: Workload,
   { wholeProgram }: Pick<SpaceOptions, 'wholeProgram'>,
-): LlvmCpuConfiguration | null =>
-  wholeProgram && context?.dispatch?.isStrided !== true && isDataTilable(workload)
-    ? DATA_TILE_CONFIGURATION
-    : null;
+): LlvmCpuConfiguration | null => {
+  if (!wholeProgram || !isOperationWork(workload)) return null;
+  const { context, ...alone } = workload;
+  return context?.dispatch?.isStrided !== true && isDataTilable(alone) ? DATA_TILE_CONFIGURATION : null;
+};
 
 /**
  * The compiler packs contractions with at most one dimension of each kind, and at least m or n beside k. Not inside a dispatch:
  * it has made its choice by then.
  */
-export function isDataTilable({ dimensions, context, windows }: Workload): boolean {
+export function isDataTilable({ dimensions, context, windows }: OperationWork): boolean {
   if (context !== undefined || windows !== undefined) return false;
   const kinds = dimensions.map(({ kind }) => kind);
   return new Set(kinds).size === kinds.length && (kinds.includes('m') || kinds.includes('n'));

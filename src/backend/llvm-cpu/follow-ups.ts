@@ -1,6 +1,6 @@
 // Where data tiling is among the best, the tiles of what it makes are worth trying too.
 import { parse } from 'mlir-parser-ts';
-import { isDynamic, type Workload } from '../../workload/workload.ts';
+import { isDynamic, type OperationWork } from '../../workload/workload.ts';
 import type { Measured, SpaceOptions, TextAfter } from '../backend.ts';
 import { DATA_TILE_CONFIGURATION, type DataTileConfiguration, type PackedForm } from './configuration.ts';
 import { PACKED_PHASE } from './late-tiles.ts';
@@ -12,7 +12,7 @@ const COMPETITIVE = 1.4;
 
 /** What else to try of data tiling, given what was measured. */
 export async function packedFollowUps(
-  workload: Workload,
+  workload: OperationWork,
   measured: readonly Measured[],
   { threads, following }: Pick<SpaceOptions, 'threads' | 'following'>,
   textAfter: TextAfter,
@@ -26,7 +26,10 @@ export async function packedFollowUps(
 }
 
 /** What the compiler packs a workload into; null when it does not, or not into one operation without a batch. */
-export async function findPackedForm(workload: Workload, textAfter: TextAfter): Promise<PackedForm | null> {
+export async function findPackedForm(
+  workload: OperationWork,
+  textAfter: TextAfter,
+): Promise<PackedForm | null> {
   const text = await textAfter(DATA_TILE_CONFIGURATION, PACKED_PHASE);
   if (text === null) return null;
   const packed = parse(text).operations.filter(({ name }) => name === 'linalg.mmt4d');

@@ -2,6 +2,9 @@
 import type { Backend } from '../backend.ts';
 import { JSON_KEYS, keyOf, LARGEST_TILE } from './configuration.ts';
 import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
+import { dispatchSpace } from './dispatch-space.ts';
+import { dispatchKnobs, reconfigured } from './dispatch-tiles.ts';
+import { isOperationWork } from '../../workload/workload.ts';
 import { describeDevice, deviceFlags } from './cpu.ts';
 import { directive, needsOf } from './directive.ts';
 import { familiesOf, programWide } from './families.ts';
@@ -20,28 +23,33 @@ export const llvmCpu: Backend = {
   drivers: ['local-sync', 'local-task'],
   describeDevice,
   deviceFlags,
-  kinds: ['tile', 'data-tile', 'window-tile'],
+  kinds: ['tile', 'data-tile', 'window-tile', 'dispatch-tile'],
   isConfiguration: isLlvmCpuConfiguration,
   jsonKeys: JSON_KEYS,
   keyOf,
   familiesOf,
   programWide,
-  spaceOf: (workload, options) =>
-    workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options),
+  spaceOf(workload, options) {
+    if (!isOperationWork(workload)) return dispatchSpace(workload, options);
+    return workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options);
+  },
   userKnobs: USER_KNOBS,
   largestTile: LARGEST_TILE,
-  illegalValues,
-  knobValues,
+  illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),
+  knobValues: (workload, configuration) =>
+    isOperationWork(workload) ? knobValues(workload, configuration) : dispatchKnobs(workload, configuration),
   namesOf,
-  isRestrictable,
-  followUps: packedFollowUps,
+  isRestrictable: (workload) => isOperationWork(workload) && isRestrictable(workload),
+  followUps: (workload, ...rest) =>
+    isOperationWork(workload) ? packedFollowUps(workload, ...rest) : Promise.resolve([]),
   needsOf,
   directive,
+  reconfigured,
   wholeProgram: { flags: [DATA_TILING_FLAG], rules: [HINT_ON_END] },
   followingRules: (entries) =>
     packedRules(
       entries.flatMap(({ workload, configuration }) =>
-        configuration.kind === 'data-tile' && configuration.packed !== undefined
+        isOperationWork(workload) && configuration.kind === 'data-tile' && configuration.packed !== undefined
           ? [{ workload, packed: configuration.packed }]
           : [],
       ),

@@ -1,5 +1,5 @@
 // Which operations a configuration of llvm-cpu is on that it is meant for.
-import { matchKey, type Workload, type WorkloadForm } from '../../workload/workload.ts';
+import { matchKey, type OperationWork, type MatchedForm } from '../../workload/workload.ts';
 import { shapeOf, type ConfiguredOperation } from '../dumps.ts';
 import type { DataTileConfiguration, LlvmCpuConfiguration } from './configuration.ts';
 import { packedOperations } from './packed-rules.ts';
@@ -12,11 +12,12 @@ import { loweringConfig, packedLowering } from './render.ts';
  */
 export function landedOn(
   configured: readonly ConfiguredOperation[],
-  form: WorkloadForm,
+  form: MatchedForm,
   configuration: LlvmCpuConfiguration,
   loops: readonly number[],
   expected: ReadonlySet<string>,
 ): readonly ConfiguredOperation[] {
+  if (configuration.kind === 'dispatch-tile') return [];
   if (configuration.kind === 'data-tile') return packedOnes(configured, form.workload, configuration);
   const lowering = loweringConfig(configuration, loops);
   let own = configured.filter(({ key }) => key === matchKey(form));
@@ -32,7 +33,7 @@ export function landedOn(
 /** Whether an operation's loops are those that a configuration has tiles for. */
 const runsOver = (
   operation: ConfiguredOperation,
-  { dimensions }: Workload,
+  { dimensions }: OperationWork,
   loops: readonly number[],
 ): boolean =>
   operation.loops.length === loops.length &&
@@ -46,7 +47,7 @@ const runsOver = (
 /** What a workload was packed to, if its tiles are on its packed operation and a packing where they are given. */
 function packedOnes(
   configured: readonly ConfiguredOperation[],
-  workload: Workload,
+  workload: OperationWork,
   { packed }: DataTileConfiguration,
 ): readonly ConfiguredOperation[] {
   const own = configured.filter((operation) => packs(operation, workload));
@@ -70,7 +71,7 @@ function packedOnes(
 }
 
 /** Whether this is what data tiling makes of a workload: large enough, with less than a tile of padding on each side. */
-function packs({ name, types }: ConfiguredOperation, { dimensions }: Workload): boolean {
+function packs({ name, types }: ConfiguredOperation, { dimensions }: OperationWork): boolean {
   if (name !== 'linalg.mmt4d' && name !== 'linalg.batch_mmt4d') return false;
   const [lhs, rhs] = types.map((type) => shapeOf(type).slice(-4));
   if (lhs?.length !== 4 || rhs?.length !== 4) return false;

@@ -1,7 +1,7 @@
 // What llvm-cpu's DoubleTilingExpert accepts: a configuration that passes here compiles. The rules were found by
 // running the compiler; test/space holds each of them against the real one.
 import type { Dimension } from '../../workload/contraction/contraction.ts';
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import type { TileConfiguration } from './configuration.ts';
 
@@ -22,7 +22,7 @@ export function vectorTileLimit(unit: VectorUnit): number {
 }
 
 /** Bytes of the iteration-space vector: the product of all vector tiles times the accumulator's element size. */
-export function vectorTileBytes(workload: Workload, configuration: TileConfiguration): number {
+export function vectorTileBytes(workload: OperationWork, configuration: TileConfiguration): number {
   const elements = workload.dimensions.reduce(
     (product, _, i) =>
       product *
@@ -38,7 +38,7 @@ export function vectorTileBytes(workload: Workload, configuration: TileConfigura
  * not fused into the vector loops, so the tile around the loop is vectorised in one piece. Where workgroup tiles leave
  * a remainder their size is not static, and only the cache tile bounds that piece.
  */
-export function liveTileBytes(workload: Workload, c: TileConfiguration): number {
+export function liveTileBytes(workload: OperationWork, c: TileConfiguration): number {
   const elements = workload.dimensions.reduce((product, dimension, i) => {
     if (!isParallel(dimension)) return product;
     // Nothing bounds a dynamic dimension but its tiles.
@@ -71,7 +71,7 @@ function levels(c: TileConfiguration): Level[] {
 }
 
 /** Why the compiler would reject (or crawl on) this configuration; null when it is legal. Pure. */
-export function illegality(workload: Workload, c: TileConfiguration, unit: VectorUnit): string | null {
+export function illegality(workload: OperationWork, c: TileConfiguration, unit: VectorUnit): string | null {
   for (const [name, tiles, parallel] of levels(c)) {
     if (tiles === undefined) continue;
     if (tiles.length !== workload.dimensions.length) return `${name} has ${tiles.length} tiles`;

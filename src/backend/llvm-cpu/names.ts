@@ -16,6 +16,13 @@ export function namesOf(workload: Workload, configuration: OwnConfiguration): Co
       instruction: 'mmt4d',
     };
   }
+  if (configuration.kind === 'dispatch-tile')
+    return {
+      tiles: configuration.distribution.join('x'),
+      vectors: configuration.vector.join('x'),
+      core: 'simd',
+      instruction: configuration.kind,
+    };
   const along = (kind: 'm' | 'n' | 'k', level: LevelName) =>
     workload.dimensions.reduce(
       (product, dimension, d) =>

@@ -1,6 +1,6 @@
 // Data tiling beyond yes or no: what the compiler packs an operation into it also tiles, and not always well. Its rule
 // knows neither the cache nor a dimension that is prime.
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import type { DataTileConfiguration, PackedForm, PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-form.ts';
 
@@ -20,7 +20,7 @@ const PACKING = [16, 64] as const;
  * @param threads that the program will run on: a distribution leaves work for all of them
  */
 export function packedConfigurations(
-  workload: Workload,
+  workload: OperationWork,
   form: PackedForm,
   threads: number,
 ): DataTileConfiguration[] {

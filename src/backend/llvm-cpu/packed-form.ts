@@ -1,12 +1,15 @@
 // What data tiling packs an operation into.
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import type { PackedForm } from './configuration.ts';
 
 /** Shapes of the two operands of a packed operation: rows and k in tiles, then the size of one tile. */
 export type PackedShapes = readonly [first: readonly number[], second: readonly number[]];
 
 /** What the operands of a workload are packed into; null for workloads other than of one m, one n and one k. */
-export function packedShapes({ dimensions }: Workload, { inner, swapped }: PackedForm): PackedShapes | null {
+export function packedShapes(
+  { dimensions }: OperationWork,
+  { inner, swapped }: PackedForm,
+): PackedShapes | null {
   if (dimensions.map(({ kind }) => kind).join() !== 'm,n,k') return null;
   const [m, n, k] = dimensions.map(({ size }) => size) as [number, number, number];
   const operand = (rows: number, tile: number) => [
@@ -19,7 +22,7 @@ export function packedShapes({ dimensions }: Workload, { inner, swapped }: Packe
 }
 
 /** The form that gives a workload operands of these shapes; null when none does. */
-export function packedFormOf(workload: Workload, [first, second]: PackedShapes): PackedForm | null {
+export function packedFormOf(workload: OperationWork, [first, second]: PackedShapes): PackedForm | null {
   if (first.length !== 4 || second.length !== 4 || first[3] !== second[3]) return null;
   const inner = [first[2]!, second[2]!, first[3]!] as const;
   const forms = [false, true].map((swapped): PackedForm => ({ inner, swapped }));

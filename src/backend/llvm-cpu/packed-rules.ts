@@ -1,13 +1,13 @@
 // Rules of a tuning spec for what data tiling makes: packed operations and the packing of their operands, told by their types.
 import type { Rule } from '../../spec/rules.ts';
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-form.ts';
 import { packedInfo } from './render.ts';
 
 /** What data-tiled operations get once they are packed. */
 export interface PackedEntry {
-  readonly workload: Workload;
+  readonly workload: OperationWork;
   readonly packed: PackedTiles;
 }
 

@@ -3,6 +3,7 @@ import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { LARGEST_TILE, type LlvmCpuConfiguration } from './configuration.ts';
 
 const REQUIRED_LEVELS = ['distribution', 'vectorCommonParallel', 'vectorReduction'];
+const DISPATCH_LEVELS = ['distribution', 'vector'];
 const OPTIONAL_LEVELS = ['cacheParallel', 'cacheReduction', 'vectorInnerParallel'];
 
 /** `rank` is the workload's number of dimensions, where it is known: every tile level must have that many entries. */
@@ -16,6 +17,10 @@ export function isLlvmCpuConfiguration(value: object, rank?: number): value is L
       );
     case 'window-tile':
       return hasKeys(value, ['version', 'kind', ...REQUIRED_LEVELS]) && areLevels(value, rank);
+    case 'dispatch-tile':
+      return (
+        hasKeys(value, ['version', 'kind', ...DISPATCH_LEVELS]) && areLevels(value, rank, DISPATCH_LEVELS)
+      );
     case 'tile':
       return (
         hasKeys(value, ['version', 'kind', 'peeling', ...REQUIRED_LEVELS], OPTIONAL_LEVELS) &&
@@ -27,10 +32,12 @@ export function isLlvmCpuConfiguration(value: object, rank?: number): value is L
   }
 }
 
-function areLevels(tile: Record<string, unknown>, rank: number | undefined): boolean {
-  const levels = [...REQUIRED_LEVELS, ...OPTIONAL_LEVELS.filter((name) => name in tile)].map(
-    (name) => tile[name],
-  );
+function areLevels(
+  tile: Record<string, unknown>,
+  rank: number | undefined,
+  required: readonly string[] = REQUIRED_LEVELS,
+): boolean {
+  const levels = [...required, ...OPTIONAL_LEVELS.filter((name) => name in tile)].map((name) => tile[name]);
   const first = levels[0];
   const length = rank ?? (Array.isArray(first) ? first.length : 0);
   return levels.every(

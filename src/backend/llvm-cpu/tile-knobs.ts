@@ -2,7 +2,7 @@
 import type { Knob, Point } from '../../search/space.ts';
 import type { Dimension } from '../../workload/contraction/contraction.ts';
 import { elementBits } from '../../workload/element-type.ts';
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import type { TileConfiguration } from './configuration.ts';
@@ -35,7 +35,7 @@ export interface Knobs {
 }
 
 /** Where the vectors lie: the dimension that is contiguous in the result and, when possible, in the rhs. */
-export function laneDimension(workload: Workload): number {
+export function laneDimension(workload: OperationWork): number {
   return workload.accumulator.dimensions.at(-1) ?? workload.dimensions.length - 1;
 }
 
@@ -43,23 +43,24 @@ export function laneDimension(workload: Workload): number {
  * Where the rows of the register tile lie: the innermost of the dimensions that are neither reduced nor in the vectors.
  * With rows along several there would be more accumulators than registers.
  */
-export const rowDimension = (workload: Workload): number =>
+export const rowDimension = (workload: OperationWork): number =>
   workload.accumulator.dimensions.findLast(
     (d) => d !== laneDimension(workload) && workload.dimensions[d]!.kind !== 'batch',
   ) ?? -1;
 
 /** Rows of the result: one alone is bound by memory. */
-export const rowsOf = (workload: Workload): number => workload.dimensions[rowDimension(workload)]?.size ?? 1;
+export const rowsOf = (workload: OperationWork): number =>
+  workload.dimensions[rowDimension(workload)]?.size ?? 1;
 
 /** Results that one register holds. */
 export const lanesOf = (
-  { accumulator }: Workload,
+  { accumulator }: OperationWork,
   { nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>,
 ): number => Math.max(1, (nativeVectorBytes * 8) / elementBits(accumulator.elementType));
 
 /** The knobs of a workload, each with the values that a user allows, or else those that are worth trying. */
 export function knobsOf(
-  workload: Workload,
+  workload: OperationWork,
   { only, ...options }: Pick<SpaceOptions, 'nativeVectorBytes' | 'only'>,
 ): Knobs {
   const lanes = lanesOf(workload, options);

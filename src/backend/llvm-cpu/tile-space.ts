@@ -1,5 +1,5 @@
 // The search space of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling.
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import { withKnobsLast, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
@@ -101,7 +101,7 @@ function recipes(lanes: number, registers: number, rows: number): Recipe[] {
   return rows > 1 ? [...others, ...all.filter(isOne)] : [...all.filter(isOne), ...others];
 }
 
-function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe): number[] {
+function startAt(workload: OperationWork, knobs: readonly TileKnob[], recipe: Recipe): number[] {
   const lane = laneDimension(workload);
   const row = rowDimension(workload);
   const rowsInside = workload.dimensions[row]?.size ?? 1;
@@ -132,7 +132,7 @@ function startAt(workload: Workload, knobs: readonly TileKnob[], recipe: Recipe)
 }
 
 /** Whether a tile of a start may leave a remainder, which is then peeled off. */
-function leavesRemainder(workload: Workload, c: TileConfiguration): boolean {
+function leavesRemainder(workload: OperationWork, c: TileConfiguration): boolean {
   return workload.dimensions.some(({ kind, size, sizes }, d) => {
     const tile = kind === 'k' ? c.vectorReduction[d]! : c.vectorCommonParallel[d]!;
     return sizes === undefined ? size % Math.max(1, tile) !== 0 : tile > 1;
@@ -149,14 +149,14 @@ const FUSED_LIVE_SHARE = 0.5;
 /** Workgroups for each thread where work is divided finely. */
 const SHARES_PER_THREAD = 12;
 
-const isSlowToCompile = (workload: Workload, configuration: TileConfiguration, unit: VectorUnit) =>
+const isSlowToCompile = (workload: OperationWork, configuration: TileConfiguration, unit: VectorUnit) =>
   workload.context !== undefined &&
   configuration.cacheReduction !== undefined &&
   liveTileBytes(workload, configuration) > FUSED_LIVE_SHARE * vectorTileLimit(unit);
 
 /** All configurations worth trying for `workload`; everything it yields compiles. */
 export function llvmCpuSpace(
-  workload: Workload,
+  workload: OperationWork,
   options: Omit<SpaceOptions, 'following'>,
 ): SearchSpace<Configuration> {
   const { only } = options;

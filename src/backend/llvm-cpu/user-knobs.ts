@@ -1,6 +1,6 @@
 // The knobs of llvm-cpu by the names that users restrict them by and read them in tables, and what of a restriction is illegal.
 import type { DimensionKind } from '../../workload/contraction/contraction.ts';
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import type { IllegalValue, KnobColumns, SpaceOptions, UserKnob } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
 import { illegality } from './legality.ts';
@@ -54,10 +54,10 @@ export const USER_KNOBS: readonly UserKnob[] = [
 ];
 
 /** What moves a filter is tiled by rules of its own. */
-export const isRestrictable = ({ windows }: Workload): boolean => windows === undefined;
+export const isRestrictable = ({ windows }: OperationWork): boolean => windows === undefined;
 
 /** What of a restriction no configuration of a workload can have, with the rule that it breaks. */
-export function illegalValues(workload: Workload, options: SpaceOptions): readonly IllegalValue[] {
+export function illegalValues(workload: OperationWork, options: SpaceOptions): readonly IllegalValue[] {
   const { only } = options;
   // Without plain tiles nothing is asked of them.
   if (only === undefined || only['data_tiling']?.includes(0) === false) return [];
@@ -74,7 +74,7 @@ export function illegalValues(workload: Workload, options: SpaceOptions): readon
 
 /** The rule that a value breaks whatever the other knobs are; null when it can be had. */
 function brokenRule(
-  workload: Workload,
+  workload: OperationWork,
   knobs: Knobs,
   knob: TileKnob,
   value: number,
@@ -95,7 +95,7 @@ function brokenRule(
 }
 
 /** Of a knob, the values that break a rule only where all of its values do: vectors and blocks are limited from above alone. */
-function mildest(workload: Workload, { level, dimension, values }: TileKnob): number[] {
+function mildest(workload: OperationWork, { level, dimension, values }: TileKnob): number[] {
   const { size } = workload.dimensions[dimension]!;
   const least = values[0];
   const some = {
@@ -115,9 +115,10 @@ const combinations = (choices: readonly (readonly number[])[]): number[][] =>
   );
 
 /** What a configuration has of each knob; of several dimensions of one kind, numbered. */
-export function knobValues(workload: Workload, configuration: OwnConfiguration): KnobColumns {
+export function knobValues(workload: OperationWork, configuration: OwnConfiguration): KnobColumns {
   const { dimensions } = workload;
-  const tile = configuration.kind === 'data-tile' ? null : configuration;
+  const isTiled = configuration.kind === 'tile' || configuration.kind === 'window-tile';
+  const tile = isTiled ? configuration : null;
   const packed = configuration.kind === 'data-tile' ? configuration.packed : undefined;
   const columns: Record<string, number | boolean | null> = {};
   const several = (kind: DimensionKind) => dimensions.filter((one) => one.kind === kind).length > 1;

@@ -1,7 +1,7 @@
 // The search space of llvm-cpu's ConvTileAndDecomposeExpert pipeline. It makes vectors only of tiles that leave no remainder: that
 // is where the compiler's own choice, the same for all sizes, loses most.
 import { elementBits } from '../../workload/element-type.ts';
-import type { Workload } from '../../workload/workload.ts';
+import type { OperationWork } from '../../workload/workload.ts';
 import { nearestByRatio } from '../../search/nearest.ts';
 import type { Knob, Point, SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
@@ -22,7 +22,7 @@ interface Roles {
   readonly depth: number | null;
 }
 
-function rolesOf({ accumulator, dimensions, windows = [] }: Workload): Roles {
+function rolesOf({ accumulator, dimensions, windows = [] }: OperationWork): Roles {
   const [, row, column, lane] = accumulator.dimensions;
   const inside = new Set(windows.map(([, filter]) => filter));
   const depth = dimensions.findIndex(({ kind }, d) => kind === 'k' && !inside.has(d));
@@ -73,7 +73,7 @@ const RECIPES: readonly {
 
 /** All configurations worth trying for a workload that moves a filter; everything it yields compiles. */
 export function windowSpace(
-  workload: Workload,
+  workload: OperationWork,
   { nativeVectorBytes, threads }: Omit<SpaceOptions, 'following'>,
 ): SearchSpace<Configuration> {
   const { dimensions, accumulator } = workload;
@@ -150,7 +150,11 @@ const isLegal = (choice: Choice, nativeVectorBytes: number, bits: number): boole
   (choice.rows * choice.lanes * Math.max(1, choice.depth) * bits) / 8 <
     vectorTileLimit({ nativeVectorBytes });
 
-function configurationOf({ dimensions }: Workload, roles: Roles, choice: Choice): WindowTileConfiguration {
+function configurationOf(
+  { dimensions }: OperationWork,
+  roles: Roles,
+  choice: Choice,
+): WindowTileConfiguration {
   const tiles = (own: ReadonlyMap<number, number>, isReduced: boolean, others: number) =>
     dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? (own.get(d) ?? others) : 0));
   const { row, column, lane, depth } = roles;

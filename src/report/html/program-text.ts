@@ -1,17 +1,17 @@
 // Workloads as a program that tunes them: one function each. Sizes and types are all that is taken of them.
 import { isFloat } from '../../workload/element-type.ts';
 import { operationText, tensorType } from '../../workload/contraction/text.ts';
-import { isDynamic, type Workload } from '../../workload/workload.ts';
+import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 
 /** Whether a program can be written for it: a dispatch is only known to the program that it comes from. */
-export const isWritable = (workload: Workload): boolean =>
-  workload.context === undefined && !isDynamic(workload);
+export const isWritable = (workload: Workload): workload is OperationWork =>
+  isOperationWork(workload) && workload.context === undefined && !isDynamic(workload);
 
 /** MLIR text whose operations have exactly these workloads; of static sizes and without a context. */
-export const programText = (workloads: readonly Workload[]): string =>
+export const programText = (workloads: readonly OperationWork[]): string =>
   workloads.map((workload, i) => functionText(workload, `w${i}`)).join('\n');
 
-function functionText(workload: Workload, name: string): string {
+function functionText(workload: OperationWork, name: string): string {
   const { lhs, rhs, accumulator, constantRhs } = workload;
   const [lhsType, rhsType, type] = [lhs, rhs, accumulator].map((one) => tensorType(workload, one)) as [
     string,

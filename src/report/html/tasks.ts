@@ -1,6 +1,6 @@
 // What is left to do: what builds asked for in vain, and searches that did not end, with the command for each. Pure.
 import { isDevice } from '../../backend/device.ts';
-import { workloadFlops, type Workload } from '../../workload/workload.ts';
+import { workloadFlops, type OperationWork } from '../../workload/workload.ts';
 import type { Subject } from '../../store/store.ts';
 import type { Task } from './data.ts';
 import { plain, shellWord } from './plain.ts';
@@ -51,7 +51,7 @@ const tuneCommand = (file: string, count: number, { driver, flags }: Way): strin
     ...(flags.length === 0 ? [] : ['--', ...flags]),
   ].join(' ');
 
-const commandFor = (workloads: readonly Workload[], way: Way): string =>
+const commandFor = (workloads: readonly OperationWork[], way: Way): string =>
   `cat > open.mlir <<'END'\n${programText(workloads)}\nEND\n${tuneCommand('open.mlir', workloads.length, way)}`;
 
 /** How a place is tuned for: what to measure on, null for what is measured on anyway, and the compiler's flags. */

@@ -1,5 +1,5 @@
 // Contractions as a kind of work: matmuls, batched or not, and everything else that multiplies and adds.
-import type { KindOfWork } from '../kind.ts';
+import type { KindOfOperation } from '../kind.ts';
 import { isNarrowFloat } from '../element-type.ts';
 import { atSizes } from './at-sizes.ts';
 import { functionText, operandFillers, operandsText } from './candidate.ts';
@@ -13,7 +13,7 @@ import { canCompareFull, fullAllowance } from './rounding.ts';
 import { isContraction } from './schema.ts';
 import { contractionBytes, isBoundByMemory, likelyCost } from './traffic.ts';
 
-export const contractions: KindOfWork<Contraction> = {
+export const contractions: KindOfOperation<Contraction> = {
   read: readContraction,
   generated(operation) {
     const form = formOf(operation, (type) => type);
@@ -32,6 +32,7 @@ export const contractions: KindOfWork<Contraction> = {
   bytes: contractionBytes,
   likelyCost,
   isBoundByMemory,
+  dispatch: ({ context }) => context?.digest ?? null,
   isSameWork,
   isMadeOf,
   areTiledAlike: haveSameDimensions,

@@ -13,7 +13,7 @@ import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { probeTargets, HOST_FLAGS } from '../../../src/site/probe.ts';
 import { hostCpu } from '../../../src/system/processor.ts';
 import { distinctFillers, fillerDeclarations } from '../../../src/workload/fillers.ts';
-import { fillersOf, workloadKey, type Workload } from '../../../src/workload/workload.ts';
+import { fillersOf, workloadKey, type OperationWork } from '../../../src/workload/workload.ts';
 import { moduleOf } from '../../measure/together.ts';
 import { giveAnswers } from '../../support/answers.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
@@ -136,7 +136,7 @@ test('what is legal compiles where something is fused with it, too', async () =>
 
 describe('everything the llvm-cpu space yields compiles', () => {
   /** The first starts, then random points. */
-  function configurationsOf(shape: Workload) {
+  function configurationsOf(shape: OperationWork) {
     const space = llvmCpuSpace(shape, { nativeVectorBytes, threads: 1, wholeProgram: true });
     const random = seededRandom(11);
     const points = [
@@ -150,7 +150,7 @@ describe('everything the llvm-cpu space yields compiles', () => {
     expect(configurations).toHaveLength(14);
     return configurations;
   }
-  const candidatesOf = (shape: Workload, part = 0) =>
+  const candidatesOf = (shape: OperationWork, part = 0) =>
     configurationsOf(shape).map((configuration, i): Candidate => ({
       name: `c${part}_${i}`,
       attribute: attributeOf(configuration, shape, tools.release),

@@ -4,12 +4,12 @@ import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/
 import type { Measured } from '../../../src/backend/backend.ts';
 import { packedFollowUps } from '../../../src/backend/llvm-cpu/follow-ups.ts';
 import { textAfter } from '../../../src/measure/build.ts';
-import type { Workload } from '../../../src/workload/workload.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { toolchain } from '../../support/real-tools.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
-const followUps = async (workload: Workload, ...measured: [Configuration, seconds: number][]) => {
+const followUps = async (workload: OperationWork, ...measured: [Configuration, seconds: number][]) => {
   const tools = await toolchain(temporaryDirectory());
   return packedFollowUps(
     workload,

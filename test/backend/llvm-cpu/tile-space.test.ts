@@ -4,7 +4,7 @@ import { configurationKey, isConfiguration } from '../../../src/backend/index.ts
 import { llvmCpuSpace } from '../../../src/backend/llvm-cpu/tile-space.ts';
 import { spaceSize } from '../../../src/search/space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
-import type { Workload } from '../../../src/workload/workload.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul } from '../../support/workloads.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 
@@ -151,14 +151,14 @@ describe('the llvm-cpu space', () => {
       { kind: 'n', size: 1024 },
       { kind: 'k', size: 576 },
     ] as const;
-    const vecmat: Workload = {
+    const vecmat: OperationWork = {
       ...matmul(1, 1024, 576),
       dimensions,
       lhs: { elementType: 'f32', dimensions: [1] },
       rhs: { elementType: 'f32', dimensions: [1, 0] },
       accumulator: { elementType: 'f32', dimensions: [0] },
     };
-    const firstOf = (workload: Workload) => {
+    const firstOf = (workload: OperationWork) => {
       const space = llvmCpuSpace(workload, { ...options, nativeVectorBytes: 32 });
       return space.configurationAt(space.starts[0]!) as TileConfiguration;
     };
@@ -169,7 +169,7 @@ describe('the llvm-cpu space', () => {
       vectorCommonParallel: [32, 0],
     });
     // All workgroups have as many columns: 2048 of them would leave one with half as many.
-    const uneven: Workload = { ...vecmat, dimensions: [{ kind: 'n', size: 3072 }, dimensions[1]] };
+    const uneven: OperationWork = { ...vecmat, dimensions: [{ kind: 'n', size: 3072 }, dimensions[1]] };
     expect(firstOf(uneven)).toMatchObject({ distribution: [1024, 0] });
     const space = llvmCpuSpace(uneven, { ...options, nativeVectorBytes: 32 });
     const whole = { ...firstOf(uneven), distribution: [3072, 0] };

@@ -8,7 +8,7 @@ import { coordinateDescent } from '../../../src/search/descent.ts';
 import { gridSearch } from '../../../src/search/grid.ts';
 import { randomSearch } from '../../../src/search/random.ts';
 import { seededRandom, type StrategyFactory } from '../../../src/search/strategy.ts';
-import type { Workload } from '../../../src/workload/workload.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
 import { PACKED, TILED } from '../../profile/samples.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
@@ -20,7 +20,7 @@ const PUBLISHED: KnobValues = {
   ...{ distribution_m: [64, 128], distribution_n: [32, 64], cache_k: [32, 64, 128, 256], data_tiling: [0] },
 };
 
-function tried(strategy: StrategyFactory, of: Workload, only: KnobValues, count: number) {
+function tried(strategy: StrategyFactory, of: OperationWork, only: KnobValues, count: number) {
   const space = llvmCpu.spaceOf(of, options(only));
   const search = strategy(space, seededRandom(3));
   const found = [];
@@ -91,7 +91,7 @@ test('no family is searched where only some of it is allowed', () => {
 });
 
 describe('a value that cannot be had', () => {
-  const illegal = (of: Workload, only: KnobValues) =>
+  const illegal = (of: OperationWork, only: KnobValues) =>
     llvmCpu.illegalValues(of, options(only)).map(({ knob, value, rule }) => `${knob}=${value}: ${rule}`);
 
   test('is named with the rule that it breaks, and the others are left', () => {

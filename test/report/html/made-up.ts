@@ -11,7 +11,7 @@ import { readValue } from '../../../src/store/exchange/read.ts';
 import { openSqliteExchange } from '../../../src/store/sqlite/exchange.ts';
 import type { Miss, RecordKey, Subject, Trial, TuningRecord } from '../../../src/store/store.ts';
 import { keysOf } from '../../../src/store/subject.ts';
-import { workloadFlops, workloadKey, type Workload } from '../../../src/workload/workload.ts';
+import { workloadFlops, workloadKey, type OperationWork } from '../../../src/workload/workload.ts';
 import { TILE } from '../../store/samples.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
@@ -49,7 +49,7 @@ const SIZES = [
   1024, 1152, 1536, 2048, 2304, 3072, 4096,
 ];
 
-function workloadOf(roll: () => number): Workload {
+function workloadOf(roll: () => number): OperationWork {
   const size = () => SIZES[Math.floor(roll() * SIZES.length)]!;
   const kind = roll();
   if (kind < 0.15) return matmul(1, size(), size());

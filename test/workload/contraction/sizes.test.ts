@@ -6,13 +6,14 @@ import {
   staticForms,
   workloadFlops,
   workloadKey,
-  type Workload,
+  type OperationWork,
   atSizes,
 } from '../../../src/workload/workload.ts';
 import { parseSizes, type TunedSizes } from '../../../src/workload/sizes.ts';
 import { matmul } from '../../support/workloads.ts';
+import { operationWork } from '../../support/operation-work.ts';
 
-function of(lhs: string, rhs: string, result: string): Workload {
+function of(lhs: string, rhs: string, result: string): OperationWork {
   const { operations } = parse(
     Buffer.from(
       `%r = linalg.matmul ins(%x, %y : tensor<${lhs}>, tensor<${rhs}>) outs(%z : tensor<${result}>) -> tensor<${result}>`,
@@ -23,10 +24,10 @@ function of(lhs: string, rhs: string, result: string): Workload {
   return form.workload;
 }
 
-function at(workload: Workload, sizes: TunedSizes): Workload {
+function at(workload: OperationWork, sizes: TunedSizes): OperationWork {
   const form = atSizes(workload, sizes);
   if ('skipped' in form) throw new Error(form.skipped);
-  return form;
+  return operationWork(form);
 }
 
 describe('the setting', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { contractionFlops } from '../../../src/workload/contraction/contraction.ts';
 import { likelyCost } from '../../../src/workload/contraction/traffic.ts';
-import type { Workload } from '../../../src/workload/workload.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
 import { convolution, matmul, workload } from '../../support/workloads.ts';
 
 test('what waits for its operands costs more than what it does with them', () => {
@@ -18,7 +18,7 @@ test('where much is done with every operand, the work is what counts', () => {
 });
 
 /** In operations on numbers for each that is needed. */
-const effortOf = (work: Workload) => likelyCost(work) / contractionFlops(work);
+const effortOf = (work: OperationWork) => likelyCost(work) / contractionFlops(work);
 
 test.each([
   ['several channels', 64, 14, 28],

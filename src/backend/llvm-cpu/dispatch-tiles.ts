@@ -1,0 +1,62 @@
+// Tiles of a dispatch on its operations: each gets those of the dimensions that its loops run along.
+import {
+  readConfigured,
+  withLevels,
+  type ConfiguredPart,
+  type Levels,
+} from '../../workload/dispatch/configured.ts';
+import type { DispatchWork } from '../../workload/dispatch/dispatch-work.ts';
+import { isShapedLike } from '../../workload/dispatch/from-configured.ts';
+import type { KnobColumns } from '../backend.ts';
+import type { OwnConfiguration } from '../configuration.ts';
+import type { DispatchTileConfiguration } from './configuration.ts';
+
+/** The text of a configured executable with these tiles; null where it is not that dispatch. */
+export function reconfigured(
+  text: string,
+  workload: DispatchWork,
+  configuration: OwnConfiguration,
+): string | null {
+  if (configuration.kind !== 'dispatch-tile') return null;
+  const found = readConfigured(text);
+  return found === null || !isShapedLike(found, workload)
+    ? null
+    : withLevels(text, found, (part) => levelsOf(part, configuration));
+}
+
+/** The compiler's levels of an operation with other tiles. Blocks for caches, built around its own, are left out. */
+function levelsOf(
+  { loops, reduced, levels }: ConfiguredPart,
+  { distribution, vector }: DispatchTileConfiguration,
+): Levels {
+  const own = new Map<string, readonly number[]>();
+  const inner = levels.get('vector_inner_parallel') ?? [];
+  /** A parallel loop is tiled together with other operations, or inside of that. */
+  const isInner = (loop: number) => (inner[loop] ?? 0) > 0;
+  for (const [name, tiles] of levels) {
+    if (name === 'cache_parallel' || name === 'cache_reduction') continue;
+    own.set(
+      name,
+      tiles.map((_, loop) => {
+        const dimension = loops[loop]!;
+        const isReduced = reduced.includes(loop);
+        if (name === 'distribution') return isReduced ? 0 : distribution[dimension]!;
+        if (name === 'vector_reduction') return isReduced ? vector[dimension]! : 0;
+        if (isReduced) return 0;
+        return isInner(loop) === (name === 'vector_inner_parallel') ? vector[dimension]! : 0;
+      }),
+    );
+  }
+  return own;
+}
+
+/** What a configuration has of each tile. */
+export const dispatchKnobs = ({ dimensions }: DispatchWork, configuration: OwnConfiguration): KnobColumns =>
+  Object.fromEntries(
+    (['distribution', 'vector'] as const).flatMap((level) =>
+      dimensions.map(({ kind }, d) => [
+        `${level}_${kind}${d}`,
+        configuration.kind === 'dispatch-tile' ? configuration[level][d]! : null,
+      ]),
+    ),
+  );

@@ -1,0 +1,286 @@
+// A dispatch as the compiler has configured it: which of its operations have tiles, and along which dimensions of the dispatch their
+// loops run. The operations of one dispatch are tiled and fused together, so that a tile is one of the dispatch: all loops over
+// the same data have it. The compiler prints each operation on a line.
+
+/** Tiles by the names of their levels, one for each loop of the operation. */
+export type Levels = ReadonlyMap<string, readonly number[]>;
+
+/** An operation with tiles. */
+export interface ConfiguredPart {
+  /** Such as `linalg.generic`. */
+  readonly name: string;
+  /** For each loop, outermost first, the index of the dimension of the dispatch that it runs along. */
+  readonly loops: readonly number[];
+  /** Indices into `loops` of those that are summed up; of an attention keys first, then what they are multiplied along. */
+  readonly reduced: readonly number[];
+  readonly levels: Levels;
+  /** Of the text, in characters: what says its levels. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface ConfiguredDispatch {
+  /** The function as the runtime calls the dispatch. */
+  readonly function: string;
+  /** The compiler's pipeline for it, such as `DoubleTilingExpert`. */
+  readonly pipeline: string;
+  /** Elements along each dimension: those of the root first, in the order of its loops. */
+  readonly sizes: readonly number[];
+  readonly parts: readonly ConfiguredPart[];
+  /** Index of the operation that decides about workgroups. */
+  readonly root: number;
+  /** Element type of what it computes last. */
+  readonly elementType: string;
+  /** Index of the dimension along which that is contiguous; null for none. */
+  readonly lane: number | null;
+}
+
+const LEVELS = new Set([
+  'distribution',
+  'cache_parallel',
+  'cache_reduction',
+  'vector_common_parallel',
+  'vector_reduction',
+  'vector_inner_parallel',
+]);
+
+/** Operations that run over the elements of their result, and over nothing else. */
+const ELEMENTWISE = /^linalg\.(?:fill|transpose|broadcast|copy)$/;
+const POOLING = /^linalg\.pooling_n\w+$/;
+
+/** An operand or a result: the index of the operation's loop that each of its dimensions runs along, null for another expression. */
+type Access = readonly (number | null)[];
+
+interface Operand {
+  readonly value: string;
+  readonly shape: readonly number[];
+  readonly elementType: string;
+  readonly access: Access;
+}
+
+interface Line {
+  readonly name: string;
+  readonly result: string | null;
+  readonly inputs: readonly Operand[];
+  readonly outputs: readonly Operand[];
+  readonly reduced: readonly number[];
+  readonly sizes: readonly number[];
+  readonly levels: Levels;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Reads the text of one executable of the compiler's dump of configurations.
+ * @returns null for what is not understood: sizes that are not known, operations whose loops are not, more than one function
+ */
+export function readConfigured(text: string): ConfiguredDispatch | null {
+  const functions = [
+    ...text.matchAll(
+      /func\.func @([\w$.-]+)\(\)[^\n]*?translation_info<pipeline = #iree_cpu\.pipeline<(\w+)>/g,
+    ),
+  ];
+  const [found] = functions;
+  if (found === undefined || functions.length > 1) return null;
+  const lines: Line[] = [];
+  for (const { index, 0: line } of text.matchAll(/^.*\blowering_config = .*$/gm)) {
+    const read = readLine(line, index);
+    if (read === null) return null;
+    lines.push(read);
+  }
+  const root = lines.findIndex(({ levels }) => levels.has('distribution'));
+  const last = lines.at(-1);
+  if (root < 0 || last === undefined) return null;
+  const { dimensionOf, sizes } = dimensionsOf(lines, root);
+  const output = last.outputs[0];
+  const lane = output?.access.at(-1) ?? null;
+  return {
+    function: found[1]!,
+    pipeline: found[2]!,
+    sizes,
+    root,
+    elementType: output?.elementType ?? '',
+    lane: lane === null ? null : dimensionOf(lines.length - 1, lane),
+    parts: lines.map(({ name, levels, start, end, reduced, sizes: own }, at) => ({
+      ...{ name, levels, start, end, reduced },
+      loops: own.map((_, loop) => dimensionOf(at, loop)),
+    })),
+  };
+}
+
+function readLine(line: string, offset: number): Line | null {
+  const head = /^\s*(?:(%\w+)(?::\d+)? = )?([a-z_]+\.[\w.]+) /.exec(line);
+  const lowering = /#iree_cpu\.lowering_config<([^<>]*)>/.exec(line);
+  const inputs = valuesOf(line, 'ins');
+  const outputs = valuesOf(line, 'outs');
+  if (head === null || lowering === null || inputs === null || outputs === null) return null;
+  const levels = levelsOf(lowering[1]!);
+  const name = head[2]!;
+  const nest = levels && nestOf(name, line, inputs, outputs);
+  if (levels === null || !nest) return null;
+  const all = [...inputs, ...outputs].map((one, i): Operand => ({ ...one, access: nest.accesses[i] ?? [] }));
+  const sizes = Array.from({ length: nest.rank }, (_, loop) => sizeOf(all, loop) ?? nest.windows[loop] ?? 0);
+  const isKnown =
+    sizes.every((size) => size > 0) && [...levels.values()].every((own) => own.length <= sizes.length);
+  if (!isKnown) return null;
+  const start = offset + lowering.index;
+  return {
+    ...{ name, levels, start, end: start + lowering[0].length, sizes },
+    result: head[1] ?? null,
+    inputs: all.slice(0, inputs.length),
+    outputs: all.slice(inputs.length),
+    reduced: nest.reduced,
+  };
+}
+
+/** The size of a loop is that of any dimension of an operand that it runs along. */
+function sizeOf(operands: readonly Operand[], loop: number): number | undefined {
+  for (const { access, shape } of operands) {
+    const at = access.indexOf(loop);
+    if (at >= 0) return shape[at];
+  }
+  return undefined;
+}
+
+function levelsOf(text: string): Levels | null {
+  const levels = new Map<string, readonly number[]>();
+  for (const [, name, tiles] of text.matchAll(/(\w+) = \[([\d, ]*)\]/g))
+    levels.set(name!, tiles!.split(', ').map(Number));
+  // Whatever else is said there would be lost.
+  const isAll = text.replaceAll(/(\w+) = \[([\d, ]*)\](?:, )?/g, '') === '';
+  return isAll && levels.size > 0 && [...levels.keys()].every((name) => LEVELS.has(name)) ? levels : null;
+}
+
+type Value = Omit<Operand, 'access'>;
+
+/** The operands of one sort, scalars with no shape; null where a size is not known. */
+function valuesOf(line: string, sort: 'ins' | 'outs'): Value[] | null {
+  const list = new RegExp(String.raw`\b${sort}\(([^:()]*) : ([^()]*)\)`).exec(line);
+  if (list === null) return sort === 'ins' ? [] : null;
+  const names = list[1]!.split(', ');
+  const types = list[2]!.split(', ');
+  const values = names.map((value, i): Value | null => {
+    const type = types[i] ?? '';
+    const tensor = /^tensor<((?:\d+x)*)(\w+)>$/.exec(type);
+    if (tensor !== null)
+      return { value, shape: tensor[1]!.split('x').slice(0, -1).map(Number), elementType: tensor[2]! };
+    return /^\w+$/.test(type) ? { value, shape: [], elementType: type } : null;
+  });
+  const known = values.filter((one) => one !== null);
+  return known.length === types.length ? known : null;
+}
+
+interface Nest {
+  /** Of the operands, inputs first. */
+  readonly accesses: readonly Access[];
+  /** How many loops there are. */
+  readonly rank: number;
+  readonly reduced: readonly number[];
+  /** Sizes of loops that no operand runs along. */
+  readonly windows: Readonly<Record<number, number>>;
+}
+
+function nestOf(
+  name: string,
+  line: string,
+  inputs: readonly Value[],
+  outputs: readonly Value[],
+): Nest | null {
+  const rank = outputs[0]!.shape.length;
+  const whole = Array.from({ length: rank }, (_, i) => i);
+  if (ELEMENTWISE.test(name))
+    return { accesses: [...inputs.map(() => []), whole], rank, reduced: [], windows: {} };
+  if (POOLING.test(name)) {
+    const window = inputs[1]?.shape ?? [];
+    return {
+      accesses: [[], [], whole],
+      rank: rank + window.length,
+      reduced: window.map((_, i) => rank + i),
+      windows: Object.fromEntries(window.map((size, i) => [rank + i, size])),
+    };
+  }
+  const maps = [...line.matchAll(/affine_map<\(([^)]*)\) -> \(([^)]*)\)>/g)].map(([, names, results]) => {
+    const loops = names!.split(', ');
+    const along = results === '' ? [] : results!.split(', ');
+    return {
+      rank: loops.length,
+      access: along.map((one) => (loops.includes(one) ? loops.indexOf(one) : null)),
+    };
+  });
+  if (maps.length !== inputs.length + outputs.length) return null;
+  const accesses = maps.map(({ access }) => access);
+  if (name === 'linalg.generic') {
+    const iterators = /iterator_types = \[([^\]]*)\]/.exec(line)?.[1]?.match(/\w+/g) ?? [];
+    const reduced = iterators.flatMap((one, loop) => (one === 'reduction' ? [loop] : []));
+    return { accesses, rank: iterators.length, reduced, windows: {} };
+  }
+  if (/^iree_linalg_ext\.(?:online_)?attention$/.test(name)) {
+    const [result, values] = [accesses[inputs.length]!, accesses[2] ?? []];
+    const loops = Array.from({ length: maps[0]!.rank }, (_, i) => i);
+    const reduced = loops.filter((loop) => !result.includes(loop));
+    const isKey = (loop: number) => values.includes(loop);
+    return {
+      ...{ accesses, rank: loops.length, windows: {} },
+      reduced: [...reduced.filter(isKey), ...reduced.filter((loop) => !isKey(loop))],
+    };
+  }
+  return null;
+}
+
+/** Which loops run over the same data: what one operation computes and another one reads, and what several read. */
+function dimensionsOf(lines: readonly Line[], root: number) {
+  const groups = lines.map(({ sizes }, at) => sizes.map((_, loop) => [{ at, loop }]));
+  const join = (a: { at: number; loop: number }, b: { at: number; loop: number }) => {
+    const [one, other] = [groups[a.at]![a.loop]!, groups[b.at]![b.loop]!];
+    if (one === other || lines[a.at]!.sizes[a.loop] !== lines[b.at]!.sizes[b.loop]) return;
+    // Two loops of one operation are never the same.
+    if (one.some(({ at }) => other.some((two) => two.at === at))) return;
+    one.push(...other);
+    for (const { at, loop } of other) groups[at]![loop] = one;
+  };
+  const joinAlong = (from: number, a: Access, to: number, b: Access) => {
+    for (const [i, loop] of a.entries()) {
+      const there = b[i] ?? null;
+      if (loop !== null && there !== null) join({ at: from, loop }, { at: to, loop: there });
+    }
+  };
+  const made = new Map<string, { at: number; access: Access }>();
+  for (const [at, { result, inputs, outputs }] of lines.entries()) {
+    for (const { value, access } of [...inputs, ...outputs]) {
+      const producer = made.get(value);
+      if (producer !== undefined) joinAlong(producer.at, producer.access, at, access);
+    }
+    if (result === null) continue;
+    for (const [i, { access }] of outputs.entries())
+      made.set(outputs.length === 1 ? result : `${result}#${i}`, { at, access });
+  }
+  const read = new Map<string, { at: number; access: Access }>();
+  for (const [at, { inputs }] of lines.entries())
+    for (const { value, access } of inputs) {
+      const first = read.get(value);
+      if (first === undefined) read.set(value, { at, access });
+      else joinAlong(first.at, first.access, at, access);
+    }
+  const order = [lines[root]!, ...lines].flatMap((line) => groups[lines.indexOf(line)]!);
+  const distinct = [...new Set(order)];
+  return {
+    dimensionOf: (at: number, loop: number) => distinct.indexOf(groups[at]![loop]!),
+    sizes: distinct.map(([first]) => lines[first!.at]!.sizes[first!.loop]!),
+  };
+}
+
+/** The text with other levels on its operations. */
+export function withLevels(
+  text: string,
+  { parts }: ConfiguredDispatch,
+  levelsFor: (part: ConfiguredPart, index: number) => Levels,
+): string {
+  let edited = '';
+  let from = 0;
+  for (const [i, part] of parts.entries()) {
+    const levels = [...levelsFor(part, i)].map(([name, tiles]) => `${name} = [${tiles.join(', ')}]`);
+    edited += `${text.slice(from, part.start)}#iree_cpu.lowering_config<${levels.join(', ')}>`;
+    from = part.end;
+  }
+  return edited + text.slice(from);
+}

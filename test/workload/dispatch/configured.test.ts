@@ -1,0 +1,121 @@
+// What the compiler says of a dispatch that it has configured, and other tiles in its place.
+import { expect, test } from 'vitest';
+import { readConfigured, withLevels } from '../../../src/workload/dispatch/configured.ts';
+import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
+import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
+import { reconfigured } from '../../../src/backend/llvm-cpu/dispatch-tiles.ts';
+
+const ROW = 'affine_map<(d0, d1, d2) -> (d0, d1)>';
+const ALL = 'affine_map<(d0, d1, d2) -> (d0, d1, d2)>';
+const config = (levels: string) => `lowering_config = #iree_cpu.lowering_config<${levels}>`;
+const REDUCED = 'iterator_types = ["parallel", "parallel", "reduction"]';
+
+/** A softmax as IREE 3.13 configures it, without what is around the operations. */
+const softmax = (columns = 1500) => `hal.executable public @main_dispatch_0 {
+  func.func @main_dispatch_0_softmax_6x1500x${columns}xf32_dispatch_tensor_store() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>} {
+    %2 = iree_codegen.load_from_buffer %0 : memref<6x1500x${columns}xf32> -> tensor<6x1500x${columns}xf32>
+    %3 = tensor.empty() : tensor<6x1500x${columns}xf32>
+    %4 = tensor.empty() : tensor<6x1500xf32>
+    %5 = linalg.fill {${config('vector_common_parallel = [1, 8]')}} ins(%cst_0 : f32) outs(%4 : tensor<6x1500xf32>) -> tensor<6x1500xf32>
+    %6 = linalg.generic {indexing_maps = [${ALL}, ${ROW}], ${REDUCED}} ins(%2 : tensor<6x1500x${columns}xf32>) outs(%5 : tensor<6x1500xf32>) attrs =  {${config('vector_common_parallel = [1, 8, 0], vector_reduction = [0, 0, 16]')}} {
+    %7 = linalg.fill {${config('vector_common_parallel = [1, 8]')}} ins(%cst : f32) outs(%4 : tensor<6x1500xf32>) -> tensor<6x1500xf32>
+    %8 = linalg.generic {indexing_maps = [${ALL}, ${ROW}, ${ROW}], ${REDUCED}} ins(%2, %6 : tensor<6x1500x${columns}xf32>, tensor<6x1500xf32>) outs(%7 : tensor<6x1500xf32>) attrs =  {${config('distribution = [6, 30, 0], vector_common_parallel = [1, 8, 0], vector_reduction = [0, 0, 16]')}} {
+    %9 = linalg.generic {indexing_maps = [${ALL}, ${ROW}, ${ROW}, ${ALL}], iterator_types = ["parallel", "parallel", "parallel"]} ins(%2, %6, %8 : tensor<6x1500x${columns}xf32>, tensor<6x1500xf32>, tensor<6x1500xf32>) outs(%3 : tensor<6x1500x${columns}xf32>) attrs =  {${config('vector_common_parallel = [1, 8, 0], vector_inner_parallel = [0, 0, 16]')}} {
+`;
+
+const ATTENTION = `func.func @main_dispatch_0_attention_12x128x64x128x64() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<LinalgExtTileAndVectorize>>} {
+    %9 = linalg.fill {${config('vector_common_parallel = [1, 4, 16]')}} ins(%cst_1 : f32) outs(%7 : tensor<12x128x64xf32>) -> tensor<12x128x64xf32>
+    %10 = linalg.fill {${config('vector_common_parallel = [1, 4]')}} ins(%cst_0 : f32) outs(%8 : tensor<12x128xf32>) -> tensor<12x128xf32>
+    %11 = linalg.fill {${config('vector_common_parallel = [1, 4]')}} ins(%cst_1 : f32) outs(%8 : tensor<12x128xf32>) -> tensor<12x128xf32>
+    %12:3 = iree_linalg_ext.online_attention <indexing_maps = [affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d4)>, affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d4)>, affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d2)>, affine_map<(d0, d1, d2, d3, d4) -> ()>, affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2)>, affine_map<(d0, d1, d2, d3, d4) -> (d0, d1)>, affine_map<(d0, d1, d2, d3, d4) -> (d0, d1)>]> {${config('distribution = [1, 64, 64, 0, 0], vector_common_parallel = [1, 4, 16, 0, 0], vector_reduction = [0, 0, 0, 4, 0]')}} ins(%4, %5, %6, %cst_2 : tensor<12x128x64xf32>, tensor<12x128x64xf32>, tensor<12x128x64xf32>, f32) outs(%9, %10, %11 : tensor<12x128x64xf32>, tensor<12x128xf32>, tensor<12x128xf32>) {
+    %13 = linalg.generic {indexing_maps = [${ROW}, ${ALL}, ${ALL}], iterator_types = ["parallel", "parallel", "parallel"]} ins(%12#2, %12#0 : tensor<12x128xf32>, tensor<12x128x64xf32>) outs(%7 : tensor<12x128x64xf32>) attrs =  {${config('vector_common_parallel = [1, 4, 16]')}} {
+`;
+
+const POOLING = `func.func @main_dispatch_0_pooling() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<ConvTileAndDecomposeExpert>>} {
+    %6 = linalg.pooling_nchw_max {dilations = dense<1> : vector<2xi64>, ${config('distribution = [1, 64, 56, 56, 0, 0], vector_common_parallel = [1, 1, 1, 8, 0, 0], vector_reduction = [0, 0, 0, 0, 3, 3]')}, strides = dense<2> : vector<2xi64>} ins(%4, %5 : tensor<1x64x114x114xf32>, tensor<3x3xf32>) outs(%3 : tensor<1x64x56x56xf32>) -> tensor<1x64x56x56xf32>
+`;
+
+test('all operations of a softmax run along the same three dimensions', () => {
+  const found = readConfigured(softmax())!;
+  expect(found).toMatchObject({
+    function: 'main_dispatch_0_softmax_6x1500x1500xf32_dispatch_tensor_store',
+    pipeline: 'DoubleTilingExpert',
+    sizes: [6, 1500, 1500],
+    root: 3,
+    lane: 2,
+  });
+  expect(found.parts.map(({ loops }) => loops)).toEqual([
+    [0, 1],
+    [0, 1, 2],
+    [0, 1],
+    [0, 1, 2],
+    [0, 1, 2],
+  ]);
+});
+
+test('of an attention, keys and what is multiplied with them are summed', () => {
+  const { sizes, parts, root, lane } = readConfigured(ATTENTION)!;
+  expect(sizes).toEqual([12, 128, 64, 128, 64]);
+  expect(lane).toBe(2);
+  expect(parts[root]!.reduced).toEqual([3, 4]);
+  expect(parts.map(({ loops }) => loops.join(''))).toEqual(['012', '01', '01', '01234', '012']);
+});
+
+test('a pooling sums its window', () => {
+  const { sizes, parts } = readConfigured(POOLING)!;
+  expect(sizes).toEqual([1, 64, 56, 56, 3, 3]);
+  expect(parts[0]!.reduced).toEqual([4, 5]);
+});
+
+test('what one operation reads twice in different orders stays apart', () => {
+  const own = `func.func @f() attributes {translation_info = #iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>} {
+    %1 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%0, %0 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%2 : tensor<64x64xf32>) attrs = {${config('distribution = [64, 64], vector_common_parallel = [8, 16]')}} {
+`;
+  expect(readConfigured(own)!.sizes).toEqual([64, 64]);
+});
+
+test.each([
+  ['a size that is not known', softmax().replaceAll('6x1500xf32', '6x?xf32')],
+  ['a level that is not known', softmax().replace('vector_inner_parallel', 'inner_tiles')],
+  ['scalable vectors', softmax().replace('[0, 0, 16]', '[0, 0, [16]]')],
+  ['an operation whose loops are not known', softmax().replace('linalg.fill', 'linalg.pack')],
+  ['nothing that decides about workgroups', softmax().replace('distribution = [6, 30, 0], ', '')],
+  ['no function', ''],
+])('%s is not understood', (_, text) => {
+  expect(readConfigured(text)).toBeNull();
+});
+
+test('the same levels give the same text', () => {
+  const text = softmax();
+  const found = readConfigured(text)!;
+  expect(withLevels(text, found, ({ levels }) => levels)).toBe(text);
+});
+
+const PLACE = { executable: 'main_dispatch_0', digest: '0123456789abcdef', bytes: 1 };
+
+test('tiles of a dispatch are those of all of its operations', () => {
+  const work = dispatchWork(softmax(), PLACE)!;
+  expect(work.name).toBe('softmax_6x1500x1500xf32');
+  expect(isDispatchWork(JSON.parse(JSON.stringify(work)) as object)).toBe(true);
+  const configuration = {
+    version: 1,
+    kind: 'dispatch-tile',
+    distribution: [1, 60, 0],
+    vector: [1, 4, 60],
+  } as const;
+  const text = reconfigured(softmax(), work, configuration)!;
+  expect(text.match(/(?<=lowering_config<)[^>]*/g)).toEqual([
+    'vector_common_parallel = [1, 4]',
+    'vector_common_parallel = [1, 4, 0], vector_reduction = [0, 0, 60]',
+    'vector_common_parallel = [1, 4]',
+    'distribution = [1, 60, 0], vector_common_parallel = [1, 4, 0], vector_reduction = [0, 0, 60]',
+    'vector_common_parallel = [1, 4, 0], vector_inner_parallel = [0, 0, 60]',
+  ]);
+  // That is how it is found again in what the compiler says.
+  expect(reconfigured(text, work, configuration)).toBe(text);
+  expect(reconfigured(softmax(1504), work, configuration)).toBeNull();
+});
+
+test('a dispatch that does next to nothing is none to tune', () => {
+  expect(dispatchWork(softmax().replaceAll('1500', '4'), PLACE)).toBeNull();
+});
