@@ -120,10 +120,10 @@ function describe(
   ].join('\n');
 }
 
-function describeForms({ used, reason, convolutions }: ExplainedForms): string {
-  const counts = Map.groupBy(convolutions, ({ form }) => form);
+function describeForms({ used, reason, operations }: ExplainedForms): string {
+  const counts = Map.groupBy(operations, ({ form }) => form);
   const forms = [...counts].map(([form, own]) => `${own.length} as ${form}`).join(', ');
-  return `${used ? 'Compiled' : 'Not compiled'} with convolutions in other forms (${forms}): ${reason}.`;
+  return `${used ? 'Compiled' : 'Not compiled'} with operations in other forms (${forms}): ${reason}.`;
 }
 
 function describeRoute(injection: Injection): string {

@@ -1,11 +1,11 @@
 // Convolutions with the channels innermost: the image, the filter and the result are transposed around the operation. The
 // compiler has a pipeline for this layout, which loads vectors of channels. Transposes cancel between neighbours, and those of
 // constants are done once, when the program is compiled.
-import type { Form } from './form.ts';
+import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { movesText, type Value, type Writer } from './text.ts';
 
-export const channelsLast: Form = {
+export const channelsLast: WrittenForm = {
   name: 'channels-last',
   isFor: ({ name }) => name === 'linalg.conv_2d_nchw_fchw',
   write(writer, convolution, [image, filter, accumulator]) {

@@ -1,16 +1,32 @@
-// All forms, and the one that a convolution is tried in first.
-import type { Convolution } from './convolution.ts';
+// All forms, and the one that an operation is tried in first.
+import { isAttention } from './attention.ts';
+import type { PassesForm, WrittenForm } from './form.ts';
 import { channelsLast } from './channels-last.ts';
-import type { Form } from './form.ts';
 import { groupByGroup } from './group-by-group.ts';
 import { matmul } from './matmul.ts';
+import type { Rewritable } from './rewritable.ts';
 import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
+import { stepByStep } from './step-by-step.ts';
 
 /** The first that is for a convolution is preferred. */
-const FORMS: readonly Form[] = [matmul, shiftedSlices, shiftedSlicesChannelsLast, channelsLast, groupByGroup];
+const OF_CONVOLUTIONS: readonly WrittenForm[] = [
+  matmul,
+  shiftedSlices,
+  shiftedSlicesChannelsLast,
+  channelsLast,
+  groupByGroup,
+];
 
-export const formNamed = (name: string): Form | null => FORMS.find((form) => form.name === name) ?? null;
+const OF_ATTENTIONS: readonly PassesForm[] = [stepByStep];
 
-/** The forms that a convolution can be written in, beside its own, the preferred one first. */
-export const formsOf = (convolution: Convolution): readonly Form[] =>
-  FORMS.filter((form) => form.isFor(convolution));
+export const writtenFormNamed = (name: string): WrittenForm | null =>
+  OF_CONVOLUTIONS.find((form) => form.name === name) ?? null;
+
+export const passesFormNamed = (name: string): PassesForm | null =>
+  OF_ATTENTIONS.find((form) => form.name === name) ?? null;
+
+/** The forms that an operation can be written in, beside its own, the preferred one first. */
+export const formsOf = (one: Rewritable): readonly (WrittenForm | PassesForm)[] =>
+  isAttention(one)
+    ? OF_ATTENTIONS.filter((form) => form.isFor(one))
+    : OF_CONVOLUTIONS.filter((form) => form.isFor(one));

@@ -1,7 +1,7 @@
 // Grouped convolutions as one convolution for each group, with the channels innermost.
 import { channelsLast } from './channels-last.ts';
 import { extentsOf, type Convolution } from './convolution.ts';
-import type { Form } from './form.ts';
+import type { WrittenForm } from './form.ts';
 import type { Value } from './text.ts';
 
 /** Each group becomes a dispatch of its own. */
@@ -10,7 +10,7 @@ const MOST_GROUPS = 8;
 /** Of a group: with fewer, vectors are not filled. */
 const LEAST_FILTERS = 8;
 
-export const groupByGroup: Form = {
+export const groupByGroup: WrittenForm = {
   name: 'group-by-group',
   isFor: (convolution) => {
     const { groups, channels, filters } = extentsOf(convolution);

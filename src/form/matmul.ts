@@ -1,11 +1,11 @@
 // Convolutions with a filter of one element as products of matrices: filter (f, c) times image (c, h * w), for each image and
 // each group. Nothing is transposed.
 import { extentsOf, hasOneType } from './convolution.ts';
-import type { Form } from './form.ts';
+import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { type Value, type Writer } from './text.ts';
 
-export const matmul: Form = {
+export const matmul: WrittenForm = {
   name: 'matmul',
   isFor: (convolution) => {
     const { filter, channels } = extentsOf(convolution);

@@ -2,7 +2,7 @@
 // image: a slice for each element of a filter. The compiler makes vectors along the innermost dimension of the slices, where the
 // named operation becomes scalar code.
 import { extentsOf, hasOneType, isSpatial, layoutOf, spatialIn, type Convolution } from './convolution.ts';
-import type { Form } from './form.ts';
+import type { WrittenForm } from './form.ts';
 import { tensorText } from '../workload/tensor.ts';
 
 /** Elements of a filter: each one is two operands of the operation. */
@@ -21,10 +21,10 @@ const poolingOf = ({ name }: Convolution): string | undefined =>
   POOLINGS[/^linalg\.pooling_\w+_(\w+)$/.exec(name)?.[1] ?? ''];
 
 /** In the layout that the image has. */
-export const shiftedSlices: Form = slicesOf('shifted-slices', false);
+export const shiftedSlices: WrittenForm = slicesOf('shifted-slices', false);
 
 /** With the groups innermost, between transposes: for columns that are too few, or not next to each other. */
-export const shiftedSlicesChannelsLast: Form = slicesOf('shifted-slices-channels-last', true);
+export const shiftedSlicesChannelsLast: WrittenForm = slicesOf('shifted-slices-channels-last', true);
 
 function isSliceable(convolution: Convolution): boolean {
   const { groups, channels, filter } = extentsOf(convolution);
@@ -49,7 +49,7 @@ function isVectorisable(convolution: Convolution): boolean {
   return stride === 1 && shape[innermost]! >= LEAST_COLUMNS;
 }
 
-function slicesOf(name: string, isMoved: boolean): Form {
+function slicesOf(name: string, isMoved: boolean): WrittenForm {
   return {
     name,
     isFor: (convolution) =>

@@ -1,39 +1,71 @@
-// A transform-dialect module that rewrites convolutions of a program into forms. The compiler applies it before it optimises
-// anything: it finds each operation by its name, attributes and types, and puts a function of this module in its place.
+// A transform-dialect module that rewrites operations of a program into forms. The compiler applies it before it optimises
+// anything: it finds each convolution by its name, attributes and types, and puts a function of this module in its place;
+// attentions it gives to passes of its own.
 import type { FormChoice } from './choose.ts';
-import { convolutionKey } from './convolution.ts';
-import { formNamed } from './forms.ts';
+import { isAttention } from './attention.ts';
+import { convolutionKey, type Convolution } from './convolution.ts';
+import { passesFormNamed, writtenFormNamed } from './forms.ts';
+import { rewritableKey } from './rewritable.ts';
 import { tensorText } from '../workload/tensor.ts';
 import { movesText, Writer, type Value } from './text.ts';
 
 /** The sequence that rewrites. */
 export const REWRITE = 'iree_tuned_forms';
 
+interface ConvolutionInForm {
+  readonly convolution: Convolution;
+  readonly form: string;
+}
+
 /**
  * Text of the module.
- * @throws RangeError for a form that does not exist or is not for its convolution
+ * @throws RangeError for a form that does not exist or is not for its operation
  */
 export function formsSpec(choices: readonly FormChoice[]): string {
-  const distinct = new Map(choices.map((choice) => [convolutionKey(choice.convolution), choice]));
+  const distinct = new Map<string, ConvolutionInForm>();
+  const passes = new Set<string>();
+  for (const { operation, form } of choices)
+    if (isAttention(operation)) for (const pass of passesOf({ operation, form })) passes.add(pass);
+    else distinct.set(convolutionKey(operation), { convolution: operation, form });
   const parts = [...distinct.values()].map((choice, i) => partOf(choice, i));
   const pairs = parts.map((_, i) => `      @match_${i} -> @rewrite_${i}`).join(',\n');
   // Places end up in the compiled program, which is to be the same wherever this module lies.
   const places = [...distinct].map(([key, { form }], i) => `#place_${i} = loc("${key} as ${form}":1:1)\n`);
   return `${places.join('')}module @iree_tuned_forms attributes {transform.with_named_sequence} {
-${parts.join('\n')}
-  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.consumed}) {
-    %done = transform.foreach_match in %root
-${pairs}
-      : (!transform.any_op) -> !transform.any_op
-    transform.apply_dce to %done : !transform.any_op
-    transform.yield
+${parts.map((part) => `${part}\n`).join('')}  transform.named_sequence @${REWRITE}(%root: !transform.any_op {transform.${parts.length === 0 ? 'readonly' : 'consumed'}}) {
+${parts.length === 0 ? '' : replacing(pairs)}${passing([...passes], parts.length === 0 ? '%root' : '%done')}    transform.yield
   }
 }
 `;
 }
 
-function partOf({ convolution, form: name }: FormChoice, i: number): string {
-  const form = formNamed(name);
+const replacing = (pairs: string): string => `    %done = transform.foreach_match in %root
+${pairs}
+      : (!transform.any_op) -> !transform.any_op
+    transform.apply_dce to %done : !transform.any_op
+`;
+
+/** Runs passes over all functions. */
+const passing = (passes: readonly string[], root: string): string =>
+  passes.length === 0
+    ? ''
+    : [
+        `    %functions_0 = transform.structured.match ops{["util.func"]} in ${root} : (!transform.any_op) -> !transform.any_op\n`,
+        ...passes.map(
+          (pass, i) =>
+            `    %functions_${i + 1} = transform.apply_registered_pass "${pass}" to %functions_${i} : (!transform.any_op) -> !transform.any_op\n`,
+        ),
+      ].join('');
+
+function passesOf({ operation, form: name }: FormChoice): readonly string[] {
+  const form = passesFormNamed(name);
+  if (form === null || !isAttention(operation) || !form.isFor(operation))
+    throw new RangeError(`${rewritableKey(operation)} has no form ${name}`);
+  return form.passes;
+}
+
+function partOf({ convolution, form: name }: ConvolutionInForm, i: number): string {
+  const form = writtenFormNamed(name);
   if (form?.isFor(convolution) !== true)
     throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
   const { image, filter, result, strides, dilations } = convolution;

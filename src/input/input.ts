@@ -1,5 +1,5 @@
 // The input of one compile, as far as tuning is concerned.
-import type { Convolution } from '../form/convolution.ts';
+import type { Rewritable } from '../form/rewritable.ts';
 import { isTunable, type InputOperation, type TunableOperation } from './operation.ts';
 import type { ReadingOptions } from './operations.ts';
 
@@ -12,7 +12,7 @@ export interface Input {
   /** Whether they are what the compiler was seen to make, not what the text says. */
   readonly surveyed: boolean;
   /** Convolutions that can be compiled in other forms; none where nobody has looked. */
-  readonly convolutions: readonly Convolution[];
+  readonly rewritables: readonly Rewritable[];
   /** Seconds that were waited for a turn to ask the compiler. */
   readonly waitedSeconds: number;
 }

@@ -1,7 +1,7 @@
 // Which operations an input has, and what is tuned of each: as its text says, or as the compiler was seen to make them.
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/index.ts';
-import type { Convolution } from '../form/convolution.ts';
+import type { Rewritable } from '../form/rewritable.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
 import { elementTypeConversion } from './conversion.ts';
 import { dispatchOf, isBoundByMemory, isOperationWork, mayBecomeWork } from '../workload/workload.ts';
@@ -20,7 +20,7 @@ export interface InputOperations {
   /** Seconds that the survey had to wait: they count towards the budget. */
   readonly waitedSeconds: number;
   /** Convolutions that can be compiled in other forms; none where nobody has looked. */
-  readonly convolutions: readonly Convolution[];
+  readonly rewritables: readonly Rewritable[];
 }
 
 /** How an input is to be read. */
@@ -33,7 +33,7 @@ export interface ReadingOptions {
 }
 
 /** Whether it is enough to know the convolutions of a program that is not linalg text. */
-export type IsEnough = (convolutions: readonly Convolution[]) => boolean;
+export type IsEnough = (rewritables: readonly Rewritable[]) => boolean;
 
 const NEVER: IsEnough = () => false;
 
@@ -60,7 +60,7 @@ export async function operationsOf(
   const isLinalg = isAsWritten && !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
   if (isLinalg) {
     const operations = classify(found, sizes, elementTypeConversion(command.arguments));
-    const asWritten = { operations, surveyed: false, waitedSeconds: 0, convolutions: [] };
+    const asWritten = { operations, surveyed: false, waitedSeconds: 0, rewritables: [] };
     const open = isOpen(bytes, found, operations);
     // What is skipped stays skipped then, so there is nothing to remember.
     if (splits || (!open && !operations.some(isTunable))) return asWritten;
@@ -149,18 +149,18 @@ export async function surveyText(
   );
 }
 
-/** Without operations where it was enough to know the convolutions. */
-type Surveyed = (Partial<Pick<Survey, 'operations'>> & Pick<Survey, 'convolutions'>) | null;
+/** Without operations where it was enough to know what can be rewritten. */
+type Surveyed = (Partial<Pick<Survey, 'operations'>> & Pick<Survey, 'rewritables'>) | null;
 
 function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = NEVER): Surveyed {
   const known = surveyMemory.recall(cacheDirectory, identity);
   if (known !== null || isEnough === NEVER) return known;
-  const convolutions = surveyMemory.recall(cacheDirectory, lookOf(identity))?.convolutions ?? [];
-  return isEnough(convolutions) ? { convolutions } : null;
+  const rewritables = surveyMemory.recall(cacheDirectory, lookOf(identity))?.rewritables ?? [];
+  return isEnough(rewritables) ? { rewritables } : null;
 }
 
 /** What is remembered of an input of which only the convolutions are known. */
-const lookOf = (identity: string): string => `convolutions ${identity}`;
+const lookOf = (identity: string): string => `rewritables ${identity}`;
 
 /** What is remembered of an input, also by another build that asks while this one waits; else what the compiler says. */
 function askInTurn(
@@ -194,21 +194,21 @@ async function survey(
   const surveyed = await surveyInput(command, { text, stdin, dataTiling, isEnough }, surroundings);
   const seconds = (performance.now() - begun) / 1000;
   if (surveyed === null) return null;
-  const { operations, convolutions } = surveyed;
+  const { operations, rewritables } = surveyed;
   const note =
     operations === null ? { identity: lookOf(identity), operations: [] } : { identity, operations };
-  surveyMemory.remember(surroundings.cacheDirectory, { ...note, convolutions, seconds });
-  return { convolutions, ...(operations && { operations }) };
+  surveyMemory.remember(surroundings.cacheDirectory, { ...note, rewritables, seconds });
+  return { rewritables, ...(operations && { operations }) };
 }
 
 const fromSurveyed = (
-  { operations, convolutions = [] }: NonNullable<Surveyed>,
+  { operations, rewritables = [] }: NonNullable<Surveyed>,
   found: readonly Operation[],
   settings: Settings,
 ): Omit<InputOperations, 'waitedSeconds'> => ({
   operations: (operations ?? []).map((one) => fromSurvey(one, found, settings)),
   surveyed: operations !== undefined,
-  convolutions,
+  rewritables,
 });
 
 function fromSurvey(

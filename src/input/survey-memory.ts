@@ -1,6 +1,6 @@
 // What a survey found out, remembered per input, flags and compiler: a build that was surveyed once never is again.
 import { isIntegerWithin } from '../system/data.ts';
-import { isConvolution, type Convolution } from '../form/convolution.ts';
+import { isRewritable, type Rewritable } from '../form/rewritable.ts';
 import { isDispatch } from '../workload/contraction/dispatch.ts';
 import {
   isWorkload,
@@ -33,8 +33,7 @@ export interface SurveyedOperation {
 export interface Survey {
   readonly identity: string;
   readonly operations: readonly SurveyedOperation[];
-  /** Absent in what earlier versions remember. */
-  readonly convolutions?: readonly Convolution[];
+  readonly rewritables: readonly Rewritable[];
   /** How long it took. */
   readonly seconds: number;
 }
@@ -42,19 +41,16 @@ export interface Survey {
 export const surveyMemory = memoryOf(SURVEYS, isSurvey);
 
 function isSurvey(value: unknown): value is Survey {
-  const {
-    identity,
-    operations,
-    convolutions = [],
-    seconds,
-  } = (value ?? {}) as Partial<Record<keyof Survey, unknown>>;
+  const { identity, operations, rewritables, seconds } = (value ?? {}) as Partial<
+    Record<keyof Survey, unknown>
+  >;
   return (
     typeof identity === 'string' &&
     typeof seconds === 'number' &&
     Array.isArray(operations) &&
     operations.every(isSurveyedOperation) &&
-    Array.isArray(convolutions) &&
-    convolutions.every(isConvolution)
+    Array.isArray(rewritables) &&
+    rewritables.every(isRewritable)
   );
 }
 

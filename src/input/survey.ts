@@ -24,7 +24,9 @@ import { askCompiler } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
 import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';
-import { convolutionKey, readConvolution, type Convolution } from '../form/convolution.ts';
+import { readAttentions } from '../form/attention.ts';
+import { readConvolution } from '../form/convolution.ts';
+import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
@@ -74,16 +76,16 @@ export interface SurveyOptions {
   readonly stdin: Uint8Array | undefined;
   /** The user compiles with data tiling, which would hide the operations behind encodings. */
   readonly dataTiling: boolean;
-  /** Whether it is enough to know the convolutions: they are in the text that the compiler makes first. */
-  readonly isEnough: (convolutions: readonly Convolution[]) => boolean;
+  /** Whether it is enough to know what can be rewritten: they are in the text that the compiler makes first. */
+  readonly isEnough: (rewritables: readonly Rewritable[]) => boolean;
 }
 
 /** What a survey found. */
 export interface Found {
-  /** Null where it was enough to know the convolutions. */
+  /** Null where it was enough to know what can be rewritten. */
   readonly operations: readonly SurveyedOperation[] | null;
   /** Convolutions with their channels first, each form once, in the order of the program. */
-  readonly convolutions: readonly Convolution[];
+  readonly rewritables: readonly Rewritable[];
 }
 
 /**
@@ -119,8 +121,8 @@ export async function surveyInput(
     const text = options.text?.bytes ?? (await compileTo(phase, []));
     if (text === null) return null;
     const written = options.text === null ? normalised(text) : fromText(options.text);
-    const convolutions = convolutionsOf(text, written);
-    if (options.isEnough(convolutions)) return { operations: null, convolutions };
+    const rewritables = rewritablesOf(text, written);
+    if (options.isEnough(rewritables)) return { operations: null, rewritables };
     const forms = distinctForms(written);
     const spec = join(folder, 'marks.mlir');
     const marks = forms.map((form, i) => ({
@@ -145,7 +147,7 @@ export async function surveyInput(
     const others = options.dataTiling ? [] : otherDispatches(flow, readConfigurations(dumps), taken);
     return {
       operations: [...match(written, forms, generated), ...others.map(surveyedDispatch)],
-      convolutions,
+      rewritables,
     };
   } catch {
     // A survey is an improvement, never a reason to fail.
@@ -180,9 +182,10 @@ function fromText({ operations, convert }: NonNullable<SurveyOptions['text']>): 
   }));
 }
 
-function convolutionsOf(text: Uint8Array, written: readonly Written[]): Convolution[] {
-  const found = written.flatMap(({ operation }) => readConvolution(operation, text) ?? []);
-  return [...new Map(found.map((one) => [convolutionKey(one), one])).values()];
+function rewritablesOf(text: Uint8Array, written: readonly Written[]): Rewritable[] {
+  const convolutions = written.flatMap(({ operation }) => readConvolution(operation, text) ?? []);
+  const all = [...convolutions, ...readAttentions(text)];
+  return [...new Map(all.map((one) => [rewritableKey(one), one])).values()];
 }
 
 function normalised(text: Uint8Array): Written[] {

@@ -90,6 +90,8 @@ export interface RoundsResult {
   readonly stock: ReadonlyMap<string, readonly number[]>;
   /** Whether all of that is of the program with what was offered. */
   readonly isOffered: boolean;
+  /** Whether rounds ended because they brought too little, and not because the time was over. */
+  readonly isComplete: boolean;
   /** Whether there was no time for that. */
   readonly isOpen: boolean;
 }
@@ -173,6 +175,7 @@ export async function tuneInRounds(
     assessed,
     stock,
     isOffered,
+    isComplete: rounds.count > 0 && failures < MOST_FAILURES && (rounds.isIdle || isTime()),
     isOpen: offer !== null && (!isTried || open !== null),
   };
 }

@@ -34,7 +34,7 @@ export interface ExplainedForms {
   readonly used: boolean;
   /** How much faster or slower the program is in them, or why nobody knows. */
   readonly reason: string;
-  readonly convolutions: readonly { readonly convolution: string; readonly form: string }[];
+  readonly operations: readonly { readonly operation: string; readonly form: string }[];
 }
 
 export interface ExplainedLock {

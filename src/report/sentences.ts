@@ -91,12 +91,12 @@ function gainsInWords(gains: readonly number[]): string {
 export const runningProgram = (seconds: number): string =>
   `running the program, stock against tuned, for ${formatDuration(seconds)} at most`;
 
-/** While convolutions are tried in another form. */
-export const TRYING_FORMS = 'compiling and running the program with its convolutions in other forms';
+/** While operations are tried in another form. */
+export const TRYING_FORMS = 'compiling and running the program with its operations in other forms';
 
 /** What came of that; null where there is nothing to be said of it. */
 export const formsEnding = (verdict: ProgramVerdict): string | null =>
-  endingOf('the program with its convolutions in other forms', verdict);
+  endingOf('the program with its operations in other forms', verdict);
 
 /** What came of running a program; null where there is nothing to be said of it. */
 export const programEnding = (verdict: ProgramVerdict): string | null => endingOf('the program', verdict);

@@ -21,9 +21,7 @@ export function earlierTrials(store: Store, subject: Subject): Trial[] {
   const { workloadForm } = subject;
   if (own.length > 0 || !isOperationWork(workloadForm)) return own;
   const { context, ...alone } = workloadForm;
-  return context === undefined
-    ? own
-    : store.trials({ ...subject, workload: workloadKey(alone) });
+  return context === undefined ? own : store.trials({ ...subject, workload: workloadKey(alone) });
 }
 
 /** The name under which trials are kept that compare what won on another device of the class with the default. */

@@ -46,8 +46,8 @@ const kindOf = <W extends Workload>({ kind }: W) => KINDS[kind] as KindOfWork<Wo
 
 /** Operations that the parser knows and that have no kind of work yet. */
 const UNTUNED: Readonly<Record<Exclude<Operation['kind'], OperationWork['kind']>, string>> = {
-  convolution: 'convolutions of this form are not tuned yet',
-  pooling: 'poolings are not tuned yet',
+  convolution: 'convolutions of this form are tuned as dispatches',
+  pooling: 'poolings are tuned as dispatches',
   'to-normalise': 'operations of this dialect are not tuned yet',
 };
 

@@ -84,11 +84,11 @@ export async function inspectInput(
   const { settings } = surroundings;
   // A program in other forms has other operations, and a lock file decides by those that it knows.
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
-  const isEnough: IsEnough = (convolutions) => mayBeFormed && chooseForms(convolutions).length > 0;
+  const isEnough: IsEnough = (rewritables) => mayBeFormed && chooseForms(rewritables).length > 0;
   const found = await operationsOf(bytes, digest, command, reading, surroundings, isEnough);
   if (typeof found === 'string') return { ...pass(found), lasting: false };
-  const { operations, convolutions } = found;
-  if (!operations.some(isTunable) && chooseForms(convolutions).length === 0)
+  const { operations, rewritables } = found;
+  if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
     return pass(
       operations.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',
       operations.map((operation) => skipped(operation as Skipped)),

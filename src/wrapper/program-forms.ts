@@ -2,7 +2,7 @@
 // program is compiled and measured like any other, and ships only where it was run and is right and faster than stock.
 import type { Command } from '../compiler/command.ts';
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
-import { convolutionKey } from '../form/convolution.ts';
+import { rewritableKey } from '../form/rewritable.ts';
 import { operationsOf } from '../input/operations.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
@@ -85,7 +85,7 @@ export async function inNotedForms(
   surroundings: Surroundings,
 ): Promise<FormedProgram | null> {
   if (names.size === 0) return written;
-  const choices = choicesOf(written.inspected.input.convolutions, names);
+  const choices = choicesOf(written.inspected.input.rewritables, names);
   if (choices.length < names.size) return null;
   return surveyed(await rewritten(written.command, choices, surroundings), written.inspected, surroundings);
 }
@@ -93,7 +93,7 @@ export async function inNotedForms(
 /** The explanation of a program in noted forms. */
 export const explainNoted = (names: FormNames, reason: string): ExplainedForms => ({
   ...{ used: true, reason },
-  convolutions: [...names].map(([convolution, form]) => ({ convolution, form })),
+  operations: [...names].map(([operation, form]) => ({ operation, form })),
 });
 
 /** A program as it is to be compiled: in other forms where these are better. */
@@ -128,8 +128,8 @@ export async function inBetterForms(
 ): Promise<BetterForms> {
   const { settings } = surroundings;
   const { inspected } = written;
-  const { convolutions, reading } = inspected.input;
-  const choices = mayHaveForms(reading, settings) ? chooseForms(convolutions) : [];
+  const { rewritables, reading } = inspected.input;
+  const choices = mayHaveForms(reading, settings) ? chooseForms(rewritables) : [];
   /** Where it was enough to know the convolutions, the operations are still to be found. */
   const isComplete = inspected.input.surveyed || inspected.input.operations.length > 0;
   const surveyedAsWritten = (hasTurn: boolean) =>
@@ -143,11 +143,11 @@ export async function inBetterForms(
   const formed = await rewritten(written.command, choices, surroundings);
   const identity = programOf(formed, inspected);
   const memory = formsMemory.recall(store, identity);
-  const named = choices.map(({ convolution, form }) => ({ convolution: convolutionKey(convolution), form }));
+  const named = choices.map(({ operation, form }) => ({ operation: rewritableKey(operation), form }));
   const explained = (known: FormsMemory | null): ExplainedForms => ({
     used: known?.verdict === 'better',
     reason: known?.reason ?? 'nobody has found out whether the program is better in them',
-    convolutions: named,
+    operations: named,
   });
   const isKnown = memory !== null && memory.verdict !== 'open';
   const known = { isKnown, forms: explained(memory) };

@@ -146,7 +146,9 @@ export async function tuneInProgram(
     const known = new Map<string, Known>();
     for (const work of run) {
       const families = backend.familiesOf(work.workload, work.options);
-      const searched = { trials: result.rounds, tuningSeconds, families, complete: false };
+      // What is tuned in its program alone has no other search.
+      const complete = result.isComplete && !isOperationWork(work.workload);
+      const searched = { trials: result.rounds, tuningSeconds, families, complete };
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });
     }

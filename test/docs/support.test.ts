@@ -208,7 +208,7 @@ const formOf = (convolution: Convolution | null): string | null =>
 
 /** Which tiles the operations of a form get. */
 function tilesInForm(convolution: Convolution, form: string): string {
-  const made = operationsIn(formsSpec([{ convolution, form }])).map((operation) => {
+  const made = operationsIn(formsSpec([{ operation: convolution, form }])).map((operation) => {
     if (operation.kind !== 'convolution')
       return isTunable(classify([operation], {})[0]!) ? AS_MATMUL : DEFAULT;
     const { name, operands } = operation;
@@ -528,7 +528,7 @@ describe('the real compiler', { tags: ['compiler'] }, () => {
     const choices = examples.flatMap((example) => {
       const convolution = convolutionOf(example);
       const form = formOf(convolution);
-      return form === null ? [] : [{ convolution: convolution!, form }];
+      return form === null ? [] : [{ operation: convolution!, form }];
     });
     const spec = join(temporaryDirectory(), 'forms.mlir');
     writeFileSync(spec, formsSpec(choices));

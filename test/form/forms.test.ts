@@ -11,7 +11,7 @@ import {
   readConvolution,
   type Convolution,
 } from '../../src/form/convolution.ts';
-import { formNamed, formsOf } from '../../src/form/forms.ts';
+import { writtenFormNamed, formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
 import { tensorText } from '../../src/workload/tensor.ts';
 import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
@@ -133,14 +133,14 @@ test('what is no convolution is refused', () => {
 
 test('a form that is not for a convolution is refused by name', () => {
   const [convolution] = convolutions;
-  expect(() => formsSpec([{ convolution: convolution!, form: 'matmul' }])).toThrow(/has no form matmul/);
-  expect(() => formsSpec([{ convolution: convolution!, form: 'none' }])).toThrow(/has no form none/);
+  expect(() => formsSpec([{ operation: convolution!, form: 'matmul' }])).toThrow(/has no form matmul/);
+  expect(() => formsSpec([{ operation: convolution!, form: 'none' }])).toThrow(/has no form none/);
 });
 
 describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name }) => name)))])(
   '%s',
   (name) => {
-    const own = convolutions.filter((one) => formNamed(name)!.isFor(one));
+    const own = convolutions.filter((one) => writtenFormNamed(name)!.isFor(one));
     const folder = temporaryDirectory();
     const modules = { written: join(folder, 'written.vmfb'), formed: join(folder, 'formed.vmfb') };
 
@@ -148,7 +148,7 @@ describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name
       const input = join(folder, 'input.mlir');
       const spec = join(folder, 'forms.mlir');
       writeFileSync(input, own.map(functionOf).join(''));
-      writeFileSync(spec, formsSpec(own.map((convolution) => ({ convolution, form: name }))));
+      writeFileSync(spec, formsSpec(own.map((operation) => ({ operation, form: name }))));
       const host = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
       const flags = pipelineFlags([rewritingPasses(spec, REWRITE)]);
       await outputOf(rememberingCompiler, [...host, input, '-o', modules.written]);

@@ -135,7 +135,11 @@ function decisionsFor(input: Uint8Array): Decision[] {
   const sizes = { batch: [2], m: [1, 48], n: [64], k: [32] };
   return classify(parse(input).operations, sizes, convert).map((tunable): Decision => {
     if (!isTunable(tunable)) return skipped(tunable);
-    const space = llvmCpuSpace(operationWork(tunable.workload), { nativeVectorBytes: 16, threads: 1, wholeProgram: true });
+    const space = llvmCpuSpace(operationWork(tunable.workload), {
+      nativeVectorBytes: 16,
+      threads: 1,
+      wholeProgram: true,
+    });
     const configuration = space.configurationAt(space.starts[0]!);
     return {
       place: tunable.place,

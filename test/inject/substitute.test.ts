@@ -53,5 +53,7 @@ test('notes about substitutes of ours are taken out of what the compiler says, a
   expect(withoutNotes(messages, [{ name: 'f', path: '/c/ours.mlir', phase: 'source' }])).toBe(
     `a.mlir:1:1: warning: x\n${missing('g')}${note('/their.mlir')}NOTE: more\n`,
   );
-  expect(substituteFlag({ name: 'f', path: '/c/ours.mlir', phase: 'source' })).toBe('--iree-hal-substitute-executable-source=f=/c/ours.mlir');
+  expect(substituteFlag({ name: 'f', path: '/c/ours.mlir', phase: 'source' })).toBe(
+    '--iree-hal-substitute-executable-source=f=/c/ours.mlir',
+  );
 });

@@ -10,7 +10,7 @@ const operation = {
   ...{ name: 'linalg.matmul', index: 0, location: null, skipped: null },
   ...{ generated: form, written: null, executables: ['main_dispatch_0'] },
 };
-const survey: Survey = { identity: 'an input', operations: [operation], seconds: 1 };
+const survey: Survey = { identity: 'an input', operations: [operation], rewritables: [], seconds: 1 };
 
 /** What is recalled after the text of the file was changed. */
 function recalledWith(change: (text: string) => string): Survey | null {

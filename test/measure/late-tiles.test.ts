@@ -23,7 +23,10 @@ import { toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 import { compileTogether, moduleOf, withFillers } from './together.ts';
 
-const transposed = (base: OperationWork): OperationWork => ({ ...base, rhs: { ...base.rhs, dimensions: [1, 2] } });
+const transposed = (base: OperationWork): OperationWork => ({
+  ...base,
+  rhs: { ...base.rhs, dimensions: [1, 2] },
+});
 
 const formOf = (tools: Toolchain, shape: OperationWork) =>
   findPackedForm(shape, (configuration, phase) => textAfter(tools, shape, configuration, phase));

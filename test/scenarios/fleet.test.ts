@@ -66,7 +66,10 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     // Such a demand comes from a program whose operation is read with strides; here it is made of another one.
     await zen4.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
     const [row] = await database.query('SELECT key, form FROM iree_tuned.workload');
-    const form = { ...(JSON.parse(String(row!['form'])) as OperationWork), context: { digest: '0'.repeat(16) } };
+    const form = {
+      ...(JSON.parse(String(row!['form'])) as OperationWork),
+      context: { digest: '0'.repeat(16) },
+    };
     await database.query('UPDATE iree_tuned.workload SET key = $1, form = $2', [
       workloadKey(form),
       JSON.stringify(form),

@@ -181,7 +181,8 @@ test.each<[string, readonly [string, string], string, RegExp]>([
     const place = await recorded(inFunction('plain', plain) + inFunction('other', operation));
     const { code, explanation, tiles } = await build(place, 'auto');
     expect(code).toBe(0);
-    expect(explanation.operations).toMatchObject([
+    // What it becomes may be tuned as a whole.
+    expect(explanation.operations.slice(0, 2)).toMatchObject([
       { outcome: 'hit' },
       { outcome: 'skipped', reason: expect.stringMatching(reason) as string },
     ]);

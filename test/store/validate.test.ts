@@ -94,7 +94,10 @@ describe('a workload', () => {
     ],
     ['an operand along an unknown dimension', { ...form, lhs: { elementType: 'f32', dimensions: [0, 3] } }],
     ['an operand along one dimension twice', { ...form, lhs: { elementType: 'f32', dimensions: [0, 0] } }],
-    ['MLIR as its element type', { ...form, rhs: { ...operationWork(form).rhs, elementType: 'f32>) { evil }' } }],
+    [
+      'MLIR as its element type',
+      { ...form, rhs: { ...operationWork(form).rhs, elementType: 'f32>) { evil }' } },
+    ],
     ['a text where a truth value belongs', { ...form, constantRhs: 'no' }],
     ['a key too many', { ...form, name: 'matmul' }],
     ['no accumulator', { ...form, accumulator: undefined }],

@@ -40,7 +40,7 @@ export function inputOf(text: string, change: Partial<Input> = {}): Input {
     operations: classify(parse(bytes).operations, {}),
     surveyed: true,
     waitedSeconds: 0,
-    convolutions: [],
+    rewritables: [],
     ...change,
   };
 }

@@ -385,6 +385,7 @@ describe('what the text says is not always what the compiler makes of it', () =>
     if (m !== null)
       surveyMemory.remember(surroundings.cacheDirectory, {
         identity: inputIdentity(command, input.digest),
+        rewritables: [],
         operations: [
           {
             name: 'linalg.matmul',

@@ -1,0 +1,99 @@
+// Attention as a program writes it: one operation, `iree_linalg_ext.attention`, that weighs values by how much their keys are like
+// the queries.
+import { isIntegerWithin } from '../system/data.ts';
+import { elementBits, isSimpleType } from '../workload/element-type.ts';
+import { tensorText, type Tensor } from '../workload/tensor.ts';
+
+export interface Attention {
+  readonly name: 'iree_linalg_ext.attention';
+  /** Queries, keys, values, and the mask where there is one. */
+  readonly operands: readonly Tensor[];
+  readonly result: Tensor;
+  /** How alike each query is to each key: so many numbers. */
+  readonly scores: number;
+}
+
+const NAME = 'iree_linalg_ext.attention';
+
+/** Such as `iree_linalg_ext.attention tensor<12x128x64xf32>, ...`. */
+export const attentionKey = ({ name, operands, result }: Attention): string =>
+  `${name} ${operands.map(tensorText).join(', ')} -> ${tensorText(result)}`;
+
+/** Bytes of them, which take as much memory where the steps of an attention are taken one by one. */
+export const scoreBytes = ({ scores, result }: Attention): number =>
+  (scores * elementBits(result.elementType)) / 8;
+
+/**
+ * The attentions of a text of the compiler's, each once.
+ * @returns none where one of them is not understood, such as one of dynamic size
+ */
+export function readAttentions(text: Uint8Array): Attention[] {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  if (!bytes.includes(NAME)) return [];
+  const source = bytes.toString('latin1');
+  const count = source.match(/= "?iree_linalg_ext\.attention\b/g)?.length ?? 0;
+  const found = [...source.matchAll(STATEMENT)].flatMap(([, maps, types, result]) => {
+    const one = attentionOf(maps!, types!.split(/,\s*/), result!);
+    return one === null ? [] : [one];
+  });
+  return found.length < count ? [] : [...new Map(found.map((one) => [attentionKey(one), one])).values()];
+}
+
+const STATEMENT =
+  /= iree_linalg_ext\.attention\s*<?\{?\s*indexing_maps = \[(.*?)\]\s*\}?>?\s*(?:\{[^\n{}]*\}\s*)?ins\([^:()]*:\s*([^()]*)\)\s*outs\([^:()]*:\s*([^()]*)\)/g;
+
+function attentionOf(maps: string, types: readonly string[], resultType: string): Attention | null {
+  const accesses = [...maps.matchAll(/affine_map<\([^)]*\) -> \(([^)]*)\)>/g)].map(([, own]) =>
+    own === '' ? [] : own!.split(', '),
+  );
+  const tensors = types.map(tensorOf);
+  const result = tensorOf(resultType);
+  if (accesses.length !== types.length + 1 || result === null) return null;
+  const operands = tensors.filter((one) => one !== null);
+  // The factor is no tensor.
+  if (operands.length !== types.length - 1) return null;
+  const sizes = new Map<string, number>();
+  for (const [i, access] of accesses.entries())
+    for (const [at, loop] of access.entries()) {
+      const size = (tensors[i] ?? result).shape[at];
+      if (size === undefined) return null;
+      sizes.set(loop, size);
+    }
+  const [queries, keys] = [accesses[0]!, accesses[1]!];
+  const own = accesses.at(-1)!;
+  // What queries and keys have in common beside the batch is what they are multiplied along.
+  const scored = [...new Set([...queries, ...keys])].filter(
+    (loop) => own.includes(loop) || !queries.includes(loop),
+  );
+  const scores = scored.reduce((product, loop) => product * sizes.get(loop)!, 1);
+  return { name: NAME, operands, result, scores };
+}
+
+/** Null for what is no tensor of known sizes. */
+function tensorOf(type: string): Tensor | null {
+  const [, shape, elementType] = /^\s*tensor<((?:\d+x)*)(\w+)>\s*$/.exec(type) ?? [];
+  return shape === undefined || !isSimpleType(elementType!)
+    ? null
+    : { shape: shape.split('x').slice(0, -1).map(Number), elementType: elementType! };
+}
+
+/** Whether a value, of a file say, is an attention as this type describes it. */
+export function isAttention(value: unknown): value is Attention {
+  const { name, operands, result, scores } = (value ?? {}) as Partial<Record<keyof Attention, unknown>>;
+  return (
+    name === NAME &&
+    Array.isArray(operands) &&
+    [...(operands as unknown[]), result].every(isTensor) &&
+    isIntegerWithin(scores, 1, Number.MAX_SAFE_INTEGER)
+  );
+}
+
+function isTensor(value: unknown): value is Tensor {
+  const { shape, elementType } = (value ?? {}) as Partial<Record<keyof Tensor, unknown>>;
+  return (
+    Array.isArray(shape) &&
+    shape.every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER)) &&
+    typeof elementType === 'string' &&
+    isSimpleType(elementType)
+  );
+}

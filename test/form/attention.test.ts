@@ -1,0 +1,103 @@
+// Attention step by step: read as programs have it, and the same numbers as the compiler's own.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { isAttention, readAttentions, scoreBytes } from '../../src/form/attention.ts';
+import { chooseForms } from '../../src/form/choose.ts';
+import { formsSpec, REWRITE } from '../../src/form/spec.ts';
+import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { runtimeTool } from '../support/installed-tools.ts';
+import { rememberingCompiler } from '../support/remembering-compiler.ts';
+
+const map = (results: string) => `affine_map<(d0, d1, d2, d3, d4) -> (${results})>`;
+
+/** @param last loops over what is multiplied and over keys, in the order in which a program has them */
+function attention({ keys = 96, isMasked = false, isKeyFirst = false, type = 'f32' } = {}): string {
+  const [key, depth] = isKeyFirst ? ['d3', 'd4'] : ['d4', 'd3'];
+  const maps = [
+    map(`d0, d1, ${depth}`),
+    map(`d0, ${key}, ${depth}`),
+    map(`d0, ${key}, d2`),
+    map(''),
+    ...(isMasked ? [map(`d0, d1, ${key}`)] : []),
+    map('d0, d1, d2'),
+  ];
+  const [q, k, m] = [
+    `tensor<4x48x32x${type}>`,
+    `tensor<4x${keys}x32x${type}>`,
+    `tensor<4x48x${keys}x${type}>`,
+  ];
+  const mask = isMasked ? [`%mask: ${m}`] : [];
+  return `func.func @main(${[`%q: ${q}`, `%k: ${k}`, `%v: ${k}`, ...mask].join(', ')}) -> ${q} {
+  %scale = arith.constant 0.25 : ${type}
+  %empty = tensor.empty() : ${q}
+  %0 = iree_linalg_ext.attention <indexing_maps = [${maps.join(', ')}]> ins(%q, %k, %v, %scale${isMasked ? ', %mask' : ''} : ${q}, ${k}, ${k}, ${type}${isMasked ? `, ${m}` : ''}) outs(%empty : ${q}) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> ${q}
+  return %0 : ${q}
+}
+`;
+}
+
+test.each([{ isKeyFirst: true }, { isKeyFirst: false }, { isMasked: true }])('%o is read', (change) => {
+  const text = Buffer.from(attention(change));
+  const [found, ...others] = readAttentions(text);
+  expect(others).toEqual([]);
+  expect(isAttention(JSON.parse(JSON.stringify(found)))).toBe(true);
+  expect(scoreBytes(found!)).toBe(4 * 48 * 96 * 4);
+  expect(found!.operands).toHaveLength('isMasked' in change ? 4 : 3);
+  expect(chooseForms([found!])).toEqual([{ operation: found, form: 'step-by-step' }]);
+});
+
+test('one whose scores take too much memory keeps its form, and so do those beside it', () => {
+  const [small] = readAttentions(Buffer.from(attention()));
+  const [large] = readAttentions(Buffer.from(attention({ keys: 2 ** 21 })));
+  expect(chooseForms([small!, large!])).toEqual([]);
+});
+
+test.each([
+  ['a dynamic size', attention().replaceAll('4x96x32', '4x?x32')],
+  ['a second one that is not understood', attention() + attention().replaceAll('ins(', 'inputs(')],
+  ['no attention', 'func.func @main() { return }'],
+])('a text with %s has none to rewrite', (_, text) => {
+  expect(readAttentions(Buffer.from(text))).toEqual([]);
+});
+
+test.each([{ isMasked: false }, { isMasked: true }])(
+  'the steps give the same numbers: %o',
+  async (change) => {
+    const folder = temporaryDirectory();
+    const input = join(folder, 'in.mlir');
+    const text = attention(change);
+    writeFileSync(input, text);
+    const spec = join(folder, 'forms.mlir');
+    writeFileSync(spec, formsSpec(chooseForms(readAttentions(Buffer.from(text)))));
+    const sizes = [4 * 48 * 32, 4 * 96 * 32, 4 * 96 * 32, 4 * 48 * 96];
+    for (const [i, size] of sizes.entries())
+      writeFileSync(
+        join(folder, `${i}.bin`),
+        Float32Array.from({ length: size }, (_, at) => Math.sin(at * (i + 1))),
+      );
+    const host = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
+    const outputOf = async (name: string, flags: readonly string[]): Promise<Float32Array> => {
+      const module = join(folder, `${name}.vmfb`);
+      await execa(rememberingCompiler, [...host, ...flags, input, '-o', module]);
+      const shapes = ['4x48x32', '4x96x32', '4x96x32', ...(change.isMasked ? ['4x48x96'] : [])];
+      const output = join(folder, `${name}.bin`);
+      await execa(runtimeTool('iree-run-module'), [
+        ...[`--module=${module}`, '--device=local-sync', '--function=main', `--output=@${output}`],
+        ...shapes.map((shape, i) => `--input=${shape}xf32=@${join(folder, `${i}.bin`)}`),
+      ]);
+      const bytes = readFileSync(output);
+      return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+    };
+    const written = await outputOf('written', []);
+    const stepped = await outputOf('stepped', pipelineFlags([rewritingPasses(spec, REWRITE)]));
+    expect(stepped).toHaveLength(written.length);
+    const furthest = written.reduce((most, value, i) => Math.max(most, Math.abs(value - stepped[i]!)), 0);
+    expect(furthest).toBeLessThan(1e-5);
+  },
+);
