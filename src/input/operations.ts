@@ -202,7 +202,7 @@ async function survey(
 }
 
 const fromSurveyed = (
-  { operations, rewritables = [] }: NonNullable<Surveyed>,
+  { operations, rewritables }: NonNullable<Surveyed>,
   found: readonly Operation[],
   settings: Settings,
 ): Omit<InputOperations, 'waitedSeconds'> => ({

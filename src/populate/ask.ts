@@ -160,7 +160,7 @@ export function askedOfMisses(
         skipped.push({ what: miss.workload, site: index, source, reason: reason ?? UNKNOWN_WORK });
         continue;
       }
-      const loops = [...Array(workloadRank(workload!)).keys()];
+      const loops = [...Array(workloadRank(workload)).keys()];
       const form = { workload, loops, writtenLoops: loops };
       counts.set(miss.workload, miss.count);
       operations.push({

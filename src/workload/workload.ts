@@ -42,7 +42,7 @@ const KINDS: Kinds = { ...OF_OPERATIONS, dispatch: dispatches };
 export const isOperationWork = (workload: Workload): workload is OperationWork =>
   Object.hasOwn(OF_OPERATIONS, workload.kind);
 
-const kindOf = <W extends Workload>({ kind }: W) => KINDS[kind] as KindOfWork<Workload>;
+const kindOf = ({ kind }: Workload) => KINDS[kind] as KindOfWork<Workload>;
 
 /** Operations that the parser knows and that have no kind of work yet. */
 const UNTUNED: Readonly<Record<Exclude<Operation['kind'], OperationWork['kind']>, string>> = {
