@@ -1,4 +1,4 @@
-"""Exports models as StableHLO, with what it takes to run them: `export.py FOLDER NAME...`; without names it lists them.
+"""Exports models as StableHLO or in the torch dialect, with what it takes to run them: `export.py FOLDER NAME...`; without names it lists them.
 
 For each model NAME there are then, in FOLDER:
 - NAME.mlir with one public function, `main`
@@ -15,8 +15,9 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from architectures import ARCHITECTURES
+from architectures import ARCHITECTURES, transformer
 from keras_networks import SIZES, keras_network
+from torch_text import transformer_text
 
 # Where the weights are: given with each call, in the program, or in an archive.
 MODELS = {name: (name, "arguments") for name in [*ARCHITECTURES, *SIZES]}
@@ -25,17 +26,29 @@ for name in ("decode-1", "decode-16", "encoder-128", "resnet50", "mobilenetv3sma
 for name in ("decode-1", "encoder-128"):
     MODELS[f"{name}-parameters"] = (name, "parameters")
 
+# Transformers in the torch dialect, with their sizes.
+TORCH = {"speech-encoder-sdpa": (1500, 2, 384, 1536, 6), "encoder-128-sdpa": (128, 4, 768, 3072, 12)}
+for name in TORCH:
+    MODELS[name] = (name, "arguments")
+
 
 def export(folder, name):
     architecture, weights_are = MODELS[name]
-    model = ARCHITECTURES[architecture]() if architecture in ARCHITECTURES else keras_network(architecture)
-    if weights_are == "constants":
+    if architecture in TORCH:
+        model = transformer(*TORCH[architecture])
+    else:
+        model = ARCHITECTURES[architecture]() if architecture in ARCHITECTURES else keras_network(architecture)
+    if architecture in TORCH:
+        arguments = [*model.weights, *model.inputs]
+        text = transformer_text(model.weights, *TORCH[architecture])
+    elif weights_are == "constants":
         arguments = model.inputs
         lowered = jax.jit(lambda *inputs: model.function(model.weights, *inputs)).lower(*model.inputs)
+        text = lowered.as_text(dialect="stablehlo")
     else:
         arguments = [*model.weights, *model.inputs]
         lowered = jax.jit(model.function, keep_unused=True).lower(model.weights, *model.inputs)
-    text = lowered.as_text(dialect="stablehlo")
+        text = lowered.as_text(dialect="stablehlo")
     run = []
     if weights_are == "parameters":
         text = with_parameters(text, len(model.weights))

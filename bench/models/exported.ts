@@ -8,7 +8,7 @@ import { root } from '../shared/workplace.ts';
 
 export interface Model {
   readonly name: string;
-  /** Its StableHLO. */
+  /** Its StableHLO, or its text in the torch dialect. */
   readonly path: string;
   /** Values of `--input=` for its function `main`. */
   readonly inputs: readonly string[];
@@ -18,7 +18,7 @@ export interface Model {
 
 const exporter = (name: string) => join(root, 'bench', 'models', name);
 const requirements = exporter('requirements.txt');
-const sources = ['export.py', 'architectures.py', 'keras_networks.py', 'requirements.txt'].map(exporter);
+const sources = ['export.py', 'architectures.py', 'keras_networks.py', 'torch_text.py', 'requirements.txt'].map(exporter);
 
 /**
  * All models, or those that are asked for.

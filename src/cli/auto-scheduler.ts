@@ -26,6 +26,7 @@ import {
 } from './profiling.ts';
 import { search } from './search.ts';
 import { restrictedTo } from './search-space.ts';
+import { isOperationWork } from '../workload/workload.ts';
 
 /** For each operation, where nobody gives a budget: such files count trials, not seconds. */
 const SECONDS_EACH = 600;
@@ -65,7 +66,9 @@ export async function runAutoScheduler(
   const { site } = inspected;
   if (site.whyNotHere !== null) throw new UserError(`${asked.input}: ${site.whyNotHere}`);
   warnOf(asked, path, site);
-  const works = restrictedTo(workloadsOf(inspected.input, site, surroundings.settings), site, asked.space);
+  const all = workloadsOf(inspected.input, site, surroundings.settings);
+  const alone = all.filter(({ workload }) => isOperationWork(workload));
+  const works = restrictedTo(alone, site, asked.space);
   if (works.length === 0) throw new UserError(`${asked.input}: there is no contraction that could be tuned`);
   const spaces = spaceSizes(works, site);
 

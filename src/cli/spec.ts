@@ -36,7 +36,10 @@ export async function writeSpec(
   const { decisions, planned, choices } = await decide(input, flags, 'spec', program);
   const injection = planInjection(decisions, planned);
   if (injection.route !== 'spec' && choices.length === 0) {
-    const why = injection.route === 'none' ? injection.reason : '';
+    const why =
+      injection.route === 'none'
+        ? injection.reason
+        : 'what was found is for dispatches of this program, and no spec can carry that; lock it, or build with the database';
     const missing = decisions.filter(({ outcome }) => outcome === 'default').length;
     throw new UserError(
       missing > 0

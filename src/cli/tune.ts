@@ -14,11 +14,14 @@ import { formatSeconds } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
 import { table } from '../report/table.ts';
 import { STRATEGIES } from '../search/index.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
+import { isOperationWork } from '../workload/workload.ts';
 import { configurationKey } from '../backend/index.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf } from './context.ts';
 import { page } from './output.ts';
 import { search, trialsOf } from './search.ts';
 import { restricted } from './search-space.ts';
+import { tuneDispatches } from './tune-dispatches.ts';
 
 export async function tuneInput(
   input: string,
@@ -58,8 +61,20 @@ export async function tuneInput(
     site,
     options.searchSpace,
   );
-  const measured = { command, site, waitedSeconds: inspected.input.waitedSeconds };
-  const { results, whyNot } = await search(wanted, store, measured, surroundings, {
+  const { waitedSeconds } = inspected.input;
+  const begun = performance.now();
+  const current = {
+    ...{ inspected, decisions: lookup.decide(new Map(), '') },
+    memory: programMemory.recall(store, programOf(command, inspected)),
+  };
+  const inDispatches = await tuneDispatches(wanted, anew, current, {
+    ...{ command, surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
+    budgetSeconds: surroundings.settings.budgetSeconds - waitedSeconds,
+  });
+  const spentSeconds = waitedSeconds + (performance.now() - begun) / 1000;
+  const measured = { command, site, waitedSeconds: spentSeconds };
+  const alone = wanted.filter(({ workload }) => isOperationWork(workload));
+  const { results, whyNot } = await search(alone, store, measured, surroundings, {
     strategy,
     effort: { maxTrials: trials },
     again: anew,
@@ -103,7 +118,8 @@ export async function tuneInput(
     console.log(table(['where', 'workload', 'default', 'tuned', 'gain', 'configuration'], rows, page));
     if (verdict !== null) console.log(`\n${describeVerdict(verdict)}`);
   }
-  if (wanted.some(({ key }) => !results.has(key))) process.exitCode = 1;
+  const isKnown = ({ key }: Work) => results.has(key) || inDispatches.results.has(key);
+  if (!wanted.every(isKnown)) process.exitCode = 1;
 }
 
 /** Keys of records that are tuned anew: all on demand, else those of searches that found nothing and did not end. */

@@ -18,6 +18,9 @@ import { shapeModule } from './shape-module.ts';
 import type { ListedShape } from './shape-list.ts';
 import type { PopulationSite } from './site.ts';
 
+/** What no command that knows but workloads can measure. */
+const IN_PROGRAM = 'it is tuned in its program: by a build of that, or by `iree-tuned tune`';
+
 const UNKNOWN_WORK = 'this version does not know such work';
 
 /** What is asked for at one site. */
@@ -66,6 +69,8 @@ export function knownOf(
       const work = open.get(one.key) ?? one;
       if (site.whyNotHere !== null)
         return [one.key, { work, standing: skippedFor(site.whyNotHere), result: null }];
+      if (open.has(one.key) && !isOperationWork(one.workload))
+        return [one.key, { work, standing: skippedFor(IN_PROGRAM), result: null }];
       if (open.has(one.key)) {
         const before = undecided.get(one.key);
         const isVain = before !== undefined && !isWorthAnotherTry(before, secondsEach, tools);

@@ -1,0 +1,88 @@
+// Tiles that are worth trying for a dispatch as a whole.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
+import { isLlvmCpuConfiguration } from '../../../src/backend/llvm-cpu/schema.ts';
+import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
+
+const OPTIONS = { nativeVectorBytes: 64, threads: 1 };
+
+/** A softmax over rows. */
+const softmax = (rows: number, columns: number): DispatchWork => ({
+  ...{ kind: 'dispatch', digest: '0123456789abcdef', name: 'softmax', pipeline: 'DoubleTilingExpert' },
+  dimensions: [
+    { kind: 'm', size: 6 },
+    { kind: 'm', size: rows },
+    { kind: 'k', size: columns },
+  ],
+  parts: [
+    { name: 'linalg.generic', loops: [0, 1, 2], reduced: [2] },
+    { name: 'linalg.generic', loops: [0, 1, 2], reduced: [] },
+  ],
+  ...{ elementType: 'f32', lane: 2, bytes: 0 },
+});
+
+const attention = (queries: number, keys: number): DispatchWork => ({
+  ...softmax(1, 1),
+  pipeline: 'LinalgExtTileAndVectorize',
+  dimensions: [
+    { kind: 'm', size: 12 },
+    { kind: 'm', size: queries },
+    { kind: 'm', size: 64 },
+    { kind: 'k', size: 64 },
+    { kind: 'k', size: keys },
+  ],
+  parts: [{ name: 'iree_linalg_ext.online_attention', loops: [0, 1, 2, 3, 4], reduced: [4, 3] }],
+  lane: 2,
+});
+
+test('a softmax whose rows and columns nothing of the default divides begins with tiles that do', () => {
+  const space = dispatchSpace(softmax(1500, 1500), OPTIONS);
+  const [first] = space.starts.map((start) => space.configurationAt(start));
+  expect(first).toEqual({
+    ...{ version: 1, kind: 'dispatch-tile' },
+    distribution: [1, 60, 0],
+    vector: [1, 4, 60],
+  });
+});
+
+test('an attention begins with a few queries, a few keys, and all columns', () => {
+  const space = dispatchSpace(attention(128, 128), OPTIONS);
+  const [first] = space.starts.map((start) => space.configurationAt(start));
+  expect(first).toMatchObject({ distribution: [1, 64, 64, 0, 0], vector: [1, 8, 64, 64, 8] });
+});
+
+const sizes = fc.integer({ min: 1, max: 3000 });
+
+test('whatever the sizes, starts are legal, points lead back, and no vector is larger than the compiler takes', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(softmax, attention), sizes, sizes, fc.nat(), (make, rows, columns, seed) => {
+      const work = make(rows, columns);
+      const space = dispatchSpace(work, OPTIONS);
+      for (const start of space.starts) {
+        const configuration = space.configurationAt(start)!;
+        expect(isLlvmCpuConfiguration(configuration, work.dimensions.length)).toBe(true);
+        expect(space.configurationAt(space.pointOf(configuration)!)).toEqual(configuration);
+      }
+      const point = space.knobs.map(({ values }, i) => (seed >> i) % values.length);
+      const configuration = space.configurationAt(point);
+      if (configuration?.kind !== 'dispatch-tile') return;
+      const { distribution, vector } = configuration;
+      for (const [d, { kind, size }] of work.dimensions.entries()) {
+        expect(distribution[d]! === 0).toBe(kind === 'k');
+        expect(vector[d]).toBeGreaterThan(0);
+        expect(vector[d]).toBeLessThanOrEqual(size);
+      }
+    }),
+  );
+});
+
+test('each thread gets a workgroup', () => {
+  const space = dispatchSpace(softmax(1500, 1500), { ...OPTIONS, threads: 16 });
+  for (const start of space.starts) {
+    const configuration = space.configurationAt(start)!;
+    if (configuration.kind !== 'dispatch-tile') throw new Error(configuration.kind);
+    const [a, b] = configuration.distribution;
+    expect(Math.ceil(6 / a!) * Math.ceil(1500 / b!)).toBeGreaterThanOrEqual(16);
+  }
+});

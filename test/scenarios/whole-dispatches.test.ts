@@ -1,0 +1,96 @@
+// Dispatches that hold no contraction are tuned as a whole.
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { DispatchTileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { runtimeTool } from '../support/installed-tools.ts';
+import { recordMisses } from './faults/support.ts';
+import { HOST, Workplace } from './support.ts';
+
+const TYPE = 'tensor<4x100x150xf32>';
+const SOFTMAX = `func.func @main(%x: ${TYPE}) -> ${TYPE} {
+  %empty = tensor.empty() : ${TYPE}
+  %r = linalg.softmax dimension(2) ins(%x : ${TYPE}) outs(%empty : ${TYPE}) -> ${TYPE}
+  return %r : ${TYPE}
+}
+`;
+
+const TILES: DispatchTileConfiguration = {
+  version: 1,
+  kind: 'dispatch-tile',
+  distribution: [1, 20, 0],
+  vector: [1, 4, 50],
+};
+
+const argv = [...HOST, 'softmax.mlir', '-o', 'tuned.vmfb'];
+
+function workplace(): Workplace {
+  const place = new Workplace();
+  place.write('softmax.mlir', SOFTMAX);
+  writeFileSync(
+    place.path('x.bin'),
+    Float32Array.from({ length: 4 * 100 * 150 }, (_, i) => Math.sin(i)),
+  );
+  return place;
+}
+
+async function outputOf(place: Workplace, module: string): Promise<Float32Array> {
+  await place.run(runtimeTool('iree-run-module'), [
+    ...[`--module=${module}`, '--device=local-sync', '--function=main'],
+    ...['--input=4x100x150xf32=@x.bin', '--output=@y.bin'],
+  ]);
+  const bytes = place.read('y.bin');
+  return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+}
+
+describe('a softmax', { timeout: 300_000 }, () => {
+  test('gets its tiles, computes the same, and is locked with them', async () => {
+    const place = workplace();
+    expect(await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } })).toMatchObject({ code: 0 });
+    const [workload] = recordMisses(place, () => TILES);
+    expect(workload).toMatch(/^dispatch softmax_4x100x150xf32 in=[0-9a-f]{16}$/);
+    const { code, stderr, explanation } = await place.explain(argv, {
+      env: { IREE_TUNED_ON_MISS: 'record' },
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
+    // It would say so if the compiler had lost it.
+    expect(explanation.operations).toMatchObject([
+      { outcome: 'hit', configuration: TILES, reason: '1.83x faster than the default' },
+    ]);
+    expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
+    const tuned = place.read('tuned.vmfb');
+    expect(tuned.equals(place.read('stock.vmfb'))).toBe(false);
+    const [own, others] = [await outputOf(place, 'tuned.vmfb'), await outputOf(place, 'stock.vmfb')];
+    expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
+
+    await place.tuned(['lock', 'softmax.mlir', '--', ...HOST]);
+    for (const name of ['cache', 'data']) place.remove(name);
+    expect(await place.compile([...argv, '--iree-tuned-frozen'])).toMatchObject({ code: 0, stderr: '' });
+    expect(place.read('tuned.vmfb').equals(tuned)).toBe(true);
+  });
+
+  test('stays with the default where no executable may be substituted', async () => {
+    const place = workplace();
+    const { explanation } = await place.explain([...argv, '--iree-tuned-inject=spec']);
+    expect(explanation.operations).toMatchObject([
+      { outcome: 'skipped', reason: 'dispatches are out of reach (inject=spec)' },
+    ]);
+  });
+
+  test('is tuned ahead of the build', async () => {
+    const place = workplace();
+    const { stdout } = await place.tuned(['tune', 'softmax.mlir', '--budget', '20', '--', ...HOST]);
+    expect(stdout.toString()).toMatch(/dispatch softmax_4x100x150xf32 in=[0-9a-f]{16}/);
+    const { explanation } = await place.explain([...argv, '--iree-tuned-budget=0']);
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+  });
+
+  test('tells why no spec can have it', async () => {
+    const place = workplace();
+    await place.compile(argv, { env: { IREE_TUNED_ON_MISS: 'record' } });
+    recordMisses(place, () => TILES);
+    const { code, stderr } = await place.tuned(['spec', 'softmax.mlir', '-o', 'spec.mlir', '--', ...HOST]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('no spec can carry that');
+  });
+});
