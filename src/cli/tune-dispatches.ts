@@ -23,9 +23,7 @@ export async function tuneDispatches(
 ): Promise<Tuned> {
   const own = works.flatMap((work): Work[] => {
     if (isOperationWork(work.workload)) return [];
-    const known = again.has(work.key)
-      ? recordOf(means.store, subjectOf(work, current.inspected.site))
-      : null;
+    const known = again.has(work.key) ? recordOf(means.store, subjectOf(work, current.inspected.site)) : null;
     return [{ ...work, ...(known && { goesOnFrom: known }) }];
   });
   return own.length === 0 ? NOTHING_TUNED : tuneProgram(own, current, means);

@@ -7,6 +7,7 @@ import { elementTypeConversion } from './conversion.ts';
 import { dispatchOf, isBoundByMemory, isOperationWork, mayBecomeWork } from '../workload/workload.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Input } from './input.ts';
+import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './whole-dispatches.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
@@ -57,7 +58,7 @@ export async function operationsOf(
   const bytecode = isBytecode(bytes);
   const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
   const isAsWritten = command.rewriting === undefined;
-  const isLinalg = isAsWritten && !bytecode && found.every(({ kind }) => kind !== 'to-normalise');
+  const isLinalg = isAsWritten && !bytecode && isReadable(bytes, found);
   if (isLinalg) {
     const operations = classify(found, sizes, elementTypeConversion(command.arguments));
     const asWritten = { operations, surveyed: false, waitedSeconds: 0, rewritables: [] };
@@ -103,25 +104,21 @@ export function operationsAsWritten(
   if (isBytecode(bytes)) return null;
   const splits = flagIsOn(args, 'split-input-file');
   const found = parse(bytes, { splitInputFile: splits }).operations;
-  if (found.some(({ kind }) => kind === 'to-normalise')) return null;
+  if (!isReadable(bytes, found)) return null;
   const operations = classify(found, sizes, elementTypeConversion(args));
   return isOpen(bytes, found, operations) && !splits && !ownPreprocessing ? null : operations;
 }
+
+/** Whether a text is one of linalg, as far as anything in it may be tuned. */
+const isReadable = (bytes: Uint8Array, found: readonly Operation[]): boolean =>
+  found.every(({ kind }) => kind !== 'to-normalise') && !hasDispatchesToNormalise(bytes);
 
 /** Whether the text leaves open what records are about. */
 const isOpen = (
   bytes: Uint8Array,
   found: readonly Operation[],
   operations: readonly InputOperation[],
-): boolean => found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatches(bytes);
-
-/** Operations that become dispatches which are tuned as a whole. */
-const AS_WHOLE = ['linalg.softmax', 'linalg.reduce', 'linalg.pooling_', 'iree_linalg_ext.'];
-
-function hasDispatches(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return AS_WHOLE.some((name) => text.includes(name));
-}
+): boolean => found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatchesInLinalg(bytes);
 
 /**
  * The same input with what the compiler makes of its operations; null when that cannot be found out.

@@ -27,19 +27,20 @@ import { roundBench } from './round-bench.ts';
 import { runnable, type MeasuredProgram } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
 
-/** Fewer workloads are tuned one by one, unless one of them is only there in its program. */
-const LEAST_CONTENDERS = 4;
+/** Fewer operations are tuned one by one. */
+const LEAST_OPERATIONS = 4;
 
-const areEnough = (works: readonly Work[]): boolean =>
-  works.length >= LEAST_CONTENDERS || works.some(({ workload }) => !isOperationWork(workload));
+const isOperation = ({ workload }: Work): boolean => isOperationWork(workload);
 
-/** The workloads that can be tuned in a program; none where there are too few. */
+/** The workloads that are tuned in a program: dispatches, which are nowhere else, and operations where there are some. */
 export function contendersOf(works: readonly Work[]): readonly Work[] {
   const possible = works.filter(
     ({ workload, executables = [], options }) =>
       executables.length > 0 && !isDynamic(workload) && options.only === undefined,
   );
-  return areEnough(possible) ? possible : [];
+  return possible.filter(isOperation).length >= LEAST_OPERATIONS
+    ? possible
+    : possible.filter((work) => !isOperation(work));
 }
 
 /** An offer to all operations at once is tried where it is for so much of the program's time. */
@@ -93,7 +94,7 @@ export async function tuneInProgram(
     const { contests } = ready;
     const { bench, stock, calls } = await roundBench(plainBase(program, ready, works), contests, program);
     const run = works.filter(({ key }) => stock.workloads.has(key));
-    if (!areEnough(run)) return NOTHING;
+    if (contendersOf(run).length === 0) return NOTHING;
     const notes = new Map(
       run.map((work) => [work.key, new SearchNotes(store, subjectOf(work, site), userName())]),
     );

@@ -65,11 +65,10 @@ export async function tuneProgram(
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
     const program = { command, inspected, surroundings, kept, limits, signal };
-    const { results, confirmed, lacksTime } = await tuneAtOnce(program, works, current, means, story);
-    const open = works.filter(({ key }) => !results.has(key));
+    const { results, confirmed, alone } = await tuneAtOnce(program, works, current, means, story);
+    const open = alone.filter(({ key }) => !results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-    // The program would have to confirm anything more again: another build does that.
-    if (open.length === 0 || confirmed !== null || lacksTime)
+    if (open.length === 0)
       return { ...NOTHING_TUNED, whyNot: 'the tuning budget is spent', results, confirmed };
     const { env, root, cacheDirectory } = surroundings;
     const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
@@ -102,6 +101,12 @@ export async function tuneProgram(
   }
 }
 
+/** What was tuned at once, and what is to be tuned by itself after that. */
+type TunedAtOnce = Pick<ProgramTuning, 'results' | 'confirmed'> & { readonly alone: readonly Work[] };
+
+/** How much of the time dispatches have where there are a few operations as well. */
+const DISPATCHES_SHARE = 0.5;
+
 /** What is tuned in the program, all at once. */
 async function tuneAtOnce(
   program: MeasuredProgram,
@@ -109,8 +114,8 @@ async function tuneAtOnce(
   current: CurrentProgram,
   { surroundings, store, budgetSeconds, patienceSeconds }: TuningMeans,
   story: Story,
-): Promise<ProgramTuning> {
-  const nothing = { results: new Map<string, never>(), confirmed: null, lacksTime: false };
+): Promise<TunedAtOnce> {
+  const nothing = { results: new Map<string, never>(), confirmed: null, alone: works };
   const given = surroundings.settings.budgetSeconds;
   /** A dispatch is there in its program alone: the same time again tells nothing new of it. */
   const giveUp = (all: readonly Work[], reason: string) => {
@@ -140,7 +145,10 @@ async function tuneAtOnce(
     const open = contendersOf(works.filter(({ key }) => !known.has(key)));
     if (open.length === 0) return { ...nothing, results: known };
     const offer = offerTo(current, surroundings.settings);
-    const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
+    const others = works.filter(({ workload }) => isOperationWork(workload));
+    const isAll = others.every((work) => known.has(work.key) || open.includes(work));
+    const share = isAll ? 1 : DISPATCHES_SHARE;
+    const secondsLeft = share * budgetSeconds - (performance.now() - begun) / 1000;
     const { results, confirmed, lacksTime } = await tuneInProgram(
       program,
       open,
@@ -154,7 +162,10 @@ async function tuneAtOnce(
     );
     const left = open.filter(({ key }) => !results.has(key));
     if (!lacksTime) giveUp(left, 'its program has shown nothing that is sure');
-    return { results: new Map([...known, ...results]), confirmed, lacksTime };
+    const isTogether = open.some(({ workload }) => isOperationWork(workload));
+    // The program would have to confirm anything more again: another build does that.
+    const isOver = isTogether && (confirmed !== null || lacksTime);
+    return { results: new Map([...known, ...results]), confirmed, alone: isOver ? [] : others };
   } finally {
     turn.release();
   }

@@ -18,6 +18,7 @@ import { windowedForm } from '../../src/workload/contraction/windows.ts';
 import type { TunedSizes } from '../../src/workload/sizes.ts';
 import { mayBecomeWork, rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
+import { hasDispatchesInLinalg, hasDispatchesToNormalise } from '../../src/input/whole-dispatches.ts';
 
 const operationsIn = (text: string): readonly Operation[] => parse(Buffer.from(text)).operations;
 
@@ -428,6 +429,7 @@ const frontEnds = () =>
 
 // Others.
 
+/** What is tuned as a whole, whichever way a program writes it. */
 const OTHERS: readonly (readonly [what: string, names: readonly string[]])[] = [
   [
     'pooling, channels innermost',
@@ -436,17 +438,25 @@ const OTHERS: readonly (readonly [what: string, names: readonly string[]])[] = [
   ['softmax', ['linalg.softmax', 'onnx.Softmax', 'torch.aten.softmax.int']],
   [
     'fused attention',
-    ['iree_linalg_ext.attention', 'torch.aten.scaled_dot_product_attention', 'onnx.Attention'],
+    ['iree_linalg_ext.attention', 'torch.aten.scaled_dot_product_attention'],
   ],
   ['reductions', ['linalg.reduce', 'stablehlo.reduce', 'torch.aten.sum.dim_IntList', 'onnx.ReduceSum']],
+  ['gathers', ['linalg.gather', 'torch.aten.gather', 'onnx.Gather']],
+  ['transposes', ['torch.aten.permute', 'onnx.Transpose', 'stablehlo.transpose']],
 ];
+
+/** Whether a text with such an operation has dispatches to look for. */
+function isTunedAsWhole(name: string): boolean {
+  const text = Buffer.from(name.startsWith('onnx.') ? `"${name}"` : name);
+  return hasDispatchesInLinalg(text) || hasDispatchesToNormalise(text);
+}
 
 const others = () =>
   table(
-    ['operation', 'such as', 'tuned'],
+    ['operation', 'such as', 'looked for'],
     OTHERS.map(([what, names]) => [
       ...[what, names.map(code).join(', ')],
-      names.some((name) => KNOWN.some((row) => row.name === name && row.kind !== 'pooling')) ? 'yes' : NO,
+      names.every(isTunedAsWhole) ? 'yes' : NO,
     ]),
   );
 

@@ -153,15 +153,18 @@ function levelsOf(text: string): Levels | null {
 
 type Value = Omit<Operand, 'access'>;
 
+/** A buffer's type has its layout in brackets of its own. */
+const TYPE = /\w+(?:<(?:[^<>]|<[^<>]*>)*>)?/g;
+
 /** The operands of one sort, scalars with no shape; null where a size is not known. */
 function valuesOf(line: string, sort: 'ins' | 'outs'): Value[] | null {
   const list = new RegExp(String.raw`\b${sort}\(([^:()]*) : ([^()]*)\)`).exec(line);
   if (list === null) return sort === 'ins' ? [] : null;
   const names = list[1]!.split(', ');
-  const types = list[2]!.split(', ');
+  const types = list[2]!.match(TYPE) ?? [];
   const values = names.map((value, i): Value | null => {
     const type = types[i] ?? '';
-    const tensor = /^tensor<((?:\d+x)*)(\w+)>$/.exec(type);
+    const tensor = /^(?:tensor|memref)<((?:\d+x)*)(\w+)[,>]/.exec(type);
     if (tensor !== null)
       return { value, shape: tensor[1]!.split('x').slice(0, -1).map(Number), elementType: tensor[2]! };
     return /^\w+$/.test(type) ? { value, shape: [], elementType: type } : null;
