@@ -18,7 +18,13 @@ export interface Model {
 
 const exporter = (name: string) => join(root, 'bench', 'models', name);
 const requirements = exporter('requirements.txt');
-const sources = ['export.py', 'architectures.py', 'keras_networks.py', 'torch_text.py', 'requirements.txt'].map(exporter);
+const sources = [
+  'export.py',
+  'architectures.py',
+  'keras_networks.py',
+  'torch_text.py',
+  'requirements.txt',
+].map(exporter);
 
 /**
  * All models, or those that are asked for.

@@ -436,10 +436,7 @@ const OTHERS: readonly (readonly [what: string, names: readonly string[]])[] = [
     ['linalg.pooling_nhwc_max', 'linalg.pooling_nhwc_sum', 'stablehlo.reduce_window', 'tosa.max_pool2d'],
   ],
   ['softmax', ['linalg.softmax', 'onnx.Softmax', 'torch.aten.softmax.int']],
-  [
-    'fused attention',
-    ['iree_linalg_ext.attention', 'torch.aten.scaled_dot_product_attention'],
-  ],
+  ['fused attention', ['iree_linalg_ext.attention', 'torch.aten.scaled_dot_product_attention']],
   ['reductions', ['linalg.reduce', 'stablehlo.reduce', 'torch.aten.sum.dim_IntList', 'onnx.ReduceSum']],
   ['gathers', ['linalg.gather', 'torch.aten.gather', 'onnx.Gather']],
   ['transposes', ['torch.aten.permute', 'onnx.Transpose', 'stablehlo.transpose']],
