@@ -17,6 +17,12 @@ export interface ConfiguredOperation {
   readonly dispatch: string | null;
 }
 
+/** A dispatch as a whole, in the place of its operations. */
+export const wholeDispatch = (dump: Uint8Array): ConfiguredOperation => ({
+  ...{ name: 'dispatch', types: [], loops: [], key: null, lowering: null },
+  dispatch: dispatchIn(dump),
+});
+
 type Found = Omit<ConfiguredOperation, 'dispatch'>;
 
 export interface Loop {
@@ -28,9 +34,13 @@ export interface Loop {
 /** The operations of one dump that may have got a configuration of ours. */
 export function configuredOperations(dump: Uint8Array): ConfiguredOperation[] {
   const text = Buffer.from(dump).toString();
-  const [name, ...others] = symbolsOf(dump, 'hal.executable.export');
-  const dispatch = others.length === 0 ? (name ?? null) : null;
+  const dispatch = dispatchIn(dump);
   return [...contractions(dump), ...generics(text), ...packings(text)].map((one) => ({ ...one, dispatch }));
+}
+
+function dispatchIn(dump: Uint8Array): string | null {
+  const [name, ...others] = symbolsOf(dump, 'hal.executable.export');
+  return others.length === 0 ? (name ?? null) : null;
 }
 
 function contractions(dump: Uint8Array): Found[] {

@@ -1,6 +1,6 @@
 // Which of the injected configurations are on the operations that they are meant for.
 import { isDefault } from '../backend/configuration.ts';
-import { configuredOperations, type ConfiguredOperation } from '../backend/dumps.ts';
+import { configuredOperations, wholeDispatch, type ConfiguredOperation } from '../backend/dumps.ts';
 import { backendOf } from '../backend/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { isOperationWork, matchKey } from '../workload/workload.ts';
@@ -29,7 +29,7 @@ export function landedOn(
       // What it is configured with already changes nothing.
       return texts
         .filter((_, i) => backend.reconfigured(spelled[i]!, workload, configuration) === spelled[i])
-        .flatMap(configuredOperations);
+        .map(wholeDispatch);
     const injected = injectedLoops(route, tunable);
     return backend.landedOn(configured, { workload, loops }, configuration, injected, expected);
   });

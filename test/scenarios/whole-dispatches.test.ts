@@ -69,6 +69,29 @@ describe('a softmax', { timeout: 300_000 }, () => {
     expect(place.read('tuned.vmfb').equals(tuned)).toBe(true);
   });
 
+  test('and a maximum beside it land, whatever operands their operations have', async () => {
+    const place = new Workplace();
+    place.write(
+      'softmax.mlir',
+      `func.func @main(%x: ${TYPE}) -> (${TYPE}, tensor<4x100xf32>) {
+  %empty = tensor.empty() : ${TYPE}
+  %r = linalg.softmax dimension(2) ins(%x : ${TYPE}) outs(%empty : ${TYPE}) -> ${TYPE}
+  %least = arith.constant 0xFF800000 : f32
+  %row = tensor.empty() : tensor<4x100xf32>
+  %filled = linalg.fill ins(%least : f32) outs(%row : tensor<4x100xf32>) -> tensor<4x100xf32>
+  %m = linalg.reduce {arith.maximumf} ins(%x : ${TYPE}) outs(%filled : tensor<4x100xf32>) dimensions = [2]
+  return %r, %m : ${TYPE}, tensor<4x100xf32>
+}
+`,
+    );
+    const env = { IREE_TUNED_ON_MISS: 'record' };
+    expect(await place.compile(argv, { env })).toMatchObject({ code: 0 });
+    recordMisses(place, () => TILES);
+    const { explanation } = await place.explain(argv, { env });
+    expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
+    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit']);
+  });
+
   test('stays with the default where no executable may be substituted', async () => {
     const place = workplace();
     const { explanation } = await place.explain([...argv, '--iree-tuned-inject=spec']);
