@@ -31,7 +31,7 @@ export function contractionRoots(sources: Uint8Array, flow: Uint8Array): Map<str
       'skipped' in read
         ? {
             workload: null,
-            reason: hasWindow(operation) ? 'convolutions of this form are tuned as dispatches' : read.skipped,
+            reason: hasWindow(operation) ? 'convolutions of this form are not tuned yet' : read.skipped,
           }
         : {
             workload: inProgram.get(executableOf(operation.symbol)) ?? workloadKey(read.workload),

@@ -1,7 +1,7 @@
 // Operations that the parser does not read, and that become dispatches which are tuned as a whole.
 
 /** Written in linalg, where the text says what else there is. */
-const IN_LINALG = ['linalg.softmax', 'linalg.reduce', 'linalg.pooling_', 'iree_linalg_ext.'];
+const IN_LINALG = ['linalg.softmax', 'linalg.reduce', 'iree_linalg_ext.'];
 
 /** How names begin in dialects that the compiler makes linalg of, by what all of a dialect have in common. */
 const TO_NORMALISE: Readonly<Record<string, readonly string[]>> = {

@@ -46,8 +46,8 @@ const kindOf = ({ kind }: Workload) => KINDS[kind] as KindOfWork<Workload>;
 
 /** Operations that the parser knows and that have no kind of work yet. */
 const UNTUNED: Readonly<Record<Exclude<Operation['kind'], OperationWork['kind']>, string>> = {
-  convolution: 'convolutions of this form are tuned as dispatches',
-  pooling: 'poolings are tuned as dispatches',
+  convolution: 'convolutions of this form are not tuned yet',
+  pooling: 'poolings are not tuned yet',
   'to-normalise': 'operations of this dialect are not tuned yet',
 };
 

