@@ -119,7 +119,7 @@ export async function inPairs<T>(
   const likely = () => ((performance.now() - begun) / 1000) * (1 + 1 / Math.max(1, measured.length));
   const most = () => (measured.length < TELLING_PAIRS ? Math.max(seconds, leastSeconds) : seconds);
   while (measured.length < pairs && likely() <= most()) {
-    if (measured.length >= LEAST_PAIRS && isClear(measured)) break;
+    if (isClear(measured)) break;
     if (measured.length % 2 === 0) measured.push([await measure(first), await measure(second)]);
     else {
       const b = await measure(second);

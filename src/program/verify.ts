@@ -222,16 +222,20 @@ export async function timeProgram(
   extent: Extent,
   enough = Infinity,
 ): Promise<Timed> {
-  const effort = effortOf(seconds, extent);
+  // One pair may say enough.
+  const effort = effortOf(seconds, extent, enough === Infinity ? leastOf(extent) : 1);
   const nothing = { timing: null, dispatches: [] };
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
   if (effort === null) return tooLong;
   const { stock, tuned } = contest;
   const run = runOf(contest);
-  const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) =>
-    [1, -1].some((sign) =>
-      measured.every(([a, b]) => sign * Math.log(a.seconds / b.seconds) > Math.log(enough)),
-    );
+  const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) => {
+    // No noise makes one program so many times as fast as the other.
+    const times = measured.length >= LEAST_PAIRS ? enough : enough ** 3;
+    const isBeyond = (sign: number) =>
+      measured.every(([a, b]) => sign * Math.log(a.seconds / b.seconds) > Math.log(times));
+    return measured.length > 0 && (isBeyond(1) || isBeyond(-1));
+  };
   const withDispatches = (module: string) => timeDispatches(run, module, effort);
   const alone = async (module: string) => ({
     seconds: await timeModule(run, module, effort),
@@ -243,7 +247,7 @@ export async function timeProgram(
       if (error instanceof StoppedError) throw error;
       return inPairs(stock, tuned, extent, alone, isClear);
     });
-    if (pairs.length < leastOf(extent)) return tooLong;
+    if (pairs.length < leastOf(extent) && !isClear(pairs)) return tooLong;
     return {
       reason: null,
       timing: comparisonOf(pairs.map(([a, b]) => [a.seconds, b.seconds])),
@@ -288,9 +292,9 @@ export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * secon
 
 const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs));
 
-/** How one process measures what takes so long; null when there is no time for enough of them. */
-function effortOf(seconds: number, extent: Extent): ProcessEffort | null {
-  if (2 * leastOf(extent) * seconds > extent.seconds) return null;
+/** How one process measures what takes so long; null when there is no time for so many pairs of them. */
+function effortOf(seconds: number, extent: Extent, pairs: number): ProcessEffort | null {
+  if (2 * pairs * seconds > extent.seconds) return null;
   return processEffort(seconds, Math.max(2, extent.seconds));
 }
 
