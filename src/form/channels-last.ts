@@ -14,7 +14,7 @@ export const channelsLast: WrittenForm = {
       writer,
       // Fused into the convolution, the transpose would make scalar code of it.
       writer.settle(writer.transpose(image, [0, 2, 3, 1])),
-      writer.transpose(filter, [2, 3, 1, 0]),
+      writer.settle(writer.transpose(filter, [2, 3, 1, 0])),
       writer.transpose(accumulator, [0, 2, 3, 1]),
       [strides, dilations],
     );
@@ -23,7 +23,7 @@ export const channelsLast: WrittenForm = {
 };
 
 /** A convolution of an image (n, h, w, c) with a filter (h, w, c, f). */
-function convolve(
+export function convolve(
   writer: Writer,
   image: Value,
   filter: Value,

@@ -1,4 +1,5 @@
 // Pieces of MLIR text that forms are written with.
+import { isFloat } from '../workload/element-type.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 
 /** A value with its type. */
@@ -25,6 +26,22 @@ export class Writer {
 
   empty(type: Tensor): Value {
     return this.define(type, `tensor.empty() : ${tensorText(type)}`);
+  }
+
+  zeros(type: Tensor): Value {
+    const { elementType } = type;
+    const zero = this.define(type, `arith.constant ${isFloat(elementType) ? '0.0' : '0'} : ${elementType}`);
+    const into = this.empty(type);
+    return this.define(
+      into,
+      `linalg.fill ins(${zero.name} : ${elementType}) outs(${into.name} : ${tensorText(into)}) -> ${tensorText(into)}`,
+    );
+  }
+
+  /** The sum of two values of one type. */
+  add(one: Value, other: Value): Value {
+    const operation = isFloat(one.elementType) ? 'arith.addf' : 'arith.addi';
+    return this.define(one, `${operation} ${one.name}, ${other.name} : ${tensorText(one)}`);
   }
 
   /** @param permutation of each dimension of the result, the dimension of `value` */

@@ -29,3 +29,15 @@ test('what takes longer than anybody thought gets the pairs that tell something 
   expect(await pairs(40, { pairs: 2, seconds: 0.12, leastSeconds: 60 })).toHaveLength(2);
   expect(await pairs(40, { pairs: 9, seconds: 0.12, leastSeconds: 0.12 })).toHaveLength(1);
 });
+
+test('it ends as soon as what it has says enough', async () => {
+  const measure = (module: string) => Promise.resolve(module);
+  const measured = await inPairs(
+    'stock',
+    'tuned',
+    { pairs: 9, seconds: 60 },
+    measure,
+    (own) => own.length > 0,
+  );
+  expect(measured).toHaveLength(1);
+});
