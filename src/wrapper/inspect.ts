@@ -90,7 +90,7 @@ export async function inspectInput(
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
     return pass(
-      operations.length === 0 ? 'no contractions in the input' : 'nothing to tune in the input',
+      'nothing to tune in the input',
       operations.map((operation) => skipped(operation as Skipped)),
     );
   return { bytes, digest: await digest(), reading, ...found };

@@ -392,7 +392,7 @@ describe('nothing is asked about an input without anything that can become a con
     ['torch', fn([vector], vector, `%r = torch.aten.relu %a : ${vector} -> ${vector}`)],
     ['onnx', onnx(fn([vector], vector, `%r = torch.operator "onnx.Relu"(%a) : (${vector}) -> ${vector}`))],
   ])('in %s', async (_, text) => {
-    expect(await inspector(text)()).toMatchObject({ pass: 'no contractions in the input', asked: 0 });
+    expect(await inspector(text)()).toMatchObject({ pass: 'nothing to tune in the input', asked: 0 });
   });
 
   test('and not about a plain matmul either', async () => {

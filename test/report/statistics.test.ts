@@ -111,7 +111,7 @@ describe('of one compile', () => {
   });
 
   test.each([
-    ['no contractions in the input', 'no contractions in the input'],
+    ['nothing to tune in the input', 'nothing to tune in the input'],
     ['more than one input file: a.mlir, b.mlir', 'more than one input file'],
     ['tuning failed: ENOSPC: no space left, write /x', 'tuning failed'],
     ['--compile-to=input', '--compile-to'],
@@ -149,8 +149,8 @@ const many = sum(
     injection: { route: 'none', reason: 'nothing is better' },
   }),
   counts({ decisions: [hit], fallback: 'the tuned compile failed' }),
-  countsOfPass('no contractions in the input', []),
-  countsOfPass('no contractions in the input', []),
+  countsOfPass('nothing to tune in the input', []),
+  countsOfPass('nothing to tune in the input', []),
 );
 
 describe('of many compiles', () => {
@@ -162,7 +162,7 @@ describe('of many compiles', () => {
     expect(operations).toEqual({ hit: 19, tuned: 1, default: 1, skipped: 8, notApplied: 1 });
     expect(hitRate).toBeCloseTo(19 / 21);
     expect(reasons).toEqual({
-      unchanged: { 'no contractions in the input': 2, 'nothing is better': 1 },
+      unchanged: { 'nothing to tune in the input': 2, 'nothing is better': 1 },
       fallback: { 'the tuned compile failed': 1 },
       default: { 'the tuning budget is spent': 1 },
       skipped: { 'dynamic dimensions': 8 },
@@ -197,7 +197,7 @@ describe('of many compiles', () => {
       hit rate                                         90%  of 21 that are not skipped
 
       why compiles were not changed
-        no contractions in the input                     2
+        nothing to tune in the input                     2
         nothing is better                                1
 
       why compiles were left untuned after all

@@ -201,7 +201,7 @@ describe('input and output', () => {
     await place.stock([...HOST, 'in.mlir', '-o', 'theirs.vmfb']);
     expect(result.explanation).toMatchObject({
       route: 'none',
-      reason: 'no contractions in the input',
+      reason: 'nothing to tune in the input',
       operations: [],
     });
     expect(place.read('ours.vmfb').equals(place.read('theirs.vmfb'))).toBe(true);

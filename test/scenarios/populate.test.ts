@@ -93,7 +93,7 @@ test('a dry run says what is new, known, twice and skipped, and changes nothing;
   // The model and what its build has missed are the same; the list has one of its own, twice.
   expect(plan.todo).toHaveLength(2);
   expect(plan.duplicates).toBe(2);
-  expect(plan.skipped).toMatchObject([{ what: 'other.mlir', reason: 'no contractions in the input' }]);
+  expect(plan.skipped).toMatchObject([{ what: 'other.mlir', reason: 'nothing to tune in the input' }]);
   expect(await records(place)).toEqual([]);
 
   const run = await place.tuned(['populate', '--from-misses', ...flags]);

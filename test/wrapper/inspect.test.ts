@@ -192,8 +192,8 @@ describe('an input is passed on', () => {
       [],
       'the input names its own devices',
     ],
-    ['without operations', 'func.func @main() { return }\n', [], 'no contractions in the input'],
-    ['that is empty', '', [], 'no contractions in the input'],
+    ['without operations', 'func.func @main() { return }\n', [], 'nothing to tune in the input'],
+    ['that is empty', '', [], 'nothing to tune in the input'],
   ])('%s, and would be again', async (_, content, flags, pass) => {
     expect(await read(content, flags)).toEqual({
       pass,
@@ -271,7 +271,7 @@ describe('stdin', () => {
   });
   test('is handed on when it is passed on', async () => {
     expect(await piped('// nothing')).toMatchObject({
-      pass: 'no contractions in the input',
+      pass: 'nothing to tune in the input',
       stdin: Buffer.from('// nothing'),
     });
   });

@@ -239,7 +239,7 @@ function countsOf(roll: () => number): Record<string, number> {
     const compiles = Math.ceil((isWeekend ? 4 : 40) * (0.5 + roll()));
     add(day, 'compiles', compiles);
     add(day, 'route: spec', Math.floor(compiles * 0.8));
-    add(day, 'unchanged: no contractions in the input', Math.ceil(compiles * 0.2));
+    add(day, 'unchanged: nothing to tune in the input', Math.ceil(compiles * 0.2));
     const known = Math.min(0.98, 0.35 + i / 60);
     const operations = compiles * 12;
     const hit = Math.floor(operations * known);
