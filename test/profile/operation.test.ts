@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { operationsOf, splitKSlices } from '../../src/profile/operation.ts';
+import type { DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
@@ -74,4 +75,32 @@ test('the last flag says how sums are split', () => {
       '--iree-dispatch-creation-split-matmul-reduction=16',
     ]),
   ).toBe(16);
+});
+
+test('a dispatch is called what the compiler calls it, and told from others of that name', () => {
+  const softmax: DispatchWork = {
+    ...{
+      kind: 'dispatch',
+      digest: '0123456789abcdef',
+      name: 'softmax_6x8x9xf32',
+      pipeline: 'DoubleTilingExpert',
+    },
+    dimensions: [
+      { kind: 'm', size: 6 },
+      { kind: 'm', size: 8 },
+      { kind: 'k', size: 9 },
+    ],
+    parts: [{ name: 'linalg.generic', loops: [0, 1, 2], reduced: [2] }],
+    ...{ elementType: 'f32', lane: 2, bytes: 3456 },
+  };
+  const [own] = operationsOf([softmax], null);
+  expect(own).toMatchObject({
+    ...{ kind: 'dispatch', name: 'softmax_6x8x9xf32', bytes: 3456, flops: 432 },
+    ...{ m: '48', n: '1', k: '9', result: 'f32t' },
+  });
+  const all = operationsOf([softmax, { ...softmax, digest: 'fedcba9876543210' }], null);
+  expect(all.map(({ name }) => name)).toEqual([
+    'softmax_6x8x9xf32_in_01234567',
+    'softmax_6x8x9xf32_in_fedcba98',
+  ]);
 });
