@@ -2,7 +2,12 @@
 // first: where the compiler's own leave a remainder, it generates scalar code.
 import { nearestByRatio } from '../../search/nearest.ts';
 import type { Knob, Point, SearchSpace } from '../../search/space.ts';
-import type { DispatchPart, DispatchWork } from '../../workload/dispatch/dispatch-work.ts';
+import {
+  isAttention,
+  multipliedAlong,
+  type DispatchPart,
+  type DispatchWork,
+} from '../../workload/dispatch/dispatch-work.ts';
 import { elementBits } from '../../workload/element-type.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
@@ -30,9 +35,15 @@ interface Recipe {
   readonly row: number;
   readonly depth: number;
   readonly workgroup: readonly [lane: number, row: number];
-  /** Of an attention: keys at once. What they are multiplied along is taken whole, or in steps of `depth`. */
+  /** Of an attention: keys at once. */
   readonly keys?: number;
 }
+
+/**
+ * Of the vectors that the compiler takes: element-wise work and reductions that are unrolled beyond that take it 5 to 20 seconds. What an
+ * attention holds at once is used up step by step.
+ */
+const UNROLLED_SHARE = 0.5;
 
 const WHOLE = LARGEST_TILE;
 
@@ -48,22 +59,21 @@ const RECIPES = (lanes: number): readonly Recipe[] => [
   { lane: 16 * lanes, row: 1, depth: 16 * lanes, workgroup: [WHOLE, 1] },
 ];
 
-/** The same for an attention: a few queries with all columns of the values, and a few keys at a time. */
+/**
+ * The same for an attention: a few queries with all columns of the values, and a few keys at a time. What queries and keys are multiplied
+ * along is taken whole: in steps, the compiler would make weights of a part of each product, which are wrong.
+ */
 const ATTENTION = (lanes: number): readonly Recipe[] => [
   { lane: 4 * lanes, row: 8, keys: 8, depth: WHOLE, workgroup: [WHOLE, 64] },
   { lane: 4 * lanes, row: 4, keys: 16, depth: WHOLE, workgroup: [WHOLE, 64] },
   { lane: 4 * lanes, row: 8, keys: 16, depth: WHOLE, workgroup: [WHOLE, 64] },
   { lane: 4 * lanes, row: 2, keys: 16, depth: WHOLE, workgroup: [WHOLE, 32] },
   { lane: 2 * lanes, row: 8, keys: 16, depth: WHOLE, workgroup: [WHOLE, 64] },
-  { lane: 4 * lanes, row: 8, keys: 32, depth: lanes, workgroup: [WHOLE, 64] },
   { lane: 4 * lanes, row: 4, keys: 4, depth: WHOLE, workgroup: [WHOLE, 64] },
-  { lane: 4 * lanes, row: 16, keys: 8, depth: lanes, workgroup: [WHOLE, 64] },
+  { lane: 4 * lanes, row: 16, keys: 4, depth: WHOLE, workgroup: [WHOLE, 64] },
   { lane: 4 * lanes, row: 1, keys: 16, depth: WHOLE, workgroup: [WHOLE, 8] },
   { lane: 4 * lanes, row: 1, keys: 4, depth: WHOLE, workgroup: [WHOLE, 8] },
 ];
-
-const isAttention = ({ name, reduced }: DispatchPart): boolean =>
-  name.endsWith('attention') && reduced.length > 1;
 
 /** All configurations worth trying for a dispatch. What does not compile is found out by trying. */
 export function dispatchSpace(
@@ -76,9 +86,11 @@ export function dispatchSpace(
   const distributed = dimensions.flatMap(({ kind }, d) => (kind === 'm' ? [d] : []));
   const row = distributed.findLast((d) => d !== lane) ?? -1;
   const attention = parts.find(isAttention) ?? null;
-  const [key] = attention === null ? [] : [attention.loops[attention.reduced[0]!]!];
+  const key = attention && attention.loops[attention.reduced[0]!]!;
+  const multiplied = multipliedAlong(parts);
 
-  const vectors = dimensions.map(({ size }) => {
+  const vectors = dimensions.map(({ size }, d) => {
+    if (d === multiplied) return [size];
     const even = dividing(size, WANTED_VECTORS, 512);
     const masked = MASKED.filter((one) => one < size && size % one !== 0);
     return [...new Set([...even, ...masked])].sort((a, b) => a - b);
@@ -101,9 +113,10 @@ export function dispatchSpace(
       (tile, d) =>
         tile === 0 || tile % vector[d]! === 0 || (tile > vector[d]! && MASKED.includes(vector[d]!)),
     );
-    const isSmall = parts.every(
-      (part) => (vectorElements(part, vector) * elementBits(elementType)) / 8 < limit,
-    );
+    const isSmall = parts.every((part) => {
+      const bytes = (vectorElements(part, vector) * elementBits(elementType)) / 8;
+      return bytes <= UNROLLED_SHARE * limit || (isAttention(part) && bytes < limit);
+    });
     return isEven && isSmall ? { version: 1, kind: 'dispatch-tile', distribution, vector } : null;
   };
   const workgroupsAt = (point: Point) =>

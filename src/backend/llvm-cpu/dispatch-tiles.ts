@@ -5,7 +5,7 @@ import {
   type ConfiguredPart,
   type Levels,
 } from '../../workload/dispatch/configured.ts';
-import type { DispatchWork } from '../../workload/dispatch/dispatch-work.ts';
+import { multipliedAlong, type DispatchWork } from '../../workload/dispatch/dispatch-work.ts';
 import { isShapedLike } from '../../workload/dispatch/from-configured.ts';
 import type { KnobColumns } from '../backend.ts';
 import type { OwnConfiguration } from '../configuration.ts';
@@ -18,10 +18,18 @@ export function reconfigured(
   configuration: OwnConfiguration,
 ): string | null {
   if (configuration.kind !== 'dispatch-tile') return null;
+  // Such results would be wrong, whoever says that they are not.
+  if (isInSteps(workload, configuration)) return null;
   const found = readConfigured(text);
   return found === null || !isShapedLike(found, workload)
     ? null
     : withLevels(text, found, (part) => levelsOf(part, configuration));
+}
+
+/** Whether products of queries and keys are taken in steps: the compiler then makes weights of a part of each. */
+function isInSteps({ parts, dimensions }: DispatchWork, { vector }: DispatchTileConfiguration): boolean {
+  const d = multipliedAlong(parts);
+  return d !== null && vector[d] !== 0 && vector[d] !== dimensions[d]!.size;
 }
 
 /** The compiler's levels of an operation with other tiles. Blocks for caches, built around its own, are left out. */

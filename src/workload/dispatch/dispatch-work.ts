@@ -18,6 +18,16 @@ export interface DispatchPart {
   readonly reduced: readonly number[];
 }
 
+/** Whether it weighs values by products of queries and keys, which must be whole before they are weights. */
+export const isAttention = ({ name, reduced }: Pick<DispatchPart, 'name' | 'reduced'>): boolean =>
+  name.endsWith('attention') && reduced.length > 1;
+
+/** Of an attention, the index of the dimension along which queries and keys are multiplied; null for other work. */
+export function multipliedAlong(parts: readonly DispatchPart[]): number | null {
+  const attention = parts.find(isAttention);
+  return attention?.loops[attention.reduced.at(-1)!] ?? null;
+}
+
 export interface DispatchWork {
   readonly kind: 'dispatch';
   /** Equal for dispatches that compute the same, whatever things are called in them; hexadecimal. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { readConfigured, withLevels } from '../../../src/workload/dispatch/configured.ts';
 import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
 import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
+import type { DispatchTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { reconfigured } from '../../../src/backend/llvm-cpu/dispatch-tiles.ts';
 
 const ROW = 'affine_map<(d0, d1, d2) -> (d0, d1)>';
@@ -114,6 +115,20 @@ test('tiles of a dispatch are those of all of its operations', () => {
   // That is how it is found again in what the compiler says.
   expect(reconfigured(text, work, configuration)).toBe(text);
   expect(reconfigured(softmax(1504), work, configuration)).toBeNull();
+});
+
+test('an attention never gets tiles that would make weights of a part of each product', () => {
+  const work = dispatchWork(ATTENTION, PLACE)!;
+  const tiles = (multiplied: number): DispatchTileConfiguration => ({
+    version: 1,
+    kind: 'dispatch-tile',
+    distribution: [1, 64, 64, 0, 0],
+    vector: [1, 8, 64, 8, multiplied],
+  });
+  // In this one keys are the fourth dimension, and what they are multiplied along is the fifth.
+  expect(reconfigured(ATTENTION, work, tiles(64))).toContain('vector_reduction = [0, 0, 0, 8, 64]');
+  expect(reconfigured(ATTENTION, work, tiles(0))).not.toBeNull();
+  expect(reconfigured(ATTENTION, work, tiles(8))).toBeNull();
 });
 
 test('a dispatch that does next to nothing is none to tune', () => {
