@@ -147,11 +147,7 @@ export async function keepCandidates(
     for (const one of all) {
       const { workload } = one;
       // A dispatch is only there in its program.
-      const around = isOperationWork(workload) ? await textAround(workload, site, workDirectory) : undefined;
-      const text =
-        around === undefined || !isOperationWork(workload)
-          ? null
-          : candidateText({ ...one, workload }, site, around);
+      const text = isOperationWork(workload) ? await textOf({ ...one, workload }, site, workDirectory) : null;
       const name = candidatePath(one);
       if (text !== null) {
         makeFolder(dirname(join(folder, name)));
@@ -163,6 +159,16 @@ export async function keepCandidates(
   } finally {
     rmSync(workDirectory, { recursive: true, force: true });
   }
+}
+
+/** A candidate as MLIR; null where the compiler does not get as far as it is added. */
+async function textOf(
+  candidate: Measurement & { readonly workload: OperationWork },
+  site: Site,
+  workDirectory: string,
+): Promise<string | null> {
+  const around = await textAround(candidate.workload, site, workDirectory);
+  return around === undefined ? null : candidateText(candidate, site, around);
 }
 
 /** Of a candidate in a dispatch, the compiler's own text of what it is added to; undefined where the compiler does not get there. */

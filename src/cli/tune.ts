@@ -63,10 +63,9 @@ export async function tuneInput(
   );
   const { waitedSeconds } = inspected.input;
   const begun = performance.now();
-  const current = {
-    ...{ inspected, decisions: lookup.decide(new Map(), '') },
-    memory: programMemory.recall(store, programOf(command, inspected)),
-  };
+  const identity = programOf(command, inspected);
+  const recall = () => programMemory.recall(store, identity);
+  const current = { inspected, decisions: lookup.decide(new Map(), ''), memory: recall() };
   const inDispatches = await tuneDispatches(wanted, anew, current, {
     ...{ command, surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
     budgetSeconds: surroundings.settings.budgetSeconds - waitedSeconds,
@@ -82,8 +81,6 @@ export async function tuneInput(
   // Looked up again, so that what is shown is what the next build will get.
   const again = lookUp(store, inspected.input, site, surroundings.settings);
   const found = again.decide(new Map(), whyNot);
-  const identity = programOf(command, inspected);
-  const recall = () => programMemory.recall(store, identity);
   const { inject } = surroundings.settings;
   const ours = { command, inspected, identity };
   let verdict: ProgramVerdict | null;

@@ -2,7 +2,7 @@
 // the queries.
 import { isIntegerWithin } from '../system/data.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
-import { tensorText, type Tensor } from '../workload/tensor.ts';
+import { isTensor, tensorText, type Tensor } from '../workload/tensor.ts';
 
 export interface Attention {
   readonly name: 'iree_linalg_ext.attention';
@@ -24,7 +24,7 @@ export const scoreBytes = ({ scores, result }: Attention): number =>
   (scores * elementBits(result.elementType)) / 8;
 
 /**
- * The attentions of a text of the compiler's, each once.
+ * The attentions of a text of the compiler's.
  * @returns none where one of them is not understood, such as one of dynamic size
  */
 export function readAttentions(text: Uint8Array): Attention[] {
@@ -61,7 +61,7 @@ function attentionOf(maps: string, types: readonly string[], resultType: string)
     }
   const [queries, keys] = [accesses[0]!, accesses[1]!];
   const own = accesses.at(-1)!;
-  // What queries and keys have in common beside the batch is what they are multiplied along.
+  // Queries and keys are multiplied along the dimension that they share beside the batch.
   const scored = [...new Set([...queries, ...keys])].filter(
     (loop) => own.includes(loop) || !queries.includes(loop),
   );
@@ -85,15 +85,5 @@ export function isAttention(value: unknown): value is Attention {
     Array.isArray(operands) &&
     [...(operands as unknown[]), result].every(isTensor) &&
     isIntegerWithin(scores, 1, Number.MAX_SAFE_INTEGER)
-  );
-}
-
-function isTensor(value: unknown): value is Tensor {
-  const { shape, elementType } = (value ?? {}) as Partial<Record<keyof Tensor, unknown>>;
-  return (
-    Array.isArray(shape) &&
-    shape.every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER)) &&
-    typeof elementType === 'string' &&
-    isSimpleType(elementType)
   );
 }

@@ -1,8 +1,6 @@
 // A convolution or a pooling as a program writes it: its layout, shapes, strides and dilations.
 import type { Operation } from 'mlir-parser-ts';
-import { isIntegerWithin } from '../system/data.ts';
-import { isSimpleType } from '../workload/element-type.ts';
-import { staticTensor, tensorText, type Tensor } from '../workload/tensor.ts';
+import { isSizes, isTensor, staticTensor, tensorText, type Tensor } from '../workload/tensor.ts';
 
 /**
  * A named convolution over an image of one, two or three dimensions. A pooling is one whose filter is a window: a shape without
@@ -95,14 +93,6 @@ export function isConvolution(value: unknown): value is Convolution {
     isConsistent(value as Convolution)
   );
 }
-
-function isTensor(value: unknown): value is Tensor {
-  const { shape, elementType } = (value ?? {}) as Partial<Record<keyof Tensor, unknown>>;
-  return isSizes(shape) && typeof elementType === 'string' && isSimpleType(elementType);
-}
-
-const isSizes = (value: unknown): value is readonly number[] =>
-  Array.isArray(value) && value.every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER));
 
 /** Channels, batch and groups of a convolution; 1 for what its layout has not got. */
 export interface Extents {

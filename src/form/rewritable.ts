@@ -1,4 +1,4 @@
-// What of a program can be written in another form.
+// Operations of a program that can be written in another form.
 import { attentionKey, isAttention, type Attention } from './attention.ts';
 import { convolutionKey, isConvolution, type Convolution } from './convolution.ts';
 

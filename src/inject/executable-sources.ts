@@ -1,11 +1,12 @@
 // The sources of executables, as the compiler writes them, and configurations in them.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, symbolsOf } from 'mlir-parser-ts';
+import { parse } from 'mlir-parser-ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { attributeText, backendOf, directiveOf } from '../backend/index.ts';
 import type { Release } from '../compiler/release.ts';
 import { withoutLocations } from '../input/dispatches.ts';
+import { executablesByName } from '../input/executable-texts.ts';
 import type { SubstitutePhase } from './substitute-flags.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
 import { isOperationWork, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
@@ -32,19 +33,9 @@ export function textsTo(folder: string): string[] {
 
 /** What it has written there. */
 export const readTexts = (folder: string): ExecutableTexts => ({
-  sources: byName(join(folder, 'sources')),
-  configured: byName(join(folder, 'configured')),
+  sources: executablesByName(join(folder, 'sources')),
+  configured: executablesByName(join(folder, 'configured')),
 });
-
-function byName(folder: string): ReadonlyMap<string, Uint8Array> {
-  const sources = new Map<string, Uint8Array>();
-  for (const file of readdirSync(folder)) {
-    const source = readFileSync(join(folder, file));
-    const [name, ...others] = symbolsOf(source, 'hal.executable');
-    if (name !== undefined && others.length === 0) sources.set(name, source);
-  }
-  return sources;
-}
 
 /** A workload of an executable, with what it is to be compiled with. */
 interface Configured {

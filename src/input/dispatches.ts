@@ -34,8 +34,7 @@ const OWN_SHARE = 0.25;
 
 /** The dispatches that have exactly one operation that multiplies and adds, beside what is done element by element. Pure. */
 export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
-  // Offsets are the same in bytes and in characters.
-  const text = Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
+  const text = characters(flow);
   const executables = executablesOf(text);
   const sites = sitesOf(text);
   const hasWideVectors = /\bnative_vector_size = 64\b/.test(text);
@@ -70,16 +69,14 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
       loops: form.loops,
       isStrided: !isPlain,
     };
-    const digest = createHash('sha256').update(JSON.stringify(dispatch)).digest('hex').slice(0, 16);
+    const digest = digestOf(JSON.stringify(dispatch));
     return [{ ...found, form: { ...form, workload: { ...form.workload, context: { digest, dispatch } } } }];
   });
 }
 
 /** Names of the executables that a text's operations are in, by an offset within: null outside of all. */
 export function executableAt(flow: Uint8Array): (offset: number) => string | null {
-  const executables = executablesOf(
-    Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1'),
-  );
+  const executables = executablesIn(flow);
   return (offset) => executables.find(({ start, end }) => start <= offset && offset < end)?.name ?? null;
 }
 
@@ -91,8 +88,18 @@ export interface Executable {
   readonly function: { readonly start: number; readonly end: number; readonly text: string } | null;
 }
 
+/** The text of a program. Offsets in it are the same in bytes and in characters. */
+const characters = (flow: Uint8Array): string =>
+  Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
+
+/** Equal for equal texts of dispatches; hexadecimal. */
+export const digestOf = (text: string): string =>
+  createHash('sha256').update(text).digest('hex').slice(0, 16);
+
 /** The executables of a program at the end of `flow`. */
-export function executablesOf(text: string): Executable[] {
+export const executablesIn = (flow: Uint8Array): Executable[] => executablesOf(characters(flow));
+
+function executablesOf(text: string): Executable[] {
   const begin = /^ {2}flow\.executable private @([\w.$-]+) \{$/gm;
   return [...text.matchAll(begin)].map(({ 1: name, index: start }): Executable => {
     const close = /\n {2}\}(?: loc\([^\n]*)?\n/g;

@@ -11,7 +11,7 @@ export interface Input {
   readonly operations: readonly InputOperation[];
   /** Whether they are what the compiler was seen to make, not what the text says. */
   readonly surveyed: boolean;
-  /** Convolutions that can be compiled in other forms; none where nobody has looked. */
+  /** Operations that can be compiled in other forms; none where nobody has looked. */
   readonly rewritables: readonly Rewritable[];
   /** Seconds that were waited for a turn to ask the compiler. */
   readonly waitedSeconds: number;

@@ -20,7 +20,7 @@ export interface InputOperations {
   readonly surveyed: boolean;
   /** Seconds that the survey had to wait: they count towards the budget. */
   readonly waitedSeconds: number;
-  /** Convolutions that can be compiled in other forms; none where nobody has looked. */
+  /** Operations that can be compiled in other forms; none where nobody has looked. */
   readonly rewritables: readonly Rewritable[];
 }
 
@@ -33,7 +33,7 @@ export interface ReadingOptions {
   readonly ownPipeline: boolean;
 }
 
-/** Whether it is enough to know the convolutions of a program that is not linalg text. */
+/** Whether it is enough to know what can be rewritten of a program that is not linalg text. */
 export type IsEnough = (rewritables: readonly Rewritable[]) => boolean;
 
 const NEVER: IsEnough = () => false;
@@ -156,7 +156,7 @@ function recall(identity: string, { cacheDirectory }: Surroundings, isEnough = N
   return isEnough(rewritables) ? { rewritables } : null;
 }
 
-/** What is remembered of an input of which only the convolutions are known. */
+/** Names the note about an input of which nobody knows more than what can be rewritten. */
 const lookOf = (identity: string): string => `rewritables ${identity}`;
 
 /** What is remembered of an input, also by another build that asks while this one waits; else what the compiler says. */

@@ -1,8 +1,7 @@
 // The dispatches of a program that nothing is tuned of as an operation: they are tuned as a whole.
-import { createHash } from 'node:crypto';
 import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../workload/dispatch/from-configured.ts';
-import { bytesOf, executablesOf, signatureOf } from './dispatches.ts';
+import { bytesOf, digestOf, executablesIn, signatureOf } from './dispatches.ts';
 
 export interface OtherDispatch {
   readonly workload: DispatchWork;
@@ -12,11 +11,9 @@ export interface OtherDispatch {
 
 /** Executables by what they compute, as digests: equal for those that compute the same. */
 export const otherDigests = (flow: Uint8Array): (readonly [name: string, digest: string])[] =>
-  executablesOf(Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1')).flatMap(
-    ({ name, function: own }) => (own === null ? [] : [[name, digestOf(own.text)] as const]),
+  executablesIn(flow).flatMap(({ name, function: own }) =>
+    own === null ? [] : [[name, digestOf(own.text)] as const],
   );
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /**
  * Those that can be tuned, each once. Pure.
@@ -26,17 +23,20 @@ const digestOf = (text: string): string => createHash('sha256').update(text).dig
  */
 export function otherDispatches(
   flow: Uint8Array,
-  configured: ReadonlyMap<string, string>,
+  configured: ReadonlyMap<string, Uint8Array>,
   taken: ReadonlySet<string>,
 ): OtherDispatch[] {
-  const text = Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
-  const found = executablesOf(text).flatMap(({ name, function: own }) => {
+  const found = executablesIn(flow).flatMap(({ name, function: own }) => {
     const source = configured.get(name);
     if (own === null || source === undefined || taken.has(name)) return [];
     const digest = digestOf(own.text);
     const types = signatureOf(own.text)?.types ?? [];
     const bytes = types.reduce((sum, { shape, elementType }) => sum + bytesOf(shape, elementType), 0);
-    const workload = dispatchWork(source, { executable: name, digest, bytes });
+    const workload = dispatchWork(Buffer.from(source).toString('latin1'), {
+      executable: name,
+      digest,
+      bytes,
+    });
     return workload === null ? [] : [{ workload, name }];
   });
   return [...Map.groupBy(found, ({ workload }) => workload.digest).values()].map((all) => ({

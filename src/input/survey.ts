@@ -17,9 +17,9 @@ import {
   type SkippedOperation,
   type MatchedForm,
 } from '../workload/workload.ts';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, symbolsOf, type Operation } from 'mlir-parser-ts';
+import { parse, type Operation } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/index.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
@@ -30,6 +30,7 @@ import { rewritableKey, type Rewritable } from '../form/rewritable.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
+import { executablesByName } from './executable-texts.ts';
 import { otherDispatches, type OtherDispatch } from './other-dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
 
@@ -76,7 +77,7 @@ export interface SurveyOptions {
   readonly stdin: Uint8Array | undefined;
   /** The user compiles with data tiling, which would hide the operations behind encodings. */
   readonly dataTiling: boolean;
-  /** Whether it is enough to know what can be rewritten: they are in the text that the compiler makes first. */
+  /** Whether it is enough to know what can be rewritten: that is in the text that the compiler makes first. */
   readonly isEnough: (rewritables: readonly Rewritable[]) => boolean;
 }
 
@@ -84,7 +85,7 @@ export interface SurveyOptions {
 export interface Found {
   /** Null where it was enough to know what can be rewritten. */
   readonly operations: readonly SurveyedOperation[] | null;
-  /** Convolutions with their channels first, each form once, in the order of the program. */
+  /** Operations that can be written in another form, each once, in the order of the program. */
   readonly rewritables: readonly Rewritable[];
 }
 
@@ -144,7 +145,7 @@ export async function surveyInput(
     const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
     const generated = generatedFrom(flow, dispatches);
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
-    const others = options.dataTiling ? [] : otherDispatches(flow, readConfigurations(dumps), taken);
+    const others = otherDispatches(flow, executablesByName(dumps), taken);
     return {
       operations: [...match(written, forms, generated), ...others.map(surveyedDispatch)],
       rewritables,
@@ -155,17 +156,6 @@ export async function surveyInput(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Texts of configured executables by name. */
-function readConfigurations(folder: string): Map<string, string> {
-  const texts = readdirSync(folder).map((file) => readFileSync(join(folder, file)));
-  return new Map(
-    texts.flatMap((text) => {
-      const [name, ...others] = symbolsOf(text, 'hal.executable');
-      return name === undefined || others.length > 0 ? [] : [[name, text.toString('latin1')] as const];
-    }),
-  );
 }
 
 const surveyedDispatch = ({ workload, executables }: OtherDispatch): SurveyedOperation => ({

@@ -42,6 +42,16 @@ export function without<Configuration>(
   };
 }
 
+/** Those of some points that stand for a configuration, each once, in their order. */
+export const legalPoints = (
+  points: readonly Point[],
+  configurationAt: SearchSpace['configurationAt'],
+): Point[] => [
+  ...new Map(
+    points.filter((point) => configurationAt(point) !== null).map((point) => [point.join(), point]),
+  ).values(),
+];
+
 /** Number of points, illegal ones included. */
 export function spaceSize(space: SearchSpace): number {
   return space.knobs.reduce((product, knob) => product * knob.values.length, 1);

@@ -1,5 +1,6 @@
 // Tensors of static shape.
 import type { Type } from 'mlir-parser-ts';
+import { isIntegerWithin } from '../system/data.ts';
 import { isSimpleType } from './element-type.ts';
 
 export interface Tensor {
@@ -17,3 +18,13 @@ export function staticTensor(type: Type): Tensor | null {
   const { shape, elementType } = type;
   return shape.every((size) => size > 0) && isSimpleType(elementType) ? { shape, elementType } : null;
 }
+
+/** Whether a value, of a file say, is such a tensor. */
+export function isTensor(value: unknown): value is Tensor {
+  const { shape, elementType } = (value ?? {}) as Partial<Record<keyof Tensor, unknown>>;
+  return isSizes(shape) && typeof elementType === 'string' && isSimpleType(elementType);
+}
+
+/** Whether a value is a list of sizes, such as a shape or strides. */
+export const isSizes = (value: unknown): value is readonly number[] =>
+  Array.isArray(value) && value.every((size) => isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER));

@@ -28,7 +28,7 @@ const names = ['main_dispatch_0', 'main_dispatch_1', 'main_dispatch_2'];
 const flow = Buffer.from(
   names.map((name, i) => flowOf(name, i === 2 ? '// the least' : '// the most')).join(''),
 );
-const configured = new Map(names.map((name) => [name, configuredOf(name)]));
+const configured = new Map(names.map((name) => [name, Buffer.from(configuredOf(name))]));
 
 test('what computes the same is one workload of several executables', () => {
   const found = otherDispatches(flow, configured, new Set());
@@ -52,7 +52,9 @@ test('what computes the same is one workload of several executables', () => {
 test('what something else is tuned of, or nobody understands, is left out', () => {
   const some = otherDispatches(flow, configured, new Set(names.slice(1)));
   expect(some.map(({ executables }) => executables)).toEqual([names.slice(0, 1)]);
-  const others = new Map(names.map((name) => [name, configuredOf(name, 'ConvTileAndDecomposeExpert')]));
+  const others = new Map(
+    names.map((name) => [name, Buffer.from(configuredOf(name, 'ConvTileAndDecomposeExpert'))]),
+  );
   expect(otherDispatches(flow, others, new Set())).toEqual([]);
   expect(otherDispatches(flow, new Map(), new Set())).toEqual([]);
 });

@@ -67,7 +67,7 @@ export interface DispatchTileConfiguration {
   readonly kind: 'dispatch-tile';
   /** Tile of one workgroup; 0 along dimensions that the operation that decides about it sums up. */
   readonly distribution: readonly number[];
-  /** What is held in registers at once. */
+  /** Tile that registers hold at once. */
   readonly vector: readonly number[];
 }
 

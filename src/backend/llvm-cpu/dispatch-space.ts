@@ -1,7 +1,7 @@
 // The search space of a dispatch: a tile of one workgroup and one of registers along each of its dimensions. Tiles that divide come
 // first: where the compiler's own leave a remainder, it generates scalar code.
 import { nearestByRatio } from '../../search/nearest.ts';
-import type { Knob, Point, SearchSpace } from '../../search/space.ts';
+import { legalPoints, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import {
   isAttention,
   multipliedAlong,
@@ -12,8 +12,8 @@ import { elementBits } from '../../workload/element-type.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE, type DispatchTileConfiguration } from './configuration.ts';
-import { vectorTileLimit } from './legality.ts';
-import { divisors } from './tile-sizes.ts';
+import { elementsPerVector, vectorTileLimit } from './legality.ts';
+import { ascending, divisors } from './tile-sizes.ts';
 
 /** Sizes that registers and caches favour: of the divisors of a dimension, the nearest to each of them are tried. */
 const WANTED_VECTORS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -26,7 +26,7 @@ const MASKED = [8, 16, 32];
 function dividing(size: number, wanted: readonly number[], most: number): number[] {
   const all = divisors(size, 1, Math.min(LARGEST_TILE, Math.max(most, 1)));
   const near = wanted.flatMap((one) => (one > 2 * size ? [] : [all[nearestByRatio(all, one)]!]));
-  return [...new Set([...near, ...(size <= most ? [size] : [])])].sort((a, b) => a - b);
+  return ascending([...near, ...(size <= most ? [size] : [])]);
 }
 
 /** Preferences for one start, in elements: registers along the lane, the row and what is summed; workgroups along lane and row. */
@@ -60,8 +60,8 @@ const RECIPES = (lanes: number): readonly Recipe[] => [
 ];
 
 /**
- * The same for an attention: a few queries with all columns of the values, and a few keys at a time. What queries and keys are multiplied
- * along is taken whole: in steps, the compiler would make weights of a part of each product, which are wrong.
+ * The same for an attention: a few queries with all columns of the values, and a few keys at a time. The dimension along which
+ * queries and keys are multiplied is taken whole: in steps, the compiler would make weights of a part of each product, which are wrong.
  */
 const ATTENTION = (lanes: number): readonly Recipe[] => [
   { lane: 4 * lanes, row: 8, keys: 8, depth: WHOLE, workgroup: [WHOLE, 64] },
@@ -75,13 +75,13 @@ const ATTENTION = (lanes: number): readonly Recipe[] => [
   { lane: 4 * lanes, row: 1, keys: 4, depth: WHOLE, workgroup: [WHOLE, 8] },
 ];
 
-/** All configurations worth trying for a dispatch. What does not compile is found out by trying. */
+/** All configurations worth trying for a dispatch. The search finds out by trying which of them compile. */
 export function dispatchSpace(
   workload: DispatchWork,
   { nativeVectorBytes, threads }: Pick<SpaceOptions, 'nativeVectorBytes' | 'threads'>,
 ): SearchSpace<Configuration> {
   const { dimensions, elementType, parts } = workload;
-  const lanes = Math.max(1, (nativeVectorBytes * 8) / elementBits(elementType));
+  const lanes = elementsPerVector(elementType, { nativeVectorBytes });
   const lane = workload.lane ?? dimensions.length - 1;
   const distributed = dimensions.flatMap(({ kind }, d) => (kind === 'm' ? [d] : []));
   const row = distributed.findLast((d) => d !== lane) ?? -1;
@@ -93,7 +93,7 @@ export function dispatchSpace(
     if (d === multiplied) return [size];
     const even = dividing(size, WANTED_VECTORS, 512);
     const masked = MASKED.filter((one) => one < size && size % one !== 0);
-    return [...new Set([...even, ...masked])].sort((a, b) => a - b);
+    return ascending([...even, ...masked]);
   });
   const workgroups = distributed.map((d) => dividing(dimensions[d]!.size, WANTED_WORKGROUPS, LARGEST_TILE));
   const nameOf = (d: number) => `${dimensions[d]!.kind}${d}`;
@@ -146,14 +146,10 @@ export function dispatchSpace(
     }
     return point;
   };
-  const starts = new Map<string, Point>();
-  for (const recipe of (attention === null ? RECIPES : ATTENTION)(lanes)) {
-    const start = startOf(recipe);
-    if (configurationAt(start) !== null) starts.set(start.join(), start);
-  }
+  const recipes = (attention === null ? RECIPES : ATTENTION)(lanes);
   return {
     knobs,
-    starts: [...starts.values()],
+    starts: legalPoints(recipes.map(startOf), configurationAt),
     alternatives: [],
     configurationAt,
     pointOf(configuration) {

@@ -58,7 +58,7 @@ function levelsOf(
   return own;
 }
 
-/** What a configuration has of each tile. */
+/** The tiles of a configuration, by name. */
 export const dispatchKnobs = ({ dimensions }: DispatchWork, configuration: OwnConfiguration): KnobColumns =>
   Object.fromEntries(
     (['distribution', 'vector'] as const).flatMap((level) =>

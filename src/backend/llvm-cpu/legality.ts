@@ -16,6 +16,10 @@ const isParallel = (dimension: Dimension) => dimension.kind !== 'k';
 /** The compiler refuses vectors whose tile holds this many native registers or more. */
 const MAX_VECTOR_REGISTERS = 512;
 
+/** Elements that one register holds. */
+export const elementsPerVector = (elementType: string, { nativeVectorBytes }: VectorUnit): number =>
+  Math.max(1, (nativeVectorBytes * 8) / elementBits(elementType));
+
 /** Bytes that a vector must stay below; the compiler rejects this size and anything larger. */
 export function vectorTileLimit(unit: VectorUnit): number {
   return MAX_VECTOR_REGISTERS * unit.nativeVectorBytes;

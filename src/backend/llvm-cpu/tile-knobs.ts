@@ -1,11 +1,11 @@
 // The knobs of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling, and configurations as points of them.
 import type { Knob, Point } from '../../search/space.ts';
 import type { Dimension } from '../../workload/contraction/contraction.ts';
-import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import type { TileConfiguration } from './configuration.ts';
+import { elementsPerVector } from './legality.ts';
 import {
   batchTiles,
   cacheTiles,
@@ -56,7 +56,7 @@ export const rowsOf = (workload: OperationWork): number =>
 export const lanesOf = (
   { accumulator }: OperationWork,
   { nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>,
-): number => Math.max(1, (nativeVectorBytes * 8) / elementBits(accumulator.elementType));
+): number => elementsPerVector(accumulator.elementType, { nativeVectorBytes });
 
 /** The knobs of a workload, each with the values that a user allows, or else those that are worth trying. */
 export function knobsOf(

@@ -5,7 +5,8 @@ import { LARGEST_TILE } from './configuration.ts';
 
 const POWERS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-const ascending = (values: Iterable<number>) => [...new Set(values)].sort((a, b) => a - b);
+/** Each size once, smallest first. */
+export const ascending = (values: Iterable<number>) => [...new Set(values)].sort((a, b) => a - b);
 
 /** Divisors of `size` from `least` to `most`, which bounds the work: sizes have no bound. */
 export function divisors(size: number, least: number, most: number): number[] {

@@ -1,6 +1,6 @@
 // The search space of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling.
 import type { OperationWork } from '../../workload/workload.ts';
-import { withKnobsLast, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import { legalPoints, withKnobsLast, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { canonical } from './canonical.ts';
@@ -199,22 +199,19 @@ export function llvmCpuSpace(
   const { threads } = options;
   // Threads are not equally free: what is divided by their number alone waits for the last one.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
-  const starts = new Map<string, Point>();
+  const starts: Point[] = [];
   for (const recipe of recipes(lanes, vectorRegisters(options), rowsOf(workload))) {
     for (const [i, peel] of peeling.entries()) {
       const start = [...startAt(workload, tiles, recipe), i];
       const configuration = configurationOf(workload.dimensions, own, start);
       if (peeling.length > 1 && leavesRemainder(workload, configuration) !== (peel === 1)) continue;
-      for (const least of divisions) {
-        const point = spread(start, least);
-        if (configurationAt(point) !== null) starts.set(point.join(), point);
-      }
+      for (const least of divisions) starts.push(spread(start, least));
     }
   }
   const isPackable = mayDataTile !== false && options.wholeProgram && isDataTilable(workload);
   const space: SearchSpace<Configuration> = {
     knobs,
-    starts: [...starts.values()],
+    starts: legalPoints(starts, configurationAt),
     alternatives: isPackable ? [DATA_TILE_CONFIGURATION] : [],
     configurationAt,
     pointOf: (configuration) => pointOf(own, configuration),

@@ -3,11 +3,11 @@
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { nearestByRatio } from '../../search/nearest.ts';
-import type { Knob, Point, SearchSpace } from '../../search/space.ts';
+import { legalPoints, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE, type WindowTileConfiguration } from './configuration.ts';
-import { vectorTileLimit } from './legality.ts';
+import { elementsPerVector, vectorTileLimit } from './legality.ts';
 import { divisors } from './tile-sizes.ts';
 
 /** The dimensions that tiles of more than one are for. */
@@ -79,7 +79,7 @@ export function windowSpace(
   const { dimensions, accumulator } = workload;
   const roles = rolesOf(workload);
   const size = (d: number) => dimensions[d]!.size;
-  const perVector = Math.max(1, (nativeVectorBytes * 8) / elementBits(accumulator.elementType));
+  const perVector = elementsPerVector(accumulator.elementType, { nativeVectorBytes });
   const whole = (d: number) => divisors(size(d), 1, LARGEST_TILE);
   const narrow = divisors(size(roles.lane), 1, MOST_LANES * perVector);
   const wide = narrow.filter((tile) => tile % perVector === 0);
@@ -124,14 +124,10 @@ export function windowSpace(
     while (workgroups(point) < threads && point[0]! > 0) point[0]!--;
     return point;
   };
-  const starts = new Map<string, Point>();
-  for (const recipe of roles.depth === null ? [RECIPES.at(-1)!, ...RECIPES] : RECIPES) {
-    const start = startOf(recipe);
-    if (configurationAt(start) !== null) starts.set(start.join(), start);
-  }
+  const recipes = roles.depth === null ? [RECIPES.at(-1)!, ...RECIPES] : RECIPES;
   return {
     knobs,
-    starts: [...starts.values()],
+    starts: legalPoints(recipes.map(startOf), configurationAt),
     alternatives: [],
     configurationAt,
     pointOf: (configuration) => {

@@ -1,0 +1,15 @@
+// Texts of executables that the compiler has written into a folder.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { symbolsOf } from 'mlir-parser-ts';
+
+/** Those with one executable each, by its name. */
+export function executablesByName(folder: string): ReadonlyMap<string, Uint8Array> {
+  const texts = new Map<string, Uint8Array>();
+  for (const file of readdirSync(folder)) {
+    const text = readFileSync(join(folder, file));
+    const [name, ...others] = symbolsOf(text, 'hal.executable');
+    if (name !== undefined && others.length === 0) texts.set(name, text);
+  }
+  return texts;
+}
