@@ -100,7 +100,8 @@ describe('a pointwise convolution with strides', { timeout: 300_000 }, () => {
     }
   });
 
-  test('gains what its program shows, which is what its record says from then on', async () => {
+  // A few microseconds are measured: who else is on the machine can hide what is gained, and then nothing is shown.
+  test('gains what its program shows, which is what its record says from then on', { retry: 2 }, async () => {
     recordMisses(place, (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN));
     const { explanation } = await place.explain(argv, {
       env: { IREE_TUNED_ON_MISS: 'tune', IREE_TUNED_BUDGET: '30' },

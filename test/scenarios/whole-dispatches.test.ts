@@ -102,7 +102,7 @@ describe('a softmax', { timeout: 300_000 }, () => {
 
   test('is tuned ahead of the build', async () => {
     const place = workplace();
-    const { stdout } = await place.tuned(['tune', 'softmax.mlir', '--budget', '20', '--', ...HOST]);
+    const { stdout } = await place.tuned(['tune', 'softmax.mlir', '--budget', '60', '--', ...HOST]);
     expect(stdout.toString()).toMatch(/dispatch softmax_4x100x150xf32 in=[0-9a-f]{16}/);
     const { explanation } = await place.explain([...argv, '--iree-tuned-budget=0']);
     expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
