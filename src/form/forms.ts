@@ -1,18 +1,22 @@
 // All forms, and the one that an operation is tried in first.
 import { isAttention } from './attention.ts';
 import type { PassesForm, WrittenForm } from './form.ts';
+import { blocksOfFilters } from './blocks-of-filters.ts';
 import { channelsLast } from './channels-last.ts';
 import { groupByGroup } from './group-by-group.ts';
 import { matmul } from './matmul.ts';
+import { pixelsFirst } from './pixels-first.ts';
 import type { Rewritable } from './rewritable.ts';
 import { shiftedSlices, shiftedSlicesChannelsLast } from './shifted-slices.ts';
 import { stepByStep } from './step-by-step.ts';
 
 /** The first that is for a convolution is preferred. */
 const OF_CONVOLUTIONS: readonly WrittenForm[] = [
+  pixelsFirst,
   matmul,
   shiftedSlices,
   shiftedSlicesChannelsLast,
+  blocksOfFilters,
   channelsLast,
   groupByGroup,
 ];

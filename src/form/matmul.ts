@@ -2,8 +2,7 @@
 // each group. Nothing is transposed.
 import { extentsOf, hasOneType } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
-import { tensorText } from '../workload/tensor.ts';
-import { type Value, type Writer } from './text.ts';
+import type { Value, Writer } from './text.ts';
 
 export const matmul: WrittenForm = {
   name: 'matmul',
@@ -39,36 +38,21 @@ export const matmul: WrittenForm = {
       filter,
       hasGroups ? [[g], [f], [c, h, w]] : [isGrouped ? [g, f] : [f], [c, h, w]],
     );
-    const product = writer.define(into, contraction(lhs, rhs, into, batch > 1, hasGroups));
+    const [images, parts] = [batch > 1 ? 'n' : '', hasGroups ? 'g' : ''];
+    const product = writer.contraction([lhs, rhs], into, [
+      `${parts}mk`,
+      `${images}${parts}kp`,
+      `${images}${parts}mp`,
+    ]);
     return writer.expand(product, flat(accumulator), accumulator.shape);
   },
 };
-
-function contraction(lhs: Value, rhs: Value, into: Value, hasBatch: boolean, hasGroups: boolean): string {
-  const operands = `ins(${lhs.name}, ${rhs.name} : ${tensorText(lhs)}, ${tensorText(rhs)}) outs(${into.name} : ${tensorText(into)})`;
-  if (!hasBatch && !hasGroups) return `linalg.matmul ${operands} -> ${tensorText(into)}`;
-  if (!hasBatch) return `linalg.batch_matmul ${operands} -> ${tensorText(into)}`;
-  const group = hasGroups ? ['g'] : [];
-  const dimensions = ['n', ...group, 'm', 'p', 'k'];
-  const map = (results: readonly string[]) =>
-    `affine_map<(${dimensions.join(', ')}) -> (${results.join(', ')})>`;
-  const maps = [map([...group, 'm', 'k']), map(['n', ...group, 'k', 'p']), map(['n', ...group, 'm', 'p'])];
-  const iterators = dimensions.map((one) => (one === 'k' ? '"reduction"' : '"parallel"'));
-  const type = into.elementType;
-  const [multiply, add] = /^b?f\d+$/.test(type) ? ['mulf', 'addf'] : ['muli', 'addi'];
-  return `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${iterators.join(', ')}]} ${operands} {
-    ^bb0(%a: ${type}, %b: ${type}, %out: ${type}):
-      %p = arith.${multiply} %a, %b : ${type}
-      %s = arith.${add} %out, %p : ${type}
-      linalg.yield %s : ${type}
-    } -> ${tensorText(into)}`;
-}
 
 /**
  * The part of an image (..., h, w) that a filter of one element reads. Strides become dimensions of their own: the compiler makes
  * scalar code of a product that reads with strides.
  */
-function everyOther(
+export function everyOther(
   writer: Writer,
   image: Value,
   result: readonly number[],

@@ -44,6 +44,36 @@ export class Writer {
     return this.define(one, `${operation} ${one.name}, ${other.name} : ${tensorText(one)}`);
   }
 
+  /**
+   * A product of two values, added to a third one.
+   * @param dimensions of each of them, a letter each; what the result has not got is summed over
+   */
+  contraction(
+    [lhs, rhs]: readonly [Value, Value],
+    into: Value,
+    dimensions: readonly [lhs: string, rhs: string, into: string],
+  ): Value {
+    const type = tensorText(into);
+    const operands = `ins(${lhs.name}, ${rhs.name} : ${tensorText(lhs)}, ${tensorText(rhs)}) outs(${into.name} : ${type})`;
+    const named = NAMED_CONTRACTIONS[dimensions.join()];
+    if (named !== undefined) return this.define(into, `${named} ${operands} -> ${type}`);
+    const all = Array.from(new Set(Array.from(dimensions[2] + dimensions[0])));
+    const maps = dimensions.map(
+      (results) => `affine_map<(${all.join(', ')}) -> (${Array.from(results).join(', ')})>`,
+    );
+    const kinds = all.map((one) => (dimensions[2].includes(one) ? '"parallel"' : '"reduction"'));
+    const [multiply, add] = isFloat(into.elementType) ? ['mulf', 'addf'] : ['muli', 'addi'];
+    return this.define(
+      into,
+      `linalg.generic {indexing_maps = [${maps.join(', ')}], iterator_types = [${kinds.join(', ')}]} ${operands} {
+    ^bb0(%a: ${into.elementType}, %b: ${into.elementType}, %out: ${into.elementType}):
+      %p = arith.${multiply} %a, %b : ${into.elementType}
+      %s = arith.${add} %out, %p : ${into.elementType}
+      linalg.yield %s : ${into.elementType}
+    } -> ${type}`,
+    );
+  }
+
   /** @param permutation of each dimension of the result, the dimension of `value` */
   transpose(value: Value, permutation: readonly number[]): Value {
     const shape = permutation.map((d) => value.shape[d]!);
@@ -112,6 +142,12 @@ export class Writer {
     );
   }
 }
+
+/** Contractions that have a name, by the dimensions of their operands. */
+const NAMED_CONTRACTIONS: Readonly<Record<string, string>> = {
+  'mk,kp,mp': 'linalg.matmul',
+  'gmk,gkp,gmp': 'linalg.batch_matmul',
+};
 
 const groupsText = (groups: readonly (readonly number[])[]): string =>
   `[${groups.map((group) => `[${group.join(', ')}]`).join(', ')}]`;

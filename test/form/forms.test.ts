@@ -37,6 +37,11 @@ const ROWS: readonly Row[] = [
   // The last row and column are cut off, or not whole.
   ['conv_2d_nchw_fchw', [1, 4, 9, 8], [6, 4, 1, 1], [2, 3]],
   ['conv_2d_nchw_fchw', [3, 4, 5, 7], [6, 4, 1, 1]],
+  // Enough filters for blocks of them.
+  ['conv_2d_nchw_fchw', [1, 5, 9, 7], [128, 5, 3, 3]],
+  ['conv_2d_nchw_fchw', [2, 3, 12, 12], [144, 3, 3, 5], [2, 1], [1, 2]],
+  ['conv_2d_nchw_fchw', [1, 6, 7, 7], [192, 6, 1, 1]],
+  ['conv_2d_nchw_fchw', [2, 6, 9, 8], [160, 6, 1, 1], [2, 2]],
   ['conv_2d_ngchw_gfchw', [1, 4, 6, 5, 7], [4, 3, 6, 1, 1]],
   ['conv_2d_ngchw_gfchw', [2, 3, 5, 6, 6], [3, 4, 5, 1, 1], [2, 2]],
   ['conv_2d_ngchw_gfchw', [1, 2, 6, 9, 9], [2, 8, 6, 3, 3]],
