@@ -17,6 +17,9 @@ export interface ExecutableTexts {
   readonly configured: ReadonlyMap<string, Uint8Array>;
 }
 
+/** Elements of a constant, and characters that it is written in. */
+const LARGE = 2 ** 20;
+
 /** Flags that make the compiler write the texts of executables into a folder, and end there. */
 export function textsTo(folder: string): string[] {
   const [sources, configured] = [join(folder, 'sources'), join(folder, 'configured')];
@@ -24,6 +27,8 @@ export function textsTo(folder: string): string[] {
   mkdirSync(configured, { recursive: true });
   return [
     '--compile-to=executable-configurations',
+    // What else it writes is of no use, and the weights in it can be gigabytes of text. No executable has such constants within.
+    ...[`--mlir-elide-elementsattrs-if-larger=${LARGE}`, `--mlir-elide-resource-strings-if-larger=${LARGE}`],
     `--iree-hal-dump-executable-sources-to=${sources}`,
     `--iree-hal-dump-executable-configurations-to=${configured}`,
     // With the places in the input written down, nothing of an output says where edited sources were.
@@ -31,11 +36,14 @@ export function textsTo(folder: string): string[] {
   ];
 }
 
-/** What it has written there. */
+/** What it has written there, where it is whole. */
 export const readTexts = (folder: string): ExecutableTexts => ({
-  sources: executablesByName(join(folder, 'sources')),
-  configured: executablesByName(join(folder, 'configured')),
+  sources: wholeTexts(join(folder, 'sources')),
+  configured: wholeTexts(join(folder, 'configured')),
 });
+
+const wholeTexts = (folder: string): ReadonlyMap<string, Uint8Array> =>
+  new Map([...executablesByName(folder)].filter(([, text]) => !Buffer.from(text).includes('<__elided__>')));
 
 /** A workload of an executable, with what it is to be compiled with. */
 interface Configured {

@@ -11,6 +11,7 @@ import { hasDispatchesInLinalg, hasDispatchesToNormalise } from './whole-dispatc
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
+import type { Configured } from './survey.ts';
 import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
 import { inTurn } from '../site/turn.ts';
 
@@ -38,11 +39,17 @@ export type IsEnough = (rewritables: readonly Rewritable[]) => boolean;
 
 const NEVER: IsEnough = () => false;
 
+/** What else is known when an input is surveyed. */
+interface SurveyMeans {
+  /** Where it is, there are no operations, and the input counts as not surveyed. */
+  readonly isEnough?: IsEnough;
+  readonly configured?: Configured;
+}
+
 /**
  * The operations of an input. One that is not linalg text, or has operations that the compiler may make contractions of,
  * is surveyed, unless that was done before; the text of others is enough to look records up.
  * @param digest of the bytes, made when it is needed
- * @param isEnough where it is, there are no operations, and the input counts as not surveyed
  * @returns the reason as text when the command is to be passed on
  */
 export async function operationsOf(
@@ -51,7 +58,7 @@ export async function operationsOf(
   command: Command,
   options: ReadingOptions,
   surroundings: Surroundings,
-  isEnough = NEVER,
+  means: SurveyMeans = {},
 ): Promise<InputOperations | string> {
   const { sizes } = surroundings.settings;
   const splits = flagIsOn(command.arguments, 'split-input-file');
@@ -78,8 +85,8 @@ export async function operationsOf(
   if (splits) return '--split-input-file is served for linalg text only';
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
   const identity = inputIdentity(command, await digest());
-  const ask = () => survey(bytes, null, identity, command, options, surroundings, isEnough);
-  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, isEnough);
+  const ask = () => survey(bytes, null, identity, command, options, surroundings, means);
+  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, means.isEnough);
   if (surveyed === null) return 'the compiler does not get as far as code generation';
   return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
 }
@@ -181,14 +188,18 @@ async function survey(
   command: Command,
   { fromStdin, dataTiling }: ReadingOptions,
   surroundings: Surroundings,
-  isEnough = NEVER,
+  { isEnough = NEVER, configured }: SurveyMeans = {},
 ): Promise<Surveyed> {
   // Nothing of this is loaded on a hit.
   const { surveyInput } = await import('./survey.ts');
   const text = found && { bytes, operations: found, convert: elementTypeConversion(command.arguments) };
   const stdin = fromStdin ? bytes : undefined;
   const begun = performance.now();
-  const surveyed = await surveyInput(command, { text, stdin, dataTiling, isEnough }, surroundings);
+  const surveyed = await surveyInput(
+    command,
+    { text, stdin, dataTiling, isEnough, configured },
+    surroundings,
+  );
   const seconds = (performance.now() - begun) / 1000;
   if (surveyed === null) return null;
   const { operations, rewritables } = surveyed;

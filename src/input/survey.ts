@@ -79,7 +79,12 @@ export interface SurveyOptions {
   readonly dataTiling: boolean;
   /** Whether it is enough to know what can be rewritten: that is in the text that the compiler makes first. */
   readonly isEnough: (rewritables: readonly Rewritable[]) => boolean;
+  /** The program's executables as the compiler configures them, from whoever has them made anyway; null where that fails. */
+  readonly configured?: Configured | undefined;
 }
+
+/** Texts of executables by name. */
+export type Configured = () => Promise<ReadonlyMap<string, Uint8Array> | null>;
 
 /** What a survey found. */
 export interface Found {
@@ -133,19 +138,23 @@ export async function surveyInput(
     }));
     writeFileSync(spec, preprocessingSpec(marks));
     const marking = forms.length > 0 ? preprocessingFlags(spec) : [];
-    const dumps = join(folder, 'configured');
-    mkdirSync(dumps);
-    const configuring = `--iree-hal-dump-executable-configurations-to=${dumps}`;
-    const [flow] = await Promise.all([
+    const configuredTexts: Configured = async () => {
+      const dumps = join(folder, 'configured');
+      mkdirSync(dumps);
+      const flags = [...marking, `--iree-hal-dump-executable-configurations-to=${dumps}`];
+      await compileTo('executable-configurations', flags);
+      return executablesByName(dumps);
+    };
+    const [flow, configured] = await Promise.all([
       compileTo('flow', marking),
       // With data tiling the program has other dispatches.
-      options.dataTiling ? null : compileTo('executable-configurations', [...marking, configuring]),
+      options.dataTiling ? null : (options.configured ?? configuredTexts)(),
     ]);
     if (flow === null) return null;
     const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
     const generated = generatedFrom(flow, dispatches);
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));
-    const others = otherDispatches(flow, executablesByName(dumps), taken);
+    const others = otherDispatches(flow, configured ?? new Map(), taken);
     return {
       operations: [...match(written, forms, generated), ...others.map(surveyedDispatch)],
       rewritables,

@@ -85,7 +85,7 @@ export async function inspectInput(
   // A program in other forms has other operations, and a lock file decides by those that it knows.
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
   const isEnough: IsEnough = (rewritables) => mayBeFormed && chooseForms(rewritables).length > 0;
-  const found = await operationsOf(bytes, digest, command, reading, surroundings, isEnough);
+  const found = await operationsOf(bytes, digest, command, reading, surroundings, { isEnough });
   if (typeof found === 'string') return { ...pass(found), lasting: false };
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)

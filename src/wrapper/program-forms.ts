@@ -4,6 +4,7 @@ import type { Command } from '../compiler/command.ts';
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
 import { operationsOf } from '../input/operations.ts';
+import type { Configured } from '../input/survey.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
@@ -70,9 +71,12 @@ async function surveyed(
   command: Command,
   { input, site }: Inspected,
   surroundings: Surroundings,
+  configured?: Configured,
 ): Promise<FormedProgram | null> {
   const { bytes, digest, reading, waitedSeconds } = input;
-  const found = await operationsOf(bytes, () => Promise.resolve(digest), command, reading, surroundings);
+  const found = await operationsOf(bytes, () => Promise.resolve(digest), command, reading, surroundings, {
+    ...(configured && { configured }),
+  });
   if (typeof found === 'string') return null;
   const all = { ...input, ...found, waitedSeconds: waitedSeconds + found.waitedSeconds };
   return { command, inspected: { site, input: all } };
@@ -153,7 +157,13 @@ export async function inBetterForms(
   const known = { isKnown, forms: explained(memory) };
   const isTried = mayMeasure && store !== null && isWorthTrying(memory, settings.budgetSeconds);
   if (memory?.verdict !== 'better' && !isTried) return asWritten(known);
-  const program = await surveyed(formed, inspected, surroundings);
+  const limits = limitsWithin(settings.budgetSeconds, true);
+  const configured = async () => {
+    // Nothing of this is loaded on a hit.
+    const { splitForms } = await import('./prove-forms.ts');
+    return splitForms(formed, inspected, surroundings, kept, limits);
+  };
+  const program = await surveyed(formed, inspected, surroundings, isTried ? configured : undefined);
   if (memory?.verdict === 'better' || store === null) {
     if (program === null) return asWritten(known);
     return { ...known, program, choices, verdict: null, compileSeconds: 0, isOpen: false };

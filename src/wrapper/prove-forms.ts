@@ -6,7 +6,9 @@ import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { UserError } from '../system/user-error.ts';
+import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import { callableOf, callsOf, measuringTools } from './callable.ts';
+import type { Inspected } from './inspect.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import { programBuilds, type ProgramBuilds } from './program-builds.ts';
 import type { FormedProgram } from './program-forms.ts';
@@ -22,6 +24,26 @@ export interface ProvenForms {
   readonly verdict: ProgramVerdict;
   /** Of the time that it took, what the compiler did: as long as a build without tuning would, about. */
   readonly compileSeconds: number;
+}
+
+/**
+ * Splits a program in its forms, from where everything that is compiled of it goes on.
+ * @param kept takes it
+ * @returns its executables as the compiler configures them; null where it does not get that far
+ */
+export async function splitForms(
+  command: Command,
+  inspected: Inspected,
+  surroundings: Surroundings,
+  kept: KeptModules,
+  { compileSeconds }: Limits,
+): Promise<ExecutableTexts['configured'] | null> {
+  const folder = kept.folder(surroundings);
+  if (folder === null) return null;
+  const means = { kept, folder, purse: purseOf(compileSeconds), mostSeconds: compileSeconds / 2 };
+  const builds = programBuilds(command, inspected, [], surroundings, means);
+  const split = await kept.split(flowOf(command, null), folder, builds.split);
+  return typeof split === 'string' ? null : split.configured;
 }
 
 /**
