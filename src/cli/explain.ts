@@ -14,12 +14,14 @@ import { planCompile } from '../wrapper/plan.ts';
 import { inKnownForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
 import { programOf } from '../wrapper/program-notes.ts';
+import { knownTimes } from '../wrapper/program-times.ts';
 import {
   explainOperations,
   whyNothing,
   type ExplainedForms,
   type ExplainedOperation,
 } from '../report/explain.ts';
+import { timeSharesOf, type TimeShares } from '../report/time-shares.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
@@ -40,8 +42,8 @@ export async function explainInput(
   const lock =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
   if (lock?.problem) warn(lock.problem);
-  const { command, inspected, decisions, injection, forms } = lock?.whole
-    ? { ...lock.whole, ...lock.program, forms: lock.forms }
+  const { command, inspected, decisions, injection, forms, dispatchSeconds } = lock?.whole
+    ? { ...lock.whole, ...lock.program, forms: lock.forms, dispatchSeconds: new Map<string, number>() }
     : await decideByDatabase(read, asked, lock?.made, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
@@ -54,15 +56,17 @@ export async function explainInput(
     }
   }
   const operations = explainOperations(inspected.input.bytes, input, decisions, landed);
+  const time = timeSharesOf(decisions, dispatchSeconds);
   if (options.json === true) {
     const reason = whyNothing(injection, forms);
-    console.log(JSON.stringify({ route: injection.route, reason, forms, operations }, null, 2));
+    console.log(JSON.stringify({ route: injection.route, reason, forms, time, operations }, null, 2));
     return;
   }
   const sourceAt = sourcesOf(input, inspected.input.bytes);
   for (const [i, operation] of operations.entries())
     console.log(`${describe(operation, landed?.[i] ?? null, sourceAt)}\n`);
   if (forms !== null) say(describeForms(forms));
+  if (time !== null) for (const line of describeTime(time)) say(line);
   say(describeRoute(injection));
 }
 
@@ -78,6 +82,7 @@ async function decideByDatabase(
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
   readonly forms: ExplainedForms | null;
+  readonly dispatchSeconds: ReadonlyMap<string, number>;
 }> {
   const { settings } = surroundings;
   const store = await openIfThere(surroundings);
@@ -88,9 +93,10 @@ async function decideByDatabase(
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
+  const dispatchSeconds = knownTimes(program, store);
   store?.close();
   const injection = planCompile(decisions, inspected, command, surroundings);
-  return { command, inspected, decisions, injection, forms };
+  return { command, inspected, decisions, injection, forms, dispatchSeconds };
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;
@@ -124,6 +130,19 @@ function describeForms({ used, reason, operations }: ExplainedForms): string {
   const counts = Map.groupBy(operations, ({ form }) => form);
   const forms = [...counts].map(([form, own]) => `${own.length} as ${form}`).join(', ');
   return `${used ? 'Compiled' : 'Not compiled'} with operations in other forms (${forms}): ${reason}.`;
+}
+
+const percent = (share: number) => `${Math.round(100 * share)}%`;
+
+/** So many dispatches are named. */
+const MOST_NAMED = 5;
+
+function describeTime({ decided, undecided, untuned, left }: TimeShares): string[] {
+  const named = left.slice(0, MOST_NAMED);
+  return [
+    `Of the program's time, as it was timed last, ${percent(decided)} is decided, ${percent(undecided)} undecided and ${percent(untuned)} not tuned${named.length === 0 ? '.' : ':'}`,
+    ...named.map(({ dispatch, share, reason }) => indented(`${percent(share)} ${dispatch}: ${reason}`)),
+  ];
 }
 
 function describeRoute(injection: Injection): string {

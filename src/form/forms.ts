@@ -4,6 +4,7 @@ import type { PassesForm, WrittenForm } from './form.ts';
 import { blocksOfFilters } from './blocks-of-filters.ts';
 import { channelsLast } from './channels-last.ts';
 import { groupByGroup } from './group-by-group.ts';
+import { inTwoDimensions } from './in-two-dimensions.ts';
 import { matmul } from './matmul.ts';
 import { pixelsFirst } from './pixels-first.ts';
 import type { Rewritable } from './rewritable.ts';
@@ -33,4 +34,4 @@ export const passesFormNamed = (name: string): PassesForm | null =>
 export const formsOf = (one: Rewritable): readonly (WrittenForm | PassesForm)[] =>
   isAttention(one)
     ? OF_ATTENTIONS.filter((form) => form.isFor(one))
-    : OF_CONVOLUTIONS.filter((form) => form.isFor(one));
+    : OF_CONVOLUTIONS.filter((form) => form.isFor(inTwoDimensions(one)));

@@ -27,13 +27,18 @@ export const groupByGroup: WrittenForm = {
     // out of the convolutions, which the compiler would make scalar code of.
     const images = writer.settle(writer.transpose(image, [1, 0, 3, 4, 2]));
     const filters = writer.settle(writer.transpose(filter, [0, 3, 4, 2, 1]));
-    // What the result is added to comes last: as a part of each convolution it would not compile for several images.
-    const result = oneByOne(writer, accumulator, (group, none) =>
-      convolve(writer, partOf(writer, images, group), partOf(writer, filters, group), none, [
-        strides,
-        dilations,
-      ]),
+    const [n, , f, h, w] = accumulator.shape as [number, number, number, number, number];
+    const results = oneByOne(
+      writer,
+      [extentsOf(convolution).groups, n, h, w, f],
+      accumulator,
+      (group, none) =>
+        convolve(writer, partOf(writer, images, group), partOf(writer, filters, group), none, [
+          strides,
+          dilations,
+        ]),
     );
-    return writer.add(result, accumulator);
+    // What the result is added to comes last: as a part of each convolution it would not compile for several images.
+    return writer.add(writer.transpose(results, [1, 0, 4, 2, 3]), accumulator);
   },
 };

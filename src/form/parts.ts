@@ -1,5 +1,4 @@
 // Convolutions in parts that lie one after the other: groups, or blocks of filters.
-import type { Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
 /**
@@ -14,25 +13,22 @@ export function partOf(writer: Writer, value: Value, place: number): Value {
 }
 
 /**
- * Several convolutions with the channels innermost.
- * @param sums type of all results together (n, parts, f, h, w)
+ * The results of several convolutions with the channels innermost, one after the other.
+ * @param shape of all of them together (parts, n, h, w, f)
  * @param convolve writes one of them, which is added to `none` (n, h, w, f); what it reads is settled before
  */
 export function oneByOne(
   writer: Writer,
-  sums: Tensor,
+  shape: readonly number[],
+  { elementType }: Value,
   convolve: (part: number, none: Value) => Value,
 ): Value {
-  const [n, parts, f, h, w] = sums.shape as [number, number, number, number, number];
-  const none = writer.zeros({ ...sums, shape: [n, h, w, f] });
-  let results = writer.empty({ ...sums, shape: [parts, n, h, w, f] });
-  for (let part = 0; part < parts; part++) results = writer.insert(convolve(part, none), results, 0, part);
-  return channelsFirst(writer, results);
+  const [parts, ...ofOne] = shape;
+  const none = writer.zeros({ elementType, shape: ofOne });
+  let results = writer.empty({ elementType, shape });
+  for (let part = 0; part < parts!; part++) results = writer.insert(convolve(part, none), results, 0, part);
+  return writer.settle(results);
 }
-
-/** Results of all parts (parts, n, h, w, f) as (n, parts, f, h, w). */
-export const channelsFirst = (writer: Writer, results: Value): Value =>
-  writer.transpose(writer.settle(results), [1, 0, 4, 2, 3]);
 
 /** Filters of a block: two or more vectors of the widest registers, and full lines of the caches. */
 const WIDTHS = [32, 48, 64];
@@ -46,15 +42,21 @@ export const widthOf = (filters: number, mostBlocks: number): number | null =>
     ? null
     : (WIDTHS.find((width) => filters % width === 0 && filters / width <= mostBlocks) ?? null);
 
-/** A filter (f, c, h, w) as blocks of so many (blocks, h, w, c, width). */
-export function inBlocks(writer: Writer, filter: Value, width: number): Value {
-  const [f, ...ofOne] = filter.shape;
-  const split = writer.expand(filter, [[0, 1], [2], [3], [4]], [f! / width, width, ...ofOne]);
-  return writer.transpose(split, [0, 3, 4, 2, 1]);
+/**
+ * A filter as blocks of so many (blocks, h, w, c, width), settled.
+ * @param filter (f, c, h, w), or (h, w, c, f) where the channels are innermost
+ */
+export function inBlocks(writer: Writer, filter: Value, width: number, isChannelsLast: boolean): Value {
+  const { shape } = filter;
+  const split = (at: number) => [...shape.slice(0, at), shape[at]! / width, width, ...shape.slice(at + 1)];
+  const blocks = isChannelsLast
+    ? writer.transpose(writer.expand(filter, [[0], [1], [2], [3, 4]], split(3)), [3, 0, 1, 2, 4])
+    : writer.transpose(writer.expand(filter, [[0, 1], [2], [3], [4]], split(0)), [0, 3, 4, 2, 1]);
+  return writer.settle(blocks);
 }
 
-/** Type of a result (n, f, h, w) whose filters are in blocks. */
-export function sumsInBlocks(result: Tensor, width: number): Tensor {
-  const [n, f, h, w] = result.shape;
-  return { ...result, shape: [n!, f! / width, width, h!, w!] };
-}
+/** Results of blocks (blocks, n, h, w, width) as those of all filters, in the layout of the convolution. */
+export const joined = (writer: Writer, results: Value, isChannelsLast: boolean): Value =>
+  isChannelsLast
+    ? writer.collapse(writer.transpose(results, [1, 2, 3, 0, 4]), [[0], [1], [2], [3, 4]])
+    : writer.collapse(writer.transpose(results, [1, 0, 4, 2, 3]), [[0], [1, 2], [3], [4]]);

@@ -1,38 +1,79 @@
-// Convolutions with a filter of one element as a product of matrices whose rows are pixels, for images whose few pixels do not fill
-// vectors: image (p, c) times filters in blocks (blocks, c, width).
+// Convolutions as a product of matrices whose rows are pixels: image (p, c) times filters in blocks (blocks, c, width). That is for
+// filters of one element over images whose few pixels do not fill vectors, and for convolutions of one dimension, which become scalar
+// code otherwise: a row holds all that one pixel of the result reads.
 import { extentsOf, hasOneType, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { everyOther } from './matmul.ts';
-import { channelsFirst, inBlocks, sumsInBlocks, widthOf } from './parts.ts';
+import { inBlocks, joined, widthOf } from './parts.ts';
+import type { Value, Writer } from './text.ts';
 
 const MOST_PIXELS = 256;
 
-const widthFor = (convolution: Convolution): number | null =>
-  widthOf(extentsOf(convolution).filters, Infinity);
+/** So many filters are one block. */
+const MOST_AT_ONCE = 64;
+
+/** Copies that are made of the image at most. */
+const MOST_READS = 16;
+
+function widthFor(convolution: Convolution): number | null {
+  const { filters } = extentsOf(convolution);
+  return widthOf(filters, Infinity) ?? (filters <= MOST_AT_ONCE ? filters : null);
+}
+
+function isFewPixels(convolution: Convolution): boolean {
+  const { filter, filters, result } = extentsOf(convolution);
+  const pixels = result.reduce((product, size) => product * size, 1);
+  return filter.every((size) => size === 1) && pixels <= MOST_PIXELS && filters > MOST_AT_ONCE;
+}
+
+/** Whether there is one row of pixels, of which several are read at once. */
+function isInOneDimension(convolution: Convolution): boolean {
+  const { image, filter } = extentsOf(convolution);
+  return image[0] === 1 && filter[0] === 1 && filter[1]! > 1 && filter[1]! <= MOST_READS;
+}
 
 export const pixelsFirst: WrittenForm = {
   name: 'pixels-first',
-  isFor: (convolution) => {
-    const { filter, result } = extentsOf(convolution);
-    return (
-      convolution.name === 'linalg.conv_2d_nchw_fchw' &&
-      filter.every((size) => size === 1) &&
-      result.reduce((pixels, size) => pixels * size, 1) <= MOST_PIXELS &&
-      hasOneType(convolution) &&
-      widthFor(convolution) !== null
-    );
-  },
+  isFor: (convolution) =>
+    convolution.name === 'linalg.conv_2d_nchw_fchw' &&
+    (isFewPixels(convolution) || isInOneDimension(convolution)) &&
+    hasOneType(convolution) &&
+    widthFor(convolution) !== null,
   write(writer, convolution, [image, filter, accumulator]) {
-    const { result } = extentsOf(convolution);
-    const read = everyOther(writer, image, result, convolution.strides);
-    const rows = writer.collapse(writer.transpose(read, [0, 2, 3, 1]), [[0, 1, 2], [3]]);
-    const blocks = writer.collapse(inBlocks(writer, filter, widthFor(convolution)!), [[0], [1, 2, 3], [4]]);
-    const sums = sumsInBlocks(accumulator, widthFor(convolution)!);
-    const [n, count, wide, h, w] = sums.shape as [number, number, number, number, number];
-    const into = writer.zeros({ ...sums, shape: [count, rows.shape[0]!, wide] });
-    const settled = [writer.settle(rows), writer.settle(blocks)] as const;
-    const product = writer.contraction(settled, into, ['pk', 'bkf', 'bpf']);
-    const apart = writer.expand(product, [[0], [1, 2, 3], [4]], [count, n, h, w, wide]);
-    return writer.add(writer.collapse(channelsFirst(writer, apart), [[0], [1, 2], [3], [4]]), accumulator);
+    const { batch, result } = extentsOf(convolution);
+    const width = widthFor(convolution)!;
+    const blocks = writer.collapse(inBlocks(writer, filter, width, false), [[0], [1, 2, 3], [4]]);
+    const [count] = blocks.shape as [number];
+    const rows = rowsOf(writer, convolution, image);
+    const into = writer.zeros({ ...accumulator, shape: [count, rows.shape[0]!, width] });
+    const product = writer.contraction([writer.settle(rows), blocks], into, ['pk', 'bkf', 'bpf']);
+    const shape = [count, batch, ...result, width];
+    const results = writer.settle(writer.expand(product, [[0], [1, 2, 3], [4]], shape));
+    return writer.add(joined(writer, results, false), accumulator);
   },
 };
+
+/** What each pixel of the result reads, in a row (p, w * c). */
+function rowsOf(writer: Writer, convolution: Convolution, image: Value): Value {
+  const { channels, batch, result, filter } = extentsOf(convolution);
+  const { strides, dilations } = convolution;
+  const reads = filter[1]!;
+  const read = (at: number): Value => {
+    const from = at * dilations[1]!;
+    const [n, c, h, w] = image.shape as [number, number, number, number];
+    const rest = writer.slice(image, [
+      [0, n, 1],
+      [0, c, 1],
+      [0, h, 1],
+      [from, w - from, 1],
+    ]);
+    return writer.transpose(everyOther(writer, rest, result, strides), [0, 2, 3, 1]);
+  };
+  if (reads === 1) return writer.collapse(read(0), [[0, 1, 2], [3]]);
+  let rows = writer.empty({ ...image, shape: [batch, ...result, reads, channels] });
+  for (let at = 0; at < reads; at++) rows = writer.insert(read(at), rows, 3, at);
+  return writer.collapse(rows, [
+    [0, 1, 2],
+    [3, 4],
+  ]);
+}

@@ -4,6 +4,7 @@
 import type { FormChoice } from './choose.ts';
 import { isAttention } from './attention.ts';
 import { convolutionKey, type Convolution } from './convolution.ts';
+import { inTwoDimensions, narrow, widen } from './in-two-dimensions.ts';
 import { passesFormNamed, writtenFormNamed } from './forms.ts';
 import { rewritableKey } from './rewritable.ts';
 import { tensorText } from '../workload/tensor.ts';
@@ -66,8 +67,8 @@ function passesOf({ operation, form: name }: FormChoice): readonly string[] {
 
 function partOf({ convolution, form: name }: ConvolutionInForm, i: number): string {
   const form = writtenFormNamed(name);
-  if (form?.isFor(convolution) !== true)
-    throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
+  const own = inTwoDimensions(convolution);
+  if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
   const { image, filter, result, strides, dilations } = convolution;
   const operands: readonly [Value, Value, Value] = [
     { ...image, name: '%image' },
@@ -77,7 +78,8 @@ function partOf({ convolution, form: name }: ConvolutionInForm, i: number): stri
   const list = operands.map((one) => `${one.name}: ${tensorText(one)}`).join(', ');
   const type = tensorText(result);
   const writer = new Writer();
-  const value = form.write(writer, convolution, operands);
+  const [a, b, c] = operands.map((one) => widen(writer, convolution, one)) as [Value, Value, Value];
+  const value = narrow(writer, convolution, form.write(writer, own, [a, b, c]));
   const body = writer.text.replaceAll(/[^{:]$/gm, `$& loc(#place_${i})`);
   return `  util.func private @iree_tuned_form_${i}(${list}) -> ${type} {
 ${body}

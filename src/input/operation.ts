@@ -91,3 +91,9 @@ export function tunable(
   const { loops } = generated;
   return { place, key: workloadKey(workload), workload, loops, written, ...(executables && { executables }) };
 }
+
+/** Whether a dispatch is one of a workload's: it is called after its executable, and by what it does: `main_dispatch_7_matmul_like_49x192x1152_f32`. */
+export const isDispatchOf = (
+  { executables = [] }: Pick<TunableOperation, 'executables'>,
+  name: string,
+): boolean => executables.some((executable) => name === executable || name.startsWith(`${executable}_`));

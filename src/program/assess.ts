@@ -12,6 +12,8 @@ export interface Assessed {
   readonly functions: readonly FunctionVerdict[];
   /** Of the same program, what its dispatches were seen to take. */
   readonly workloads: readonly ComparedWorkload[];
+  /** Of the same program, what each of its dispatches takes, by name. */
+  readonly dispatchSeconds: ReadonlyMap<string, number>;
 }
 
 /**
@@ -26,8 +28,9 @@ export async function assess(
   const nothing: Judgement = { kept: [], leftOut: [], open: null };
   const judgement = keys.length === 0 ? nothing : await judge(keys, runs, suspects);
   const { kept } = judgement;
-  if (kept.length === 0) return { judgement, functions: [], workloads: [] };
-  return { judgement, functions: runs.verdictsOf(kept), workloads: runs.comparedIn(kept) };
+  if (kept.length === 0) return { judgement, functions: [], workloads: [], dispatchSeconds: new Map() };
+  const known = { functions: runs.verdictsOf(kept), workloads: runs.comparedIn(kept) };
+  return { judgement, ...known, dispatchSeconds: runs.secondsIn(kept) };
 }
 
 /** Two programs that are both compared with stock differ by less from run to run. */

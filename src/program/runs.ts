@@ -1,5 +1,6 @@
 // Running a program with some of its configurations, within the time that there is.
 import type { Extent } from '../measure/compare-modules.ts';
+import type { DispatchTimes } from '../measure/dispatch-times.ts';
 import { NO_TIME, type Ask, type ComparedResults, type ProgramRuns } from './judge.ts';
 import { purseOf } from './purse.ts';
 import {
@@ -62,6 +63,8 @@ export interface ProgramsRun extends ProgramRuns {
   verdictsOf(keys: readonly string[]): readonly FunctionVerdict[];
   /** Of each workload whose dispatches were timed; none where nobody has asked for times. */
   comparedIn(keys: readonly string[]): readonly ComparedWorkload[];
+  /** Of each dispatch of that program by name, what it takes in one run of all functions; none where nobody has asked for times. */
+  secondsIn(keys: readonly string[]): ReadonlyMap<string, number>;
 }
 
 /**
@@ -86,6 +89,7 @@ export function programRuns(
     return own;
   };
   const compared = new Map<string, readonly ComparedWorkload[]>();
+  const spent = new Map<string, ReadonlyMap<string, number>>();
   const steady = new Map<StockContest, boolean>();
   const roundings = new Map<StockContest, readonly number[] | null>();
 
@@ -157,6 +161,7 @@ export function programRuns(
     }
     const some = all.flatMap(({ dispatches }) => comparedWorkloads(dispatches, program.dispatches));
     compared.set(keys.join(), [...new Map(some.toReversed().map((one) => [one.key, one])).values()]);
+    spent.set(keys.join(), secondsOf(all.map(({ dispatches }) => dispatches.map(([, tuned]) => tuned))));
     return all;
   });
 
@@ -189,7 +194,17 @@ export function programRuns(
         ...{ equal, maxError, reason, timing },
       })),
     comparedIn: (keys) => compared.get(keys.join()) ?? [],
+    secondsIn: (keys) => spent.get(keys.join()) ?? new Map<string, number>(),
   };
+}
+
+/** Of each dispatch, the mean of all processes; a function may call what another one calls. */
+function secondsOf(functions: readonly (readonly DispatchTimes[])[]): ReadonlyMap<string, number> {
+  const seconds = new Map<string, number>();
+  for (const processes of functions)
+    for (const [name, one] of processes.flatMap((times) => [...times]))
+      seconds.set(name, (seconds.get(name) ?? 0) + one.seconds / processes.length);
+  return seconds;
 }
 
 /** Answers a question that was asked before as it was answered then. */

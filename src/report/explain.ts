@@ -5,6 +5,7 @@ import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { Speedup } from '../store/store.ts';
+import type { TimeShares } from './time-shares.ts';
 import type { Configuration } from '../backend/configuration.ts';
 
 export interface Explanation {
@@ -24,6 +25,8 @@ export interface Explanation {
   readonly lock: ExplainedLock | null;
   /** The forms that the program was compiled or tried in; null where it has no others. */
   readonly forms: ExplainedForms | null;
+  /** What of the program's time is decided, as it was timed last; null where nobody has timed it. */
+  readonly time: TimeShares | null;
   /** What came of running the program, stock against tuned; null where this compile had no need to. */
   readonly program: ProgramVerdict | null;
   readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };

@@ -204,7 +204,7 @@ export interface KnownDevice {
 }
 
 /** About the configurations that a program keeps, or the forms that it is compiled in. */
-export type ProgramNoteKind = 'program' | 'forms';
+export type ProgramNoteKind = 'program' | 'forms' | 'times';
 
 export interface Store {
   /**

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { SpaceOptions } from '../backend/backend.ts';
 import { backendNamed } from '../backend/index.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
+import { isDispatchOf } from '../input/operation.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import { defaultStrategy } from '../search/index.ts';
@@ -102,10 +103,6 @@ const LEAST_SECONDS = 4;
  * as long on a machine that is busy with other things.
  */
 const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
-
-/** Whether a dispatch is one of a workload's: it is called after its executable, and by what it does: `main_dispatch_7_matmul_like_49x192x1152_f32`. */
-export const isDispatchOf = ({ executables = [] }: Pick<Work, 'executables'>, name: string): boolean =>
-  executables.some((executable) => name === executable || name.startsWith(`${executable}_`));
 
 /** Seconds of one run of the program that a workload takes; null when none of its dispatches was seen. */
 export function programSeconds(

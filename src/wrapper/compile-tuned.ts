@@ -6,6 +6,7 @@ import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import {
   compileInjected,
+  surveySeconds,
   injectedCommand,
   originalCompile,
   runOriginal,
@@ -13,7 +14,9 @@ import {
   type Ending,
   attempt,
 } from './compile.ts';
-import { deliveryOf } from './deliver.ts';
+import { compileLimit } from './compile-limit.ts';
+import { canDeliver, deliveryOf } from './deliver.ts';
+import { flowOf } from './kept-modules.ts';
 import { takenStdin } from '../system/bytes.ts';
 import { exitLike } from '../system/run.ts';
 import { createDigest } from '../system/digest.ts';
@@ -22,6 +25,7 @@ import { decide } from './decide.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
+import { knownTimes } from './program-times.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { withSurvey } from './resolve.ts';
@@ -107,9 +111,12 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const { lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
   const handedOver = performance.now();
+  // For who looks alone.
+  const isTold = settings.explain !== undefined || settings.log !== undefined;
+  const dispatchSeconds = knownTimes({ command, inspected }, isTold ? store : null);
   const report = (ending: Ending) => {
     const times = { tuning, handedOver };
-    const what = { decisions, injection, verdict, forms, lock };
+    const what = { decisions, injection, verdict, forms, lock, dispatchSeconds };
     reportCompile(ending, inspected, command, what, times, surroundings);
     if (!decided.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
     const input = { path: command.arguments.input.path, digest: inspected.input.digest };
@@ -151,6 +158,13 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     const fallback = 'no executable can be substituted';
     report({ applied: false, landed, argv: command.argv, fallback, files: null });
     return deliverOriginal();
+  }
+  const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
+  if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
+    const seconds = compileLimit(surveySeconds(command, inspected, surroundings));
+    // Nothing of this is loaded on a hit.
+    const { completeSplit } = await import('./program-builds.ts');
+    await completeSplit(command, inspected, decisions, surroundings, kept, seconds);
   }
   const onLost = async () => {
     // The next build decides about what the compiler really makes of this input.

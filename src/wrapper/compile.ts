@@ -294,7 +294,8 @@ export async function compileInjected(
   return exitLike(original);
 }
 
-const surveySeconds = (command: Command, { input }: Inspected, { cacheDirectory }: Surroundings) =>
+/** What the survey of an input has taken; undefined where nobody has looked. */
+export const surveySeconds = (command: Command, { input }: Inspected, { cacheDirectory }: Surroundings) =>
   surveyMemory.recall(cacheDirectory, inputIdentity(command, input.digest))?.seconds;
 
 /** Does what no build depends on. Never rejects. */

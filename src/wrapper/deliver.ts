@@ -22,7 +22,7 @@ export async function deliveryOf(
  * Whether a copy of the same module leaves everything as the compiler would: the output is a file, and no flag asks for
  * anything else.
  */
-function canDeliver({ arguments: { output, flags } }: Command): boolean {
+export function canDeliver({ arguments: { output, flags } }: Command): boolean {
   if (output.kind !== 'file' || !givesOnlyOutput(flags)) return false;
   const status = statSync(output.path, { throwIfNoEntry: false });
   return status === undefined || status.isFile();

@@ -3,12 +3,12 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/index.ts';
 import { withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
-import { leaveOut, type Decision } from '../decision/decision.ts';
+import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';
 import { configurationsOf } from '../inject/proof.ts';
 import { splitProgram, type SplitProgram } from '../inject/split-program.ts';
 import type { Ask } from '../program/judge.ts';
-import type { Purse } from '../program/purse.ts';
+import { purseOf, type Purse } from '../program/purse.ts';
 import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
@@ -17,6 +17,25 @@ import type { Inspected } from './inspect.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { planCompile } from './plan.ts';
+
+/**
+ * Compiles what the user is to get of a program that is split, and looks whether all of it landed: in less time than the user's own
+ * command takes. Where something of that fails, nothing is kept, and that command says why.
+ */
+export async function completeSplit(
+  command: Command,
+  inspected: Inspected,
+  decisions: readonly Decision[],
+  surroundings: Surroundings,
+  kept: KeptModules,
+  seconds: number,
+): Promise<void> {
+  const folder = kept.folder(surroundings);
+  if (folder === null) return;
+  const means = { kept, folder, purse: purseOf(seconds), mostSeconds: seconds };
+  const builds = programBuilds(command, inspected, decisions, surroundings, means);
+  await builds.tuned(decisions.flatMap((decision) => (isInjected(decision) ? [decision.tunable.key] : [])));
+}
 
 export interface ProgramBuilds {
   /** Compiles it without configurations into this file; null when that worked. */
@@ -105,7 +124,8 @@ export function programBuilds(
     // Two compiles: where dumps are written, the module has their names in it, and is not the one that the user gets.
     const [problem, texts] = await purse.spend(() =>
       Promise.all([
-        compile({ argv, stdin }, module, workSeconds, mapMessages ?? undefined),
+        // Where the program is split, the very module comes of it in less time.
+        compile({ argv, stdin }, module, workSeconds, mapMessages ?? undefined, injected.forExecutables.argv),
         workSeconds < LEAST_SECONDS
           ? null
           : configurationsOf(executable, injected.forExecutables, { env, cacheDirectory, workSeconds }),

@@ -23,6 +23,7 @@ import { likelyCompilesAtOnce, type Known, type Work } from '../tuning/tune-work
 import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
 import type { Callable } from './callable.ts';
 import { offeredBase, plainBase } from './round-bases.ts';
+import { noteTimes } from './program-times.ts';
 import { roundBench } from './round-bench.ts';
 import { runnable, type MeasuredProgram } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
@@ -92,7 +93,9 @@ export async function tuneInProgram(
   try {
     const ready = await runnable(program, true);
     const { contests } = ready;
-    const { bench, stock, calls } = await roundBench(plainBase(program, ready, works), contests, program);
+    const base = plainBase(program, ready, works);
+    const { bench, stock, dispatchSeconds, calls } = await roundBench(base, contests, program);
+    noteTimes(program, dispatchSeconds, store);
     const run = works.filter(({ key }) => stock.workloads.has(key));
     if (contendersOf(run).length === 0) return NOTHING;
     const notes = new Map(
@@ -111,8 +114,8 @@ export async function tuneInProgram(
       return { key, kin: kinOf(workload), space: seeded(space, earlier, false), share };
     });
     const prepare = async () => {
-      const base = await offeredBase(program, ready, run, decisions, offer);
-      return base && (await roundBench(base, contests, program)).bench;
+      const wide = await offeredBase(program, ready, run, decisions, offer);
+      return wide && (await roundBench(wide, contests, program)).bench;
     };
     const offered = contenders.filter(({ key }) => offer.has(key));
     // A smaller gain is not worth two compiles.
@@ -137,6 +140,8 @@ export async function tuneInProgram(
         },
       },
     );
+    if (!result.isOffered && result.assessed !== null)
+      noteTimes(program, result.assessed.dispatchSeconds, store);
     for (const { key, mark } of result.assessed?.judgement.leftOut ?? [])
       if (mark?.kind === 'wrong-result' && result.found.has(key))
         notes

@@ -3,6 +3,7 @@ import { writeFileSync, writeSync } from 'node:fs';
 import { noteCounts } from '../report/counting.ts';
 import { countsOf, countsOfPass, type Counted } from '../report/counts.ts';
 import { explainOperations, whyNothing, type Explanation } from '../report/explain.ts';
+import { timeSharesOf } from '../report/time-shares.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Ending } from './compile.ts';
 import type { PassThrough, Inspected } from './inspect.ts';
@@ -24,8 +25,13 @@ export function reportCompile(
     verdict,
     forms,
     lock,
+    dispatchSeconds,
   }: Pick<Counted, 'decisions' | 'injection' | 'verdict'> &
-    Pick<Explanation, 'forms'> & { readonly lock: LockedBuild | null },
+    Pick<Explanation, 'forms'> & {
+      readonly lock: LockedBuild | null;
+      /** Of the program as it was timed last, by the name of a dispatch. */
+      readonly dispatchSeconds: ReadonlyMap<string, number>;
+    },
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
 ): void {
@@ -45,6 +51,7 @@ export function reportCompile(
     operations: explainOperations(inspected.input.bytes, inputName(command), decisions, ending.landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     forms,
+    time: timeSharesOf(decisions, dispatchSeconds),
     program: verdict,
     seconds: {
       total: seconds(),
@@ -70,6 +77,7 @@ export function reportPass(pass: PassThrough, command: Command, surroundings: Su
     operations: explainOperations(pass.input ?? new Uint8Array(), inputName(command), pass.decisions, null),
     lock: null,
     forms: null,
+    time: null,
     program: null,
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   }));

@@ -9,6 +9,7 @@ import {
   type ConfiguredExecutable,
   type SplitProgram,
 } from '../inject/split-program.ts';
+import { isDispatchOf } from '../input/operation.ts';
 import { LEAST_PAIRS, timeDispatches, type ModuleTimes } from '../measure/compare-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
@@ -23,7 +24,7 @@ import {
 } from '../program/runs.ts';
 import type { ProgramSeconds, RoundBench, RoundFailure, RoundModule } from '../program/tune-in-program.ts';
 import { processEffort, runOf } from '../program/verify.ts';
-import { isDispatchOf, type Work } from '../tuning/tune-workloads.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
 import { compiling, type MeasuredProgram } from './runnable.ts';
 
 /** Processes of each module in a round, which take turns; and where a call takes so many seconds, whose dispatches say enough in one. */
@@ -59,6 +60,8 @@ export interface RoundBase {
 export interface ReadyRounds {
   readonly bench: RoundBench;
   readonly stock: ProgramSeconds;
+  /** What each dispatch of that takes, by name. */
+  readonly dispatchSeconds: ReadonlyMap<string, number>;
   /** How many dispatches each workload has, by key. */
   readonly calls: ReadonlyMap<string, number>;
 }
@@ -164,7 +167,8 @@ export async function roundBench(
     },
   };
   const calls = works.map(({ key }) => [key, sumOf(ownDispatches(key).map(([, one]) => one.calls))] as const);
-  return { bench, stock: secondsOf(first), calls: new Map(calls) };
+  const dispatchSeconds = new Map(dispatches.map(([name, { seconds }]) => [name, seconds]));
+  return { bench, stock: secondsOf(first), dispatchSeconds, calls: new Map(calls) };
 }
 
 /** What nothing has disturbed. */

@@ -17,6 +17,7 @@ import { limitsWithin, mayRun } from './last-word.ts';
 import type { ProgramMemory } from './program-memory.ts';
 import { offerTo } from './program-offer.ts';
 import type { Confirmed, ProgramTuning } from './program-rounds.ts';
+import { noteTimes } from './program-times.ts';
 import type { MeasuredProgram } from './runnable.ts';
 
 /** What was tuned, and what the program has confirmed of it; null where it was not run with all of it at once. */
@@ -78,7 +79,7 @@ export async function tuneProgram(
       givenSeconds: settings.budgetSeconds,
       began,
       signal,
-      dispatchSeconds: () => askDispatches(program),
+      dispatchSeconds: () => askDispatches(program, store),
       onProgress: (progress) => {
         story.progress(progress);
       },
@@ -175,7 +176,7 @@ async function tuneAtOnce(
 const SURVEYS_PER_COMPILE = 5;
 
 /** What of the program takes how long, where finding it out is not likely to take half as long as tuning; empty otherwise. */
-async function askDispatches(program: MeasuredProgram): Promise<ReadonlyMap<string, number>> {
+async function askDispatches(program: MeasuredProgram, store: Store): Promise<ReadonlyMap<string, number>> {
   const { command, inspected, surroundings, limits } = program;
   const { settings, cacheDirectory } = surroundings;
   const compileSeconds = limits.compileSeconds / 2;
@@ -184,5 +185,7 @@ async function askDispatches(program: MeasuredProgram): Promise<ReadonlyMap<stri
   if (!mayRun(settings.budgetSeconds) || SURVEYS_PER_COMPILE * surveySeconds > compileSeconds)
     return new Map();
   const { dispatchSeconds } = await import('./dispatch-seconds.ts');
-  return dispatchSeconds({ ...program, limits: { ...limits, compileSeconds } });
+  const seconds = await dispatchSeconds({ ...program, limits: { ...limits, compileSeconds } });
+  noteTimes(program, seconds, store);
+  return seconds;
 }

@@ -10,11 +10,13 @@ const program = (ratios: readonly (number | null)[], open: string | null = null)
     timing: ratio === null ? null : { ratio, low: ratio * 0.9, high: ratio * 1.1, seconds: [ratio, 1] },
   })),
   workloads: [],
+  dispatchSeconds: new Map(),
 });
 const nothing: Assessed = {
   judgement: { kept: [], leftOut: [], open: null },
   functions: [],
   workloads: [],
+  dispatchSeconds: new Map(),
 };
 
 test.each([

@@ -36,6 +36,7 @@ function runsOf(results: ComparedResults['results']): {
       },
       verdictsOf: () => [],
       comparedIn: () => [],
+      secondsIn: () => new Map(),
     },
   };
 }

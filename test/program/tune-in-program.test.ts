@@ -74,6 +74,7 @@ function machine({
         ratio: () => Promise.resolve(1),
         verdictsOf: () => [],
         comparedIn: () => [],
+        secondsIn: () => new Map(),
       };
       return runs;
     },

@@ -49,5 +49,13 @@ test(
     for (const { trials } of tried) expect(trials).toBeGreaterThan(0);
     // Whatever ships was compared with the default.
     for (const { equal } of first.explanation.program?.functions ?? []) expect(equal).toBe(true);
+    // The time of its dispatches is accounted for, in the build that timed them and in the next one.
+    const second = await place.explain([...HOST, 'in.mlir', '-o', 'out.vmfb']);
+    for (const { time } of [first.explanation, second.explanation]) {
+      expect(time!.decided + time!.undecided + time!.untuned).toBeCloseTo(1);
+      expect(time!.untuned).toBeLessThan(0.5);
+    }
+    const told = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
+    expect(told.stdout + told.stderr).toMatch(/Of the program's time, as it was timed last, \d+% is decided/);
   },
 );
