@@ -23,11 +23,10 @@ export interface Convolution {
  */
 type Layout = readonly [image: string, filter: string];
 
-/** Convolutions that may be faster in another form than they are written in, by their name. */
+/** Convolutions that the compiler makes scalar code of, by their name. */
 const LAYOUTS: Readonly<Record<string, Layout>> = {
   'linalg.conv_1d_ncw_fcw': ['ncw', 'fcw'],
   'linalg.conv_2d_nchw_fchw': ['nchw', 'fchw'],
-  'linalg.conv_2d_nhwc_hwcf': ['nhwc', 'hwcf'],
   'linalg.conv_2d_ngchw_gfchw': ['ngchw', 'gfchw'],
   'linalg.depthwise_conv_1d_ncw_cw': ['ngw', 'gw'],
   'linalg.depthwise_conv_2d_nchw_chw': ['nghw', 'ghw'],
@@ -45,10 +44,6 @@ export function layoutOf({ name }: Pick<Convolution, 'name'>): readonly [...Layo
   const [image, filter] = LAYOUTS[name]!;
   return [image, filter, image.replace('c', 'f')];
 }
-
-/** Whether the channels are innermost. */
-export const isChannelsLast = (convolution: Pick<Convolution, 'name'>): boolean =>
-  layoutOf(convolution)[0].endsWith('c');
 
 export const isSpatial = (dimension: string): boolean => 'dhw'.includes(dimension);
 

@@ -1,6 +1,6 @@
 // Convolutions with a filter of one element as products of matrices: filter (f, c) times image (c, h * w), for each image and
 // each group. Nothing is transposed.
-import { extentsOf, hasOneType, isChannelsLast } from './convolution.ts';
+import { extentsOf, hasOneType } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import type { Value, Writer } from './text.ts';
 
@@ -8,12 +8,7 @@ export const matmul: WrittenForm = {
   name: 'matmul',
   isFor: (convolution) => {
     const { filter, channels } = extentsOf(convolution);
-    return (
-      !isChannelsLast(convolution) &&
-      filter.every((size) => size === 1) &&
-      channels > 1 &&
-      hasOneType(convolution)
-    );
+    return filter.every((size) => size === 1) && channels > 1 && hasOneType(convolution);
   },
   write(writer, convolution, [image, filter, accumulator]) {
     const { batch, groups, result } = extentsOf(convolution);

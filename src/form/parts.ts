@@ -42,21 +42,13 @@ export const widthOf = (filters: number, mostBlocks: number): number | null =>
     ? null
     : (WIDTHS.find((width) => filters % width === 0 && filters / width <= mostBlocks) ?? null);
 
-/**
- * A filter as blocks of so many (blocks, h, w, c, width), settled.
- * @param filter (f, c, h, w), or (h, w, c, f) where the channels are innermost
- */
-export function inBlocks(writer: Writer, filter: Value, width: number, isChannelsLast: boolean): Value {
-  const { shape } = filter;
-  const split = (at: number) => [...shape.slice(0, at), shape[at]! / width, width, ...shape.slice(at + 1)];
-  const blocks = isChannelsLast
-    ? writer.transpose(writer.expand(filter, [[0], [1], [2], [3, 4]], split(3)), [3, 0, 1, 2, 4])
-    : writer.transpose(writer.expand(filter, [[0, 1], [2], [3], [4]], split(0)), [0, 3, 4, 2, 1]);
-  return writer.settle(blocks);
+/** A filter (f, c, h, w) as blocks of so many (blocks, h, w, c, width), settled. */
+export function inBlocks(writer: Writer, filter: Value, width: number): Value {
+  const [filters, ...ofOne] = filter.shape;
+  const split = writer.expand(filter, [[0, 1], [2], [3], [4]], [filters! / width, width, ...ofOne]);
+  return writer.settle(writer.transpose(split, [0, 3, 4, 2, 1]));
 }
 
-/** Results of blocks (blocks, n, h, w, width) as those of all filters, in the layout of the convolution. */
-export const joined = (writer: Writer, results: Value, isChannelsLast: boolean): Value =>
-  isChannelsLast
-    ? writer.collapse(writer.transpose(results, [1, 2, 3, 0, 4]), [[0], [1], [2], [3, 4]])
-    : writer.collapse(writer.transpose(results, [1, 0, 4, 2, 3]), [[0], [1, 2], [3], [4]]);
+/** Results of blocks (blocks, n, h, w, width) as those of all filters (n, f, h, w). */
+export const joined = (writer: Writer, results: Value): Value =>
+  writer.collapse(writer.transpose(results, [1, 0, 4, 2, 3]), [[0], [1, 2], [3], [4]]);

@@ -42,14 +42,14 @@ export const pixelsFirst: WrittenForm = {
   write(writer, convolution, [image, filter, accumulator]) {
     const { batch, result } = extentsOf(convolution);
     const width = widthFor(convolution)!;
-    const blocks = writer.collapse(inBlocks(writer, filter, width, false), [[0], [1, 2, 3], [4]]);
+    const blocks = writer.collapse(inBlocks(writer, filter, width), [[0], [1, 2, 3], [4]]);
     const [count] = blocks.shape as [number];
     const rows = rowsOf(writer, convolution, image);
     const into = writer.zeros({ ...accumulator, shape: [count, rows.shape[0]!, width] });
     const product = writer.contraction([writer.settle(rows), blocks], into, ['pk', 'bkf', 'bpf']);
     const shape = [count, batch, ...result, width];
     const results = writer.settle(writer.expand(product, [[0], [1, 2, 3], [4]], shape));
-    return writer.add(joined(writer, results, false), accumulator);
+    return writer.add(joined(writer, results), accumulator);
   },
 };
 

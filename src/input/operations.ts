@@ -1,8 +1,6 @@
 // Which operations an input has, and what is tuned of each: as its text says, or as the compiler was seen to make them.
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
 import { flagIsOn } from '../compiler/index.ts';
-import { readConvolution } from '../form/convolution.ts';
-import { formsOf } from '../form/forms.ts';
 import type { Rewritable } from '../form/rewritable.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
 import { elementTypeConversion } from './conversion.ts';
@@ -127,16 +125,7 @@ const isOpen = (
   bytes: Uint8Array,
   found: readonly Operation[],
   operations: readonly InputOperation[],
-): boolean =>
-  found.some((operation) => mayBecomeWork(operation) || hasForms(operation, bytes)) ||
-  isReadFromMemory(operations) ||
-  hasDispatchesInLinalg(bytes);
-
-/** Whether an operation can be compiled in another form than it is written in. */
-function hasForms(operation: Operation, bytes: Uint8Array): boolean {
-  const convolution = readConvolution(operation, bytes);
-  return convolution !== null && formsOf(convolution).length > 0;
-}
+): boolean => found.some(mayBecomeWork) || isReadFromMemory(operations) || hasDispatchesInLinalg(bytes);
 
 /**
  * The same input with what the compiler makes of its operations; null when that cannot be found out.
