@@ -56,6 +56,8 @@ test(
       expect(time!.untuned).toBeLessThan(0.5);
     }
     const told = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
-    expect(told.stdout + told.stderr).toMatch(/Of the program's time, as it was timed last, \d+% is decided/);
+    expect(`${String(told.stdout)}${String(told.stderr)}`).toMatch(
+      /Of the program's time, as it was timed last, \d+% is decided/,
+    );
   },
 );
