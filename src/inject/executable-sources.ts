@@ -39,8 +39,22 @@ export function textsTo(folder: string): string[] {
 /** What it has written there, where it is whole. */
 export const readTexts = (folder: string): ExecutableTexts => ({
   sources: wholeTexts(join(folder, 'sources')),
-  configured: wholeTexts(join(folder, 'configured')),
+  configured: new Map(
+    [...wholeTexts(join(folder, 'configured'))].map(([name, text]) => [name, withoutFolders(text)]),
+  ),
 });
+
+/**
+ * A compiler that dumps sources has every place in its configured text point into them. Where that folder was must not be said in
+ * what is made of it.
+ */
+const withoutFolders = (text: Uint8Array): Uint8Array =>
+  Buffer.from(
+    Buffer.from(text)
+      .toString('latin1')
+      .replaceAll(/\bloc\("(?:[^"\\]|\\.)*\/sources\/([^"/]+)"/g, 'loc("$1"'),
+    'latin1',
+  );
 
 const wholeTexts = (folder: string): ReadonlyMap<string, Uint8Array> =>
   new Map([...executablesByName(folder)].filter(([, text]) => !Buffer.from(text).includes('<__elided__>')));

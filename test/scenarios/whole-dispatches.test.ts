@@ -57,6 +57,12 @@ describe('a softmax', { timeout: 300_000 }, () => {
     expect(explanation.operations).toMatchObject([
       { outcome: 'hit', configuration: TILES, reason: '1.83x faster than the default' },
     ]);
+    // The same bytes come of it with another cache folder: nothing in them says where anything was.
+    const elsewhere = { IREE_TUNED_CACHE: place.path('another-cache') };
+    expect(
+      await place.compile([...HOST, 'softmax.mlir', '-o', 'again.vmfb'], { env: elsewhere }),
+    ).toMatchObject({ code: 0 });
+    expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
     expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
     const tuned = place.read('tuned.vmfb');
     expect(tuned.equals(place.read('stock.vmfb'))).toBe(false);
