@@ -4,7 +4,7 @@ import { extentsOf } from './convolution.ts';
 import type { WrittenForm } from './form.ts';
 import { oneByOne, partOf } from './parts.ts';
 
-/** Each group becomes a dispatch of its own. */
+/** Each group is a call of its own. */
 const MOST_GROUPS = 32;
 
 /** Of a group: with fewer, vectors are not filled. */

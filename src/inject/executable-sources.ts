@@ -27,7 +27,7 @@ export function textsTo(folder: string): string[] {
   mkdirSync(configured, { recursive: true });
   return [
     '--compile-to=executable-configurations',
-    // What else it writes is of no use, and the weights in it can be gigabytes of text. No executable has such constants within.
+    // Its own output is not read, and the weights in it can be gigabytes of text. No executable holds constants as large as these.
     ...[`--mlir-elide-elementsattrs-if-larger=${LARGE}`, `--mlir-elide-resource-strings-if-larger=${LARGE}`],
     `--iree-hal-dump-executable-sources-to=${sources}`,
     `--iree-hal-dump-executable-configurations-to=${configured}`,
@@ -45,8 +45,8 @@ export const readTexts = (folder: string): ExecutableTexts => ({
 });
 
 /**
- * A compiler that dumps sources has every place in its configured text point into them. Where that folder was must not be said in
- * what is made of it.
+ * A compiler that dumps sources has every place in its configured text point into them. Nothing that is made of it may say where
+ * that folder was.
  */
 const withoutFolders = (text: Uint8Array): Uint8Array =>
   Buffer.from(
