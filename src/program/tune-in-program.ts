@@ -66,6 +66,8 @@ export interface RoundsOptions {
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly onProgress: (progress: RoundsProgress) => void;
+  /** What the program gets in any case: it is confirmed with what is found, and not tried. */
+  readonly given: Assignment;
   /** What became of each configuration of a round. */
   readonly note: (assignment: Assignment, outcomes: Outcomes, stock: ProgramSeconds['workloads']) => void;
 }
@@ -104,7 +106,7 @@ export async function tuneInRounds(
   contenders: readonly Contender[],
   plain: RoundBench,
   offer: Offer | null,
-  { budgetSeconds, roundsAtOnce, strategy, clock, onProgress, note }: RoundsOptions,
+  { budgetSeconds, roundsAtOnce, strategy, clock, onProgress, given, note }: RoundsOptions,
 ): Promise<RoundsResult> {
   const end = clock() + budgetSeconds;
   const rounds = new Rounds(contenders, strategy);
@@ -167,8 +169,10 @@ export async function tuneInRounds(
     [...rounds.bestFrom(LEAST_RATIO)].map(([key, { configuration }]) => [key, configuration]),
   );
   const isOffered = bench !== plain;
-  const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...found.keys()];
-  const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(found));
+  // What is offered brings what is given along.
+  const all = found.size === 0 || isOffered ? found : new Map([...given, ...found]);
+  const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...all.keys()];
+  const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(all));
   return {
     rounds: rounds.count,
     found,

@@ -2,7 +2,7 @@
 // a search of its own.
 import type { Configuration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
-import type { Decision } from '../decision/decision.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
 import { reasonOf, type ProgramWide } from '../decision/program-wide.ts';
 import { geometricMean, largestDeviation, sumOf } from '../measure/statistics.ts';
 import { StoppedError } from '../measure/toolchain.ts';
@@ -24,7 +24,7 @@ import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
 import type { Callable } from './callable.ts';
 import { offeredBase, plainBase } from './round-bases.ts';
 import { noteTimes } from './program-times.ts';
-import { roundBench } from './round-bench.ts';
+import { roundBench, type RunWork } from './round-bench.ts';
 import { runnable, type MeasuredProgram } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
 
@@ -93,7 +93,8 @@ export async function tuneInProgram(
   try {
     const ready = await runnable(program, true);
     const { contests } = ready;
-    const base = plainBase(program, ready, works);
+    const given = givenBy(decisions, works);
+    const base = plainBase(program, ready, [...works, ...given]);
     const { bench, stock, dispatchSeconds, calls } = await roundBench(base, contests, program);
     noteTimes(program, dispatchSeconds, store);
     const run = works.filter(({ key }) => stock.workloads.has(key));
@@ -130,6 +131,7 @@ export async function tuneInProgram(
         strategy: defaultStrategy,
         clock,
         onProgress,
+        given: new Map(given.map(({ key, configuration }) => [key, configuration])),
         note(assignment, outcomes, seconds) {
           for (const [key, configuration] of assignment) {
             const ratio = outcomes.get(key);
@@ -158,7 +160,7 @@ export async function tuneInProgram(
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
       if (own !== null) known.set(work.key, { ...notes.get(work.key)!.record(own), outcome: 'tuned' });
     }
-    const confirmed = confirmedBy(result, wide, known, ready.callable);
+    const confirmed = confirmedBy(result, wide, [...given, ...valuesByKey(known)], ready.callable);
     const isOpen = result.rounds === 0 || (result.assessed?.judgement.open ?? null) !== null;
     return { results: known, confirmed, lacksTime: isOpen };
   } catch (error) {
@@ -167,6 +169,26 @@ export async function tuneInProgram(
     return NOTHING;
   }
 }
+
+/** A workload that has its configuration already. */
+interface Given extends RunWork {
+  readonly configuration: Configuration;
+}
+
+/** What a program gets whatever is found out about other workloads. */
+function givenBy(decisions: readonly Decision[], works: readonly Work[]): readonly Given[] {
+  const open = new Set(works.map(({ key }) => key));
+  const given = decisions.flatMap((decision): Given[] => {
+    if (!isInjected(decision) || needsOf(decision.configuration) !== null) return [];
+    const { tunable, configuration } = decision;
+    const isThere = (tunable.executables ?? []).length > 0;
+    return open.has(tunable.key) || !isThere ? [] : [{ ...tunable, configuration }];
+  });
+  return [...new Map(given.map((one) => [one.key, one])).values()];
+}
+
+const valuesByKey = (known: ProgramTuning['results']) =>
+  [...known].map(([key, { configuration }]) => ({ key, configuration }));
 
 const NOTHING: ProgramTuning = { results: new Map(), confirmed: null, lacksTime: false };
 
@@ -195,15 +217,17 @@ function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWid
 function confirmedBy(
   { assessed, isOffered }: RoundsResult,
   programWide: Confirmed['programWide'],
-  known: ProgramTuning['results'],
+  known: readonly { readonly key: string; readonly configuration: Configuration }[],
   { skipped }: Callable,
 ): Confirmed | null {
   if (assessed === null || assessed.judgement.open !== null) return null;
   if (isOffered && programWide.chosen.size === 0) return null;
   const { kept } = assessed.judgement;
-  const configurations = [...known].filter(([key]) => kept.includes(key));
+  const configurations = known.filter(({ key }) => kept.includes(key));
   return {
-    configurations: new Map(configurations.map(([key, one]) => [key, configurationText(one.configuration)])),
+    configurations: new Map(
+      configurations.map(({ key, configuration }) => [key, configurationText(configuration)]),
+    ),
     verdict: { functions: assessed.functions, skipped, leftOut: [], injected: true, reason: null },
     programWide,
   };

@@ -11,14 +11,14 @@ import type { Work } from '../tuning/tune-workloads.ts';
 import { injectedCommand, resumedCompile, resumedInjection } from './compile.ts';
 import { flowOf } from './kept-modules.ts';
 import { planCompile } from './plan.ts';
-import type { RoundBase } from './round-bench.ts';
+import type { RoundBase, RunWork } from './round-bench.ts';
 import { compiling, type MeasuredProgram, type Runnable } from './runnable.ts';
 
 /** The program as it is. */
 export const plainBase = (
   { command, kept }: MeasuredProgram,
   { folder, stock, split }: Runnable,
-  works: readonly Work[],
+  works: readonly RunWork[],
 ): RoundBase => ({
   split: split!,
   resumed: (path) => resumedCompile(command, path),

@@ -41,6 +41,9 @@ const CONFIRMING_PROCESSES = 2 * (1 + LEAST_PAIRS);
 const PATIENCE = 20;
 const LEAST_PATIENCE_SECONDS = 5;
 
+/** A workload, and what it is in a program. */
+export type RunWork = Pick<Work, 'key' | 'workload' | 'executables'>;
+
 /** A program that rounds begin from. */
 export interface RoundBase {
   readonly split: SplitProgram;
@@ -48,8 +51,8 @@ export interface RoundBase {
   readonly resumed: (path: string) => readonly string[];
   /** Its module without configurations. */
   readonly module: string;
-  /** What is tried in it, with the names of the executables that it has for them. */
-  readonly works: readonly Work[];
+  /** What is tried in it, or given, with the names of the executables that it has for them. */
+  readonly works: readonly RunWork[];
   /** Where files of ours are written. */
   readonly folder: string;
   /** What compiling the module has taken. */

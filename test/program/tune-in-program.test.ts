@@ -84,6 +84,7 @@ function machine({
     roundsAtOnce: 2,
     strategy: coordinateDescent,
     clock: () => now,
+    given: new Map(),
     onProgress() {},
     note(assignment, outcomes) {
       for (const [key, one] of assignment) {
