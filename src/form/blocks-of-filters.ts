@@ -1,5 +1,5 @@
-// Convolutions with the channels innermost, a few filters at a time. What a loop over vectors reads of the filter lies in one piece
-// then. Of hundreds of filters at once, it reads a few every some kilobytes, which take each other's place in the caches.
+// Convolutions with the channels innermost, a few filters at a time. A loop over vectors then reads the filter in one piece. Of hundreds
+// of filters at once, it reads a few every some kilobytes, which take each other's place in the caches.
 import { convolve } from './channels-last.ts';
 import { extentsOf, type Convolution } from './convolution.ts';
 import type { WrittenForm } from './form.ts';

@@ -38,7 +38,7 @@ export const groupByGroup: WrittenForm = {
           dilations,
         ]),
     );
-    // What the result is added to comes last: as a part of each convolution it would not compile for several images.
+    // The accumulator comes last: as a part of each convolution it would not compile for several images.
     return writer.add(writer.transpose(results, [1, 0, 4, 2, 3]), accumulator);
   },
 };

@@ -3,7 +3,7 @@ import type { Convolution } from './convolution.ts';
 import type { Tensor } from '../workload/tensor.ts';
 import type { Value, Writer } from './text.ts';
 
-/** What becomes of a convolution that has only one dimension, by its name. */
+/** Names of convolutions of two dimensions, by those of one. */
 const NAMES: Readonly<Record<string, string>> = { 'linalg.conv_1d_ncw_fcw': 'linalg.conv_2d_nchw_fchw' };
 
 const has = (name: string): boolean => Object.hasOwn(NAMES, name);

@@ -53,7 +53,7 @@ export const pixelsFirst: WrittenForm = {
   },
 };
 
-/** What each pixel of the result reads, in a row (p, w * c). */
+/** A row for each pixel of the result, with all that it reads (p, w * c). */
 function rowsOf(writer: Writer, convolution: Convolution, image: Value): Value {
   const { channels, batch, result, filter } = extentsOf(convolution);
   const { strides, dilations } = convolution;

@@ -7,6 +7,7 @@ import { attributeText, backendOf, directiveOf } from '../backend/index.ts';
 import type { Release } from '../compiler/release.ts';
 import { withoutLocations } from '../input/dispatches.ts';
 import { executablesByName } from '../input/executable-texts.ts';
+import { eliding } from '../input/survey.ts';
 import type { SubstitutePhase } from './substitute-flags.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
 import { isOperationWork, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
@@ -17,7 +18,7 @@ export interface ExecutableTexts {
   readonly configured: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Elements of a constant, and characters that it is written in. */
+/** Larger than any constant of an executable: see `eliding`. */
 const LARGE = 2 ** 20;
 
 /** Flags that make the compiler write the texts of executables into a folder, and end there. */
@@ -27,8 +28,8 @@ export function textsTo(folder: string): string[] {
   mkdirSync(configured, { recursive: true });
   return [
     '--compile-to=executable-configurations',
-    // Its own output is not read, and the weights in it can be gigabytes of text. No executable holds constants as large as these.
-    ...[`--mlir-elide-elementsattrs-if-larger=${LARGE}`, `--mlir-elide-resource-strings-if-larger=${LARGE}`],
+    // Its own output is not read, and the weights in it can be gigabytes of text. No executable holds constants as large as those.
+    ...eliding(LARGE),
     `--iree-hal-dump-executable-sources-to=${sources}`,
     `--iree-hal-dump-executable-configurations-to=${configured}`,
     // With the places in the input written down, nothing of an output says where edited sources were.
@@ -36,7 +37,7 @@ export function textsTo(folder: string): string[] {
   ];
 }
 
-/** What it has written there, where it is whole. */
+/** The texts that the compiler has written there, but for those that lack a constant. */
 export const readTexts = (folder: string): ExecutableTexts => ({
   sources: wholeTexts(join(folder, 'sources')),
   configured: new Map(

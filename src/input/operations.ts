@@ -39,7 +39,7 @@ export type IsEnough = (rewritables: readonly Rewritable[]) => boolean;
 
 const NEVER: IsEnough = () => false;
 
-/** What else is known when an input is surveyed. */
+/** Means of a survey beside the command. */
 interface SurveyMeans {
   /** Where it is, there are no operations, and the input counts as not surveyed. */
   readonly isEnough?: IsEnough;

@@ -37,8 +37,14 @@ import type { SurveyedOperation } from './survey-memory.ts';
 /** Carries the number of an operation's form through the compiler's optimisations. */
 const MARKER = 'iree_tuned_form';
 
+/** Flags that leave constants out of a text that are larger, in elements or in the characters that they are written in. */
+export const eliding = (size: number): string[] => [
+  `--mlir-elide-elementsattrs-if-larger=${size}`,
+  `--mlir-elide-resource-strings-if-larger=${size}`,
+];
+
 /** Weights are of no interest here: the texts would be as large as the model. */
-export const ELIDED = ['--mlir-elide-elementsattrs-if-larger=8', '--mlir-elide-resource-strings-if-larger=8'];
+export const ELIDED = eliding(8);
 
 /** Takes back whatever the user says: encodings would hide the operations. */
 const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
