@@ -81,8 +81,8 @@ test('a program with equal results that is no slower', async () => {
 });
 
 test('one of which a run takes long is timed all the same, for some times as long as it may take', async () => {
-  const { runs } = fakeProgram('case $0 in *run) sleep 0.4 ;; esac; case $module in a) ms=2 ;; esac', {
-    seconds: 2,
+  const { runs } = fakeProgram('case $0 in *run) sleep 0.8 ;; esac; case $module in a) ms=2 ;; esac', {
+    seconds: 4,
   });
   await runs.compare(['a']);
   expect(await runs.ratio(['a'])).toBe(0.5);

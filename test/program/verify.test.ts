@@ -136,7 +136,8 @@ test('the time of each dispatch is known', async () => {
   expect(timing).not.toBeNull();
   expect(dispatches).toHaveLength(2);
   for (const times of dispatches.flat())
-    expect([...times]).toMatchObject([
+    // The runtime puts the slowest first, which says nothing of two that take about as long.
+    expect([...times].sort(([a], [b]) => a.localeCompare(b))).toMatchObject([
       [
         expect.stringMatching(/^main_dispatch_0_matmul_/),
         { seconds: expect.any(Number) as number, calls: 1 },
