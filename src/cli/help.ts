@@ -18,8 +18,9 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned tune model.mlir --verify-program', 'and run it whole, stock against tuned'],
   ],
   populate: [
-    ['iree-tuned populate models/*.mlir --budget 8h', 'a night for all of them'],
+    ['iree-tuned populate models/ --budget 8h', 'a night for all models in a folder, ONNX or MLIR'],
     ['iree-tuned populate --m 64:1024:64 --n 512,768 --k 768 --dry-run', 'what a sweep comes to'],
+    ['iree-tuned populate --op softmax --batch 12 --m 197 --n 197', 'what is no matmul, too'],
     ['iree-tuned populate --from-misses', 'what builds had to do without'],
     ['iree-tuned populate --config auto-scheduler.cfg', "as IREE's auto-scheduler would"],
   ],

@@ -69,16 +69,19 @@ program
   .description(
     'tune ahead of any build: models, lists and sweeps of shapes, and what builds have missed; the same command goes on where it was ended',
   )
-  .argument('[inputs...]', 'models: files, folders or patterns')
+  .argument('[inputs...]', 'models, MLIR or ONNX: files, folders or patterns')
   .option('--shapes <file>', 'list of shapes, CSV or JSON; may be given several times', several)
-  .option('--op <names>', 'a sweep: matmul, batch_matmul, and these with _transpose_a or _transpose_b')
+  .option(
+    '--op <names>',
+    'a sweep: matmul, batch_matmul, these with _transpose_a or _transpose_b, softmax, attention',
+  )
   .option(
     '--m <sizes>',
     'rows: 512, a list such as 256,512, or FROM:END:STEP without END, such as 64:1024:64',
   )
   .option('--n <sizes>', 'columns')
   .option('--k <sizes>', 'what is summed over')
-  .option('--batch <sizes>', 'batches, for batch_matmul')
+  .option('--batch <sizes>', 'batches, for all but matmul')
   .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
   .option('--rhs-constant <which>', 'whether the right-hand side is a weight of the program: yes, no or both')
   .option('--from-misses', 'what builds with on-miss=record have noted')
@@ -103,14 +106,17 @@ program
     'say how fast the operations of an input, or of a sweep of shapes, are by default and at best, as dispatch profilers do',
   )
   .argument('[input...]', 'MLIR file')
-  .option('--op <names>', 'a sweep: matmul, batch_matmul, and these with _transpose_a or _transpose_b')
+  .option(
+    '--op <names>',
+    'a sweep: matmul, batch_matmul, these with _transpose_a or _transpose_b, softmax, attention',
+  )
   .option(
     '--m <sizes>',
     'rows: 512, a list such as 256,512, or FROM:END:STEP without END, such as 64:1024:64',
   )
   .option('--n <sizes>', 'columns')
   .option('--k <sizes>', 'what is summed over')
-  .option('--batch <sizes>', 'batches, for batch_matmul')
+  .option('--batch <sizes>', 'batches, for all but matmul')
   .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
   .option('--rhs-constant <which>', 'whether the right-hand side is a weight: yes, no (the default) or both')
   .option('--dispatches <patterns>', 'only those whose names have these parts: matmul_512*dist_64x, ...')

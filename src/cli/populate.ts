@@ -1,30 +1,28 @@
 // `iree-tuned populate`: tuning ahead of any build, for models, sweeps and lists of shapes, and what builds have missed.
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command as Program } from 'commander';
 import { findCompiler, findMeasuringTools } from '../compiler/index.ts';
 import { splitArguments } from '../compiler/response.ts';
 import type { Knowledge } from '../populate/ask.ts';
-import { describePlan, describeResults, populationJson } from '../populate/describe.ts';
-import { executorHere } from '../populate/executor.ts';
+import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../populate/describe.ts';
 import { modelFiles } from '../populate/models.ts';
 import { MOST_SECONDS_EACH } from '../populate/populate.ts';
-import { planRequest, type PopulationRequest } from '../populate/request.ts';
+import { nameOf, programText, type ProgramShape } from '../populate/program-shape.ts';
+import { planRequest, type PopulationRequest, type RequestPlan } from '../populate/request.ts';
 import { parseShapeList } from '../populate/shape-list.ts';
 import { populationSite, type PopulationSite } from '../populate/site.ts';
-import { shapesOfSweep, type SweepText } from '../populate/sweep.ts';
-import { searchInWords } from '../report/sentences.ts';
+import { readSweep, type SweepText } from '../populate/sweep.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openStore } from '../store/open.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import { likelyCompilesAtOnce } from '../tuning/tune-workloads.ts';
-import type { TuningProgress } from '../tuning/search-job.ts';
-import { carryOut } from './carry-out.ts';
 import { runAutoScheduler } from './auto-scheduler.ts';
 import { openDatabase, openIfThere, surroundingsOf, UsageError, withTarget } from './context.ts';
 import { atFleet, catchUp, followFleet } from './follow-fleet.ts';
+import { populateHere, type Run } from './populate-here.ts';
 import { readSpaceFile, restrictedTo } from './search-space.ts';
 
 interface Options extends SweepText {
@@ -64,7 +62,7 @@ export async function populateDatabase(
   }
   if (keep !== undefined)
     throw new UsageError('--keep goes with --config; iree-tuned profile --keep is for everything else');
-  const request = requestOf(inputs, options);
+  const wanted = wantedOf(inputs, options);
   const jobs = options.jobs === undefined ? likelyCompilesAtOnce() : parseJobs(options.jobs);
   const surroundings = surroundingsOf(program);
   const isDry = options.dryRun === true;
@@ -96,29 +94,22 @@ export async function populateDatabase(
         ...{ store, surroundings, secondsEach, tools: Object.values(tools ?? {}) },
         isRestricted: written !== null,
       };
-      const plan = await planRequest(request, sites, knowledge);
+      const request = requestOf(wanted, folder);
+      const first = await planRequest(request, sites, knowledge);
       if (isDry) {
-        if (options.json === true) console.log(JSON.stringify(populationJson(plan, null, sites), null, 2));
-        else console.log(describePlan(plan, sites, budgetSeconds));
+        if (options.json === true)
+          console.log(JSON.stringify(populationJson(first, null, NO_PROGRAMS, sites), null, 2));
+        else console.log(describePlan(first, sites, budgetSeconds));
         return;
       }
-      const results = isForFleet
-        ? await followFleet(plan, budgetSeconds, sites, knowledge, folder)
-        : await carryOut(plan, budgetSeconds, jobs, (show) => {
-            const onProgress = (progress: TuningProgress) => {
-              show(searchInWords(progress));
-            };
-            const executor = executorHere(sites, knowledge, { tools, folder, jobs, onProgress });
-            return written === null
-              ? executor
-              : {
-                  ...executor,
-                  tune: (works, again, site, group) =>
-                    executor.tune(restrictedTo(works, sites[site]!.site, written), again, site, group),
-                };
-          });
-      if (options.json === true) console.log(JSON.stringify(populationJson(plan, results, sites), null, 2));
-      else console.log(describeResults(results, plan, sites));
+      const run = { request, sites, knowledge, budgetSeconds, folder };
+      const { plan, results, found } = isForFleet
+        ? // Whoever works for a fleet has workloads, and no programs.
+          { ...(await onFleet(first, run)), found: NO_PROGRAMS }
+        : await populateHere(first, run, { tools, jobs, written });
+      if (options.json === true)
+        console.log(JSON.stringify(populationJson(plan, results, found, sites), null, 2));
+      else console.log(describeResults(results, plan, found, sites));
       if (results.some(({ result }) => result === null)) process.exitCode = 1;
     } finally {
       store.close();
@@ -127,6 +118,11 @@ export async function populateDatabase(
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const onFleet = async (plan: RequestPlan, { sites, knowledge, budgetSeconds, folder }: Run) => ({
+  plan,
+  results: await followFleet(plan, budgetSeconds, sites, knowledge, folder),
+});
 
 /** What a settings file says it says alone. */
 function checkAlone(inputs: readonly string[], options: Options): void {
@@ -148,19 +144,38 @@ function checkAlone(inputs: readonly string[], options: Options): void {
     );
 }
 
+/** What is asked for; a sweep of programs is still to be written into files. */
+interface Wanted extends Omit<PopulationRequest, 'programs'> {
+  readonly models: readonly string[];
+  readonly swept: readonly ProgramShape[];
+}
+
 /** @throws UserError for what is not understood, or when nothing is asked for */
-function requestOf(inputs: readonly string[], options: Options): PopulationRequest {
+function wantedOf(inputs: readonly string[], options: Options): Wanted {
   const listed = (options.shapes ?? []).flatMap((file) => parseShapeList(readList(file), file));
   const isSwept = SWEPT.some((option) => options[option] !== undefined);
-  const swept = isSwept ? shapesOfSweep(options, optionName).map((shape) => ({ shape, where: 'sweep' })) : [];
+  const sweep = isSwept ? readSweep(options, optionName) : { shapes: [], programs: [] };
   const fromMisses = options.fromMisses === true;
   const models = modelFiles(inputs);
-  const shapes = [...listed, ...swept];
-  if (models.length === 0 && shapes.length === 0 && !fromMisses)
+  const shapes = [...listed, ...sweep.shapes.map((shape) => ({ shape, where: 'sweep' }))];
+  const swept = sweep.programs;
+  if (models.length + shapes.length + swept.length === 0 && !fromMisses)
     throw new UsageError(
       'there is nothing to populate with: give models, --shapes FILE, a sweep (--m 64:1024:64 --n ... --k ...) or --from-misses',
     );
-  return { models, shapes, fromMisses };
+  return { models, swept, shapes, fromMisses };
+}
+
+/** @param folder to write into what is no model of the user's */
+function requestOf({ models, swept, shapes, fromMisses }: Wanted, folder: string): PopulationRequest {
+  const written = swept.map((shape) => {
+    const source = nameOf(shape);
+    const path = join(folder, `${source}.mlir`);
+    writeFileSync(path, programText(shape));
+    return { path, source };
+  });
+  const programs = [...models.map((path) => ({ path, source: path })), ...written];
+  return { programs, shapes, fromMisses };
 }
 
 function readList(file: string): string {

@@ -1,14 +1,8 @@
 // `iree-tuned tune`: tuning ahead of the build.
 import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
-import { lookUp, workloadsOf } from '../decision/look-up.ts';
-import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../wrapper/kept-modules.ts';
-import { lastWord, verifyOnDemand } from '../wrapper/last-word.ts';
-import { planCompile } from '../wrapper/plan.ts';
-import { inBetterForms } from '../wrapper/program-forms.ts';
-import { programMemory, inProgram } from '../wrapper/program-memory.ts';
-import { programOf } from '../wrapper/program-notes.ts';
+import { concludeProgram, openProgram, tuneDispatches } from '../wrapper/tune-ahead.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
@@ -17,11 +11,11 @@ import { STRATEGIES } from '../search/index.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import { configurationKey } from '../backend/index.ts';
+import { describeVerdict } from './describe-verdict.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf } from './context.ts';
 import { page } from './output.ts';
 import { search, trialsOf } from './search.ts';
 import { restricted } from './search-space.ts';
-import { tuneDispatches } from './tune-dispatches.ts';
 
 export async function tuneInput(
   input: string,
@@ -47,29 +41,21 @@ export async function tuneInput(
   const { site } = written.inspected;
   if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere}`);
   const kept = new KeptModules();
-  const mayMeasure = !surroundings.settings.readonly;
-  const better = await inBetterForms(written, store, surroundings, kept, mayMeasure);
-  const { command, inspected } = better.program;
-  const lookup = lookUp(store, inspected.input, site, surroundings.settings);
+  const means = { store, surroundings, kept };
+  const open = await openProgram(written, means);
+  const { command, inspected, lookup } = open;
   const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
-  const every = workloadsOf(inspected.input, site, surroundings.settings);
   // Where only some values are allowed, what was found among others is no reason to search.
   const isRestricted = options.searchSpace !== undefined;
-  const open = new Set([...lookup.misses, ...(isRestricted ? [] : lookup.narrow)].map(({ key }) => key));
+  const missing = new Set([...lookup.misses, ...(isRestricted ? [] : lookup.narrow)].map(({ key }) => key));
   const wanted = restricted(
-    every.filter(({ key }) => open.has(key) || anew.has(key)),
+    open.works.filter(({ key }) => missing.has(key) || anew.has(key)),
     site,
     options.searchSpace,
   );
   const { waitedSeconds } = inspected.input;
   const begun = performance.now();
-  const identity = programOf(command, inspected);
-  const recall = () => programMemory.recall(store, identity);
-  const current = { inspected, decisions: lookup.decide(new Map(), ''), memory: recall() };
-  const inDispatches = await tuneDispatches(wanted, anew, current, {
-    ...{ command, surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
-    budgetSeconds: surroundings.settings.budgetSeconds - waitedSeconds,
-  });
+  const inDispatches = await tuneDispatches(open, wanted, anew, means);
   const spentSeconds = waitedSeconds + (performance.now() - begun) / 1000;
   const measured = { command, site, waitedSeconds: spentSeconds };
   const alone = wanted.filter(({ workload }) => isOperationWork(workload));
@@ -78,23 +64,8 @@ export async function tuneInput(
     effort: { maxTrials: trials },
     again: anew,
   });
-  // Looked up again, so that what is shown is what the next build will get.
-  const again = lookUp(store, inspected.input, site, surroundings.settings);
-  const found = again.decide(new Map(), whyNot);
-  const { inject } = surroundings.settings;
-  const ours = { command, inspected, identity };
-  let verdict: ProgramVerdict | null;
-  if (options.verifyProgram === true) {
-    verdict = await verifyOnDemand({ ...ours, decisions: found }, store, surroundings);
-  } else {
-    const memory = recall();
-    const decisions = inProgram(found, memory, again.marked, inject);
-    const injection = planCompile(decisions, inspected, command, surroundings);
-    const why = surroundings.settings.readonly ? 'the database is read-only' : null;
-    const program = { ...ours, decisions, memory };
-    ({ verdict } = await lastWord(program, injection, why, store, surroundings, kept));
-  }
-  const decisions = inProgram(found, recall(), again.marked, inject);
+  const isOnDemand = options.verifyProgram === true;
+  const { decisions, verdict } = await concludeProgram(open, whyNot, isOnDemand, means);
   kept.discard();
   store.close();
   if (options.json === true) {
@@ -126,26 +97,4 @@ function keysToTuneAgain(decisions: readonly Decision[], all: boolean): Set<stri
       all || (configuration?.kind === 'default' && evidence?.complete === false),
   );
   return new Set(again.flatMap(({ tunable }) => tunable?.key ?? []));
-}
-
-/** What became of the program as a whole. */
-function describeVerdict({ functions, skipped, leftOut, injected, reason: why }: ProgramVerdict): string {
-  const rows = functions.map(({ name, timing, equal, reason }) => [
-    `@${name}`,
-    formatSeconds(timing?.seconds[0] ?? NaN),
-    formatSeconds(timing?.seconds[1] ?? NaN),
-    timing === null ? '-' : `${timing.ratio.toFixed(2)}x`,
-    equal === true ? 'equal' : equal === false ? 'DIFFERENT' : '-',
-    reason ?? '',
-  ]);
-  return [
-    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows, page)]),
-    ...(why === null
-      ? []
-      : injected
-        ? [`The program has its configurations, and was not verified: ${why}.`]
-        : [`The program is compiled as it is without tuning: ${why}.`]),
-    ...skipped.map(({ name, reason }) => `@${name} was not run: ${reason}`),
-    ...leftOut.map(({ workload, reason }) => `left to the default: ${workload}\n  ${reason}`),
-  ].join('\n');
 }

@@ -43,7 +43,7 @@ export async function importOnnx(
   const { code, stderr } = await askCompiler(importer, [path, '-o', made], { env });
   if (code === 0) return made;
   const said = stderr.toString().trim().split('\n').at(-1) ?? '';
-  const module = /No module named '(\w+)'/.exec(said)?.[1];
+  const module = /No module named '(\w+)'|the `(\w+)` Python package/.exec(said)?.slice(1).find(Boolean);
   const why = module === undefined ? said : `it lacks the Python package ${module}: pip install ${module}`;
   throw new UserError(`${path}: ${IMPORTER} does not take it: ${why}`);
 }

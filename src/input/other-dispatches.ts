@@ -37,7 +37,7 @@ export function otherDispatches(
       digest,
       bytes,
     });
-    return workload === null ? [] : [{ workload, name }];
+    return typeof workload === 'string' ? [] : [{ workload, name }];
   });
   return [...Map.groupBy(found, ({ workload }) => workload.digest).values()].map((all) => ({
     workload: all[0]!.workload,

@@ -18,9 +18,6 @@ import { shapeModule } from './shape-module.ts';
 import type { ListedShape } from './shape-list.ts';
 import type { PopulationSite } from './site.ts';
 
-/** What no command that knows but workloads can measure. */
-const IN_PROGRAM = 'it is tuned in its program: by a build of that, or by `iree-tuned tune`';
-
 const UNKNOWN_WORK = 'this version does not know such work';
 
 /** What is asked for at one site. */
@@ -69,12 +66,11 @@ export function knownOf(
       const work = open.get(one.key) ?? one;
       if (site.whyNotHere !== null)
         return [one.key, { work, standing: skippedFor(site.whyNotHere), result: null }];
-      if (open.has(one.key) && !isOperationWork(one.workload))
-        return [one.key, { work, standing: skippedFor(IN_PROGRAM), result: null }];
       if (open.has(one.key)) {
         const before = undecided.get(one.key);
         const isVain = before !== undefined && !isWorthAnotherTry(before, secondsEach, tools);
-        const standing: Standing = isVain ? skippedFor(whyUndecided(before)) : { kind: 'new' };
+        const kind = isOperationWork(one.workload) ? 'new' : 'in program';
+        const standing: Standing = isVain ? skippedFor(whyUndecided(before)) : { kind };
         return [one.key, { work, standing, result: null }];
       }
       const { configuration, evidence } = decisions.get(one.key)!;

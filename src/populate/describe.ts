@@ -6,6 +6,8 @@ import type { Evidence } from '../store/store.ts';
 import { formatDuration, formatSeconds } from '../system/format.ts';
 import { expectedSeconds, type LeftOut, type Plan, type Planned } from './plan.ts';
 import type { Populated } from './populate.ts';
+import type { ConcludedProgram, PopulatedProgram } from './programs.ts';
+import type { ProgramToTune, RequestPlan } from './request.ts';
 import type { PopulationSite } from './site.ts';
 
 type Names = readonly Pick<PopulationSite, 'name'>[];
@@ -20,9 +22,20 @@ const siteColumn = (sites: Names): readonly string[] => (sites.length > 1 ? ['fl
 const siteCell = (sites: Names, site: number): readonly string[] =>
   sites.length > 1 ? [sites[site]?.name ?? '-'] : [];
 
+/** With the flags of its site, where there are several. */
+const nameOfProgram = ({ source, site }: Pick<ProgramToTune, 'source' | 'site'>, sites: Names): string =>
+  [source, ...siteCell(sites, site)].join(', ');
+
+/** What is to be found out about a program itself. */
+export const describeProgram = ({ dispatches, hasOpenForms }: ProgramToTune): string =>
+  [
+    ...(hasOpenForms ? ['its forms'] : []),
+    ...(dispatches > 0 ? [`${dispatches} dispatch${dispatches === 1 ? '' : 'es'}`] : []),
+  ].join(' and ');
+
 /** @param budgetSeconds for everything; undefined where there is no limit */
-export function describePlan(plan: Plan, sites: Names, budgetSeconds: number | undefined): string {
-  const { todo, known, duplicates, skipped } = plan;
+export function describePlan(plan: RequestPlan, sites: Names, budgetSeconds: number | undefined): string {
+  const { programs, todo, known, duplicates, skipped } = plan;
   const unfinished = todo.filter(({ isUnfinished }) => isUnfinished).length;
   const rows = todo
     .slice(0, MOST_ROWS)
@@ -40,6 +53,7 @@ export function describePlan(plan: Plan, sites: Names, budgetSeconds: number | u
       : [table(['', 'workload', ...siteColumn(sites), 'count', 'likely gain', 'from'], rows)]),
     ...(todo.length > MOST_ROWS ? [`... and ${todo.length - MOST_ROWS} more (--json has all)`] : []),
     ...(rows.length === 0 ? [] : ['']),
+    ...programs.map((one) => `first       ${describeProgram(one)} in ${nameOfProgram(one, sites)}`),
     `new         ${todo.length - unfinished}`,
     `unfinished  ${unfinished}`,
     `known       ${known.length}`,
@@ -95,8 +109,38 @@ const notesOf = ({ complete }: Evidence, wasKnown: boolean): string[] => [
   ...(wasKnown ? ['known'] : []),
 ];
 
+/** What programs themselves have shown. */
+export interface ProgramResults {
+  readonly tuned: readonly PopulatedProgram[];
+  readonly concluded: readonly ConcludedProgram[];
+}
+
+export const NO_PROGRAMS: ProgramResults = { tuned: [], concluded: [] };
+
+function describeTuned({ forms, dispatches, decided }: PopulatedProgram): string {
+  return [
+    ...(forms === null ? [] : [`in other forms: ${forms}`]),
+    ...(dispatches === 0 ? [] : [`${decided} of ${dispatches} dispatches have a record now`]),
+  ].join('; ');
+}
+
+const describeConcluded = ({ verdict: { functions, reason } }: ConcludedProgram): string =>
+  [
+    ...functions.map(({ name, timing, equal, reason }) =>
+      timing === null || equal !== true
+        ? `@${name}: ${reason ?? 'not decided'}`
+        : `@${name} ${formatSeconds(timing.seconds[0])} -> ${formatSeconds(timing.seconds[1])}, ${timing.ratio.toFixed(2)}x`,
+    ),
+    ...(reason === null ? [] : [reason]),
+  ].join('; ');
+
 /** What was gained, and why nothing was where nothing was. */
-export function describeResults(results: readonly Populated[], plan: Plan, sites: Names): string {
+export function describeResults(
+  results: readonly Populated[],
+  plan: Plan,
+  { tuned, concluded }: ProgramResults,
+  sites: Names,
+): string {
   const found = results.flatMap(({ planned, key, result, wasKnown }) => {
     if (result === null) return [];
     const { configuration, evidence } = result;
@@ -117,7 +161,11 @@ export function describeResults(results: readonly Populated[], plan: Plan, sites
     ...(found.length === 0
       ? []
       : [table(['workload', ...siteColumn(sites), 'default', 'tuned', 'gain', 'configuration'], found), '']),
-    `${found.length} of ${results.length} have a record now, ${faster} of them faster than the default; ${plan.known.length} had one before.`,
+    ...tuned.map((one) => `${nameOfProgram(one, sites)}: ${describeTuned(one)}`),
+    ...concluded.map((one) => `${nameOfProgram(one, sites)} as a whole: ${describeConcluded(one)}`),
+    results.length === 0
+      ? `${plan.known.length} had a record before.`
+      : `${found.length} of ${results.length} have a record now, ${faster} of them faster than the default; ${plan.known.length} had one before.`,
     ...(open.length === 0
       ? []
       : ['without a record:', ...reasonsOf(open.map(({ key, reason }) => [short(key), reason] as const))]),
@@ -144,10 +192,18 @@ const plannedJson = (
 });
 
 /** @param results null for a plan that was not carried out */
-export function populationJson(plan: Plan, results: readonly Populated[] | null, sites: Names): unknown {
-  const { todo, known, duplicates, skipped, secondsEach, isMeasured } = plan;
+export function populationJson(
+  plan: RequestPlan,
+  results: readonly Populated[] | null,
+  { tuned, concluded }: ProgramResults,
+  sites: Names,
+): unknown {
+  const { programs, todo, known, duplicates, skipped, secondsEach, isMeasured } = plan;
   return {
     plan: {
+      programs: programs.map(({ source, site, dispatches, hasOpenForms }) => ({
+        ...{ source, flags: sites[site]!.name, dispatches, openForms: hasOpenForms },
+      })),
       todo: todo.map((one) => plannedJson(one, sites)),
       known: known.map(({ work, site, source }) => ({
         workload: work.key,
@@ -157,6 +213,10 @@ export function populationJson(plan: Plan, results: readonly Populated[] | null,
       duplicates,
       skipped: skipped.map((one) => leftOutJson(one, sites)),
       seconds: { expected: expectedSeconds(plan), each: secondsEach, measured: isMeasured },
+    },
+    programs: {
+      tuned: tuned.map(({ site, ...one }) => ({ ...one, flags: sites[site]!.name })),
+      verdicts: concluded.map(({ site, ...one }) => ({ ...one, flags: sites[site]!.name })),
     },
     results:
       results?.map(({ planned, key, result, wasKnown, reason }) => ({

@@ -13,7 +13,7 @@ import type { Planned } from './plan.ts';
 import type { Executor, Prepared } from './populate.ts';
 import { shapeModule } from './shape-module.ts';
 import type { Shape } from './shape.ts';
-import { inspectAt, type PopulationSite } from './site.ts';
+import { programAt, type PopulationSite } from './site.ts';
 
 export interface ExecutorOptions {
   readonly tools: MeasuringTools | null;
@@ -82,19 +82,19 @@ async function operationsOfShapes(
   const path = join(folder, 'shapes.mlir');
   const text = shapeModule(shapes);
   writeFileSync(path, text);
-  const inspected = await inspectAt(path, at.flags, knowledge.surroundings);
+  const program = await programAt(path, at.flags, knowledge.surroundings);
   rmSync(path, { force: true });
-  const isSurveyed = typeof inspected !== 'string' && inspected.input.surveyed;
+  const isSurveyed = typeof program !== 'string' && program.inspected.input.surveyed;
   // One that the compiler does not take is no reason to know nothing of the others.
   if (!isSurveyed && shapes.length > 1) {
     const each = [];
     for (const shape of shapes) each.push(...(await operationsOfShapes([shape], at, folder, knowledge)));
     return each;
   }
-  if (typeof inspected === 'string') return shapes.map(() => inspected);
+  if (typeof program === 'string') return shapes.map(() => program);
   if (!isSurveyed) return shapes.map(() => 'the compiler does not get as far as code generation');
   const byStart = new Map<number, InputOperation>();
-  for (const one of inspected.input.operations)
+  for (const one of program.inspected.input.operations)
     if (one.place.operation !== null) byStart.set(one.place.operation.start, one);
   const written = parse(new TextEncoder().encode(text)).operations;
   return shapes.map((shape, i) => {

@@ -3,8 +3,8 @@ import { globSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../system/user-error.ts';
 
-/** What models are called, as text or bytecode. */
-const MODEL = /\.(?:mlir|mlirbc|bc)$/;
+/** How names of models end: MLIR as text or bytecode, and what the compiler's importer makes that of. */
+const MODEL = /\.(?:mlir|mlirbc|bc|onnx)$/;
 
 /**
  * Files by name as they are; of a folder, all models in and below it; of a pattern, what fits it. Each once.
@@ -21,7 +21,7 @@ function filesOf(path: string): string[] {
     stats?.isDirectory() === true ? modelsBelow(path) : /[*?[{]/.test(path) ? globSync(path) : null;
   if (found === null) throw new UserError(`${path}: there is no such file or folder`);
   if (found.length === 0)
-    throw new UserError(`${path}: there is no model: no file that ends in .mlir, .mlirbc or .bc`);
+    throw new UserError(`${path}: there is no model: no file that ends in .mlir, .mlirbc, .bc or .onnx`);
   return found.toSorted();
 }
 

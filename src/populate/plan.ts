@@ -11,6 +11,8 @@ export type Standing =
   /** A search found nothing and did not end: it is gone on with. */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'known' }
+  /** It is there in its program only, and tuned there. */
+  | { readonly kind: 'in program' }
   | { readonly kind: 'skipped'; readonly reason: string };
 
 /** A workload that somebody asks for, for one site. */

@@ -73,6 +73,10 @@ export const MOST_SECONDS_EACH = 600;
 const INTERRUPTED = 'the run was interrupted; the same command goes on';
 const SPENT = 'the budget of the run is spent; the same command goes on';
 
+/** Whether a signal ended the run before everything was tried. */
+export const isInterrupted = (results: readonly Populated[]): boolean =>
+  results.some(({ reason }) => reason === INTERRUPTED);
+
 /** Carries a plan out as far as time and signals let it, and says of each what became of it, in the order of the plan. */
 export async function populate(
   plan: Pick<Plan, 'todo'>,

@@ -1,56 +1,90 @@
 // From what a user asks for to the plan of a run.
-import type { Surroundings } from '../settings/surroundings.ts';
 import type { TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
 import { askedOfInput, askedOfMisses, askedOfShapes, type Knowledge, type Questions } from './ask.ts';
 import { planPopulation, type Plan } from './plan.ts';
 import type { ListedShape } from './shape-list.ts';
-import { inspectAt, type PopulationSite } from './site.ts';
+import { inKnownForms } from '../wrapper/program-forms.ts';
+import { programAt, type PopulationSite } from './site.ts';
+
+/** A program in a file, and what people know it by. */
+export interface ProgramFile {
+  readonly path: string;
+  readonly source: string;
+}
 
 export interface PopulationRequest {
-  /** Paths of models. */
-  readonly models: readonly string[];
+  readonly programs: readonly ProgramFile[];
   readonly shapes: readonly ListedShape[];
   /** Whether what builds have missed is asked for, too. */
   readonly fromMisses: boolean;
 }
 
+/** A program with something that only itself can show. */
+export interface ProgramToTune {
+  readonly source: string;
+  /** Index of the site among those of the run. */
+  readonly site: number;
+  /** How many of its dispatches have no record. */
+  readonly dispatches: number;
+  /** Whether it has other forms of which nobody knows whether they are better. */
+  readonly hasOpenForms: boolean;
+}
+
+/** What is tuned in programs, before everything else, and what is tuned alone. */
+export interface RequestPlan extends Plan {
+  readonly programs: readonly ProgramToTune[];
+}
+
 /**
- * Plans everything that is asked for, at every site. The compiler is asked about models only.
+ * Plans everything that is asked for, at every site. The compiler is asked about programs only.
  * @param sites where each index of the plan leads
  */
 export async function planRequest(
-  { models, shapes, fromMisses }: PopulationRequest,
+  request: PopulationRequest,
   sites: readonly PopulationSite[],
   knowledge: Knowledge,
-): Promise<Plan> {
-  const { store, surroundings } = knowledge;
+): Promise<RequestPlan> {
   const found: Questions[] = [];
+  const programs: ProgramToTune[] = [];
   for (const [index, at] of sites.entries()) {
-    for (const model of models) found.push(await askedOfModel(model, index, at, knowledge, surroundings));
-    found.push(askedOfShapes(shapes, index, at, knowledge));
+    for (const file of request.programs) {
+      const { questions, program } = await askedOfProgram(file, index, at, knowledge);
+      found.push(questions);
+      if (program.hasOpenForms || program.dispatches > 0) programs.push(program);
+    }
+    found.push(askedOfShapes(request.shapes, index, at, knowledge));
   }
-  if (fromMisses) found.push(askedOfMisses(store.misses(), sites, knowledge));
-  const records = Map.groupBy(store.allRecords(), placeKey);
-  return planPopulation(
+  if (request.fromMisses) found.push(askedOfMisses(knowledge.store.misses(), sites, knowledge));
+  const records = Map.groupBy(knowledge.store.allRecords(), placeKey);
+  const alone = planPopulation(
     found.flatMap(({ asked }) => asked),
     found.flatMap(({ skipped }) => skipped),
     (index): readonly TuningRecord[] => records.get(placeKey(placeOf(sites[index]!.site))) ?? [],
   );
+  return { ...alone, programs };
 }
 
 const placeKey = ({ target, device, compiler }: Pick<TuningRecord, 'target' | 'device' | 'compiler'>) =>
   JSON.stringify([target, device, compiler]);
 
-async function askedOfModel(
-  model: string,
-  index: number,
+/** What is asked for of a program in the forms that a build compiles it in, as far as these are known. */
+async function askedOfProgram(
+  { path, source }: ProgramFile,
+  site: number,
   at: PopulationSite,
   knowledge: Knowledge,
-  surroundings: Surroundings,
-): Promise<Questions> {
-  const inspected = await inspectAt(model, at.flags, surroundings);
-  return typeof inspected === 'string'
-    ? { asked: [], skipped: [{ what: model, site: index, source: model, reason: inspected }] }
-    : askedOfInput(inspected.input, model, index, at, knowledge);
+): Promise<{ readonly questions: Questions; readonly program: ProgramToTune }> {
+  const { store, surroundings } = knowledge;
+  const nothing: ProgramToTune = { source, site, dispatches: 0, hasOpenForms: false };
+  const written = await programAt(path, at.flags, surroundings);
+  if (typeof written === 'string')
+    return {
+      questions: { asked: [], skipped: [{ what: source, site, source, reason: written }] },
+      program: nothing,
+    };
+  const { program, isKnown } = await inKnownForms(written, store, surroundings);
+  const questions = askedOfInput(program.inspected.input, source, site, at, knowledge);
+  const dispatches = questions.asked.filter(({ standing }) => standing.kind === 'in program').length;
+  return { questions, program: { ...nothing, dispatches, hasOpenForms: !isKnown } };
 }

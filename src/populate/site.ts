@@ -1,13 +1,15 @@
 // One target of a run: the flags that it is compiled with, and what they come to.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
 import { findCompiler } from '../compiler/index.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import type { Input } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import { UserError } from '../system/user-error.ts';
-import { inspect, type Inspected } from '../wrapper/inspect.ts';
+import { inspect } from '../wrapper/inspect.ts';
+import type { FormedProgram } from '../wrapper/program-forms.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { shapeModule } from './shape-module.ts';
 import { elementTypesOf, type Shape } from './shape.ts';
@@ -51,22 +53,31 @@ export async function populationSite(
 }
 
 /**
- * An input as the compiler makes code of it.
+ * An input as the compiler makes code of it as it is written; of an ONNX model what its importer makes.
  * @param path of a file
- * @returns the reason as text where builds would pass it on
+ * @returns the reason as text where builds would pass it on, or an ONNX model cannot be imported
  */
-export async function inspectAt(
+export async function programAt(
   path: string,
   flags: readonly string[],
   surroundings: Surroundings,
-): Promise<Inspected | string> {
-  const command = await commandFor(path, flags, surroundings);
+): Promise<FormedProgram | string> {
+  const command = await commandFor(path, flags, surroundings).catch((error: unknown) => {
+    if (error instanceof UserError) return error.message.replace(`${path}: `, '');
+    throw error;
+  });
+  if (typeof command === 'string') return command;
   const inspected = await inspect(command, surroundings);
-  return 'pass' in inspected ? inspected.pass : withSurvey(inspected, command, surroundings);
+  if ('pass' in inspected) return inspected.pass;
+  return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 
-function commandFor(path: string, flags: readonly string[], surroundings: Surroundings): Promise<Command> {
-  const { env, settings, root, cacheDirectory } = surroundings;
+async function commandFor(
+  path: string,
+  flags: readonly string[],
+  { env, settings, root, cacheDirectory }: Surroundings,
+): Promise<Command> {
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
-  return readCommand([path, ...flags], compiler, cacheDirectory);
+  const input = isOnnx(path) ? await importOnnx(path, compiler, { env, root, cacheDirectory }) : path;
+  return readCommand([input, ...flags], compiler, cacheDirectory);
 }

@@ -1,16 +1,23 @@
 // Sweeps: every combination of sizes and element types that somebody asks for.
 import { UserError } from '../system/user-error.ts';
 import { parseSizeList } from './ranges.ts';
+import { isProgramOp, PROGRAM_OPS, programShapesOf, type ProgramShape } from './program-shape.ts';
 import { isBatched, isOp, OPS, parseElementTypes, type Shape } from './shape.ts';
+
+/** What a sweep asks for. */
+export interface Swept {
+  readonly shapes: readonly Shape[];
+  readonly programs: readonly ProgramShape[];
+}
 
 /** A sweep as it is written: each of them a list. */
 export interface SweepText {
-  /** `matmul`, `batch_matmul` and the like; several with commas between them. */
+  /** `matmul`, `batch_matmul` and the like, `softmax`, `attention`; several with commas between them. */
   readonly op?: string | undefined;
   readonly m?: string | undefined;
   readonly n?: string | undefined;
   readonly k?: string | undefined;
-  /** 1 when left out; operations without a batch take no other. */
+  /** 1 when left out; `matmul` and the like take no other, `softmax` and `attention` several sizes, as in `1x16`. */
   readonly batch?: string | undefined;
   /** f32 when left out. */
   readonly dtype?: string | undefined;
@@ -28,7 +35,24 @@ const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
 };
 
 /**
- * The shapes of a sweep, the last named changing first.
+ * What a sweep asks for, the last named changing first.
+ * @param name how an option is called where it is written, such as `--m`
+ * @throws UserError naming the option
+ */
+export function readSweep(sweep: SweepText, name: (option: keyof SweepText) => string): Swept {
+  const words = (sweep.op ?? 'matmul').split(',').map((word) => word.trim());
+  const known: readonly string[] = [...OPS, ...PROGRAM_OPS];
+  for (const word of words)
+    if (!known.includes(word)) throw new UserError(`${name('op')}: "${word}" is none of ${known.join(', ')}`);
+  const op = words.filter(isOp).join(',');
+  return {
+    shapes: op === '' ? [] : shapesOfSweep({ ...sweep, op }, name),
+    programs: words.filter(isProgramOp).flatMap((one) => programShapesOf(one, sweep, name)),
+  };
+}
+
+/**
+ * The contractions of a sweep, the last named changing first.
  * @param name how an option is called where it is written, such as `--m`
  * @throws UserError naming the option
  */

@@ -1,6 +1,6 @@
 // The tables of docs/support.md are what the code makes of an operation of each kind. `npx vitest run test/docs/support.test.ts -u`
 // writes them into the page.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { parse, type Operation } from 'mlir-parser-ts';
@@ -17,7 +17,8 @@ import { pipelineFlags, rewritingPasses } from '../../src/spec/pipeline.ts';
 import { windowedForm } from '../../src/workload/contraction/windows.ts';
 import type { TunedSizes } from '../../src/workload/sizes.ts';
 import { mayBecomeWork, rootFormOf, type OperationWork } from '../../src/workload/workload.ts';
-import { root, temporaryDirectory } from '../support/folders.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { code, pageWith, table } from './tables.ts';
 import { hasDispatchesInLinalg, hasDispatchesToNormalise } from '../../src/input/whole-dispatches.ts';
 
 const operationsIn = (text: string): readonly Operation[] => parse(Buffer.from(text)).operations;
@@ -26,13 +27,6 @@ function only(text: string): Operation {
   const operations = operationsIn(text);
   if (operations.length !== 1) throw new Error(`${operations.length} operations in ${text}`);
   return operations[0]!;
-}
-
-const code = (text: string) => `\`${text}\``;
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
 const NO = 'no';
@@ -463,16 +457,8 @@ test('the tables of docs/support.md are what the code makes of operations', asyn
     'front ends': frontEnds(),
     others: others(),
   };
-  const path = join(root, 'docs', 'support.md');
-  const marks: string[] = [];
-  const page = readFileSync(path, 'utf8').replaceAll(
-    /(<!-- table: (.*) -->\n)[^]*?(?=\n<!-- end -->)/g,
-    (_, mark: string, name: string) => {
-      marks.push(name);
-      return mark + tables[name]!;
-    },
-  );
-  expect(marks).toEqual(Object.keys(tables));
+  const { path, text: page, placed } = pageWith(tables);
+  expect(placed).toEqual(Object.keys(tables));
   // The reason that builds give for the default.
   const [untuned] = classify([only(asWritten({ name: 'linalg.conv_1d_nwc_wcf', size: 3 }))], {});
   expect(page).toContain(code((untuned as Skipped).skipped));

@@ -6,7 +6,7 @@ import { tunables } from '../../src/input/input.ts';
 import { askedOfInput, askedOfShapes, type Knowledge } from '../../src/populate/ask.ts';
 import { executorHere } from '../../src/populate/executor.ts';
 import { planPopulation } from '../../src/populate/plan.ts';
-import { inspectAt, populationSite } from '../../src/populate/site.ts';
+import { programAt, populationSite } from '../../src/populate/site.ts';
 import { shapesOfSweep } from '../../src/populate/sweep.ts';
 import { readSettings } from '../../src/settings/index.ts';
 import type { Surroundings } from '../../src/settings/surroundings.ts';
@@ -65,8 +65,9 @@ test('shapes have the keys that the same layers of a model have', { tags: ['comp
   );
   const path = join(folder, 'model.mlir');
   writeFileSync(path, model.join(''));
-  const inspected = await inspectAt(path, HOST, surroundings);
-  if (typeof inspected === 'string') throw new Error(inspected);
+  const program = await programAt(path, HOST, surroundings);
+  if (typeof program === 'string') throw new Error(program);
+  const { inspected } = program;
   expect(inspected.input.surveyed).toBe(true);
   const keys = new Set(tunables(inspected.input).map(({ key }) => key));
 

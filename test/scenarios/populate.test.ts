@@ -14,8 +14,16 @@ interface Population {
     readonly duplicates: number;
     readonly skipped: readonly { readonly what: string; readonly reason: string }[];
   };
+  readonly programs: unknown;
   readonly results: readonly { readonly workload: string; readonly outcome: string }[] | null;
 }
+
+const softmax = (type: string) => `func.func @main(%x: ${type}) -> ${type} {
+  %empty = tensor.empty() : ${type}
+  %r = linalg.softmax dimension(2) ins(%x : ${type}) outs(%empty : ${type}) -> ${type}
+  return %r : ${type}
+}
+`;
 
 const records = async (place: Workplace) =>
   JSON.parse((await place.tuned(['records', '--json'])).stdout.toString()) as (TuningRecord & {
@@ -124,3 +132,29 @@ test.each<[string[], string, code?: number]>([
   expect(code).toBe(expected);
   expect(stderr).toContain(message);
 });
+
+test(
+  'a softmax of a sweep and a program in other forms are tuned where they are',
+  { timeout: 300_000 },
+  async () => {
+    const place = new Workplace();
+    const sweep = ['--op', 'softmax', '--batch', '4', '--m', '100', '--n', '150'];
+    const planned = await place.tuned(['populate', 'model.mlir', ...sweep, '--dry-run']);
+    expect(planned.code, planned.stderr).toBe(1);
+    expect(planned.stderr).toContain('model.mlir: there is no such file or folder');
+    const found = await place.tuned(['populate', ...sweep, '--json']);
+    expect(found.stderr).toContain('program 1 of 1, softmax_4x100x150_f32: 1 dispatch');
+    const { plan, programs } = JSON.parse(found.stdout.toString()) as Population;
+    expect(programs).toMatchObject({
+      tuned: [{ source: 'softmax_4x100x150_f32', forms: null, dispatches: 1, decided: 1 }],
+    });
+    // What is known is tuned no more.
+    expect(plan).toMatchObject({ programs: [], todo: [], skipped: [] });
+
+    place.write('softmax.mlir', softmax('tensor<4x100x150xf32>'));
+    const { explanation } = await place.explain([...HOST, 'softmax.mlir', '-o', 'softmax.vmfb'], {
+      env: { IREE_TUNED_BUDGET: '0' },
+    });
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+  },
+);

@@ -45,7 +45,7 @@ const LEVELS = new Set([
 ]);
 
 /** Operations that run over the elements of their result, and over nothing else. */
-const ELEMENTWISE = /^linalg\.(?:fill|transpose|broadcast|copy)$/;
+const ELEMENTWISE = /^(?:linalg\.(?:fill|transpose|broadcast|copy)|iree_linalg_ext\.gather)$/;
 const POOLING = /^linalg\.pooling_n\w+$/;
 
 /** An operand or a result: the index of the operation's loop that each of its dimensions runs along, null for another expression. */
@@ -69,6 +69,11 @@ interface Line {
   readonly start: number;
   readonly end: number;
 }
+
+const PIPELINE = /translation_info<pipeline = #iree_cpu\.pipeline<(\w+)>/;
+
+/** Name of the pipeline of the first function in the text of an executable; null where none has one. */
+export const pipelineIn = (text: string): string | null => PIPELINE.exec(text)?.[1] ?? null;
 
 /**
  * Reads the text of one executable of the compiler's dump of configurations.

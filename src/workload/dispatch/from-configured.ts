@@ -1,13 +1,19 @@
 // From what the compiler has configured to a workload.
-import { readConfigured, type ConfiguredDispatch } from './configured.ts';
+import { pipelineIn, readConfigured, type ConfiguredDispatch } from './configured.ts';
 import { dispatchIterations, type DispatchWork } from './dispatch-work.ts';
 
-/**
- * Pipelines whose tiles are understood, and where other tiles are worth a try. `ConvTileAndDecomposeExpert`, which moves filters and
- * windows, makes vectors of few tiles; its own are among these (12 poolings and convolutions tried: the best of the others took
- * 1.02 to 20 times as long).
- */
+/** Pipelines whose tiles are understood, and where other tiles are worth a try. */
 const PIPELINES = new Set(['DoubleTilingExpert', 'LinalgExtTileAndVectorize', 'BufferOpsTileAndVectorize']);
+
+/** Why others keep the compiler's tiles, as far as anybody has looked. */
+const LEFT_ALONE: Readonly<Record<string, string>> = {
+  // 12 poolings and convolutions tried: the best of the others took 1.02 to 20 times as long.
+  ConvTileAndDecomposeExpert:
+    'this pipeline makes vectors of few tiles, and the tiles of the compiler are among these',
+  Mmt4dTilingExpert: 'packed operands have the tiles that they are packed in',
+  DataTiling: 'packing has the tiles that it packs into',
+  Default: 'the compiler makes loops of it without tiles',
+};
 
 /** What takes fewer iterations takes no time that anybody would miss. */
 const LEAST_ITERATIONS = 2 ** 15;
@@ -17,7 +23,7 @@ export const MOST_PARTS = 64;
 export const MOST_DIMENSIONS = 32;
 
 /**
- * The workload of a dispatch; null where its tiles are not understood, or it does too little to be worth it.
+ * The workload of a dispatch, or why there is none.
  * @param text of its executable, as the compiler has configured it
  */
 export function dispatchWork(
@@ -27,12 +33,20 @@ export function dispatchWork(
     digest,
     bytes,
   }: { readonly executable: string; readonly digest: string; readonly bytes: number },
-): DispatchWork | null {
+): DispatchWork | string {
+  const pipeline = pipelineIn(text);
+  if (pipeline === null || !PIPELINES.has(pipeline))
+    return LEFT_ALONE[pipeline ?? ''] ?? 'the tiles of this pipeline are not understood';
   const configured = readConfigured(text);
-  if (configured === null || !PIPELINES.has(configured.pipeline)) return null;
+  if (configured === null)
+    return /tensor<[\dx]*\?/.test(text)
+      ? 'its sizes are dynamic'
+      : 'its operations, or where their loops run, are not understood';
   const work: DispatchWork = { ...shapeOf(configured), digest, bytes, name: nameOf(configured, executable) };
-  const isSmall = dispatchIterations(work) < LEAST_ITERATIONS;
-  return isSmall || work.parts.length > MOST_PARTS || work.dimensions.length > MOST_DIMENSIONS ? null : work;
+  if (dispatchIterations(work) < LEAST_ITERATIONS) return 'it does too little to matter';
+  return work.parts.length > MOST_PARTS || work.dimensions.length > MOST_DIMENSIONS
+    ? 'it has too many operations'
+    : work;
 }
 
 /** What decides about tiles. */

@@ -7,9 +7,11 @@ import { dispatchSpace } from '../../../src/backend/llvm-cpu/dispatch-space.ts';
 import { reconfigured } from '../../../src/backend/llvm-cpu/dispatch-tiles.ts';
 import { substituteFlag } from '../../../src/inject/substitute-flags.ts';
 import { seededRandom } from '../../../src/search/strategy.ts';
+import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { runtimeTool } from '../../support/installed-tools.ts';
+import { isFull } from '../../support/needs.ts';
 import { rememberingCompiler } from '../../support/remembering-compiler.ts';
 
 const HOST = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
@@ -17,7 +19,8 @@ const HOST = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-
 /** What such a target has where nobody says more of it. */
 const NATIVE_VECTOR_BYTES = 16;
 
-const POINTS = 5;
+/** Of each; the full tier tries as many as make sure. */
+const POINTS = isFull ? 300 : 5;
 
 const SOFTMAX = `func.func @main(%x: tensor<4x100x190xf32>) -> tensor<4x100x190xf32> {
   %e = tensor.empty() : tensor<4x100x190xf32>
@@ -46,11 +49,32 @@ const ATTENTION = `func.func @main(%x: ${HEADS}) -> ${HEADS} {
 }
 `;
 
+/** Rows by an index that comes of what is gathered. */
+const GATHER = `func.func @main(%x: tensor<301x222xf32>) -> tensor<256x222xf32> {
+  %e = tensor.empty() : tensor<256xi32>
+  %rows = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<256xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 0 : index
+    %seven = arith.constant 7 : index
+    %p = arith.muli %i, %seven : index
+    %most = arith.constant 301 : index
+    %row = arith.remui %p, %most : index
+    %r = arith.index_cast %row : index to i32
+    linalg.yield %r : i32
+  } -> tensor<256xi32>
+  %rows_in_memory = util.optimization_barrier %rows : tensor<256xi32>
+  %empty = tensor.empty() : tensor<256x222xf32>
+  %r = iree_linalg_ext.gather dimension_map = [0] ins(%x, %rows_in_memory : tensor<301x222xf32>, tensor<256xi32>) outs(%empty : tensor<256x222xf32>) -> tensor<256x222xf32>
+  return %r : tensor<256x222xf32>
+}
+`;
+
 describe.each([
   ['a softmax', 'DoubleTilingExpert', SOFTMAX, [4, 100, 190]],
   ['a transpose', 'DoubleTilingExpert', TRANSPOSE, [301, 222]],
+  ['a gather', 'LinalgExtTileAndVectorize', GATHER, [301, 222]],
   ['an attention', 'LinalgExtTileAndVectorize', ATTENTION, [3, 60, 40]],
-])('%s', { timeout: 120_000 }, (_, pipeline, text, shape) => {
+])('%s', { timeout: isFull ? 3_600_000 : 120_000 }, (_, pipeline, text, shape) => {
   test('has tiles that compile to the same results', async () => {
     const folder = temporaryDirectory();
     const at = (name: string) => join(folder, name);
@@ -71,11 +95,12 @@ describe.each([
       return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
     };
     await compile(['--compile-to=executable-configurations', '-o', at('configured.mlir')]);
-    const [source] = /^ {2}hal\.executable [^]*?^ {2}\}$/m.exec(
-      readFileSync(at('configured.mlir'), 'latin1'),
-    )!;
-    const executable = 'main_dispatch_0';
-    const work = dispatchWork(source, { executable, digest: '0123456789abcdef', bytes: 1 })!;
+    const executables = readFileSync(at('configured.mlir'), 'latin1').matchAll(
+      /^ {2}hal\.executable \w+ @(\S+) [^]*?^ {2}\}$/gm,
+    );
+    // The last one is what the test is about.
+    const [source, executable] = [...executables].at(-1) as unknown as [string, string];
+    const work = dispatchWork(source, { executable, digest: '0123456789abcdef', bytes: 1 }) as DispatchWork;
     expect(work.pipeline).toBe(pipeline);
     await compile(['-o', at('stock.vmfb')]);
     const expected = await outputOf(at('stock.vmfb'));

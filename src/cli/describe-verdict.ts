@@ -1,0 +1,33 @@
+// What a run of a program said, for people.
+import type { ProgramVerdict } from '../program/verdict.ts';
+import { table } from '../report/table.ts';
+import { formatSeconds } from '../system/format.ts';
+import { page } from './output.ts';
+
+/** What became of the program as a whole. */
+export function describeVerdict({
+  functions,
+  skipped,
+  leftOut,
+  injected,
+  reason: why,
+}: ProgramVerdict): string {
+  const rows = functions.map(({ name, timing, equal, reason }) => [
+    `@${name}`,
+    formatSeconds(timing?.seconds[0] ?? NaN),
+    formatSeconds(timing?.seconds[1] ?? NaN),
+    timing === null ? '-' : `${timing.ratio.toFixed(2)}x`,
+    equal === true ? 'equal' : equal === false ? 'DIFFERENT' : '-',
+    reason ?? '',
+  ]);
+  return [
+    ...(rows.length === 0 ? [] : [table(['program', 'stock', 'tuned', 'gain', 'outputs', ''], rows, page)]),
+    ...(why === null
+      ? []
+      : injected
+        ? [`The program has its configurations, and was not verified: ${why}.`]
+        : [`The program is compiled as it is without tuning: ${why}.`]),
+    ...skipped.map(({ name, reason }) => `@${name} was not run: ${reason}`),
+    ...leftOut.map(({ workload, reason }) => `left to the default: ${workload}\n  ${reason}`),
+  ].join('\n');
+}

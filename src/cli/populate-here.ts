@@ -1,0 +1,77 @@
+// What is asked for, tuned on this machine.
+import type { WrittenKnob } from '../backend/user-space.ts';
+import type { MeasuringTools } from '../compiler/find.ts';
+import type { Knowledge } from '../populate/ask.ts';
+import { describeProgram, type ProgramResults } from '../populate/describe.ts';
+import { executorHere } from '../populate/executor.ts';
+import { isInterrupted, type Populated } from '../populate/populate.ts';
+import { concludePrograms, tunePrograms } from '../populate/programs.ts';
+import { planRequest, type PopulationRequest, type RequestPlan } from '../populate/request.ts';
+import type { PopulationSite } from '../populate/site.ts';
+import { searchInWords } from '../report/sentences.ts';
+import type { TuningProgress } from '../tuning/search-job.ts';
+import { carryOut } from './carry-out.ts';
+import { restrictedTo } from './search-space.ts';
+
+/** What is asked for, where, and for how long. */
+export interface Run {
+  readonly request: PopulationRequest;
+  readonly sites: readonly PopulationSite[];
+  readonly knowledge: Knowledge;
+  readonly budgetSeconds: number | undefined;
+  /** To write into. */
+  readonly folder: string;
+}
+
+/** What this machine measures with. */
+export interface Means {
+  readonly tools: MeasuringTools | null;
+  /** How many are compiled at once. */
+  readonly jobs: number;
+  /** What a file allows of search spaces; null for everything. */
+  readonly written: readonly WrittenKnob[] | null;
+}
+
+/** Tunes in programs first, then alone; then programs are run with all of it. */
+export async function populateHere(
+  first: RequestPlan,
+  { request, sites, knowledge, budgetSeconds = Infinity, folder }: Run,
+  { tools, jobs, written }: Means,
+): Promise<{ plan: RequestPlan; results: readonly Populated[]; found: ProgramResults }> {
+  const end = performance.now() + 1000 * budgetSeconds;
+  const secondsLeft = () => Math.max(0, (end - performance.now()) / 1000);
+  const programs = { files: request.programs, sites, knowledge };
+  const tuned = await tunePrograms(first.programs, programs, {
+    budgetSeconds,
+    secondsEach: PROGRAM_SECONDS,
+    onBegin: (program, number) => {
+      const what = `${program.source}: ${describeProgram(program)}`;
+      process.stderr.write(`iree-tuned: program ${number} of ${first.programs.length}, ${what}\n`);
+    },
+  });
+  const plan = tuned.length === 0 ? first : await planRequest(request, sites, knowledge);
+  const lastSeconds = Math.min(LAST_SHARE * secondsLeft(), PROGRAM_SECONDS * programs.files.length);
+  const results = await carryOut(plan, secondsLeft() - lastSeconds, jobs, (show) => {
+    const onProgress = (progress: TuningProgress) => {
+      show(searchInWords(progress));
+    };
+    const executor = executorHere(sites, knowledge, { tools, folder, jobs, onProgress });
+    return written === null
+      ? executor
+      : {
+          ...executor,
+          tune: (works, again, site, group) =>
+            executor.tune(restrictedTo(works, sites[site]!.site, written), again, site, group),
+        };
+  });
+  const concluded = isInterrupted(results)
+    ? []
+    : await concludePrograms(programs, Math.min(PROGRAM_SECONDS, secondsLeft()));
+  return { plan, results, found: { tuned, concluded } };
+}
+
+/** What a program may take as the budget of its build. */
+const PROGRAM_SECONDS = 60;
+
+/** What running programs in the end may take of what is left then. */
+const LAST_SHARE = 0.25;

@@ -1,0 +1,121 @@
+// Operations that are no contractions, as programs of their own: the compiler makes whole dispatches of them, which are tuned where
+// they are.
+import { UserError } from '../system/user-error.ts';
+import { isFloat } from '../workload/element-type.ts';
+import { parseSizeList } from './ranges.ts';
+import { parseElementTypes } from './shape.ts';
+import type { SweepText } from './sweep.ts';
+
+/** A softmax over rows of `n`, or an attention of `m` queries over `n` keys of `k`, for each of a batch. */
+export interface ProgramShape {
+  readonly op: ProgramOp;
+  /** Sizes of the dimensions in front; the compiler keeps them apart. */
+  readonly batch: readonly number[];
+  readonly m: number;
+  readonly n: number;
+  /** What queries and keys are multiplied along; null for a softmax. */
+  readonly k: number | null;
+  readonly elementType: string;
+}
+
+/** For each operation the sizes that it has beside those of its batch. */
+const SIZES = { softmax: ['m', 'n'], attention: ['m', 'n', 'k'] } as const;
+
+export type ProgramOp = keyof typeof SIZES;
+
+export const PROGRAM_OPS = Object.keys(SIZES) as ProgramOp[];
+
+export const isProgramOp = (text: string): text is ProgramOp => Object.hasOwn(SIZES, text);
+
+const sizesOf = ({ batch, m, n, k }: ProgramShape) => [...batch, m, n, ...(k === null ? [] : [k])];
+
+/** Such as `softmax_12x200x200_f32`. */
+export const nameOf = (shape: ProgramShape): string =>
+  `${shape.op}_${sizesOf(shape).join('x')}_${shape.elementType}`;
+
+/**
+ * Every combination of a sweep for one of these operations.
+ * @param name how an option is called where it is written, such as `--m`
+ * @throws UserError naming the option
+ */
+export function programShapesOf(
+  op: ProgramOp,
+  sweep: SweepText,
+  name: (option: keyof SweepText) => string,
+): ProgramShape[] {
+  const sizes = (['m', 'n', 'k'] as const).map((option): readonly (number | null)[] => {
+    const text = sweep[option];
+    const isTaken = (SIZES[op] as readonly string[]).includes(option);
+    if (isTaken && text === undefined)
+      throw new UserError(
+        `a sweep of ${op} needs ${SIZES[op].map(name).join(', ')}: ${name(option)} is missing`,
+      );
+    if (!isTaken && text !== undefined) throw new UserError(`${name(option)}: ${op} has no such size`);
+    return text === undefined ? [null] : parseSizeList(text, name(option));
+  });
+  if (sweep.rhsConstant !== undefined)
+    throw new UserError(`${name('rhsConstant')}: ${op} has no right-hand side`);
+  const batches = (sweep.batch ?? '1').split(',').flatMap((part): number[][] =>
+    // Dimensions that lie in front of each other, as in 1x16.
+    part.includes('x')
+      ? [part.split('x').flatMap((size) => parseSizeList(size, name('batch')))]
+      : parseSizeList(part, name('batch')).map((size) => [size]),
+  );
+  const types = (sweep.dtype ?? 'f32').split(',').map((text) => {
+    const { lhs, rhs } = parseElementTypes(text);
+    if (lhs !== rhs || !isFloat(lhs))
+      throw new UserError(`${name('dtype')} ${text}: ${op} takes one type of floats, such as f32`);
+    return lhs;
+  });
+  const [rows, columns, depths] = sizes as [number[], number[], (number | null)[]];
+  return types.flatMap((elementType) =>
+    batches.flatMap((batch) =>
+      rows.flatMap((m) =>
+        columns.flatMap((n) => depths.map((k): ProgramShape => ({ op, batch, m, n, k, elementType }))),
+      ),
+    ),
+  );
+}
+
+/** A program of nothing but the operation, as models have it. */
+export const programText = (shape: ProgramShape): string =>
+  shape.op === 'softmax' ? softmaxText(shape) : attentionText(shape);
+
+function softmaxText(shape: ProgramShape): string {
+  const { batch, elementType } = shape;
+  const type = `tensor<${[...sizesOf(shape), elementType].join('x')}>`;
+  return `func.func @softmax(%x: ${type}) -> ${type} {
+  %empty = tensor.empty() : ${type}
+  %y = linalg.softmax dimension(${batch.length + 1}) ins(%x : ${type}) outs(%empty : ${type}) -> ${type}
+  return %y : ${type}
+}
+`;
+}
+
+/** Queries `[batch, m, k]`, keys and values `[batch, n, k]`; scores are scaled by one over the square root of `k`. */
+function attentionText({ batch, m, n, k, elementType }: ProgramShape): string {
+  const tensor = (rows: number) => `tensor<${[...batch, rows, k!, elementType].join('x')}>`;
+  const [queries, keys] = [tensor(m), tensor(n)];
+  // Loops over batch, queries, what is multiplied along, keys, and the width of values.
+  const outer = batch.map((_, i) => `d${i}`);
+  const [query, depth, key, width] = [0, 1, 2, 3].map((i) => `d${batch.length + i}`);
+  const map = (...results: readonly (string | undefined)[]) =>
+    `affine_map<(${[...outer, query, depth, key, width].join(', ')}) -> (${results.join(', ')})>`;
+  const maps = [
+    map(...outer, query, depth),
+    map(...outer, key, depth),
+    map(...outer, key, width),
+    map(),
+    map(...outer, query, width),
+  ];
+  return `func.func @attention(%q: ${queries}, %k: ${keys}, %v: ${keys}) -> ${queries} {
+  %scale = arith.constant ${(1 / Math.sqrt(k!)).toExponential(8)} : ${elementType}
+  %empty = tensor.empty() : ${queries}
+  %y = iree_linalg_ext.attention <indexing_maps = [${maps.join(', ')}]> ins(%q, %k, %v, %scale : ${queries}, ${keys}, ${keys}, ${elementType}) outs(%empty : ${queries}) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> ${queries}
+  return %y : ${queries}
+}
+`;
+}

@@ -1,0 +1,116 @@
+// Tuning a program ahead of its build: what only the program itself can show (its forms, its dispatches), and its last word.
+import type { Decision } from '../decision/decision.ts';
+import { lookUp, workloadsOf, type Lookup } from '../decision/look-up.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
+import type { ExplainedForms } from '../report/explain.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { Store } from '../store/store.ts';
+import { subjectOf } from '../store/subject.ts';
+import { recordOf } from '../tuning/earlier.ts';
+import type { Work } from '../tuning/tune-workloads.ts';
+import { isOperationWork } from '../workload/workload.ts';
+import type { KeptModules } from './kept-modules.ts';
+import { lastWord, verifyOnDemand } from './last-word.ts';
+import { planCompile } from './plan.ts';
+import { inBetterForms, type FormedProgram } from './program-forms.ts';
+import { programMemory, inProgram } from './program-memory.ts';
+import { programOf } from './program-notes.ts';
+import { NOTHING_TUNED, tuneProgram, type Tuned } from './tune-program.ts';
+
+/** A program in the forms that a build compiles it in, with what the database knows of its workloads. */
+export interface OpenProgram extends FormedProgram {
+  readonly identity: string;
+  /** Null where it has no other forms. */
+  readonly forms: ExplainedForms | null;
+  readonly lookup: Lookup;
+  /** Each workload once. */
+  readonly works: readonly Work[];
+}
+
+/** What tuning ahead works with. */
+export interface Means {
+  readonly store: Store;
+  readonly surroundings: Surroundings;
+  /** Takes what is compiled of the program. */
+  readonly kept: KeptModules;
+}
+
+/** Finds out in which forms the program is better, unless the database knows, or is only read. */
+export async function openProgram(
+  written: FormedProgram,
+  { store, surroundings, kept }: Means,
+): Promise<OpenProgram> {
+  const { settings } = surroundings;
+  const { program, forms } = await inBetterForms(written, store, surroundings, kept, !settings.readonly);
+  const { command, inspected } = program;
+  const { input, site } = inspected;
+  return {
+    ...program,
+    forms,
+    identity: programOf(command, inspected),
+    lookup: lookUp(store, input, site, settings),
+    works: workloadsOf(input, site, settings),
+  };
+}
+
+/**
+ * Tunes those workloads that are only there in their program.
+ * @param works of the program
+ * @param again keys of those that are tuned even where there is a record
+ */
+export async function tuneDispatches(
+  { command, inspected, identity, lookup }: OpenProgram,
+  works: readonly Work[],
+  again: ReadonlySet<string>,
+  { store, surroundings, kept }: Means,
+): Promise<Tuned> {
+  const own = works.flatMap((work): Work[] => {
+    if (isOperationWork(work.workload)) return [];
+    const known = again.has(work.key) ? recordOf(store, subjectOf(work, inspected.site)) : null;
+    return [{ ...work, ...(known && { goesOnFrom: known }) }];
+  });
+  if (own.length === 0) return NOTHING_TUNED;
+  const memory = programMemory.recall(store, identity);
+  const current = { inspected, decisions: lookup.decide(new Map(), ''), memory };
+  return tuneProgram(own, current, {
+    ...{ command, surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
+    budgetSeconds: surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
+  });
+}
+
+/** What the next build of a program gets, and what a run of it said. */
+export interface Concluded {
+  readonly decisions: readonly Decision[];
+  readonly verdict: ProgramVerdict | null;
+}
+
+/**
+ * Runs the program with what the database knows by now, as a build would.
+ * @param whyNot what became of the workloads that have no record
+ * @param isOnDemand whether it is run whatever is known, however long that takes
+ */
+export async function concludeProgram(
+  { command, inspected, identity }: OpenProgram,
+  whyNot: string,
+  isOnDemand: boolean,
+  { store, surroundings, kept }: Means,
+): Promise<Concluded> {
+  const { settings } = surroundings;
+  const lookup = lookUp(store, inspected.input, inspected.site, settings);
+  const found = lookup.decide(new Map(), whyNot);
+  const ours = { command, inspected, identity };
+  const now = () => {
+    const memory = programMemory.recall(store, identity);
+    return { memory, decisions: inProgram(found, memory, lookup.marked, settings.inject) };
+  };
+  const run = () => {
+    const { decisions, memory } = now();
+    const injection = planCompile(decisions, inspected, command, surroundings);
+    const why = settings.readonly ? 'the database is read-only' : null;
+    return lastWord({ ...ours, decisions, memory }, injection, why, store, surroundings, kept);
+  };
+  const verdict = isOnDemand
+    ? await verifyOnDemand({ ...ours, decisions: found }, store, surroundings)
+    : (await run()).verdict;
+  return { decisions: now().decisions, verdict };
+}
