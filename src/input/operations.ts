@@ -40,10 +40,12 @@ export type IsEnough = (rewritables: readonly Rewritable[]) => boolean;
 const NEVER: IsEnough = () => false;
 
 /** Means of a survey beside the command. */
-interface SurveyMeans {
+export interface SurveyMeans {
   /** Where it is, there are no operations, and the input counts as not surveyed. */
   readonly isEnough?: IsEnough;
   readonly configured?: Configured;
+  /** Whether the compiler may be asked at once. */
+  readonly hasTurn?: boolean;
 }
 
 /**
@@ -86,7 +88,7 @@ export async function operationsOf(
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
   const identity = inputIdentity(command, await digest());
   const ask = () => survey(bytes, null, identity, command, options, surroundings, means);
-  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, means.isEnough);
+  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, means);
   if (surveyed === null) return 'the compiler does not get as far as code generation';
   return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
 }
@@ -142,9 +144,7 @@ export async function surveyText(
   const found = operations.length === 0 ? null : operations.map(({ place }) => place.operation!);
   const identity = inputIdentity(command, digest);
   const ask = () => survey(bytes, found, identity, command, options, surroundings);
-  const { surveyed, waitedSeconds } = hasTurn
-    ? { surveyed: recall(identity, surroundings) ?? (await ask()), waitedSeconds: 0 }
-    : await askInTurn(identity, ask, surroundings);
+  const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, { hasTurn });
   return (
     surveyed && {
       ...fromSurveyed(surveyed, found ?? [], surroundings.settings),
@@ -171,14 +171,11 @@ function askInTurn(
   identity: string,
   ask: () => Promise<Surveyed>,
   surroundings: Surroundings,
-  isEnough = NEVER,
+  { isEnough = NEVER, hasTurn = false }: Pick<SurveyMeans, 'isEnough' | 'hasTurn'> = {},
 ): Promise<{ readonly surveyed: Surveyed; readonly waitedSeconds: number }> {
   const known = () => recall(identity, surroundings, isEnough);
-  return inTurn(
-    surroundings,
-    () => known() === null,
-    async (waitedSeconds) => ({ surveyed: known() ?? (await ask()), waitedSeconds }),
-  );
+  const find = async (waitedSeconds: number) => ({ surveyed: known() ?? (await ask()), waitedSeconds });
+  return hasTurn ? find(0) : inTurn(surroundings, () => known() === null, find);
 }
 
 async function survey(

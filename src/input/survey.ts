@@ -31,6 +31,7 @@ import { pipelineFlags } from '../spec/pipeline.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { dispatchesOf, executableAt, type ProgramDispatch } from './dispatches.ts';
 import { executablesByName } from './executable-texts.ts';
+import { withoutInitializers } from './initializers.ts';
 import { otherDispatches, type OtherDispatch } from './other-dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
 
@@ -50,6 +51,12 @@ export const ELIDED = eliding(8);
 const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
   (part) => `--iree-${part}-data-tiling=false`,
 );
+
+/**
+ * The compiler computes what depends on constants alone by compiling and running it, which takes three times as long as all else
+ * here. Without that, initializers do it when the program is loaded.
+ */
+const NO_CONST_EVAL = '--iree-opt-const-eval=false';
 
 /** An operation before it is optimised. */
 interface Written {
@@ -115,7 +122,7 @@ export async function surveyInput(
   const compileTo = async (phase: string, flags: readonly string[]): Promise<Uint8Array | null> => {
     const output = join(folder, `${phase}.mlir`);
     const all = [
-      ...[`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED],
+      ...[`--compile-to=${phase}`, '--mlir-print-debuginfo', ...ELIDED, NO_CONST_EVAL],
       ...passes,
       ...flags,
       ...['-o', output],
@@ -151,12 +158,13 @@ export async function surveyInput(
       await compileTo('executable-configurations', flags);
       return executablesByName(dumps);
     };
-    const [flow, configured] = await Promise.all([
+    const [program, configured] = await Promise.all([
       compileTo('flow', marking),
       // With data tiling the program has other dispatches.
       options.dataTiling ? null : (options.configured ?? configuredTexts)(),
     ]);
-    if (flow === null) return null;
+    if (program === null) return null;
+    const flow = withoutInitializers(program);
     const dispatches = options.dataTiling ? [] : dispatchesOf(flow);
     const generated = generatedFrom(flow, dispatches);
     const taken = new Set(generated.flatMap((one) => (one.skipped === null ? [...one.executables] : [])));

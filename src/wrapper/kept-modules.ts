@@ -25,6 +25,7 @@ export class KeptModules {
   #stockSeconds = 0;
   /** The program split, see `flowOf`. */
   readonly #splits = new Map<string, SplitProgram | string>();
+  readonly #splitting = new Map<string, Promise<SplitProgram | string>>();
   /** By path, what each module is the outcome of. */
   readonly #compiles = new Map<string, string>();
 
@@ -64,7 +65,9 @@ export class KeptModules {
     folder: string,
     split: (folder: string) => Promise<SplitProgram | string>,
   ): Promise<SplitProgram | string> {
-    const made = this.#splits.get(flow) ?? (await split(join(folder, `split${this.#splits.size}`)));
+    const begun = this.#splitting.get(flow) ?? split(join(folder, `split${this.#splitting.size}`));
+    this.#splitting.set(flow, begun);
+    const made = await begun;
     this.#splits.set(flow, made);
     return made;
   }
@@ -87,6 +90,7 @@ export class KeptModules {
     if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = this.#stock = null;
     this.#splits.clear();
+    this.#splitting.clear();
     this.#compiles.clear();
   }
 }

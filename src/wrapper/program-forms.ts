@@ -3,8 +3,7 @@
 import type { Command } from '../compiler/command.ts';
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
-import { operationsOf } from '../input/operations.ts';
-import type { Configured } from '../input/survey.ts';
+import { operationsOf, type SurveyMeans } from '../input/operations.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
@@ -18,7 +17,6 @@ import { isMoreTime } from '../tuning/undecided.ts';
 import { mayHaveForms, type Inspected } from './inspect.ts';
 import { KeptModules } from './kept-modules.ts';
 import { limitsWithin, mayRun } from './last-word.ts';
-import type { ProvenForms } from './prove-forms.ts';
 import { programNotes, programOf } from './program-notes.ts';
 import { withSurvey } from './resolve.ts';
 import { writeOnce } from './write-once.ts';
@@ -71,12 +69,11 @@ async function surveyed(
   command: Command,
   { input, site }: Inspected,
   surroundings: Surroundings,
-  configured?: Configured,
+  means: SurveyMeans = {},
 ): Promise<FormedProgram | null> {
   const { bytes, digest, reading, waitedSeconds } = input;
-  const found = await operationsOf(bytes, () => Promise.resolve(digest), command, reading, surroundings, {
-    ...(configured && { configured }),
-  });
+  const known = () => Promise.resolve(digest);
+  const found = await operationsOf(bytes, known, command, reading, surroundings, means);
   if (typeof found === 'string') return null;
   const all = { ...input, ...found, waitedSeconds: waitedSeconds + found.waitedSeconds };
   return { command, inspected: { site, input: all } };
@@ -153,40 +150,41 @@ export async function inBetterForms(
     reason: known?.reason ?? 'nobody has found out whether the program is better in them',
     operations: named,
   });
-  const isKnown = memory !== null && memory.verdict !== 'open';
-  const known = { isKnown, forms: explained(memory) };
-  const isTried = mayMeasure && store !== null && isWorthTrying(memory, settings.budgetSeconds);
-  if (memory?.verdict !== 'better' && !isTried) return asWritten(known);
-  const limits = limitsWithin(settings.budgetSeconds, true);
-  const configured = async () => {
-    // Nothing of this is loaded on a hit.
-    const { splitForms } = await import('./prove-forms.ts');
-    return splitForms(formed, inspected, surroundings, kept, limits);
+  const inForms = async (better: FormsMemory): Promise<BetterForms> => {
+    const program = await surveyed(formed, inspected, surroundings);
+    if (program === null) return asWritten({ isKnown: true, forms: explained(better) });
+    const known = {
+      isKnown: true,
+      forms: explained(better),
+      verdict: null,
+      compileSeconds: 0,
+      isOpen: false,
+    };
+    return { program, choices, ...known };
   };
-  const program = await surveyed(formed, inspected, surroundings, isTried ? configured : undefined);
-  if (memory?.verdict === 'better' || store === null) {
-    if (program === null) return asWritten(known);
-    return { ...known, program, choices, verdict: null, compileSeconds: 0, isOpen: false };
-  }
-  if (program === null) {
-    const found = verdictOn(notVerified(NOT_COMPILED), false, settings.budgetSeconds, memory);
-    formsMemory.remember(store, identity, found);
-    return asWritten({ isKnown, forms: explained(found), isOpen: true });
-  }
-  const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds));
-  if (turn === null) return asWritten({ ...known, isOpen: true });
+  if (memory?.verdict === 'better') return inForms(memory);
+  const known = { isKnown: memory !== null && memory.verdict !== 'open', forms: explained(memory) };
+  if (!mayMeasure || store === null || !isWorthTrying(memory, settings.budgetSeconds))
+    return asWritten(known);
+  const recall = () => formsMemory.recall(store, identity);
+  const isStillOpen = () => recall()?.verdict !== 'better';
+  const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
   try {
-    const { verdict, compileSeconds, isRefused } = await prove(program, written.command, surroundings, kept);
-    const found = verdictOn(verdict, isRefused, settings.budgetSeconds, memory);
-    formsMemory.remember(store, identity, found);
-    const isOpen = found.verdict === 'open';
-    const told = { verdict, compileSeconds, forms: explained(found), isOpen, isKnown: !isOpen };
-    if (found.verdict === 'better') return { program, choices, ...told };
+    const found = recall();
+    if (found?.verdict === 'better') return await inForms(found);
+    if (turn === null) return await asWritten({ ...known, isOpen: true });
+    const tried = await tryForms(formed, written, surroundings, kept);
+    const now = verdictOn(tried.verdict, tried.isRefused, settings.budgetSeconds, memory);
+    formsMemory.remember(store, identity, now);
+    const isOpen = now.verdict === 'open';
+    const { verdict, compileSeconds, program } = tried;
+    const told = { verdict, compileSeconds, forms: explained(now), isOpen, isKnown: !isOpen };
+    if (now.verdict === 'better' && program !== null) return { program, choices, ...told };
     // The next module that is compiled without configurations is another one.
     kept.discard();
     return await asWritten(told, true);
   } finally {
-    turn.release();
+    turn?.release();
   }
 }
 
@@ -197,14 +195,25 @@ export const inKnownForms = (
   surroundings: Surroundings,
 ): Promise<BetterForms> => inBetterForms(written, store, surroundings, new KeptModules(), false);
 
-async function prove(
-  program: FormedProgram,
-  written: Command,
+/** What came of a program in other forms. */
+interface TriedForms {
+  /** Null where the compiler does not get as far as code generation. */
+  readonly program: FormedProgram | null;
+  readonly verdict: ProgramVerdict;
+  /** Whether the compiler does not take the forms. */
+  readonly isRefused: boolean;
+  readonly compileSeconds: number;
+}
+
+/** Compiles a program both ways while it is surveyed in its forms, and runs both. For whoever has the turn to measure. */
+async function tryForms(
+  formed: Command,
+  { command: written, inspected }: FormedProgram,
   surroundings: Surroundings,
   kept: KeptModules,
-): Promise<ProvenForms & { readonly isRefused: boolean }> {
+): Promise<TriedForms> {
   // Nothing of this is loaded on a hit.
-  const [{ FormsError, proveForms }, { NotVerifiedError }, { interruptible }, { storyOf }] =
+  const [{ FormsError, compileForms, proveForms }, { NotVerifiedError }, { interruptible }, { storyOf }] =
     await Promise.all([
       import('./prove-forms.ts'),
       import('./callable.ts'),
@@ -215,24 +224,38 @@ async function prove(
   const limits = { ...limitsWithin(budgetSeconds, true), runSeconds: RUN_SHARE * budgetSeconds };
   const story = storyOf(null);
   story.tryForms();
+  const work = async (signal: AbortSignal): Promise<TriedForms> => {
+    const underWay = compileForms(formed, written, inspected, surroundings, kept, limits);
+    if (underWay === null)
+      return { ...NOTHING_TRIED, verdict: notVerified('nothing can be written to the cache folder') };
+    const means = { configured: () => underWay.configured, hasTurn: true };
+    const [program, { seconds: compileSeconds }] = await Promise.all([
+      surveyed(formed, inspected, surroundings, means),
+      underWay.compiled,
+    ]);
+    const tried = { program, compileSeconds, isRefused: false };
+    if (program === null) return { ...tried, verdict: notVerified(NOT_COMPILED) };
+    try {
+      const verdict = await proveForms(program, written, underWay, surroundings, limits, signal);
+      story.endForms(verdict);
+      return { ...tried, verdict };
+    } catch (error) {
+      const isRefused = error instanceof FormsError;
+      if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
+      return { ...tried, isRefused, verdict: notVerified(error.message) };
+    }
+  };
   try {
-    const proven = await interruptible(
-      (signal) => proveForms(program, written, surroundings, kept, limits, signal),
-      () => {
-        story.clear();
-        kept.discard();
-      },
-    );
-    story.endForms(proven.verdict);
-    return { ...proven, isRefused: false };
-  } catch (error) {
-    const isRefused = error instanceof FormsError;
-    if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
-    return { verdict: notVerified(error.message), compileSeconds: 0, isRefused };
+    return await interruptible(work, () => {
+      story.clear();
+      kept.discard();
+    });
   } finally {
     story.clear();
   }
 }
+
+const NOTHING_TRIED = { program: null, isRefused: false, compileSeconds: 0 };
 
 const NOT_COMPILED = 'the compiler does not get as far as code generation';
 
