@@ -2,6 +2,7 @@
 import { isText } from '../system/undecoded.ts';
 import { readArguments, type CompilerArguments } from './arguments.ts';
 import type { FoundCompiler } from './find.ts';
+import { writingOf } from './flag-roles.ts';
 import { loadOptionTable } from './options.ts';
 import { readResponseFile } from './response-file.ts';
 import { expandResponseFiles } from './response.ts';
@@ -56,22 +57,22 @@ export async function readCommand(
   };
 }
 
-/** Flags by which the user looks into a compile: at his own, not at what we ask the compiler beside it. */
-const DUMPS =
-  /^--?(?:dump-compilation-phases-to|iree-hal-dump-executable-[a-z]+-to|iree-codegen-dump-tuning-specs-to)(=|$)/;
+const FLAG = /^--?([^=]+)(=?)/;
 
 /**
- * The user's command for a question of ours: without his dumps, and with flags at the end, but before `--`, behind which
- * everything is positional.
+ * The user's command for a question of ours: without what writes files beside the output, wherever he named it, and with flags at
+ * the end, but before `--`, behind which everything is positional.
  */
 export function withTrailingFlags(argv: readonly string[], flags: readonly string[]): string[] {
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  // What a response file names is written as well.
+  const all = expandResponseFiles(argv, readResponseFile).argv;
+  const end = all.includes('--') ? all.indexOf('--') : all.length;
   const own: string[] = [];
   for (let i = 0; i < end; i++) {
-    const dump = DUMPS.exec(argv[i]!);
-    if (dump === null) own.push(argv[i]!);
-    // Its value is the next argument.
-    else if (dump[1] === '') i++;
+    const [, name, equals] = FLAG.exec(all[i]!) ?? [];
+    const writing = name === undefined ? null : writingOf(name);
+    if (writing === null) own.push(all[i]!);
+    else if (writing === 'with a value' && equals === '') i++;
   }
-  return [...own, ...flags, ...argv.slice(end)];
+  return [...own, ...flags, ...all.slice(end)];
 }

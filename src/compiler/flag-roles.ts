@@ -1,28 +1,58 @@
 // Which of the user's flags make a target, and which a candidate must be compiled with.
 import type { Flag } from './arguments.ts';
 
+/**
+ * Flags by which a compile writes files beside its output. A question of ours goes without them: it would write over what the
+ * user's own compile has written, or will.
+ */
+const WRITING = [
+  /^dump-compilation-phases-to$/,
+  /^iree-hal-dump-executable-[a-z]+-to$/,
+  /^iree-codegen-dump-tuning-specs-to$/,
+  /^iree-flow-dump-dispatch-graph(?:-output-file)?$/,
+  /^iree-(?:opt-export-parameters|parameter-export|parameter-encoder-output-file)$/,
+  /^iree-scheduling-dump-statistics-(?:file|format)$/,
+  /^iree-llvmcpu-(?:static-library-output-path|keep-linker-artifacts)$/,
+  /^iree-util-hoist-into-globals-print-constexpr-dotgraph-to$/,
+  /^mlir-(?:pass-pipeline-(?:crash|local)-reproducer|print-ir-tree-dir)$/,
+  /^(?:log|profile)-actions-to$/,
+  /^(?:info-output|instrumentor-write-config|module-summary-dot|remarks-output|stack-usage)-file$/,
+  /^(?:dot-cfg-dir|dot-cfg-mssa|ir-dump-directory|print-on-crash-path|crash-diagnostics-dir)$/,
+  /^(?:attributor-depgraph|callgraph|cfg|mcfg)-dot-filename-prefix$|^dot-ddg-filename-prefix$/,
+  /^memprof-(?:dot-file-path-prefix|export-to-dot)$/,
+  /^(?:lowertypetests|wholeprogramdevirt)-write-summary$/,
+  /^amdgpu-(?:module-splitting-print-(?:module-dotcfg|partition-summaries)|next-use-analysis-dump-distance-as-json)$/,
+  /^attributor-dump-dep-graph$/,
+];
+
+/** Those of them that have no value. */
+const WRITING_BARE =
+  /^(?:iree-flow-dump-dispatch-graph|iree-llvmcpu-keep-linker-artifacts|mlir-pass-pipeline-local-reproducer|memprof-export-to-dot|attributor-dump-dep-graph)$/;
+
+/** How a flag writes files beside the output, if it does: with a value, which may be the next argument, or without. */
+export function writingOf(name: string): 'with a value' | 'bare' | null {
+  if (!WRITING.some((pattern) => pattern.test(name))) return null;
+  return WRITING_BARE.test(name) ? 'bare' : 'with a value';
+}
+
 /** Flags that say where to read, write, print or log: they never change the code of a dispatch. */
 const NEUTRAL = [
   /^o$/,
   /^color$/,
-  /^dump-compilation-phases-to$/,
-  /^iree-hal-dump-/,
-  /^iree-codegen-dump-/,
+  ...WRITING,
+  /^iree-(?:hal|codegen|scheduling)-dump-/,
   /^iree-(?:llvmcpu|vm)-(?:keep|emit)-/,
   /^iree-vm-bytecode-/,
   /^iree-input-/,
   /^iree-llvmcpu-(?:embedded|system)-linker-path$/,
-  /^iree-llvmcpu-(?:keep-linker-artifacts|static-library-output-path)$/,
-  /^iree-scheduling-dump-/,
   /^iree-flow-(?:dump|trace|break)-/,
   /^mlir-(?:pass-pipeline-crash-reproducer$|print|disable-threading|timing|pass-statistics|pretty-debuginfo|elide|use-nameloc)/,
   /^(?:split-input-file|verify-diagnostics|verify|allow-unregistered-dialect|verbose|v)$/,
   /^(?:compile-to|compile-from|compile-mode|output-format)$/,
   /^(?:stats|stats-json|info-output-file|time-passes|debug|debug-only|print-.*|view-.*)$/,
   /^iree-(?:print|dump|trace)/,
-  // Compiled with these, a candidate would write its own constants over the user's parameters.
-  /^iree-(?:opt-export-parameters|parameter-(?:export|splat|encoder).*)$/,
-  /^(?:remarks-|log-actions-to|profile-actions-to)/,
+  /^iree-parameter-(?:export|splat|encoder)/,
+  /^remarks-/,
 ];
 
 /** Flags whose effect the expanded target already names. */

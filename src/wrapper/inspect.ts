@@ -66,11 +66,8 @@ export async function inspectInput(
   const reason = whyUntouched(args);
   if (reason !== null) return unread(reason);
   const fromStdin = args.input!.kind === 'stdin';
-  // What is read from a pipe is gone for the compiler.
-  if (
-    args.input!.kind === 'file' &&
-    statSync(args.input!.path, { throwIfNoEntry: false })?.isFile() === false
-  )
+  // What is read from a pipe is gone for the compiler, and a descriptor is another one for whoever we ask.
+  if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
     return unread('the input is not a plain file');
   const bytes = readInput(args);
   if (bytes === null) return unread('the input cannot be read', takenStdin());
@@ -96,6 +93,12 @@ export async function inspectInput(
   return { bytes, digest: await digest(), reading, ...found };
 }
 
+/** Names of descriptors, which mean something else in each process. */
+const DESCRIPTOR = /^\/(?:dev\/(?:std|fd)|proc\/)/;
+
+const isPlainFile = (path: string): boolean =>
+  !DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
+
 /** Whether a program can be given to the compiler in other forms: a pipeline of the user's takes the place that it needs. */
 export const mayHaveForms = (
   { ownPipeline, dataTiling }: ReadingOptions,
@@ -110,12 +113,16 @@ const passOn = (
   decisions: readonly Decision[] = [],
 ): PassThrough => ({ pass, decisions, input, lasting: true, stdin: fromStdin ? input : undefined });
 
+/** Targets, and affinities to devices; not the devices that a program asks the machine for when it runs. */
+const NAMED =
+  /^hal\.(?:device\.(?:target|alias|affinity|promise|select|fallback|ordinal|optimal)|executable\.target)/;
+
 /** Whether the flags may not say what code is generated for. Bytecode holds these names as text, too. */
 function namesDevices(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   // Inputs can be gigabytes of weights: one pass.
   for (let at = text.indexOf('hal.'); at >= 0; at = text.indexOf('hal.', at + 4))
-    if (/^hal\.(?:device|executable\.target)/.test(text.toString('latin1', at, at + 24))) return true;
+    if (NAMED.test(text.toString('latin1', at, at + 24))) return true;
   return false;
 }
 
@@ -136,8 +143,7 @@ function whyUntouched(args: CompilerArguments): string | null {
   if (args.unclear !== null) return args.unclear;
   if (args.input === null) return 'no input file';
   // A new plan's output is held back: by then such a name means something else.
-  if (args.output.kind === 'file' && /^\/(?:dev\/(?:std|fd)|proc\/)/.test(args.output.path))
-    return 'the output is a descriptor';
+  if (args.output.kind === 'file' && DESCRIPTOR.test(args.output.path)) return 'the output is a descriptor';
   const tuning = userTuningFlag(args.flags);
   if (tuning !== null) return `${tuning} is given`;
   const to = lastValue(args, 'compile-to');

@@ -1,3 +1,4 @@
+import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../src/compiler/arguments.ts';
 import {
@@ -5,6 +6,7 @@ import {
   codegenFlags,
   givesOnlyOutput,
   userTuningFlag,
+  writingOf,
 } from '../../src/compiler/flag-roles.ts';
 import { tableOf } from '../../src/compiler/options.ts';
 
@@ -54,4 +56,35 @@ describe('flags', () => {
     ];
     for (const flag of others) expect([flag, givesOnlyOutput(read(...plain, flag))]).toEqual([flag, false]);
   });
+});
+
+/** Names that sound like files that are written, and are not. */
+const NOT_WRITING = [
+  ...['compile-to', 'emit-mlir-bytecode', 'emit-mlir-bytecode-version', 'filter-save-modules'],
+  ...['iree-flow-export-benchmark-funcs', 'iree-parameter-export-minimum-size', 'iree-rocm-bc-dir'],
+  ...['constraint-elimination-dump-reproducers', 'instrumentor-read-config-files'],
+  ...['instrumentor-read-config-paths-file', 'print-on-crash'],
+  ...['iree-vm-c-module-output-format', 'print-changed-dot-path', 'summary-file'],
+];
+
+test('that write files are known, whatever else the compiler has', { tags: ['compiler'] }, async () => {
+  const { compiler } = await import('../support/installed-tools.ts');
+  const { stdout } = await execa(compiler.executable, ['--help-hidden']);
+  const flags = [...stdout.matchAll(/^ *--([\w-]+)\S* +- (.*)$/gm)];
+  expect(flags.length).toBeGreaterThan(1000);
+  const suspects = flags.filter(
+    ([, name, about]) =>
+      /(?:^|-)(?:to|dir|directory)$|export|(?:output|dot|summary|usage|config)-(?:file|path)|reproducer|dotgraph|save-/.test(
+        name!,
+      ) ||
+      /\bto (?:a|the given|an?) (?:\S+ )?(?:file|directory|archive)\b|dot files|[Ff]ile to (?:append|emit|write)/.test(
+        about!,
+      ),
+  );
+  const unknown = suspects.flatMap(([, name]) => (writingOf(name!) === null ? [name!] : []));
+  expect(unknown.filter((name) => !NOT_WRITING.includes(name))).toEqual([]);
+  // Whether a value may be the next argument.
+  for (const [line, name] of flags)
+    if (writingOf(name!) !== null)
+      expect([name, line.includes('=')]).toEqual([name, writingOf(name!) === 'with a value']);
 });

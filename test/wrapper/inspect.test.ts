@@ -171,6 +171,21 @@ describe('an input', () => {
   });
 });
 
+test.each([
+  '%d = hal.devices.get %c0 : !hal.device',
+  '%f = hal.fence.create device(%d : !hal.device) flags("None")',
+])('an input that asks for a device when it runs names none: %s', async (line) => {
+  expect((await taken(`// ${line}\n${MATMUL}`, [])).operations).toHaveLength(1);
+});
+
+test.each(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])('%s is left to the compiler', async (path) => {
+  const command = commandOf(path, '-o', 'out.vmfb');
+  expect(await inspectInput(command, surroundingsOf())).toMatchObject({
+    pass: 'the input is not a plain file',
+    stdin: undefined,
+  });
+});
+
 describe('an input is passed on', () => {
   test.each<[string, string | Uint8Array, readonly string[], string]>([
     ['with the comment', `// iree-tuned: disable\n${MATMUL}`, [], 'a comment in the input disables tuning'],
