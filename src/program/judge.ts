@@ -54,6 +54,9 @@ export const WORSE = 'its configuration makes this program worse';
 
 export const NO_TIME = 'there was no time to find out whether it is slower';
 
+/** Whether a reason says that nobody knows whether a program is slower. */
+export const isUntimed = (open: string): boolean => open.endsWith(NO_TIME);
+
 /**
  * Decides what to keep. Wrong results first; then dispatches that are slower than stock's; then the program as a whole, in
  * which halving finds what no statistics tell. What there is no time to find out is left out once it is clear that
@@ -74,27 +77,26 @@ export async function judge(
     kept = kept.filter((key) => !verdicts.some((verdict) => verdict.key === key));
   };
 
-  if (first.results === 'unknown') {
-    // Values that say nothing take as long as any others.
-    without(await slowerOnes(kept, runs));
-    return { kept, leftOut, open: kept.length === 0 ? null : first.reason };
-  }
-  if (first.results !== 'equal') without(await wrongOnes(kept, runs));
+  /** Values that say nothing take as long as any others. */
+  const isUnknown = first.results === 'unknown';
+  if (!isUnknown && first.results !== 'equal') without(await wrongOnes(kept, runs));
   if (kept.length > 0) without(await slowerOnes(kept, runs));
   if (kept.length === 0) return { kept, leftOut, open: null };
 
   const score: Score = async (some) => {
     const { results } = await runs.compare(some);
-    if (results === 'unknown') return null;
-    return results === 'equal' ? await runs.ratio(some) : 0;
+    if (results === 'unknown' && !isUnknown) return null;
+    return results === 'equal' || results === 'unknown' ? await runs.ratio(some) : 0;
   };
+  const why = isUnknown ? first.reason : null;
+  const untimed = why === null || why === NO_TIME ? NO_TIME : `${why}; ${NO_TIME}`;
   const whole = await score(kept);
-  if (whole === null) return { kept, leftOut, open: NO_TIME };
-  if (whole >= LEAST_RATIO) return { kept, leftOut, open: null };
+  if (whole === null) return { kept, leftOut, open: untimed };
+  if (whole >= LEAST_RATIO) return { kept, leftOut, open: why };
   const { harmless, isKnown } = await harmlessOf(kept, suspects, score);
   const slow = kept.filter((key) => !harmless.includes(key));
   without(slow.map((key) => leaveOut(key, 'it is slower with it, or there was no time to tell', null)));
-  return { kept, leftOut, open: isKnown ? null : NO_TIME };
+  return { kept, leftOut, open: isKnown ? why : untimed };
 }
 
 /**

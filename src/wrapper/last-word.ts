@@ -4,7 +4,7 @@ import type { Command } from '../compiler/command.ts';
 import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
-import { NO_TIME, type LeftOutWorkload } from '../program/judge.ts';
+import { isUntimed, type LeftOutWorkload } from '../program/judge.ts';
 import { seenInProgram, type Seen } from '../program/seen.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -105,9 +105,9 @@ export async function lastWord(
   const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
   if (open !== null && isInVain(open, settings.budgetSeconds)) {
     const verdict = unverified(open.reason);
-    return open.reason === NO_TIME
+    return isUntimed(open.reason)
       ? { ...silent, ...withoutUnproven(decisions, verdict) }
-      : { ...silent, verdict };
+      : { ...unasked(), verdict };
   }
   if (!mayRun(settings.budgetSeconds))
     return { ...unasked(), verdict: unverified('the budget leaves too little time to run it') };
@@ -132,7 +132,7 @@ export async function lastWord(
     // A full disk, say, or the caller has gone.
     tell(`the program was not run: ${messageOf(error)}`, settings.log);
     const verdict = unverified(messageOf(error));
-    return { ...silent, verdict, seconds: (performance.now() - begun) / 1000, settled: false };
+    return { ...unasked(), verdict, seconds: (performance.now() - begun) / 1000, settled: false };
   }
 }
 
@@ -178,7 +178,7 @@ async function askInTurn(
     if (now.isKnown) return { decisions: now.decisions, verdict: null, settled: true };
     if (turn === null)
       return {
-        decisions: now.decisions,
+        decisions: withoutRisky(now.decisions),
         verdict: now.route === 'none' ? null : notVerified('another process measured on this machine'),
         settled: false,
       };
@@ -219,22 +219,31 @@ async function ask(
     );
     const concluded = conclude(program, offer, verification, store, surroundings);
     const { judgement, verdict } = verification;
-    const word =
-      judgement.open === NO_TIME
-        ? { ...concluded, ...withoutUnproven(concluded.decisions, verdict) }
-        : { ...concluded, verdict };
+    const word = { ...concluded, verdict, ...unjudged(concluded.decisions, judgement.open, verdict) };
     story.endProgram(word.verdict ?? verdict);
     return word;
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
     const verdict = notVerified(error.message);
-    if (!error.isLate) return { decisions, verdict, settled: true };
+    if (!error.isLate) return { decisions: withoutRisky(decisions), verdict, settled: true };
     const judgement = { kept: [], leftOut: [], open: error.message };
     const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
-    return { ...conclude(program, offer, nothing, store, surroundings), verdict };
+    const { decisions: left, settled } = conclude(program, offer, nothing, store, surroundings);
+    return { decisions: withoutRisky(left), verdict, settled };
   } finally {
     story.clear();
   }
+}
+
+/** What is injected instead where the program could not say that it is no slower; nothing where it could. */
+function unjudged(
+  decisions: readonly Decision[],
+  open: string | null,
+  verdict: ProgramVerdict,
+): Partial<Pick<LastWord, 'decisions' | 'verdict'>> {
+  if (open === null) return {};
+  if (isUntimed(open)) return withoutUnproven(decisions, verdict);
+  return verdict.functions.length === 0 ? { decisions: withoutRisky(decisions) } : {};
 }
 
 /**

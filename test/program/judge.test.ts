@@ -1,7 +1,7 @@
 // Which configurations a program keeps, whatever running it says.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judge, NO_TIME, WORSE, type ProgramRuns } from '../../src/program/judge.ts';
+import { isUntimed, judge, NO_TIME, WORSE, type ProgramRuns } from '../../src/program/judge.ts';
 import type { SlowerWorkload } from '../../src/program/slower.ts';
 
 interface Fake {
@@ -224,4 +224,23 @@ test.each([
   [NO_TIME, { answers: 3 }],
 ])('where nobody knows, because %s, everything is kept, and the question stays open', async (open, told) => {
   expect(await judge(letters, fake(told).runs)).toMatchObject({ kept: letters, leftOut: [], open });
+});
+
+describe('where results say nothing', () => {
+  const broken = 'result 0 is not finite on made-up inputs';
+
+  test('what is slower is found and left out all the same', async () => {
+    const { runs } = fake({ broken, slow: ['c'] });
+    const { kept, leftOut, open } = await judge(letters, runs);
+    expect({ kept, open }).toEqual({ kept: ['a', 'b', 'd'], open: broken });
+    expect(leftOut).toMatchObject([{ key: 'c', mark: null }]);
+  });
+
+  test('and there are no times either, nobody knows whether it is slower', async () => {
+    const { runs } = fake({ broken, answers: 0 });
+    const { open } = await judge(letters, runs);
+    expect(open).toBe(`${broken}; ${NO_TIME}`);
+    expect(isUntimed(open!)).toBe(true);
+    expect(isUntimed(broken)).toBe(false);
+  });
 });
