@@ -54,9 +54,6 @@ export const WORSE = 'its configuration makes this program worse';
 
 export const NO_TIME = 'there was no time to find out whether it is slower';
 
-/** Whether a reason says that nobody knows whether a program is slower. */
-export const isUntimed = (open: string): boolean => open.endsWith(NO_TIME);
-
 /**
  * Decides what to keep. Wrong results first; then dispatches that are slower than stock's; then the program as a whole, in
  * which halving finds what no statistics tell. What there is no time to find out is left out once it is clear that
@@ -89,7 +86,7 @@ export async function judge(
     return results === 'equal' || results === 'unknown' ? await runs.ratio(some) : 0;
   };
   const why = isUnknown ? first.reason : null;
-  const untimed = why === null || why === NO_TIME ? NO_TIME : `${why}; ${NO_TIME}`;
+  const untimed = why ?? NO_TIME;
   const whole = await score(kept);
   if (whole === null) return { kept, leftOut, open: untimed };
   if (whole >= LEAST_RATIO) return { kept, leftOut, open: why };

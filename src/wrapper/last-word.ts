@@ -4,7 +4,7 @@ import type { Command } from '../compiler/command.ts';
 import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
-import { isUntimed, type LeftOutWorkload } from '../program/judge.ts';
+import { NO_TIME, type LeftOutWorkload } from '../program/judge.ts';
 import { seenInProgram, type Seen } from '../program/seen.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -105,7 +105,7 @@ export async function lastWord(
   const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
   if (open !== null && isInVain(open, settings.budgetSeconds)) {
     const verdict = unverified(open.reason);
-    return isUntimed(open.reason)
+    return open.reason === NO_TIME
       ? { ...silent, ...withoutUnproven(decisions, verdict) }
       : { ...unasked(), verdict };
   }
@@ -242,8 +242,9 @@ function unjudged(
   verdict: ProgramVerdict,
 ): Partial<Pick<LastWord, 'decisions' | 'verdict'>> {
   if (open === null) return {};
-  if (isUntimed(open)) return withoutUnproven(decisions, verdict);
-  return verdict.functions.length === 0 ? { decisions: withoutRisky(decisions) } : {};
+  if (open === NO_TIME) return withoutUnproven(decisions, verdict);
+  const isTimed = verdict.functions.some(({ timing }) => timing !== null);
+  return isTimed ? {} : { decisions: withoutRisky(decisions) };
 }
 
 /**
