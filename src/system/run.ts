@@ -1,11 +1,14 @@
 // Running the real compiler: as a child when its outcome decides what comes next, or in our place when it
 // does not. Either way the user sees what the compiler alone would have shown: its output, its exit code,
 // its death by signal.
-import { accessSync, constants } from 'node:fs';
-import { constants as system } from 'node:os';
+import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { constants as system, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { become, IGNORED_BY_NODE, stopIgnoring } from './become.ts';
+import { writeSlices } from './bytes.ts';
 import { startChild, type Child, type ChildEnd, type ChildOptions } from './child.ts';
 import { removeScratchFolders } from './scratch.ts';
+import { messageOf } from './tell.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -82,4 +85,32 @@ export async function replaceProcess(
   removeScratchFolders();
   become(executable, argv, env);
   return exitLike(await runCompiler(executable, argv, { env, capture: false }));
+}
+
+/**
+ * The same for a compiler that reads from stdin what we have read from there already, where no child can be started: it gets a file
+ * in the place of stdin. Where that is impossible, too, this process fails: with nothing to read the compiler would succeed.
+ * @param problem why no child could be started
+ */
+export function replaceProcessFed(
+  executable: string,
+  argv: readonly string[],
+  stdin: Uint8Array,
+  env: Environment,
+  problem: unknown,
+): never {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-stdin-'));
+    const path = join(folder, 'stdin');
+    writeSlices(path, [stdin]);
+    closeSync(0);
+    // The lowest descriptor that is free.
+    const isStdin = openSync(path, 'r') === 0;
+    rmSync(folder, { recursive: true });
+    if (isStdin) become(executable, argv, env);
+  } catch {
+    // What could not be started at first says more.
+  }
+  writeSync(2, `iree-compile-tuned: ${executable} cannot be run: ${messageOf(problem)}\n`);
+  process.exit(1);
 }

@@ -6,6 +6,7 @@ import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import {
   compileInjected,
+  hasDelivered,
   surveySeconds,
   injectedCommand,
   originalCompile,
@@ -53,6 +54,7 @@ export async function compile(
   let command: Command | undefined;
   // Whatever fails on our side, the build is the user's.
   const goOn = async (error: unknown): Promise<never> => {
+    if (hasDelivered()) return exitLike(SUCCESS);
     const stdin = takenStdin();
     tell(`${messageOf(error)}; this build goes on without tuning`, settings.log);
     if (settings.log !== undefined && error instanceof Error) writeLog(error.stack ?? '', settings.log);

@@ -1,8 +1,9 @@
 // Running the real compiler with an injection, and without it whenever anything goes wrong with it.
-import { statSync, writeSync } from 'node:fs';
+import { existsSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { applyInsertions } from 'mlir-parser-ts';
 import { STALL_SECONDS, whenHung } from '../system/stall.ts';
-import { exitLike, replaceProcess, runCompiler, type RunResult } from '../system/run.ts';
+import { exitLike, replaceProcess, replaceProcessFed, runCompiler, type RunResult } from '../system/run.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { mapDiagnostics } from '../inject/diagnostics.ts';
 import { specFlags } from '../inject/spec-flags.ts';
@@ -11,6 +12,7 @@ import { proveLanded } from '../inject/proof.ts';
 import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import type { Digest } from '../system/digest.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
 import type { Inspected } from './inspect.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -22,6 +24,7 @@ import { writeOnce } from './write-once.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { compileLimit } from './compile-limit.ts';
+import { canDeliver, deliverFile } from './deliver.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 
@@ -91,7 +94,11 @@ export async function runOriginal(
   env: Surroundings['env'],
 ): Promise<never> {
   if (stdin === undefined) return replaceProcess(executable, argv, env);
-  return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+  try {
+    return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+  } catch (error) {
+    return replaceProcessFed(executable, argv, stdin, env, error);
+  }
 }
 
 /**
@@ -206,7 +213,7 @@ export async function compileInjected(
   { deliver, onEnd, onLost, onFailure }: CompileHooks,
   workSeconds?: number,
 ): Promise<never> {
-  const { env, cacheDirectory } = surroundings;
+  const { env, cacheDirectory, settings } = surroundings;
   const { executable } = command.compiler;
   const { argv, route, stdin, mapMessages } = injected;
   const { stdin: ownStdin } = originalCompile(command, inspected);
@@ -244,20 +251,28 @@ export async function compileInjected(
     return exitLike(SUCCESS);
   }
   const before = outputState(command);
+  const held = heldOutput(command, cacheDirectory);
   const hung = whenHung({
     stallSeconds: STALL_SECONDS,
     workSeconds: workSeconds ?? compileLimit(surveySeconds(command, inspected, surroundings)),
   });
-  const result = await runCompiler(executable, withColours(argv, env), {
+  const own = held === null ? argv : withTrailingFlags(argv, ['-o', held]);
+  const result = await runCompiler(executable, withColours(own, env), {
     env,
     stdin,
     capture: true,
     limits: [hung],
   });
-  if (succeeded(result, command, before) || result.forwarded !== null) {
-    const isShown = show(result, mapMessages);
+  const isWritten =
+    held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
+  if (isWritten || result.forwarded !== null) {
+    const shown =
+      result.forwarded === null && held !== null && !deliverFile(held, command)
+        ? 'nothing'
+        : show(result, mapMessages);
     if (result.forwarded !== null) return exitLike(result);
     // The user has the outcome: whatever fails now, nothing is compiled again.
+    isDelivered = shown !== 'nothing';
     await attempt(async () => {
       const landed = await provenLanding(injected, command, decisions, surroundings);
       planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
@@ -266,9 +281,12 @@ export async function compileInjected(
       const files = isSettled ? injected.files : null;
       onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files });
     }, surroundings);
-    // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best.
-    if (!isShown && stdin === undefined) return replaceProcess(executable, argv, env);
-    if (!isShown) return exitLike(await runCompiler(executable, argv, { env, stdin, capture: false }));
+    // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best, but not behind a part of it.
+    if (shown === 'nothing') return runOriginal(executable, argv, stdin, env);
+    if (shown === 'a part') {
+      tell('the output could not be written to the end', settings.log);
+      return exitLike({ ...SUCCESS, code: 1 });
+    }
     return exitLike(result);
   }
 
@@ -292,6 +310,20 @@ export async function compileInjected(
     onEnd({ applied: false, landed: null, argv: command.argv, fallback, files: null });
   }, surroundings);
   return exitLike(original);
+}
+
+let isDelivered = false;
+
+/** Whether this build's outcome is where the user wants it. */
+export const hasDelivered = (): boolean => isDelivered;
+
+/**
+ * Where the output of a new plan is written until it is known to be whole: a compile that fails removes what it has begun, and with
+ * it the rights and links of what was there. Null where only the compiler itself can write the output.
+ */
+function heldOutput(command: Command, cacheDirectory: string): string | null {
+  const folder = canDeliver(command) ? makeScratchFolder(cacheDirectory, 'output') : null;
+  return folder && join(folder, 'output');
 }
 
 /** What the survey of an input has taken; undefined where nobody has looked. */
@@ -352,25 +384,26 @@ function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']
   return hasColours ? ['--color', ...argv] : argv;
 }
 
-/** @returns whether the whole output could be written */
-function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): boolean {
+/** @returns how much of the output could be written */
+function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): 'all' | 'a part' | 'nothing' {
   // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
-  const isWritten = writeAll(1, result.stdout);
+  const written = writeAll(1, result.stdout);
   writeAll(2, mapMessages === null ? result.stderr : Buffer.from(mapMessages(result.stderr.toString())));
-  return isWritten;
+  return written === result.stdout.length ? 'all' : written > 0 ? 'a part' : 'nothing';
 }
 
-/** Writes all bytes, blocking; false when they are not wanted or there is no room for them. */
-function writeAll(descriptor: number, bytes: Uint8Array): boolean {
-  for (let offset = 0; offset < bytes.length;) {
+/** Writes bytes, blocking, and gives how many: less than all when they are not wanted or there is no room for them. */
+function writeAll(descriptor: number, bytes: Uint8Array): number {
+  let written = 0;
+  while (written < bytes.length) {
     try {
-      offset += writeSync(descriptor, bytes, offset);
+      written += writeSync(descriptor, bytes, written);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return false;
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') break;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
     }
   }
-  return true;
+  return written;
 }
 
 function allLanded(landed: readonly (boolean | null)[] | null): boolean | null {

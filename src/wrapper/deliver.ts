@@ -15,7 +15,7 @@ export async function deliveryOf(
   command: Command,
 ): Promise<() => boolean> {
   const module = await kept.find(compile);
-  return () => module !== null && canDeliver(command) && deliver(module, command);
+  return () => module !== null && canDeliver(command) && deliverFile(module, command);
 }
 
 /**
@@ -28,7 +28,8 @@ export function canDeliver({ arguments: { output, flags } }: Command): boolean {
   return status === undefined || status.isFile();
 }
 
-function deliver(module: string, { arguments: { output } }: Command): boolean {
+/** Writes a file as the output; false where that fails. */
+export function deliverFile(module: string, { arguments: { output } }: Command): boolean {
   if (output.kind !== 'file') return false;
   try {
     // As the compiler does: into what is there, or a new file with the rights of one.

@@ -299,3 +299,30 @@ describe('becoming the compiler', () => {
     });
   });
 });
+
+describe('what was read from stdin', () => {
+  const become = (executable: string) => {
+    const script = join(directory, 'fed.ts');
+    writeFileSync(
+      script,
+      `import { replaceProcessFed } from ${JSON.stringify(join(root, 'src/system/run.ts'))};
+      replaceProcessFed(${JSON.stringify(executable)}, [], Buffer.from('what was read'), process.env, new Error('spawn EMFILE'));`,
+    );
+    return spawnSync(process.execPath, ['--conditions=source', script], {
+      input: 'the rest',
+      encoding: 'utf8',
+    });
+  };
+
+  test('is there for the program that this process becomes where no child can be started', () => {
+    expect(become('/bin/cat')).toMatchObject({ status: 0, stdout: 'what was read', stderr: '' });
+  });
+
+  test('is never lost without a word', () => {
+    expect(become('/nowhere/iree-compile')).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: 'iree-compile-tuned: /nowhere/iree-compile cannot be run: spawn EMFILE\n',
+    });
+  });
+});

@@ -42,9 +42,10 @@ test(
         timeout: 50_000,
       });
       expect({ status, stdout }).toEqual({ status: 0, stdout: 'done\n' });
-      return readFileSync(join(folder, 'ran'), 'utf8');
+      // Where its output is held back has another name each time.
+      return readFileSync(join(folder, 'ran'), 'utf8').replaceAll(/ -o cache\S+/g, ' -o held');
     };
-    const tried = '--spec in.mlir -o out.vmfb\n';
+    const tried = '--spec in.mlir -o out.vmfb -o held\n';
     const original = 'in.mlir -o out.vmfb\n';
     expect(build()).toBe(tried + original);
     // The compiler blames nobody. The plan is not tried again.
@@ -55,6 +56,6 @@ test(
 
 test('what a survey takes says how long a compile may work, and a short one says little', () => {
   expect(compileLimit(0.2)).toBe(300);
-  expect(compileLimit(100)).toBe(6000);
-  expect(compileLimit(undefined)).toBeGreaterThan(compileLimit(0.2));
+  expect(compileLimit(100)).toBe(60_000);
+  expect(compileLimit(undefined)).toBe(Infinity);
 });

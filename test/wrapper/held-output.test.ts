@@ -1,0 +1,55 @@
+// The output of a new plan is the user's only when it is whole.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { program } from '../compiler/support.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
+
+/** Builds with a plan whose compile does this, in a folder whose output is a link. @param deed knows the output as `$out` */
+function build(deed: string, output = 'link.vmfb') {
+  const folder = temporaryDirectory();
+  const executable = program(
+    join(folder, 'iree-compile'),
+    `for a; do case $before in -o) out=$a ;; esac; before=$a; done
+     case $* in *--spec*) ${deed} ;; *) printf original >"$out" ;; esac`,
+  );
+  writeFileSync(join(folder, 'target.vmfb'), 'before');
+  chmodSync(join(folder, 'target.vmfb'), 0o640);
+  symlinkSync('target.vmfb', join(folder, 'link.vmfb'));
+  writeFileSync(
+    join(folder, 'build.ts'),
+    `import { compileInjected } from ${JSON.stringify(join(root, 'src/wrapper/compile.ts'))};
+    const argv = ['in.mlir', '-o', ${JSON.stringify(output)}];
+    const args = {
+      informational: false, unclear: null, flags: [],
+      input: { kind: 'file', path: 'in.mlir', index: 0 }, output: { kind: 'file', path: argv[2] },
+    };
+    const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
+    await compileInjected(
+      { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+      command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
+      { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0 }, root: '' },
+      { deliver: () => false, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
+    );`,
+  );
+  const { status } = spawnSync(process.execPath, ['--conditions=source', 'build.ts'], { cwd: folder });
+  const path = join(folder, 'target.vmfb');
+  return {
+    status,
+    text: readFileSync(path, 'utf8'),
+    mode: statSync(path).mode & 0o777,
+    isLink: lstatSync(join(folder, 'link.vmfb')).isSymbolicLink(),
+  };
+}
+
+test('it takes the place of what was there, with its rights and links', () => {
+  expect(build('printf tuned >"$out"')).toEqual({ status: 0, text: 'tuned', mode: 0o640, isLink: true });
+});
+
+test.each(['rm -f "$out"; exit 1', 'printf part >"$out"; kill -KILL $$', 'exit 0'])(
+  'where it fails (%s), the original finds everything as it was',
+  (deed) => {
+    expect(build(deed)).toEqual({ status: 0, text: 'original', mode: 0o640, isLink: true });
+  },
+);
