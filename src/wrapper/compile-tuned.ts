@@ -1,7 +1,7 @@
 // A compile that is looked at: from the command line to the real compiler in our place.
 import { locate } from 'mlir-parser-ts';
 import type { FoundCompiler } from '../compiler/index.ts';
-import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
+import { isInjected, leaveOut, type Decision, type Injected } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import {
@@ -20,12 +20,13 @@ import { canDeliver, deliveryOf } from './deliver.ts';
 import { flowOf } from './kept-modules.ts';
 import { takenStdin } from '../system/bytes.ts';
 import { exitLike } from '../system/run.ts';
-import { createDigest } from '../system/digest.ts';
+import { createDigest, type Digest } from '../system/digest.ts';
 import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
-import { decide } from './decide.ts';
+import { decide, type Decided } from './decide.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
+import { planCompile } from './plan.ts';
 import { knownTimes } from './program-times.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
@@ -172,15 +173,17 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     // The next build decides about what the compiler really makes of this input.
     await withSurvey(inspected, command, surroundings);
   };
-  const onFailure = (stderr: string | null) => {
-    tell('a tuned compile failed and was done again without tuning', settings.log);
+  const onFailure = async (stderr: string | null) => {
     if (store === null || settings.readonly || stderr === null) return;
     const written = { createdAt: new Date().toISOString(), createdBy: userName() };
-    for (const { record, configuration } of brokenDecisions(decisions, inspected.input.bytes, stderr)) {
-      const subject = record === null ? undefined : store.subject(record);
-      if (subject === undefined) continue;
+    const failsAlone = failingAlone(decided, stderr, digest);
+    for (const one of brokenDecisions(decisions, inspected.input.bytes, stderr)) {
+      const subject = one.record === null ? undefined : store.subject(one.record);
+      const said = subject === undefined ? null : await failsAlone(one);
+      if (subject === undefined || said === null) continue;
+      const reason = firstError(said);
       store.addMarks(subject, [
-        { configuration, kind: 'compile-error', reason: firstError(stderr), ...written },
+        { configuration: one.configuration, kind: 'compile-error', reason, ...written },
       ]);
     }
   };
@@ -188,6 +191,27 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const own = lock?.whole ? withoutTuning(surroundings) : surroundings;
   const hooks = { deliver: await deliveryOf(injected, kept, command), onEnd: report, onLost, onFailure };
   await compileInjected(injected, command, inspected, decisions, own, hooks);
+}
+
+/**
+ * What the compiler says of a program with the configuration of one operation alone, where it fails with that; null where it does not.
+ * @param stderr what it said with all of them, twice
+ */
+function failingAlone(
+  { decisions, inspected, command, surroundings }: Decided,
+  stderr: string,
+  digest: Digest,
+): (one: Injected) => Promise<string | null> {
+  return async (one) => {
+    const own = leaveOut(decisions, (key) => (key === one.tunable.key ? null : 'left out'));
+    if (own.filter(isInjected).length === decisions.filter(isInjected).length) return stderr;
+    const injection = planCompile(own, inspected, command, surroundings);
+    const alone = await injectedCommand(injection, command, inspected, own, surroundings, digest);
+    if (alone === null || injection.route === 'none') return null;
+    const { failsAgain } = await import('./blame.ts');
+    const seconds = compileLimit(surveySeconds(command, inspected, surroundings));
+    return failsAgain(alone, command.compiler.executable, surroundings, seconds);
+  };
 }
 
 /** What the same compile will be counted as next time: nothing is tuned twice. */

@@ -63,8 +63,8 @@ export interface CompileHooks {
   readonly onEnd: (ending: Ending) => void;
   /** A configuration was injected and did not land. */
   readonly onLost: () => Promise<void>;
-  /** The injection broke the compile; called with what the compiler said, null when it did not end by itself. */
-  readonly onFailure: (stderr: string | null) => void;
+  /** The injection broke the compile, twice; called with what the compiler said, null when it did not end by itself. */
+  readonly onFailure: (stderr: string | null) => Promise<void> | void;
 }
 
 /** How a compile ends that need not be run. */
@@ -252,10 +252,8 @@ export async function compileInjected(
   }
   const before = outputState(command);
   const held = heldOutput(command, cacheDirectory);
-  const hung = whenHung({
-    stallSeconds: STALL_SECONDS,
-    workSeconds: workSeconds ?? compileLimit(surveySeconds(command, inspected, surroundings)),
-  });
+  const limit = workSeconds ?? compileLimit(surveySeconds(command, inspected, surroundings));
+  const hung = whenHung({ stallSeconds: STALL_SECONDS, workSeconds: limit });
   const own = held === null ? argv : withTrailingFlags(argv, ['-o', held]);
   const result = await runCompiler(executable, withColours(own, env), {
     env,
@@ -296,12 +294,16 @@ export async function compileInjected(
     capture: false,
   });
   const isOurFault = original.code === 0;
-  // Whoever runs out of memory kills somebody: that says nothing about the configurations.
-  const wasKilled = result.signal === 'SIGKILL' && result.cut === null;
   if (isOurFault) {
-    if (!wasKilled) planMemory.remember(cacheDirectory, { identity, state: 'broken', landed: null });
-    await attempt(() => {
-      onFailure(result.code === null ? null : result.stderr.toString());
+    tell('a tuned compile failed and was done again without tuning', settings.log);
+    await attempt(async () => {
+      // The user has the output. Nothing of this is loaded on a hit.
+      const { failsAgain } = await import('./blame.ts');
+      const hasHung = result.cut === 'hung';
+      const said = hasHung ? null : await failsAgain(injected, executable, surroundings, limit);
+      if (!hasHung && said === null) return;
+      planMemory.remember(cacheDirectory, { identity, state: 'broken', landed: null });
+      await onFailure(said);
     }, surroundings);
   }
   const ours = result.cut === 'hung' ? 'the tuned compile hung' : 'the tuned compile failed';

@@ -41,7 +41,7 @@ describe('a compiler that misbehaves with what we inject', () => {
   test.each([
     ['crashes', 'kill -SEGV $$'],
     ['fails', "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1"],
-    ['fails for another reason', "echo 'error: no space left' >&2; exit 1"],
+    ['fails for another reason', "echo 'error: no such pass' >&2; exit 1"],
     ['ends well without an output', 'exit 0'],
     ['hangs', 'exec sleep 600'],
     ['hangs in a process that it has started', 'sleep 600; exit 0'],
@@ -70,9 +70,27 @@ describe('a compiler that misbehaves with what we inject', () => {
       else expect(record!.failure).toBeNull();
       expect((await statistics(place)).reasons.fallback).toEqual({ [reason]: 1 });
       await expectStockBuild(place, { ...env, IREE_TUNED_BUDGET: '0' });
-      expect(place.read('tempted').toString()).toBe('x\n');
+      // Once more to be sure that it fails for what it is told, but for what has hung.
+      expect(place.read('tempted').toString()).toBe(what.startsWith('hangs') ? 'x\n' : 'x\nx\n');
     },
   );
+
+  test.each([
+    ['once', '[ -e failed ] || { echo x >failed; echo "in.mlir:2:3: error: odd" >&2; exit 1; }'],
+    ['for want of room', 'echo "in.mlir:2:3: error: failed to write: No space left on device" >&2; exit 1'],
+    ['in its linker', 'echo "in.mlir:2:3: error: linker iree-lld ended with 9" >&2; exit 1'],
+  ])('and fails %s is run again without it, and blames nothing', async (_, deed) => {
+    const place = await recordedWorkplace();
+    const env = misbehavingCompiler(place, isInjected, deed);
+    const { code, explanation } = await place.explain(argv, { env });
+    expect({ code, reason: explanation.reason }).toEqual({ code: 0, reason: 'the tuned compile failed' });
+    const store = openSqliteStore(place.database);
+    expect(store.allRecords()).toMatchObject([{ failure: null }]);
+    store.close();
+    // What was wrong is put right.
+    const next = await place.explain(argv, {});
+    expect(next).toMatchObject({ code: 0, explanation: { route: 'spec', applied: true } });
+  });
 });
 
 test('a record of another device that breaks a compile is marked on that device', async () => {
