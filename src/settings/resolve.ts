@@ -74,6 +74,7 @@ export function resolveSettings(sources: Sources): Resolution {
     device: of('device', DEFINITIONS.device, 'local-task'),
     forDevice: of('for-device', DEFINITIONS['for-device'], undefined),
     trust: of('trust', DEFINITIONS.trust, 'device'),
+    require: of('require', DEFINITIONS.require, undefined),
     disabled: of('disable', DEFINITIONS.disable, false),
     readonly: of('readonly', DEFINITIONS.readonly, false),
     explain: of('explain', DEFINITIONS.explain, undefined),

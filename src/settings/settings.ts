@@ -20,6 +20,8 @@ export interface Settings {
   readonly forDevice: string | undefined;
   /** Whose records are used where nothing is measured: this device's, or those of its class too. */
   readonly trust: Trust;
+  /** What a build ends without, instead of doing without it; undefined for nothing. */
+  readonly require: Require | undefined;
   readonly disabled: boolean;
   readonly readonly: boolean;
   /** Where the explain JSON goes: a path, `-` for stderr. */
@@ -38,6 +40,8 @@ export interface Settings {
 }
 
 export type Trust = 'device' | 'class';
+/** That all that can be tuned has its configuration; that each was seen in the executables, too. */
+export type Require = 'tuned' | 'landed';
 export type OnMiss = 'tune' | 'default' | 'record';
 /** Ways to bring configurations to the compiler, the sooner the less of the compile is touched. */
 export const ROUTES = ['spec', 'preprocess', 'inline', 'substitute'] as const;
@@ -137,6 +141,7 @@ export const DEFINITIONS = {
   device: text('a device of the runtime, such as local-task'),
   'for-device': text('the name, the key or the class of a device that iree-tuned devices lists'),
   trust: oneOf<Trust>('device', 'class'),
+  require: oneOf<Require>('tuned', 'landed'),
   disable: onOrOff,
   readonly: onOrOff,
   explain: path('a path, or - for stderr'),

@@ -30,6 +30,7 @@ import { planCompile } from './plan.ts';
 import { knownTimes } from './program-times.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
+import { mayFallBack, refuse, whyNotTuned } from './required.ts';
 import { withSurvey } from './resolve.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Counts } from '../report/counting.ts';
@@ -56,6 +57,7 @@ export async function compile(
   // Whatever fails on our side, the build is the user's.
   const goOn = async (error: unknown): Promise<never> => {
     if (hasDelivered()) return exitLike(SUCCESS);
+    if (settings.require !== undefined) return refuse(messageOf(error), settings);
     const stdin = takenStdin();
     tell(`${messageOf(error)}; this build goes on without tuning`, settings.log);
     if (settings.log !== undefined && error instanceof Error) writeLog(error.stack ?? '', settings.log);
@@ -113,6 +115,8 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const { command, inspected, decisions, injection, verdict, forms, tuning } = decided;
   const { lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
+  const isFree = mayFallBack(settings, lock);
+  const whyNot = settings.require === undefined ? null : whyNotTuned(decisions);
   const handedOver = performance.now();
   // For who looks alone.
   const isTold = settings.explain !== undefined || settings.log !== undefined;
@@ -138,6 +142,11 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     const deliver = await deliveryOf(originalCompile(command, inspected), kept, command);
     if (deliver()) exitLike(SUCCESS);
   };
+  if (whyNot !== null) {
+    store?.close();
+    report({ applied: null, landed: null, argv: command.argv, fallback: whyNot, files: null });
+    return refuse(whyNot, settings);
+  }
   if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();
     report({ applied: null, landed: null, argv: command.argv, fallback: null, files: [] });
@@ -160,7 +169,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     store?.close();
     const fallback = 'no executable can be substituted';
     report({ applied: false, landed, argv: command.argv, fallback, files: null });
-    return deliverOriginal();
+    return isFree ? deliverOriginal() : refuse(fallback, settings);
   }
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
@@ -189,7 +198,13 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   };
   // What is locked was looked for in the executables when the lock file was made.
   const own = lock?.whole ? withoutTuning(surroundings) : surroundings;
-  const hooks = { deliver: await deliveryOf(injected, kept, command), onEnd: report, onLost, onFailure };
+  const hooks = {
+    mayFallBack: isFree,
+    deliver: await deliveryOf(injected, kept, command),
+    onEnd: report,
+    onLost,
+    onFailure,
+  };
   await compileInjected(injected, command, inspected, decisions, own, hooks);
 }
 

@@ -19,6 +19,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
+import { refuse } from './required.ts';
 import { substituteFiles } from './substitutes.ts';
 import { writeOnce } from './write-once.ts';
 import { tidyUp } from '../system/tidy.ts';
@@ -57,6 +58,8 @@ export interface Ending {
 
 /** What a compile with an injection takes and tells. */
 export interface CompileHooks {
+  /** Whether the original may be compiled instead. */
+  readonly mayFallBack: boolean;
   /** Puts the outcome where it belongs, where this build has it already. */
   readonly deliver: () => boolean;
   /** It is clear how it ends. */
@@ -210,7 +213,7 @@ export async function compileInjected(
   inspected: Inspected,
   decisions: readonly Decision[],
   surroundings: Surroundings,
-  { deliver, onEnd, onLost, onFailure }: CompileHooks,
+  { mayFallBack, deliver, onEnd, onLost, onFailure }: CompileHooks,
   workSeconds?: number,
 ): Promise<never> {
   const { env, cacheDirectory, settings } = surroundings;
@@ -220,16 +223,18 @@ export async function compileInjected(
   const identity = planIdentity(command, inspected.input.digest, decisions, route);
   const known = planMemory.recall(cacheDirectory, identity);
   if (known?.state === 'broken') {
-    onEnd({
-      applied: false,
-      landed: null,
-      argv: command.argv,
-      fallback: 'these configurations broke this compile before',
-      files: null,
-    });
+    const fallback = 'these configurations broke this compile before';
+    onEnd({ applied: false, landed: null, argv: command.argv, fallback, files: null });
+    if (!mayFallBack) return refuse(fallback, settings);
     return runOriginal(executable, command.argv, ownStdin, env);
   }
-  if (known !== null) {
+  const isInjecting = decisions.some(isInjected);
+  /** Whether it is delivered only where all of it is seen in the executables. */
+  const isSeenFirst = settings.require === 'landed' && isInjecting;
+  // What was compiled while nobody looked is looked at by whoever may.
+  const isUnseen = known?.landed === null && isInjecting && mayLook(settings);
+  if (known !== null && !isUnseen) {
+    if (isSeenFirst && allLanded(known.landed) === false) return refuse(LOST, settings);
     const capture = mapMessages !== null;
     const files = stdin === undefined && !capture ? injected.files : null;
     onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files });
@@ -243,7 +248,7 @@ export async function compileInjected(
 
   // Whoever was killed while proving it left a folder.
   tidyUp(cacheDirectory);
-  if (!decisions.some(isInjected) && deliver()) {
+  if (!isInjecting && deliver()) {
     // It was compiled and run in its forms before.
     const landed = decisions.map(() => null);
     planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
@@ -264,6 +269,15 @@ export async function compileInjected(
   const isWritten =
     held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
   if (isWritten || result.forwarded !== null) {
+    const prove = async () => {
+      const landed = await provenLanding(injected, command, decisions, surroundings);
+      planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
+      if (allLanded(landed) === false) await onLost();
+      return landed;
+    };
+    const seen = result.forwarded === null && isSeenFirst ? await prove() : undefined;
+    if (seen !== undefined && allLanded(seen) !== true)
+      return refuse(seen === null ? UNSEEN : LOST, settings);
     const shown =
       result.forwarded === null && held !== null && !deliverFile(held, command)
         ? 'nothing'
@@ -272,9 +286,7 @@ export async function compileInjected(
     // The user has the outcome: whatever fails now, nothing is compiled again.
     isDelivered = shown !== 'nothing';
     await attempt(async () => {
-      const landed = await provenLanding(injected, command, decisions, surroundings);
-      planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
-      if (allLanded(landed) === false) await onLost();
+      const landed = seen ?? (await prove());
       const isSettled = stdin === undefined && mapMessages === null && allLanded(landed) !== false;
       const files = isSettled ? injected.files : null;
       onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files });
@@ -288,7 +300,10 @@ export async function compileInjected(
     return exitLike(result);
   }
 
-  const original = await runCompiler(executable, command.argv, {
+  // What nobody may have is not written where he looks for it.
+  const originalArgv =
+    mayFallBack || held === null ? command.argv : withTrailingFlags(command.argv, ['-o', held]);
+  const original = await runCompiler(executable, originalArgv, {
     env,
     stdin: ownStdin,
     capture: false,
@@ -311,8 +326,12 @@ export async function compileInjected(
   await attempt(() => {
     onEnd({ applied: false, landed: null, argv: command.argv, fallback, files: null });
   }, surroundings);
+  if (isOurFault && !mayFallBack) return refuse(ours, settings);
   return exitLike(original);
 }
+
+const LOST = 'a configuration was not seen in the executables';
+const UNSEEN = 'nobody could look whether configurations are in the executables';
 
 let isDelivered = false;
 
@@ -344,6 +363,10 @@ export async function attempt(
   }
 }
 
+/** The proof is part of tuning: where none is wanted, nobody looks, unless somebody insists on it. */
+const mayLook = ({ budgetSeconds, require }: Surroundings['settings']): boolean =>
+  budgetSeconds > 0 || require === 'landed';
+
 /** For each decision whether its configuration landed, found out once per plan; null when nobody looked. */
 function provenLanding(
   { forExecutables, route }: InjectedCommand,
@@ -351,8 +374,7 @@ function provenLanding(
   decisions: readonly Decision[],
   { env, cacheDirectory, settings }: Surroundings,
 ): Promise<readonly (boolean | null)[] | null> {
-  // The proof is part of tuning: where none is wanted, nobody looks.
-  if (settings.budgetSeconds === 0) return Promise.resolve(null);
+  if (!mayLook(settings)) return Promise.resolve(null);
   if (!decisions.some(isInjected)) return Promise.resolve(decisions.map(() => null));
   return proveLanded(command.compiler.executable, forExecutables, decisions, route, { env, cacheDirectory });
 }

@@ -31,7 +31,7 @@ test(
       { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
       command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0 }, root: '' },
-      { deliver: () => false, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
+      { mayFallBack: true, deliver: () => false, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
       1,
     );`,
     );

@@ -30,7 +30,7 @@ function build(deed: string, output = 'link.vmfb') {
       { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
       command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0 }, root: '' },
-      { deliver: () => false, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
+      { mayFallBack: true, deliver: () => false, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
     );`,
   );
   const { status } = spawnSync(process.execPath, ['--conditions=source', 'build.ts'], { cwd: folder });
