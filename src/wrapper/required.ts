@@ -10,7 +10,7 @@ export const UNTUNED_EXIT_CODE = 86;
 
 /** Whether a build may be done without its configurations: not where somebody asks for them, or they are locked for good. */
 export const mayFallBack = ({ require, frozen }: Settings, lock: LockedBuild | null): boolean =>
-  require === undefined && !(frozen && lock?.whole != null);
+  require === undefined && !(frozen && lock !== null && lock.whole !== null);
 
 /** Why a build is not tuned whatever happens to it later; null where it is. */
 export function whyNotTuned(decisions: readonly Decision[]): string | null {

@@ -9,10 +9,10 @@ const failing = "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1";
 
 test.each(['tuned', 'landed'])('require=%s is content with what has its configurations', async (require) => {
   const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: require });
-  for (const _ of ['new', 'known']) {
+  for (const state of ['new', 'known']) {
     if (place.has('out.vmfb')) place.remove('out.vmfb');
     expect(await place.compile(argv)).toMatchObject({ code: 0, stderr: '' });
-    expect(place.has('out.vmfb')).toBe(true);
+    expect([state, place.has('out.vmfb')]).toEqual([state, true]);
   }
   const { explanation } = await place.explain(argv);
   expect(explanation.applied).toBe(require === 'landed' ? true : null);
