@@ -1,6 +1,7 @@
 // From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
 import { statSync } from 'node:fs';
 import { isBytecode } from 'mlir-parser-ts';
+import { backendNamed } from '../backend/index.ts';
 import { candidateFlags, userTuningFlag } from '../compiler/flag-roles.ts';
 import { hasFlag, lastValue, type Command, type CompilerArguments } from '../compiler/index.ts';
 import { skipped, type Decision } from '../decision/decision.ts';
@@ -47,8 +48,14 @@ export async function inspect(
   command: Command,
   surroundings: Surroundings,
 ): Promise<Inspected | PassThrough> {
+  const reason = whyUntouched(command.arguments);
+  if (reason !== null) return unread(reason);
+  const site = await describeSite(command, surroundings);
+  // For code that nobody can tune nothing is read, and nobody is waited for.
+  if (!('noSite' in site) && backendNamed(site.target.key) === undefined)
+    return unread(`no tuner for backend ${site.target.target.backend} yet`);
   const input = await inspectInput(command, surroundings);
-  return 'pass' in input ? input : inspectedAt(await describeSite(command, surroundings), input);
+  return 'pass' in input ? input : inspectedAt(site, input);
 }
 
 /** An input with what it is compiled for, or why the command is to be passed on without that. */

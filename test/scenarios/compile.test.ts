@@ -326,3 +326,15 @@ describe('operations that are left alone', () => {
     expect(place.has('data/tuning.db')).toBe(false);
   });
 });
+
+test('for a target that nobody can tune nothing is read and nobody is waited for', async () => {
+  const place = new Workplace();
+  place.write('in.mlir', oddMatmul);
+  const flags = ['--iree-hal-target-device=cuda', 'in.mlir', '-o', 'out.vmfb'];
+  const { code, explanation } = await place.explain(flags);
+  expect(code).toBe(0);
+  expect(explanation).toMatchObject({ reason: 'no tuner for backend cuda yet', operations: [] });
+  expect([place.has('cache/surveys'), place.has('data')]).toEqual([false, false]);
+  expect((await place.stock([...flags.slice(0, -1), 'stock.vmfb'])).code).toBe(0);
+  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
+});
