@@ -8,6 +8,7 @@ import { NODE_CODE, pathIn } from '../system/cache.ts';
 import { readProcess } from '../system/undecoded.ts';
 import { become } from '../system/become.ts';
 import type * as Run from '../system/run.ts';
+import { fetchOutput } from '../wrapper/outputs.ts';
 import { recallRun } from '../wrapper/replay.ts';
 import { RecursionError } from '../system/recursion.ts';
 import { noteCounts } from '../report/counting.ts';
@@ -35,6 +36,13 @@ export async function main(): Promise<never> {
     const known = problems.length > 0 ? null : await recallRun(argv, executable, surroundings);
     if (known !== null) {
       noteCounts(cacheDirectory, known.counts);
+      const { output } = known;
+      if (
+        output !== undefined &&
+        settings.outputs &&
+        fetchOutput(cacheDirectory, output.identity, output.path)
+      )
+        process.exit(0);
       return await replaceProcess(executable, known.argv, env);
     }
     // Its code is kept as the engine has compiled it.

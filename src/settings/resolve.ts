@@ -80,6 +80,7 @@ export function resolveSettings(sources: Sources): Resolution {
     explain: of('explain', DEFINITIONS.explain, undefined),
     log: of('log', DEFINITIONS.log, undefined),
     cache: of('cache', DEFINITIONS.cache, defaults.cache),
+    outputs: of('outputs', DEFINITIONS.outputs, true),
     lock: of('lock', DEFINITIONS.lock, defaults.lock),
     frozen: of('frozen', DEFINITIONS.frozen, false),
     team: of('team', DEFINITIONS.team, undefined),

@@ -29,6 +29,8 @@ export interface Settings {
   readonly log: string | undefined;
   /** The folder of everything that can be made again. It need not exist. */
   readonly cache: string;
+  /** Whether outputs are kept in that folder. */
+  readonly outputs: boolean;
   /** The lock file: one that was found, or one that somebody names, which need not be there; undefined for none. */
   readonly lock: string | undefined;
   /** Nothing is decided but by the lock file. */
@@ -147,6 +149,7 @@ export const DEFINITIONS = {
   explain: path('a path, or - for stderr'),
   log: path('the path of a file'),
   cache: path('the path of a folder'),
+  outputs: onOrOff,
   lock: path('the path of a lock file'),
   frozen: onOrOff,
   team: teamAddress,

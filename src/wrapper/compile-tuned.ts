@@ -9,6 +9,7 @@ import {
   hasDelivered,
   surveySeconds,
   injectedCommand,
+  NOT_APPLIED,
   originalCompile,
   runOriginal,
   SUCCESS,
@@ -134,7 +135,11 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
         planIdentity(command, inspected.input.digest, decisions, injection.route),
       ),
     ];
-    const run = { argv: ending.argv, counts: countsOfRepeat(decisions, injection, ending) };
+    const { output } = command.arguments;
+    const kept = ending.output !== null &&
+      output.kind === 'file' && { identity: ending.output, path: output.path };
+    const counts = countsOfRepeat(decisions, injection, ending);
+    const run = { argv: ending.argv, counts, ...(kept && { output: kept }) };
     const files = [...memories, ...decided.files, ...ending.files];
     rememberRun(run, asked, input, decided.before, files, given, decided.until);
   };
@@ -144,12 +149,12 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   };
   if (whyNot !== null) {
     store?.close();
-    report({ applied: null, landed: null, argv: command.argv, fallback: whyNot, files: null });
+    report({ ...NOT_APPLIED, applied: null, argv: command.argv, fallback: whyNot });
     return refuse(whyNot, settings);
   }
   if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();
-    report({ applied: null, landed: null, argv: command.argv, fallback: null, files: [] });
+    report({ ...NOT_APPLIED, applied: null, argv: command.argv, fallback: null, files: [] });
     return deliverOriginal();
   }
   const digest = await createDigest();
@@ -168,7 +173,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
     store?.close();
     const fallback = 'no executable can be substituted';
-    report({ applied: false, landed, argv: command.argv, fallback, files: null });
+    report({ ...NOT_APPLIED, landed, argv: command.argv, fallback });
     return isFree ? deliverOriginal() : refuse(fallback, settings);
   }
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
@@ -200,7 +205,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const own = lock?.whole ? withoutTuning(surroundings) : surroundings;
   const hooks = {
     mayFallBack: isFree,
-    deliver: await deliveryOf(injected, kept, command),
+    module: await kept.find(injected),
     onEnd: report,
     onLost,
     onFailure,

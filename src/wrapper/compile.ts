@@ -18,6 +18,7 @@ import { flowOf, type KeptModules } from './kept-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
+import { fetchOutput, keepOutput } from './outputs.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { refuse } from './required.ts';
 import { substituteFiles } from './substitutes.ts';
@@ -51,6 +52,10 @@ export interface Ending {
   /** Set when the compile was done without the injection after all. */
   readonly fallback: string | null;
   /**
+   * By what the output is kept; null where it is not.
+   */
+  readonly output: string | null;
+  /**
    * The files of ours that were used, when the same command is sure to be run in the same way again; null otherwise.
    */
   readonly files: readonly string[] | null;
@@ -60,8 +65,8 @@ export interface Ending {
 export interface CompileHooks {
   /** Whether the original may be compiled instead. */
   readonly mayFallBack: boolean;
-  /** Puts the outcome where it belongs, where this build has it already. */
-  readonly deliver: () => boolean;
+  /** Path of the outcome, where this build has it already. */
+  readonly module: string | null;
   /** It is clear how it ends. */
   readonly onEnd: (ending: Ending) => void;
   /** A configuration was injected and did not land. */
@@ -213,7 +218,7 @@ export async function compileInjected(
   inspected: Inspected,
   decisions: readonly Decision[],
   surroundings: Surroundings,
-  { mayFallBack, deliver, onEnd, onLost, onFailure }: CompileHooks,
+  { mayFallBack, module, onEnd, onLost, onFailure }: CompileHooks,
   workSeconds?: number,
 ): Promise<never> {
   const { env, cacheDirectory, settings } = surroundings;
@@ -222,9 +227,19 @@ export async function compileInjected(
   const { stdin: ownStdin } = originalCompile(command, inspected);
   const identity = planIdentity(command, inspected.input.digest, decisions, route);
   const known = planMemory.recall(cacheDirectory, identity);
+  // Messages and the program's locations have the input's name.
+  const outputIdentity = JSON.stringify([identity, command.arguments.input]);
+  const mayKeep = settings.outputs && canDeliver(command) && !readsObjects(inspected.input.bytes);
+  /** Puts what is there where the user wants it, and keeps it for the next time. */
+  const deliver = (): Pick<Ending, 'output'> | null => {
+    if (mayKeep && fetchOutput(cacheDirectory, outputIdentity, outputPath(command)))
+      return { output: outputIdentity };
+    if (module === null || !canDeliver(command) || !deliverFile(module, command)) return null;
+    return { output: mayKeep && keepOutput(cacheDirectory, outputIdentity, module) ? outputIdentity : null };
+  };
   if (known?.state === 'broken') {
     const fallback = 'these configurations broke this compile before';
-    onEnd({ applied: false, landed: null, argv: command.argv, fallback, files: null });
+    onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
     if (!mayFallBack) return refuse(fallback, settings);
     return runOriginal(executable, command.argv, ownStdin, env);
   }
@@ -237,8 +252,10 @@ export async function compileInjected(
     if (isSeenFirst && allLanded(known.landed) === false) return refuse(LOST, settings);
     const capture = mapMessages !== null;
     const files = stdin === undefined && !capture ? injected.files : null;
-    onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files });
-    if (deliver()) return exitLike(SUCCESS);
+    const delivered = deliver();
+    const { output } = delivered ?? NOT_APPLIED;
+    onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files, output });
+    if (delivered !== null) return exitLike(SUCCESS);
     if (stdin === undefined && !capture) return replaceProcess(executable, argv, env);
     const shown = capture ? withColours(argv, env) : argv;
     const result = await runCompiler(executable, shown, { env, stdin, capture });
@@ -248,11 +265,12 @@ export async function compileInjected(
 
   // Whoever was killed while proving it left a folder.
   tidyUp(cacheDirectory);
-  if (!isInjecting && deliver()) {
-    // It was compiled and run in its forms before.
+  // It was compiled and run in its forms before.
+  const formed = isInjecting ? null : deliver();
+  if (formed !== null) {
     const landed = decisions.map(() => null);
     planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
-    onEnd({ applied: null, landed, argv, fallback: null, files: injected.files });
+    onEnd({ applied: null, landed, argv, fallback: null, files: injected.files, ...formed });
     return exitLike(SUCCESS);
   }
   const before = outputState(command);
@@ -289,7 +307,10 @@ export async function compileInjected(
       const landed = seen ?? (await prove());
       const isSettled = stdin === undefined && mapMessages === null && allLanded(landed) !== false;
       const files = isSettled ? injected.files : null;
-      onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files });
+      const isSilent = result.stdout.length === 0 && result.stderr.length === 0;
+      const isKept = mayKeep && isSilent && held !== null && keepOutput(cacheDirectory, outputIdentity, held);
+      const output = isKept ? outputIdentity : null;
+      onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files, output });
     }, surroundings);
     // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best, but not behind a part of it.
     if (shown === 'nothing') return runOriginal(executable, argv, stdin, env);
@@ -324,11 +345,22 @@ export async function compileInjected(
   const ours = result.cut === 'hung' ? 'the tuned compile hung' : 'the tuned compile failed';
   const fallback = isOurFault ? ours : 'the input does not compile';
   await attempt(() => {
-    onEnd({ applied: false, landed: null, argv: command.argv, fallback, files: null });
+    onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
   }, surroundings);
   if (isOurFault && !mayFallBack) return refuse(ours, settings);
   return exitLike(original);
 }
+
+/** Of a compile that was done without its injection. */
+export const NOT_APPLIED = { applied: false, landed: null, files: null, output: null };
+
+/** Of a command whose output is a file. */
+const outputPath = ({ arguments: { output } }: Command): string =>
+  output.kind === 'file' ? output.path : '';
+
+/** Whether a program is linked with objects in files that nobody looks at. */
+const readsObjects = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('hal.executable.object');
 
 const LOST = 'a configuration was not seen in the executables';
 const UNSEEN = 'nobody could look whether configurations are in the executables';

@@ -17,6 +17,8 @@ export interface Run {
   /** The real compiler's arguments. */
   readonly argv: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
+  /** Its output, where that is kept: by what, and where the user wants it. */
+  readonly output?: { readonly identity: string; readonly path: string };
 }
 
 interface Replay extends Run {
@@ -140,12 +142,13 @@ function contentIdentity(path: string): string | null {
 }
 
 function isReplay(value: unknown): value is Replay {
-  const { identity, input, digest, features, files, argv, counts, until } = (value ?? {}) as Partial<
+  const { identity, input, digest, features, files, argv, counts, until, output } = (value ?? {}) as Partial<
     Record<keyof Replay, unknown>
   >;
   return (
     [identity, input, digest, features].every((text) => typeof text === 'string') &&
     (until === undefined || typeof until === 'number') &&
+    (output === undefined || isKeptOutput(output)) &&
     Array.isArray(argv) &&
     argv.every((argument) => typeof argument === 'string') &&
     Array.isArray(files) &&
@@ -159,4 +162,9 @@ function isReplay(value: unknown): value is Replay {
     counts !== null &&
     Object.values(counts).every((count) => typeof count === 'number')
   );
+}
+
+function isKeptOutput(value: unknown): value is NonNullable<Run['output']> {
+  const { identity, path } = (value ?? {}) as Partial<Record<'identity' | 'path', unknown>>;
+  return typeof identity === 'string' && typeof path === 'string';
 }

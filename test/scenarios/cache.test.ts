@@ -38,6 +38,8 @@ test('everything that a build leaves there has its place in the list', async () 
       'target-*.json',
       'plans/plan-*.json',
       'replays/replay-*.json',
+      'outputs/output-*.bin',
+      'outputs/output-*.json',
       'surveys/survey-*.json',
       'specs/*.mlir',
       'nodes/*',

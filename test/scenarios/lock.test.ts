@@ -98,7 +98,7 @@ describe(
 
       const place = elsewhere(origin, env);
       const watched = place.watchedTools(executable);
-      const own = { IREE_TUNED_COMPILER: watched.compiler };
+      const own = { IREE_TUNED_COMPILER: watched.compiler, IREE_TUNED_OUTPUTS: 'off' };
       const first = await place.explain(argv, { env: own });
       expect(first).toMatchObject({ code: 0, stderr: '' });
       expect(place.read('out.vmfb').equals(module)).toBe(true);

@@ -54,6 +54,8 @@ describe('settings', () => {
       device: 'local-task',
       forDevice: undefined,
       trust: 'device',
+      require: undefined,
+      outputs: true,
       disabled: false,
       readonly: false,
       explain: undefined,
@@ -159,7 +161,7 @@ describe('a settings file', () => {
   test.each([
     [
       '{"budgte": 5}',
-      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, for-device, trust, require, disable, readonly, explain, log, cache, lock, frozen, team, team-timeout, trusted-projects',
+      ':1:2: "budgte" is unknown: the keys are db, compiler, on-miss, budget, inject, dim, device, for-device, trust, require, disable, readonly, explain, log, cache, outputs, lock, frozen, team, team-timeout, trusted-projects',
     ],
     ['{\n  "budget": "5"}', ':2:3: "budget": "5": it takes a number of seconds, 0 for no tuning'],
     ['{"budget": -5}', ':1:2: "budget": -5: it takes a number of seconds, 0 for no tuning'],

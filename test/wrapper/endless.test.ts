@@ -30,8 +30,8 @@ test(
     await compileInjected(
       { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
       command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
-      { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0 }, root: '' },
-      { mayFallBack: true, deliver: () => false, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
+      { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
+      { mayFallBack: true, module: null, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
       1,
     );`,
     );

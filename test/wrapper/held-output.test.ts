@@ -29,8 +29,8 @@ function build(deed: string, output = 'link.vmfb') {
     await compileInjected(
       { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
       command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
-      { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0 }, root: '' },
-      { mayFallBack: true, deliver: () => false, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
+      { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
+      { mayFallBack: true, module: null, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
     );`,
   );
   const { status } = spawnSync(process.execPath, ['--conditions=source', 'build.ts'], { cwd: folder });

@@ -1,0 +1,94 @@
+// Outputs that are kept: the same build again runs no compiler.
+import { chmodSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { argv, misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
+import { oddMatmul, type Workplace } from './support.ts';
+
+/** A place whose compiler notes that it was run for an output of the user's. */
+async function noted(deed = 'true') {
+  const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
+  const env = misbehavingCompiler(
+    place,
+    '*',
+    `case "$*" in *--compile-to*) ;; *in.mlir*|*again.mlir*) echo x >>ran; ${deed};; esac`,
+  );
+  return { place, env };
+}
+
+/** How often it was since this was last asked. */
+function runs(place: Workplace): number {
+  if (!place.has('ran')) return 0;
+  const lines = place.read('ran').toString().trim().split('\n').length;
+  place.remove('ran');
+  return lines;
+}
+
+const outputs = (place: Workplace) =>
+  readdirSync(place.path('cache/outputs')).filter((name) => name.endsWith('.bin'));
+
+test('the same build again gives the same bytes without the compiler, also elsewhere', async () => {
+  const { place, env } = await noted();
+  expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(runs(place)).toBe(1);
+  const bytes = place.read('out.vmfb');
+  // Where the output is a link to a file with rights of its own, it stays that.
+  place.remove('out.vmfb');
+  place.write('target.vmfb', 'before');
+  chmodSync(place.path('target.vmfb'), 0o640);
+  symlinkSync('target.vmfb', place.path('out.vmfb'));
+  for (const output of ['out.vmfb', 'out.vmfb', 'other.vmfb', 'other.vmfb']) {
+    const again = [...argv.slice(0, -1), output];
+    expect(await place.compile(again, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(place.read(output).equals(bytes)).toBe(true);
+  }
+  expect(place.read('target.vmfb').equals(bytes)).toBe(true);
+  expect(runs(place)).toBe(0);
+  expect(outputs(place)).toHaveLength(1);
+});
+
+test('another input, other flags or another name of the input is another build', async () => {
+  const { place, env } = await noted();
+  await place.compile(argv, { env });
+  expect(runs(place)).toBe(1);
+  place.write('in.mlir', `// a comment\n${oddMatmul}`);
+  await place.compile(argv, { env });
+  expect(runs(place)).toBe(1);
+  await place.compile(['--iree-opt-level=O2', ...argv], { env });
+  expect(runs(place)).toBe(1);
+  place.write('again.mlir', oddMatmul);
+  await place.compile(
+    argv.map((one) => (one === 'in.mlir' ? 'again.mlir' : one)),
+    { env },
+  );
+  expect(runs(place)).toBe(1);
+});
+
+test('one that is damaged is compiled again, and so is all where nobody wants them kept', async () => {
+  const { place, env } = await noted();
+  await place.compile(argv, { env });
+  const bytes = place.read('out.vmfb');
+  const [name] = outputs(place);
+  const damaged = Buffer.from(bytes);
+  damaged[100]! ^= 1;
+  for (const content of [damaged, bytes.subarray(0, 1000)]) {
+    writeFileSync(join(place.path('cache/outputs'), name!), content);
+    runs(place);
+    expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(place.read('out.vmfb').equals(bytes)).toBe(true);
+    expect(runs(place)).toBe(1);
+  }
+  const off = { ...env, IREE_TUNED_OUTPUTS: 'off' };
+  for (const build of [1, 2]) {
+    expect(await place.compile(argv, { env: off })).toMatchObject({ code: 0 });
+    expect([build, runs(place)]).toEqual([build, 1]);
+  }
+});
+
+test('what the compiler has said something about is not kept: it says it each time', async () => {
+  const { place, env } = await noted("echo 'a warning' >&2");
+  for (const build of [1, 2]) {
+    expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: 'a warning\n' });
+    expect([build, runs(place)]).toEqual([build, 1]);
+  }
+});
