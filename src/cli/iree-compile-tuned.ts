@@ -34,15 +34,13 @@ export async function main(): Promise<never> {
   try {
     const surroundings = { env, settings, root, cacheDirectory };
     const known = problems.length > 0 ? null : await recallRun(argv, executable, surroundings);
-    if (known !== null) {
+    const output = settings.outputs ? known?.output : undefined;
+    if (known !== null && output !== undefined && fetchOutput(cacheDirectory, output.identity, output.path)) {
       noteCounts(cacheDirectory, known.counts);
-      const { output } = known;
-      if (
-        output !== undefined &&
-        settings.outputs &&
-        fetchOutput(cacheDirectory, output.identity, output.path)
-      )
-        process.exit(0);
+      process.exit(0);
+    }
+    if (known !== null && known.output?.isAll !== true) {
+      noteCounts(cacheDirectory, known.counts);
       return await replaceProcess(executable, known.argv, env);
     }
     // Its code is kept as the engine has compiled it.

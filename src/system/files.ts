@@ -44,3 +44,21 @@ export function fileIdentity(path: string): string | null {
     return null;
   }
 }
+
+/** Writes that a clock cannot tell apart lie closer together than that, in milliseconds. */
+const SETTLED_MS = 2000;
+
+/**
+ * The same, and with the inode and the time of its last change of any kind, which nobody can set: as long as it is equal, so is the
+ * content. Null also for a file that was changed a moment ago: a second change could leave it equal.
+ */
+export function settledIdentity(path: string): string | null {
+  try {
+    const real = realpathSync(path);
+    const { size, mtimeNs, ctimeNs, ctimeMs, ino, dev } = statSync(real, { bigint: true });
+    if (Math.abs(Date.now() - Number(ctimeMs)) < SETTLED_MS) return null;
+    return `${real} ${size} ${mtimeNs} ${ctimeNs} ${dev} ${ino}`;
+  } catch {
+    return null;
+  }
+}

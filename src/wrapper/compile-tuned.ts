@@ -5,6 +5,7 @@ import { isInjected, leaveOut, type Decision, type Injected } from '../decision/
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import {
+  compileAsGiven,
   compileInjected,
   hasDelivered,
   surveySeconds,
@@ -17,7 +18,7 @@ import {
   attempt,
 } from './compile.ts';
 import { compileLimit } from './compile-limit.ts';
-import { canDeliver, deliveryOf } from './deliver.ts';
+import { canDeliver } from './deliver.ts';
 import { flowOf } from './kept-modules.ts';
 import { takenStdin } from '../system/bytes.ts';
 import { exitLike } from '../system/run.ts';
@@ -108,10 +109,10 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
 }
 
 /**
- * Decides, injects and compiles. Returns only when nothing is to be injected, and the program is yet to be compiled.
+ * Decides, injects and compiles. Never returns.
  * @param given as the user has set things, which is what a repeated command is known by
  */
-async function compileTuned(found: Inspected, asked: Command, given: Surroundings): Promise<void> {
+async function compileTuned(found: Inspected, asked: Command, given: Surroundings): Promise<never> {
   const decided = await decide(found, asked, given);
   const { command, inspected, decisions, injection, verdict, forms, tuning } = decided;
   const { lock, store, kept, surroundings } = decided;
@@ -136,17 +137,23 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
       ),
     ];
     const { output } = command.arguments;
-    const kept = ending.output !== null &&
-      output.kind === 'file' && { identity: ending.output, path: output.path };
+    const isKept = ending.output !== null && output.kind === 'file';
+    const own = isKept && { identity: ending.output, path: output.path, isAll: ending.isEdited === true };
     const counts = countsOfRepeat(decisions, injection, ending);
-    const run = { argv: ending.argv, counts, ...(kept && { output: kept }) };
+    const run = { argv: ending.argv, counts, ...(own && { output: own }) };
     const files = [...memories, ...decided.files, ...ending.files];
     rememberRun(run, asked, input, decided.before, files, given, decided.until);
   };
-  const deliverOriginal = async () => {
-    const deliver = await deliveryOf(originalCompile(command, inspected), kept, command);
-    if (deliver()) exitLike(SUCCESS);
-  };
+  const compileOriginal = async (ending: Omit<Ending, 'argv' | 'output'>) =>
+    compileAsGiven(
+      command,
+      inspected,
+      await kept.find(originalCompile(command, inspected)),
+      surroundings,
+      (output) => {
+        report({ ...ending, argv: command.argv, output });
+      },
+    );
   if (whyNot !== null) {
     store?.close();
     report({ ...NOT_APPLIED, applied: null, argv: command.argv, fallback: whyNot });
@@ -154,8 +161,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   }
   if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();
-    report({ ...NOT_APPLIED, applied: null, argv: command.argv, fallback: null, files: [] });
-    return deliverOriginal();
+    return compileOriginal({ ...NOT_APPLIED, applied: null, fallback: null, files: [] });
   }
   const digest = await createDigest();
   const injected = await injectedCommand(
@@ -173,8 +179,9 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
     store?.close();
     const fallback = 'no executable can be substituted';
+    if (isFree) return compileOriginal({ ...NOT_APPLIED, landed, fallback });
     report({ ...NOT_APPLIED, landed, argv: command.argv, fallback });
-    return isFree ? deliverOriginal() : refuse(fallback, settings);
+    return refuse(fallback, settings);
   }
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
@@ -210,7 +217,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     onLost,
     onFailure,
   };
-  await compileInjected(injected, command, inspected, decisions, own, hooks);
+  return compileInjected(injected, command, inspected, decisions, own, hooks);
 }
 
 /**

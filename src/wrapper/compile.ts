@@ -11,7 +11,7 @@ import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
-import type { Digest } from '../system/digest.ts';
+import { createDigest, type Digest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Inspected } from './inspect.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
@@ -27,7 +27,7 @@ import { tidyUp } from '../system/tidy.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { compileLimit } from './compile-limit.ts';
 import { canDeliver, deliverFile } from './deliver.ts';
-import { inputIdentity } from '../compiler/command-identity.ts';
+import { commandIdentity, inputIdentity } from '../compiler/command-identity.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 
 /** A command as it is really run. */
@@ -51,10 +51,10 @@ export interface Ending {
   readonly argv: readonly string[];
   /** Set when the compile was done without the injection after all. */
   readonly fallback: string | null;
-  /**
-   * By what the output is kept; null where it is not.
-   */
+  /** By what the output is kept; null where it is not. */
   readonly output: string | null;
+  /** Whether somebody has to change what the compiler says. */
+  readonly isEdited?: boolean;
   /**
    * The files of ours that were used, when the same command is sure to be run in the same way again; null otherwise.
    */
@@ -208,6 +208,45 @@ function commandWithout(
 }
 
 /**
+ * Compiles what nothing is injected into as the user gave it, or gives what is kept of the same compile. Never returns.
+ * @param module the outcome, where this build has it already
+ * @param onEnd is told by what the output is kept, just before this process ends or is replaced
+ */
+export async function compileAsGiven(
+  command: Command,
+  { input }: Inspected,
+  module: string | null,
+  { env, cacheDirectory, settings }: Surroundings,
+  onEnd: (output: string | null) => void,
+): Promise<never> {
+  const { executable } = command.compiler;
+  const { argv, stdin } = originalCompile(command, { input });
+  const identity = await digestOf([input.digest, ...commandIdentity(command), command.arguments.input]);
+  const mayKeep = settings.outputs && canDeliver(command) && !readsObjects(input.bytes);
+  const keep = (file: string) => (mayKeep && keepOutput(cacheDirectory, identity, file) ? identity : null);
+  const end = (output: string | null): never => {
+    isDelivered = true;
+    onEnd(output);
+    return exitLike(SUCCESS);
+  };
+  if (mayKeep && fetchOutput(cacheDirectory, identity, outputPath(command))) return end(identity);
+  if (module !== null && deliverFile(module, command)) return end(keep(module));
+  const held = mayKeep && stdin === undefined ? heldOutput(command, cacheDirectory) : null;
+  if (held !== null) {
+    const own = withColours(withTrailingFlags(argv, ['-o', held]), env);
+    const result = await runCompiler(executable, own, { env, capture: true });
+    if (result.forwarded !== null) return exitLike(result);
+    // What fails is done again where the user sees it; so does the compiler best say that there is no room.
+    if (result.code === 0 && existsSync(held) && deliverFile(held, command)) {
+      show(result, null);
+      return end(result.stdout.length + result.stderr.length === 0 ? keep(held) : null);
+    }
+  }
+  onEnd(null);
+  return runOriginal(executable, argv, stdin, env);
+}
+
+/**
  * Compiles with the injection. A plan that is proven replaces this process; a new one is run as a child, and when it
  * fails, the original command is run and only its output is seen. Never returns.
  * @param workSeconds how long a new plan may work; by default what is known of the input says it
@@ -228,13 +267,13 @@ export async function compileInjected(
   const identity = planIdentity(command, inspected.input.digest, decisions, route);
   const known = planMemory.recall(cacheDirectory, identity);
   // Messages and the program's locations have the input's name.
-  const outputIdentity = JSON.stringify([identity, command.arguments.input]);
+  const outputIdentity = await digestOf([identity, command.arguments.input]);
   const mayKeep = settings.outputs && canDeliver(command) && !readsObjects(inspected.input.bytes);
   /** Puts what is there where the user wants it, and keeps it for the next time. */
   const deliver = (): Pick<Ending, 'output'> | null => {
     if (mayKeep && fetchOutput(cacheDirectory, outputIdentity, outputPath(command)))
       return { output: outputIdentity };
-    if (module === null || !canDeliver(command) || !deliverFile(module, command)) return null;
+    if (module === null || !deliverFile(module, command)) return null;
     return { output: mayKeep && keepOutput(cacheDirectory, outputIdentity, module) ? outputIdentity : null };
   };
   if (known?.state === 'broken') {
@@ -251,10 +290,13 @@ export async function compileInjected(
   if (known !== null && !isUnseen) {
     if (isSeenFirst && allLanded(known.landed) === false) return refuse(LOST, settings);
     const capture = mapMessages !== null;
-    const files = stdin === undefined && !capture ? injected.files : null;
     const delivered = deliver();
     const { output } = delivered ?? NOT_APPLIED;
-    onEnd({ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files, output });
+    const files = stdin === undefined && (!capture || output !== null) ? injected.files : null;
+    onEnd({
+      ...{ applied: allLanded(known.landed), landed: known.landed, argv, fallback: null, files, output },
+      isEdited: capture,
+    });
     if (delivered !== null) return exitLike(SUCCESS);
     if (stdin === undefined && !capture) return replaceProcess(executable, argv, env);
     const shown = capture ? withColours(argv, env) : argv;
@@ -305,12 +347,13 @@ export async function compileInjected(
     isDelivered = shown !== 'nothing';
     await attempt(async () => {
       const landed = seen ?? (await prove());
-      const isSettled = stdin === undefined && mapMessages === null && allLanded(landed) !== false;
-      const files = isSettled ? injected.files : null;
-      const isSilent = result.stdout.length === 0 && result.stderr.length === 0;
+      const isSilent = result.stdout.length === 0 && shownOf(result, mapMessages).length === 0;
       const isKept = mayKeep && isSilent && held !== null && keepOutput(cacheDirectory, outputIdentity, held);
       const output = isKept ? outputIdentity : null;
-      onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files, output });
+      const isRepeatable = stdin === undefined && (mapMessages === null || isKept);
+      const files = isRepeatable && allLanded(landed) !== false ? injected.files : null;
+      const isEdited = mapMessages !== null;
+      onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files, output, isEdited });
     }, surroundings);
     // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best, but not behind a part of it.
     if (shown === 'nothing') return runOriginal(executable, argv, stdin, env);
@@ -357,6 +400,9 @@ export const NOT_APPLIED = { applied: false, landed: null, files: null, output: 
 /** Of a command whose output is a file. */
 const outputPath = ({ arguments: { output } }: Command): string =>
   output.kind === 'file' ? output.path : '';
+
+const digestOf = async (parts: readonly unknown[]): Promise<string> =>
+  (await createDigest())([Buffer.from(JSON.stringify(parts))]);
 
 /** Whether a program is linked with objects in files that nobody looks at. */
 const readsObjects = (bytes: Uint8Array): boolean =>
@@ -444,9 +490,13 @@ function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']
 function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): 'all' | 'a part' | 'nothing' {
   // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
   const written = writeAll(1, result.stdout);
-  writeAll(2, mapMessages === null ? result.stderr : Buffer.from(mapMessages(result.stderr.toString())));
+  writeAll(2, shownOf(result, mapMessages));
   return written === result.stdout.length ? 'all' : written > 0 ? 'a part' : 'nothing';
 }
+
+/** What the user sees of its messages. */
+const shownOf = ({ stderr }: RunResult, mapMessages: InjectedCommand['mapMessages']): Uint8Array =>
+  mapMessages === null ? stderr : Buffer.from(mapMessages(stderr.toString()));
 
 /** Writes bytes, blocking, and gives how many: less than all when they are not wanted or there is no room for them. */
 function writeAll(descriptor: number, bytes: Uint8Array): number {

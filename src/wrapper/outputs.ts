@@ -1,10 +1,10 @@
 // Outputs that are kept: the same compile again is a copy.
-import { copyFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { chmodSync, copyFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readBytes, writeSlices } from '../system/bytes.ts';
+import { readBytes } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
+import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
-import { shortHash } from '../system/hash.ts';
 import { memoryOf } from '../system/memory.ts';
 import { temporaryName } from '../system/scratch.ts';
 
@@ -16,12 +16,15 @@ interface OutputNote {
   readonly bytes: number;
   /** CRC-32 of the content. */
   readonly checksum: number;
+  /** What the file was when its content was read last; null where it could have changed without a trace. */
+  readonly settled: string | null;
 }
 
 const notes = memoryOf(OUTPUT_NOTES, isOutputNote);
 
+/** Beside its note, under the same name. */
 const fileOf = (cacheDirectory: string, identity: string) =>
-  pathIn(cacheDirectory, OUTPUTS, shortHash(notes.pathOf('', identity)));
+  notes.pathOf(cacheDirectory, identity).replace(/json$/, 'bin');
 
 /** Loaded by whoever keeps outputs alone. */
 const checksumOf = (bytes: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(bytes);
@@ -35,18 +38,28 @@ export function fetchOutput(cacheDirectory: string, identity: string, output: st
     const note = notes.recall(cacheDirectory, identity);
     if (note === null || statSync(output, { throwIfNoEntry: false })?.isFile() === false) return false;
     const path = fileOf(cacheDirectory, identity);
-    const bytes = readBytes(path);
-    if (bytes.length !== note.bytes || checksumOf(bytes) !== note.checksum) {
-      rmSync(path, { force: true });
-      return false;
+    const settled = settledIdentity(path);
+    if (settled === null || settled !== note.settled) {
+      const bytes = readBytes(path);
+      if (bytes.length !== note.bytes || checksumOf(bytes) !== note.checksum) {
+        rmSync(path, { force: true });
+        return false;
+      }
     }
-    writeSlices(output, [bytes]);
-    const now = new Date();
-    utimesSync(path, now, now);
+    copyInto(path, output);
+    // It says as well when this was asked for last.
+    notes.remember(cacheDirectory, { ...note, settled });
     return true;
   } catch {
     return false;
   }
+}
+
+/** Copies into what is there, with its rights and links, or a new file with the rights of one. */
+function copyInto(path: string, output: string): void {
+  const mode = statSync(output, { throwIfNoEntry: false })?.mode ?? 0o666 & ~process.umask();
+  copyFileSync(path, output);
+  chmodSync(output, mode & 0o7777);
 }
 
 /**
@@ -61,7 +74,8 @@ export function keepOutput(cacheDirectory: string, identity: string, file: strin
     const path = fileOf(cacheDirectory, identity);
     makeFolder(dirname(path));
     move(file, path);
-    notes.remember(cacheDirectory, { identity, bytes: bytes.length, checksum: checksumOf(bytes) });
+    const checksum = checksumOf(bytes);
+    notes.remember(cacheDirectory, { identity, bytes: bytes.length, checksum, settled: null });
     trim(cacheDirectory, OUTPUTS_LIMIT);
     return true;
   } catch {
@@ -88,8 +102,8 @@ function keptOutputs(cacheDirectory: string): { path: string; bytes: number; use
       .filter((name) => /^output-[0-9a-f]+\.bin$/.test(name))
       .map((name) => {
         const path = join(folder, name);
-        const { size: bytes, mtimeMs: usedMs } = statSync(path);
-        return { path, bytes, usedMs };
+        const note = statSync(path.replace(/bin$/, 'json'), { throwIfNoEntry: false });
+        return { path, bytes: statSync(path).size, usedMs: note?.mtimeMs ?? 0 };
       })
       .sort((a, b) => a.usedMs - b.usedMs);
   } catch {
@@ -115,6 +129,11 @@ export function trim(cacheDirectory: string, limit: number): void {
 }
 
 function isOutputNote(value: unknown): value is OutputNote {
-  const { identity, bytes, checksum } = (value ?? {}) as Partial<Record<keyof OutputNote, unknown>>;
-  return typeof identity === 'string' && typeof bytes === 'number' && typeof checksum === 'number';
+  const { identity, bytes, checksum, settled } = (value ?? {}) as Partial<Record<keyof OutputNote, unknown>>;
+  return (
+    typeof identity === 'string' &&
+    typeof bytes === 'number' &&
+    typeof checksum === 'number' &&
+    (settled === null || typeof settled === 'string')
+  );
 }

@@ -1,7 +1,7 @@
 // A compile that came to a clear end is done again without looking at anything twice: as long as the command, the
 // settings, the input, the compiler and the database are what they were, so is what is to be run.
 import { realpathSync, statSync } from 'node:fs';
-import { fileIdentity } from '../system/files.ts';
+import { fileIdentity, settledIdentity } from '../system/files.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
 import { readBytes } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
@@ -17,14 +17,25 @@ export interface Run {
   /** The real compiler's arguments. */
   readonly argv: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  /** Its output, where that is kept: by what, and where the user wants it. */
-  readonly output?: { readonly identity: string; readonly path: string };
+  /** Its output, where that is kept. */
+  readonly output?: KeptOutput;
+}
+
+interface KeptOutput {
+  /** By what it is kept. */
+  readonly identity: string;
+  /** Where the user wants it. */
+  readonly path: string;
+  /** Whether without it the command is to be looked at again: what the compiler says is not what the user sees. */
+  readonly isAll: boolean;
 }
 
 interface Replay extends Run {
   readonly identity: string;
   readonly input: string;
   readonly digest: string;
+  /** What the input was when it was read last; null where it could have changed without a trace. */
+  readonly settled: string | null;
   /** Of the CPU. Compared as they are: to digest them with the identity would take a hundredth of the time of a hit. */
   readonly features: string;
   /** What each file was that the run depends on; null for one that was not there. */
@@ -49,7 +60,12 @@ export async function recallRun(
     if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
     // What is read from a pipe is gone for the compiler.
     if (!statSync(replay.input).isFile()) return null;
-    return (await createDigest())([readBytes(replay.input)]) === replay.digest ? replay : null;
+    const settled = settledIdentity(replay.input);
+    // A model with its weights takes longer to read than all else here.
+    if (settled !== null && settled === replay.settled) return replay;
+    if ((await createDigest())([readBytes(replay.input)]) !== replay.digest) return null;
+    if (settled !== null) memory.remember(surroundings.cacheDirectory, { ...replay, settled });
+    return replay;
   } catch {
     return null;
   }
@@ -100,6 +116,8 @@ export function rememberRun(
       identity: identityOf(argv, executable, surroundings),
       input: input.path,
       digest: input.digest,
+      // Nobody looked what it was before it was read.
+      settled: null,
       features: cpuFeatures(),
       files: [...before, ...stampsOf([...compilerFiles(executable), ...filesOfFlags(args), ...files])],
     });
@@ -142,11 +160,11 @@ function contentIdentity(path: string): string | null {
 }
 
 function isReplay(value: unknown): value is Replay {
-  const { identity, input, digest, features, files, argv, counts, until, output } = (value ?? {}) as Partial<
-    Record<keyof Replay, unknown>
-  >;
+  const { identity, input, digest, settled, features, files, argv, counts, until, output } = (value ??
+    {}) as Partial<Record<keyof Replay, unknown>>;
   return (
     [identity, input, digest, features].every((text) => typeof text === 'string') &&
+    (settled === null || typeof settled === 'string') &&
     (until === undefined || typeof until === 'number') &&
     (output === undefined || isKeptOutput(output)) &&
     Array.isArray(argv) &&
@@ -164,7 +182,7 @@ function isReplay(value: unknown): value is Replay {
   );
 }
 
-function isKeptOutput(value: unknown): value is NonNullable<Run['output']> {
-  const { identity, path } = (value ?? {}) as Partial<Record<'identity' | 'path', unknown>>;
-  return typeof identity === 'string' && typeof path === 'string';
+function isKeptOutput(value: unknown): value is KeptOutput {
+  const { identity, path, isAll } = (value ?? {}) as Partial<Record<keyof KeptOutput, unknown>>;
+  return typeof identity === 'string' && typeof path === 'string' && typeof isAll === 'boolean';
 }

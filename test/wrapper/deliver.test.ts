@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Flag } from '../../src/compiler/arguments.ts';
-import type { Command } from '../../src/compiler/command.ts';
-import { deliveryOf } from '../../src/wrapper/deliver.ts';
+import type { Command, Compile } from '../../src/compiler/command.ts';
+import { deliverFile } from '../../src/wrapper/deliver.ts';
 import { KeptModules } from '../../src/wrapper/kept-modules.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -16,6 +16,11 @@ async function keptIn(folder: string): Promise<KeptModules> {
   writeFileSync(module, 'module');
   await kept.note(module, compile);
   return kept;
+}
+
+async function deliver(of: Compile, kept: KeptModules, command: Command): Promise<boolean> {
+  const module = await kept.find(of);
+  return module !== null && deliverFile(module, command);
 }
 
 const commandFor = (path: string, flags: readonly Flag[] = []): Command => ({
@@ -34,9 +39,9 @@ test('what is kept is written as the compiler would write it', async () => {
   writeFileSync(target, 'a longer one that was there before');
   chmodSync(target, 0o640);
   symlinkSync('target.vmfb', join(folder, 'link.vmfb'));
-  expect((await deliveryOf(compile, kept, commandFor(join(folder, 'link.vmfb'))))()).toBe(true);
+  expect(await deliver(compile, kept, commandFor(join(folder, 'link.vmfb')))).toBe(true);
   expect([readFileSync(target, 'utf8'), statSync(target).mode & 0o777]).toEqual(['module', 0o640]);
-  expect((await deliveryOf(compile, kept, commandFor(join(folder, 'new.vmfb'))))()).toBe(true);
+  expect(await deliver(compile, kept, commandFor(join(folder, 'new.vmfb')))).toBe(true);
   expect(readFileSync(join(folder, 'new.vmfb'), 'utf8')).toBe('module');
 });
 
@@ -46,13 +51,13 @@ test('only the outcome of the same compile is', async () => {
   const command = commandFor(join(folder, 'out.vmfb'));
   const fed = { ...compile, stdin: Buffer.from('module {}') };
   for (const other of [{ ...compile, argv: ['--spec', ...compile.argv] }, fed])
-    expect((await deliveryOf(other, kept, command))()).toBe(false);
+    expect(await deliver(other, kept, command)).toBe(false);
   await kept.note(join(folder, 'kept.vmfb'), fed);
-  expect((await deliveryOf(fed, kept, command))()).toBe(true);
-  expect((await deliveryOf({ ...fed, stdin: Buffer.from('module { }') }, kept, command))()).toBe(false);
+  expect(await deliver(fed, kept, command)).toBe(true);
+  expect(await deliver({ ...fed, stdin: Buffer.from('module { }') }, kept, command)).toBe(false);
   // Another one is being written there.
   await kept.note(join(folder, 'kept.vmfb'), null);
-  expect((await deliveryOf(fed, kept, command))()).toBe(false);
+  expect(await deliver(fed, kept, command)).toBe(false);
 });
 
 test('the compiler writes to whatever is no file, and says itself what cannot be written', async () => {
@@ -60,11 +65,8 @@ test('the compiler writes to whatever is no file, and says itself what cannot be
   const kept = await keptIn(folder);
   mkdirSync(join(folder, 'folder'));
   for (const path of ['/dev/null', join(folder, 'folder'), join(folder, 'missing', 'out.vmfb')])
-    expect([dirname(path), (await deliveryOf(compile, kept, commandFor(path)))()]).toEqual([
-      dirname(path),
-      false,
-    ]);
+    expect([dirname(path), await deliver(compile, kept, commandFor(path))]).toEqual([dirname(path), false]);
   const dump: Flag = { name: 'iree-hal-dump-executable-files-to', value: 'x', index: 0, end: 1 };
   const command = commandFor(join(folder, 'out.vmfb'), [dump]);
-  expect((await deliveryOf(compile, kept, command))()).toBe(false);
+  expect(await deliver(compile, kept, command)).toBe(false);
 });
