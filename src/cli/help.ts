@@ -33,6 +33,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned explain model.mlir', 'for this CPU'],
     ['iree-tuned explain model.mlir --json -- --iree-llvmcpu-target-cpu=host', 'with flags of the build'],
   ],
+  cache: [
+    ['iree-tuned cache', 'their number and size'],
+    ['iree-tuned cache --clear', 'makes the next builds run the compiler'],
+  ],
   records: [
     ['iree-tuned records', 'all of them, the newest first'],
     ['iree-tuned records m=512', 'those that have this in their keys'],

@@ -1,6 +1,7 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
 import { Argument, Command as Program, CommanderError, Option } from 'commander';
 import { printCompletions, SHELLS } from './completions.ts';
+import { showCache } from './cache.ts';
 import { showConfig } from './config.ts';
 import { showDevices } from './devices.ts';
 import { doctor } from './doctor.ts';
@@ -216,6 +217,12 @@ program
   .description('show every setting, where it comes from, and the files that were looked for')
   .option('--json', 'print as JSON')
   .action(showConfig);
+program
+  .command('cache')
+  .description('how many outputs of builds are kept, so that the same build again is a copy')
+  .option('--clear', 'remove them')
+  .option('--json', 'print as JSON')
+  .action(showCache);
 program
   .command('doctor')
   .description('find compiler, runtime and database, and say what is wrong and how to mend it')

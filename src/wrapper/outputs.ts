@@ -1,5 +1,14 @@
 // Outputs that are kept: the same compile again is a copy.
-import { chmodSync, copyFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readBytes } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
@@ -57,7 +66,9 @@ export function fetchOutput(cacheDirectory: string, identity: string, output: st
 
 /** Copies into what is there, with its rights and links, or a new file with the rights of one. */
 function copyInto(path: string, output: string): void {
-  const mode = statSync(output, { throwIfNoEntry: false })?.mode ?? 0o666 & ~process.umask();
+  // Made as everybody makes files, where there is none yet.
+  closeSync(openSync(output, 'a'));
+  const { mode } = statSync(output);
   copyFileSync(path, output);
   chmodSync(output, mode & 0o7777);
 }

@@ -92,3 +92,17 @@ test('what the compiler has said something about is not kept: it says it each ti
     expect([build, runs(place)]).toEqual([build, 1]);
   }
 });
+
+test('iree-tuned cache says how much is kept, and removes it', async () => {
+  const { place, env } = await noted();
+  await place.compile(argv, { env });
+  const size = place.read('out.vmfb').length;
+  const about = async (...more: string[]) =>
+    JSON.parse((await place.tuned(['cache', '--json', ...more])).stdout.toString()) as unknown;
+  expect(await about()).toMatchObject({ kept: true, outputs: 1, bytes: size, limit: 2 ** 31 });
+  expect((await place.tuned(['cache'])).stdout.toString()).toMatch(/1 output, [\d.]+ KiB of 2 GiB\n$/);
+  expect(await about('--clear')).toMatchObject({ outputs: 0, bytes: 0 });
+  runs(place);
+  await place.compile(argv, { env });
+  expect(runs(place)).toBe(1);
+});
