@@ -1,4 +1,4 @@
-// `iree-tuned cache`: the outputs that builds have kept.
+// `iree-tuned cache`: size of the output cache.
 import type { Command as Program } from 'commander';
 import { formatBytes } from '../system/format.ts';
 import { OUTPUTS_LIMIT, outputsIn, trim } from '../wrapper/outputs.ts';

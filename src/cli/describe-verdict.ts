@@ -1,10 +1,10 @@
-// What a run of a program said, for people.
+// The verdict of a program's run as text.
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { table } from '../report/table.ts';
 import { formatSeconds } from '../system/format.ts';
 import { page } from './output.ts';
 
-/** What became of the program as a whole. */
+/** A table of functions, then notes about functions and workloads that were left out. */
 export function describeVerdict({
   functions,
   skipped,

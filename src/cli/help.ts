@@ -20,7 +20,7 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
   populate: [
     ['iree-tuned populate models/ --budget 8h', 'a night for all models in a folder, ONNX or MLIR'],
     ['iree-tuned populate --m 64:1024:64 --n 512,768 --k 768 --dry-run', 'what a sweep comes to'],
-    ['iree-tuned populate --op softmax --batch 12 --m 197 --n 197', 'what is no matmul, too'],
+    ['iree-tuned populate --op softmax --batch 12 --m 197 --n 197', 'a sweep of softmax'],
     ['iree-tuned populate --from-misses', 'what builds had to do without'],
     ['iree-tuned populate --config auto-scheduler.cfg', "as IREE's auto-scheduler would"],
   ],
@@ -34,8 +34,8 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned explain model.mlir --json -- --iree-llvmcpu-target-cpu=host', 'with flags of the build'],
   ],
   cache: [
-    ['iree-tuned cache', 'their number and size'],
-    ['iree-tuned cache --clear', 'makes the next builds run the compiler'],
+    ['iree-tuned cache', 'number and size of its outputs'],
+    ['iree-tuned cache --clear', 'remove all outputs'],
   ],
   records: [
     ['iree-tuned records', 'all of them, the newest first'],

@@ -219,8 +219,8 @@ program
   .action(showConfig);
 program
   .command('cache')
-  .description('how many outputs of builds are kept, so that the same build again is a copy')
-  .option('--clear', 'remove them')
+  .description('show the output cache, from which repeated builds copy their output')
+  .option('--clear', 'remove all outputs')
   .option('--json', 'print as JSON')
   .action(showCache);
 program

@@ -1,4 +1,4 @@
-// What is asked for, tuned on this machine.
+// Carries out a populate request on this machine.
 import type { WrittenKnob } from '../backend/user-space.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
 import type { Knowledge } from '../populate/ask.ts';
@@ -13,26 +13,26 @@ import type { TuningProgress } from '../tuning/search-job.ts';
 import { carryOut } from './carry-out.ts';
 import { restrictedTo } from './search-space.ts';
 
-/** What is asked for, where, and for how long. */
+/** A populate request with its targets and its time. */
 export interface Run {
   readonly request: PopulationRequest;
   readonly sites: readonly PopulationSite[];
   readonly knowledge: Knowledge;
   readonly budgetSeconds: number | undefined;
-  /** To write into. */
+  /** Scratch folder. */
   readonly folder: string;
 }
 
-/** What this machine measures with. */
+/** Tools and limits of this machine. */
 export interface Means {
   readonly tools: MeasuringTools | null;
-  /** How many are compiled at once. */
+  /** Number of compiles at once. */
   readonly jobs: number;
-  /** What a file allows of search spaces; null for everything. */
+  /** Values that `--search-space` allows; null for all. */
   readonly written: readonly WrittenKnob[] | null;
 }
 
-/** Tunes in programs first, then alone; then programs are run with all of it. */
+/** Tunes programs as wholes, then workloads alone, then runs each program with all configurations. */
 export async function populateHere(
   first: RequestPlan,
   { request, sites, knowledge, budgetSeconds = Infinity, folder }: Run,
@@ -70,8 +70,8 @@ export async function populateHere(
   return { plan, results, found: { tuned, concluded } };
 }
 
-/** What a program may take as the budget of its build. */
+/** Tuning budget of one program, in seconds. */
 const PROGRAM_SECONDS = 60;
 
-/** What running programs in the end may take of what is left then. */
+/** Share of the remaining time that is kept for the last run of each program. */
 const LAST_SHARE = 0.25;

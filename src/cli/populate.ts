@@ -104,7 +104,7 @@ export async function populateDatabase(
       }
       const run = { request, sites, knowledge, budgetSeconds, folder };
       const { plan, results, found } = isForFleet
-        ? // Whoever works for a fleet has workloads, and no programs.
+        ? // Workers of a fleet have no programs.
           { ...(await onFleet(first, run)), found: NO_PROGRAMS }
         : await populateHere(first, run, { tools, jobs, written });
       if (options.json === true)
@@ -144,7 +144,7 @@ function checkAlone(inputs: readonly string[], options: Options): void {
     );
 }
 
-/** What is asked for; a sweep of programs is still to be written into files. */
+/** The command line's request, before programs of a sweep are written to files. */
 interface Wanted extends Omit<PopulationRequest, 'programs'> {
   readonly models: readonly string[];
   readonly swept: readonly ProgramShape[];
@@ -166,7 +166,7 @@ function wantedOf(inputs: readonly string[], options: Options): Wanted {
   return { models, swept, shapes, fromMisses };
 }
 
-/** @param folder to write into what is no model of the user's */
+/** @param folder for generated programs */
 function requestOf({ models, swept, shapes, fromMisses }: Wanted, folder: string): PopulationRequest {
   const written = swept.map((shape) => {
     const source = nameOf(shape);

@@ -60,11 +60,11 @@ export async function readCommand(
 const FLAG = /^--?([^=]+)(=?)/;
 
 /**
- * The user's command for a question of ours: without what writes files beside the output, wherever he named it, and with flags at
- * the end, but before `--`, behind which everything is positional.
+ * The user's command with more flags, for our own compiles. Flags that write files are dropped. New flags go before `--`, because
+ * arguments after it are positional.
  */
 export function withTrailingFlags(argv: readonly string[], flags: readonly string[]): string[] {
-  // What a response file names is written as well.
+  // Response files may hold such flags, too.
   const all = expandResponseFiles(argv, readResponseFile).argv;
   const end = all.includes('--') ? all.indexOf('--') : all.length;
   const own: string[] = [];

@@ -2,8 +2,7 @@
 import type { Flag } from './arguments.ts';
 
 /**
- * Flags by which a compile writes files beside its output. A question of ours goes without them: it would write over what the
- * user's own compile has written, or will.
+ * Flags that write files in addition to the output. Our own compiles drop them, because they would overwrite the user's files.
  */
 const WRITING = [
   /^dump-compilation-phases-to$/,
@@ -25,11 +24,11 @@ const WRITING = [
   /^attributor-dump-dep-graph$/,
 ];
 
-/** Those of them that have no value. */
+/** Those without a value. */
 const WRITING_BARE =
   /^(?:iree-flow-dump-dispatch-graph|iree-llvmcpu-keep-linker-artifacts|mlir-pass-pipeline-local-reproducer|memprof-export-to-dot|attributor-dump-dep-graph)$/;
 
-/** How a flag writes files beside the output, if it does: with a value, which may be the next argument, or without. */
+/** Whether a flag writes files, and whether it takes a value, which may be the next argument. */
 export function writingOf(name: string): 'with a value' | 'bare' | null {
   if (!WRITING.some((pattern) => pattern.test(name))) return null;
   return WRITING_BARE.test(name) ? 'bare' : 'with a value';

@@ -1,11 +1,11 @@
-// A program at the end of `flow` without what it computes once, before any of its functions is called.
+// Removes initializers from a program at the end of `flow`. They run once, when the program is loaded.
 
-/** At the level of the module, up to the line that closes it. */
+/** A module-level block, up to its closing line. */
 const INITIALIZER = /^ {2}util\.initializer\b[^]*?^ {2}\}[^\n]*\n/gm;
 const EXECUTABLE = /^ {2}flow\.executable private @([\w.$-]+) \{[^]*?^ {2}\}[^\n]*\n/gm;
 const DISPATCHED = /\bflow\.dispatch @([\w.$-]+)::/g;
 
-/** The text without initializers and the executables that nothing else dispatches. */
+/** The text without initializers, and without executables that only initializers dispatch. */
 export function withoutInitializers(flow: Uint8Array): Uint8Array {
   const text = Buffer.from(flow.buffer, flow.byteOffset, flow.byteLength).toString('latin1');
   const rest = text.replace(INITIALIZER, '');

@@ -44,7 +44,7 @@ export interface SurveyMeans {
   /** Where it is, there are no operations, and the input counts as not surveyed. */
   readonly isEnough?: IsEnough;
   readonly configured?: Configured;
-  /** Whether the compiler may be asked at once. */
+  /** Whether the caller holds the measuring lock. */
   readonly hasTurn?: boolean;
 }
 

@@ -53,8 +53,8 @@ const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
 );
 
 /**
- * The compiler computes what depends on constants alone by compiling and running it, which takes three times as long as all else
- * here. Without that, initializers do it when the program is loaded.
+ * Constant evaluation compiles and runs code, and takes three times as long as the rest of a survey. Without it, constants stay in
+ * initializers.
  */
 const NO_CONST_EVAL = '--iree-opt-const-eval=false';
 

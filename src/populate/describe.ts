@@ -22,11 +22,11 @@ const siteColumn = (sites: Names): readonly string[] => (sites.length > 1 ? ['fl
 const siteCell = (sites: Names, site: number): readonly string[] =>
   sites.length > 1 ? [sites[site]?.name ?? '-'] : [];
 
-/** With the flags of its site, where there are several. */
+/** The program's name, with its flags if there are several targets. */
 const nameOfProgram = ({ source, site }: Pick<ProgramToTune, 'source' | 'site'>, sites: Names): string =>
   [source, ...siteCell(sites, site)].join(', ');
 
-/** What is to be found out about a program itself. */
+/** Such as `its forms and 3 dispatches`. */
 export const describeProgram = ({ dispatches, hasOpenForms }: ProgramToTune): string =>
   [
     ...(hasOpenForms ? ['its forms'] : []),
@@ -109,7 +109,7 @@ const notesOf = ({ complete }: Evidence, wasKnown: boolean): string[] => [
   ...(wasKnown ? ['known'] : []),
 ];
 
-/** What programs themselves have shown. */
+/** Results of programs as wholes. */
 export interface ProgramResults {
   readonly tuned: readonly PopulatedProgram[];
   readonly concluded: readonly ConcludedProgram[];

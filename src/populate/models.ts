@@ -3,7 +3,7 @@ import { globSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { UserError } from '../system/user-error.ts';
 
-/** How names of models end: MLIR as text or bytecode, and what the compiler's importer makes that of. */
+/** File names of MLIR text, MLIR bytecode and ONNX models. */
 const MODEL = /\.(?:mlir|mlirbc|bc|onnx)$/;
 
 /**

@@ -11,7 +11,7 @@ export type Standing =
   /** A search found nothing and did not end: it is gone on with. */
   | { readonly kind: 'unfinished' }
   | { readonly kind: 'known' }
-  /** It is there in its program only, and tuned there. */
+  /** A whole dispatch: it is tuned in its program. */
   | { readonly kind: 'in program' }
   | { readonly kind: 'skipped'; readonly reason: string };
 

@@ -73,7 +73,7 @@ export const MOST_SECONDS_EACH = 600;
 const INTERRUPTED = 'the run was interrupted; the same command goes on';
 const SPENT = 'the budget of the run is spent; the same command goes on';
 
-/** Whether a signal ended the run before everything was tried. */
+/** Whether Ctrl-C ended the run early. */
 export const isInterrupted = (results: readonly Populated[]): boolean =>
   results.some(({ reason }) => reason === INTERRUPTED);
 

@@ -1,5 +1,5 @@
-// Operations that are no contractions, as programs of their own: the compiler makes whole dispatches of them, which are tuned where
-// they are.
+// Softmax and attention of a sweep. The compiler makes whole dispatches of them, and a dispatch is tuned in its program, so each
+// becomes a program with one operation.
 import { UserError } from '../system/user-error.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { parseSizeList } from './ranges.ts';
@@ -9,16 +9,16 @@ import type { SweepText } from './sweep.ts';
 /** A softmax over rows of `n`, or an attention of `m` queries over `n` keys of `k`, for each of a batch. */
 export interface ProgramShape {
   readonly op: ProgramOp;
-  /** Sizes of the dimensions in front; the compiler keeps them apart. */
+  /** Leading dimensions. The compiler does not collapse them for a softmax. */
   readonly batch: readonly number[];
   readonly m: number;
   readonly n: number;
-  /** What queries and keys are multiplied along; null for a softmax. */
+  /** Size of a head; null for a softmax. */
   readonly k: number | null;
   readonly elementType: string;
 }
 
-/** For each operation the sizes that it has beside those of its batch. */
+/** The sizes of each operation after its batch. */
 const SIZES = { softmax: ['m', 'n'], attention: ['m', 'n', 'k'] } as const;
 
 export type ProgramOp = keyof typeof SIZES;
@@ -56,7 +56,7 @@ export function programShapesOf(
   if (sweep.rhsConstant !== undefined)
     throw new UserError(`${name('rhsConstant')}: ${op} has no right-hand side`);
   const batches = (sweep.batch ?? '1').split(',').flatMap((part): number[][] =>
-    // Dimensions that lie in front of each other, as in 1x16.
+    // Several leading dimensions, such as 1x16.
     part.includes('x')
       ? [part.split('x').flatMap((size) => parseSizeList(size, name('batch')))]
       : parseSizeList(part, name('batch')).map((size) => [size]),
@@ -77,7 +77,7 @@ export function programShapesOf(
   );
 }
 
-/** A program of nothing but the operation, as models have it. */
+/** MLIR of a program with one operation. */
 export const programText = (shape: ProgramShape): string =>
   shape.op === 'softmax' ? softmaxText(shape) : attentionText(shape);
 

@@ -1,5 +1,4 @@
-// What only a program itself can show, for the programs of a run: tuned before everything that is tuned alone, and run once more
-// with all that was found.
+// Tunes the forms and whole dispatches of programs before any workload is tuned alone, and runs each program at the end.
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../wrapper/kept-modules.ts';
 import {
@@ -14,19 +13,19 @@ import type { Knowledge } from './ask.ts';
 import type { ProgramFile, ProgramToTune } from './request.ts';
 import { programAt, type PopulationSite } from './site.ts';
 
-/** What became of a program. */
+/** The result for one program. */
 export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'> {
-  /** How its forms compare; null where it has no others. */
+  /** The comparison of its forms; null if it has only one. */
   readonly forms: string | null;
-  /** How many of the dispatches that it alone has were without a record, and how many of them have one now. */
+  /** Number of whole dispatches without a record before, and of those with one now. */
   readonly dispatches: number;
   readonly decided: number;
 }
 
-/** In less, nothing is found out about a program, in seconds; what a build may spend on one is enough. */
+/** Shorter budgets cannot run a program, in seconds. */
 const LEAST_SECONDS = 15;
 
-/** Where programs are found, and what is known of them. */
+/** Files, targets and database of a run. */
 export interface Programs {
   readonly files: readonly ProgramFile[];
   readonly sites: readonly PopulationSite[];
@@ -34,15 +33,15 @@ export interface Programs {
 }
 
 export interface ProgramsOptions {
-  /** Seconds for all of them. */
+  /** For all programs. */
   readonly budgetSeconds: number;
-  /** What each may take, as a build's budget. */
+  /** Limit for each program. */
   readonly secondsEach: number;
-  /** Is told before a program is begun. */
+  /** Called before each program. */
   readonly onBegin: (program: ProgramToTune, number: number) => void;
 }
 
-/** Tunes programs in their order, as far as the budget goes. */
+/** Tunes programs in order until the budget is spent. */
 export async function tunePrograms(
   todo: readonly ProgramToTune[],
   programs: Programs,
@@ -67,12 +66,12 @@ export async function tunePrograms(
   return done;
 }
 
-/** What a program said when it was run with all that was found. */
+/** The verdict of a program's last run. */
 export interface ConcludedProgram extends Pick<ProgramToTune, 'source' | 'site'> {
   readonly verdict: ProgramVerdict;
 }
 
-/** Runs programs with all that was found, in the order of their files, at each site, unless that is known. */
+/** Runs each program with all configurations, at each site, unless the database has the verdict. */
 export async function concludePrograms(programs: Programs, secondsEach: number): Promise<ConcludedProgram[]> {
   const found: ConcludedProgram[] = [];
   for (const [site, at] of programs.sites.entries()) {
@@ -86,7 +85,7 @@ export async function concludePrograms(programs: Programs, secondsEach: number):
   return found;
 }
 
-/** @param seconds what a build of it would have as its budget */
+/** @param seconds tuning budget of the program */
 async function withProgram(
   { path }: ProgramFile,
   site: number,

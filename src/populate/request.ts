@@ -7,7 +7,7 @@ import type { ListedShape } from './shape-list.ts';
 import { inKnownForms } from '../wrapper/program-forms.ts';
 import { programAt, type PopulationSite } from './site.ts';
 
-/** A program in a file, and what people know it by. */
+/** A program's file, and its name in messages. */
 export interface ProgramFile {
   readonly path: string;
   readonly source: string;
@@ -20,18 +20,18 @@ export interface PopulationRequest {
   readonly fromMisses: boolean;
 }
 
-/** A program with something that only itself can show. */
+/** A program with open forms or dispatches. */
 export interface ProgramToTune {
   readonly source: string;
   /** Index of the site among those of the run. */
   readonly site: number;
-  /** How many of its dispatches have no record. */
+  /** Number of whole dispatches without a record. */
   readonly dispatches: number;
-  /** Whether it has other forms of which nobody knows whether they are better. */
+  /** Whether its forms were never compared. */
   readonly hasOpenForms: boolean;
 }
 
-/** What is tuned in programs, before everything else, and what is tuned alone. */
+/** Programs to tune first, and workloads to tune alone. */
 export interface RequestPlan extends Plan {
   readonly programs: readonly ProgramToTune[];
 }
@@ -68,7 +68,7 @@ export async function planRequest(
 const placeKey = ({ target, device, compiler }: Pick<TuningRecord, 'target' | 'device' | 'compiler'>) =>
   JSON.stringify([target, device, compiler]);
 
-/** What is asked for of a program in the forms that a build compiles it in, as far as these are known. */
+/** The workloads of a program in its best known forms. */
 async function askedOfProgram(
   { path, source }: ProgramFile,
   site: number,

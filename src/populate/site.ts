@@ -53,9 +53,8 @@ export async function populationSite(
 }
 
 /**
- * An input as the compiler makes code of it as it is written; of an ONNX model what its importer makes.
- * @param path of a file
- * @returns the reason as text where builds would pass it on, or an ONNX model cannot be imported
+ * Inspects a file in its written form. An ONNX model is imported first.
+ * @returns the reason as text if builds pass the input through or the import fails
  */
 export async function programAt(
   path: string,

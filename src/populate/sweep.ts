@@ -4,7 +4,7 @@ import { parseSizeList } from './ranges.ts';
 import { isProgramOp, PROGRAM_OPS, programShapesOf, type ProgramShape } from './program-shape.ts';
 import { isBatched, isOp, OPS, parseElementTypes, type Shape } from './shape.ts';
 
-/** What a sweep asks for. */
+/** A sweep as shapes and programs. */
 export interface Swept {
   readonly shapes: readonly Shape[];
   readonly programs: readonly ProgramShape[];
@@ -17,7 +17,7 @@ export interface SweepText {
   readonly m?: string | undefined;
   readonly n?: string | undefined;
   readonly k?: string | undefined;
-  /** 1 when left out; `matmul` and the like take no other, `softmax` and `attention` several sizes, as in `1x16`. */
+  /** Default 1. `softmax` and `attention` take several leading dimensions, such as `1x16`; `matmul` takes none. */
   readonly batch?: string | undefined;
   /** f32 when left out. */
   readonly dtype?: string | undefined;
@@ -35,7 +35,7 @@ const CONSTANTS: Readonly<Record<string, readonly boolean[]>> = {
 };
 
 /**
- * What a sweep asks for, the last named changing first.
+ * All combinations of a sweep; the last option varies fastest.
  * @param name how an option is called where it is written, such as `--m`
  * @throws UserError naming the option
  */
@@ -52,7 +52,7 @@ export function readSweep(sweep: SweepText, name: (option: keyof SweepText) => s
 }
 
 /**
- * The contractions of a sweep, the last named changing first.
+ * All contractions of a sweep; the last option varies fastest.
  * @param name how an option is called where it is written, such as `--m`
  * @throws UserError naming the option
  */

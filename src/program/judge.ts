@@ -74,7 +74,7 @@ export async function judge(
     kept = kept.filter((key) => !verdicts.some((verdict) => verdict.key === key));
   };
 
-  /** Values that say nothing take as long as any others. */
+  /** Results that cannot be compared take as long as others, so times still count. */
   const isUnknown = first.results === 'unknown';
   if (!isUnknown && first.results !== 'equal') without(await wrongOnes(kept, runs));
   if (kept.length > 0) without(await slowerOnes(kept, runs));

@@ -20,7 +20,7 @@ export interface Settings {
   readonly forDevice: string | undefined;
   /** Whose records are used where nothing is measured: this device's, or those of its class too. */
   readonly trust: Trust;
-  /** What a build ends without, instead of doing without it; undefined for nothing. */
+  /** Builds fail instead of falling back; undefined: they fall back. */
   readonly require: Require | undefined;
   readonly disabled: boolean;
   readonly readonly: boolean;
@@ -29,7 +29,7 @@ export interface Settings {
   readonly log: string | undefined;
   /** The folder of everything that can be made again. It need not exist. */
   readonly cache: string;
-  /** Whether outputs are kept in that folder. */
+  /** Whether the output cache is used. */
   readonly outputs: boolean;
   /** The lock file: one that was found, or one that somebody names, which need not be there; undefined for none. */
   readonly lock: string | undefined;
@@ -42,7 +42,7 @@ export interface Settings {
 }
 
 export type Trust = 'device' | 'class';
-/** That all that can be tuned has its configuration; that each was seen in the executables, too. */
+/** Every tunable operation has a decision; every configuration was also seen in the executables. */
 export type Require = 'tuned' | 'landed';
 export type OnMiss = 'tune' | 'default' | 'record';
 /** Ways to bring configurations to the compiler, the sooner the less of the compile is touched. */

@@ -28,7 +28,7 @@ export const REPLAYS: Place = { path: 'replays/replay-*.json', days: MEMORY_DAYS
 export const SUBSTITUTES: Place = { path: 'substitutes/substitute-*.json', days: MEMORY_DAYS };
 export const SURVEYS: Place = { path: 'surveys/survey-*.json', days: MEMORY_DAYS };
 
-/** What compiles gave, and what is known of that. How much of it is kept is a matter of its size: `wrapper/outputs.ts`. */
+/** The output cache, limited in size by `wrapper/outputs.ts`. */
 export const OUTPUTS: Place = { path: 'outputs/output-*.bin', days: MEMORY_DAYS };
 export const OUTPUT_NOTES: Place = { path: 'outputs/output-*.json', days: MEMORY_DAYS };
 

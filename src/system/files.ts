@@ -45,12 +45,12 @@ export function fileIdentity(path: string): string | null {
   }
 }
 
-/** Writes that a clock cannot tell apart lie closer together than that, in milliseconds. */
+/** Resolution of file times, with a margin, in milliseconds. */
 const SETTLED_MS = 2000;
 
 /**
- * The same, and with the inode and the time of its last change of any kind, which nobody can set: as long as it is equal, so is the
- * content. Null also for a file that was changed a moment ago: a second change could leave it equal.
+ * Equal as long as the content is equal: adds the inode and the change time, which programs cannot set. Null for a file that changed
+ * within the last two seconds, because a second change may have the same time.
  */
 export function settledIdentity(path: string): string | null {
   try {

@@ -88,9 +88,9 @@ export async function replaceProcess(
 }
 
 /**
- * The same for a compiler that reads from stdin what we have read from there already, where no child can be started: it gets a file
- * in the place of stdin. Where that is impossible, too, this process fails: with nothing to read the compiler would succeed.
- * @param problem why no child could be started
+ * Replaces this process with a compiler that reads stdin, after we have read stdin ourselves and could not start a child. The bytes
+ * go into a file that becomes stdin. If that fails, exits with 1: with an empty stdin the compiler would succeed.
+ * @param problem the error of starting a child
  */
 export function replaceProcessFed(
   executable: string,
@@ -104,12 +104,12 @@ export function replaceProcessFed(
     const path = join(folder, 'stdin');
     writeSlices(path, [stdin]);
     closeSync(0);
-    // The lowest descriptor that is free.
+    // open() returns the lowest free descriptor.
     const isStdin = openSync(path, 'r') === 0;
     rmSync(folder, { recursive: true });
     if (isStdin) become(executable, argv, env);
   } catch {
-    // What could not be started at first says more.
+    // The first error explains more.
   }
   writeSync(2, `iree-compile-tuned: ${executable} cannot be run: ${messageOf(problem)}\n`);
   process.exit(1);

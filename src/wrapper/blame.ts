@@ -1,4 +1,4 @@
-// Whether a compile that has failed fails for what it is told, and not for want of something that the machine has at other times.
+// Tells a failure of the input or a configuration from a failure of the machine, such as a full disk.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/index.ts';
@@ -6,14 +6,14 @@ import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
-/** What the compiler, its linker or the system says where memory, room on a disk, rights, processes or files are missing. */
+/** Messages about memory, disks, rights, file descriptors and the linker. */
 const ABOUT_MACHINE =
   /no space left|input\/output error|cannot allocate|out of memory|temporarily unavailable|too many open files|quota exceeded|permission denied|read-only file system|\blinker\b|\blld\b|failed to (?:open|create|write)|could not open/i;
 
 /**
- * Compiles once more, into a file that nobody keeps.
- * @param workSeconds how long it may work
- * @returns what the compiler says where it fails again, by itself and for what it is told; null otherwise
+ * Repeats a failed compile with a scratch output.
+ * @param workSeconds limit of processor time
+ * @returns the messages if it fails again and no resource of the machine is missing; null otherwise
  */
 export async function failsAgain(
   { argv, stdin }: Compile,

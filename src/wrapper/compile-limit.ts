@@ -1,14 +1,13 @@
 // How long a compile with an injection may work before it counts as one that never ends.
 
-/** Of an input whose compiles take minutes, the survey takes a sixth of that or more; a small part of it for smaller ones. */
+/** A compile takes about six times as long as its survey, so this is a hundred compiles. */
 const SURVEYS = 600;
 
-/** Shorter surveys say little. */
+/** Least limit: a short survey is a poor estimate. */
 const LEAST_SECONDS = 5 * 60;
 
 /**
- * Seconds of work, a hundred times what the same compile takes untuned, about. No limit where nobody has seen the compiler work on the
- * input: one that takes an hour without us is no fault of ours.
+ * Limit of processor time in seconds. Infinity without a survey: a compile that takes an hour untuned must not be ended.
  */
 export const compileLimit = (surveySeconds: number | undefined): number =>
   surveySeconds === undefined ? Infinity : Math.max(LEAST_SECONDS, SURVEYS * surveySeconds);

@@ -221,8 +221,8 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
 }
 
 /**
- * What the compiler says of a program with the configuration of one operation alone, where it fails with that; null where it does not.
- * @param stderr what it said with all of them, twice
+ * Compiles with the configuration of one operation alone. Gives the messages if that fails, null otherwise.
+ * @param stderr messages of the compile with all configurations
  */
 function failingAlone(
   { decisions, inspected, command, surroundings }: Decided,

@@ -51,9 +51,9 @@ export interface Ending {
   readonly argv: readonly string[];
   /** Set when the compile was done without the injection after all. */
   readonly fallback: string | null;
-  /** By what the output is kept; null where it is not. */
+  /** Key of the output in the output cache; null if it is not there. */
   readonly output: string | null;
-  /** Whether somebody has to change what the compiler says. */
+  /** Whether messages of the compiler are edited, so that it cannot replace this process. */
   readonly isEdited?: boolean;
   /**
    * The files of ours that were used, when the same command is sure to be run in the same way again; null otherwise.
@@ -63,15 +63,15 @@ export interface Ending {
 
 /** What a compile with an injection takes and tells. */
 export interface CompileHooks {
-  /** Whether the original may be compiled instead. */
+  /** Whether a failed build may fall back to the original command. */
   readonly mayFallBack: boolean;
-  /** Path of the outcome, where this build has it already. */
+  /** Path of the module if this build has compiled it already. */
   readonly module: string | null;
   /** It is clear how it ends. */
   readonly onEnd: (ending: Ending) => void;
   /** A configuration was injected and did not land. */
   readonly onLost: () => Promise<void>;
-  /** The injection broke the compile, twice; called with what the compiler said, null when it did not end by itself. */
+  /** The injection broke the compile twice. Called with the compiler's messages, or null after a hang. */
   readonly onFailure: (stderr: string | null) => Promise<void> | void;
 }
 
@@ -208,9 +208,9 @@ function commandWithout(
 }
 
 /**
- * Compiles what nothing is injected into as the user gave it, or gives what is kept of the same compile. Never returns.
- * @param module the outcome, where this build has it already
- * @param onEnd is told by what the output is kept, just before this process ends or is replaced
+ * Compiles a command without an injection, or copies its output from the output cache. Never returns.
+ * @param module path of its module if this build has compiled it already
+ * @param onEnd gets the output's key just before this process ends or is replaced
  */
 export async function compileAsGiven(
   command: Command,
@@ -236,7 +236,7 @@ export async function compileAsGiven(
     const own = withColours(withTrailingFlags(argv, ['-o', held]), env);
     const result = await runCompiler(executable, own, { env, capture: true });
     if (result.forwarded !== null) return exitLike(result);
-    // What fails is done again where the user sees it; so does the compiler best say that there is no room.
+    // A failed compile or copy runs again as the user's own command, whose messages are the compiler's.
     if (result.code === 0 && existsSync(held) && deliverFile(held, command)) {
       show(result, null);
       return end(result.stdout.length + result.stderr.length === 0 ? keep(held) : null);
@@ -266,10 +266,10 @@ export async function compileInjected(
   const { stdin: ownStdin } = originalCompile(command, inspected);
   const identity = planIdentity(command, inspected.input.digest, decisions, route);
   const known = planMemory.recall(cacheDirectory, identity);
-  // Messages and the program's locations have the input's name.
+  // The output holds the input's name in its locations.
   const outputIdentity = await digestOf([identity, command.arguments.input]);
   const mayKeep = settings.outputs && canDeliver(command) && !readsObjects(inspected.input.bytes);
-  /** Puts what is there where the user wants it, and keeps it for the next time. */
+  /** Copies a known output to the user's path, and stores it in the output cache. */
   const deliver = (): Pick<Ending, 'output'> | null => {
     if (mayKeep && fetchOutput(cacheDirectory, outputIdentity, outputPath(command)))
       return { output: outputIdentity };
@@ -283,9 +283,9 @@ export async function compileInjected(
     return runOriginal(executable, command.argv, ownStdin, env);
   }
   const isInjecting = decisions.some(isInjected);
-  /** Whether it is delivered only where all of it is seen in the executables. */
+  /** `require=landed`: prove before the output is written. */
   const isSeenFirst = settings.require === 'landed' && isInjecting;
-  // What was compiled while nobody looked is looked at by whoever may.
+  // A plan from a build with budget 0 has no proof yet.
   const isUnseen = known?.landed === null && isInjecting && mayLook(settings);
   if (known !== null && !isUnseen) {
     if (isSeenFirst && allLanded(known.landed) === false) return refuse(LOST, settings);
@@ -307,7 +307,7 @@ export async function compileInjected(
 
   // Whoever was killed while proving it left a folder.
   tidyUp(cacheDirectory);
-  // It was compiled and run in its forms before.
+  // The comparison of forms has compiled it already.
   const formed = isInjecting ? null : deliver();
   if (formed !== null) {
     const landed = decisions.map(() => null);
@@ -355,7 +355,7 @@ export async function compileInjected(
       const isEdited = mapMessages !== null;
       onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files, output, isEdited });
     }, surroundings);
-    // Nobody takes its output (a full disk, a reader that has gone): the compiler itself says so best, but not behind a part of it.
+    // With a full disk the compiler reports the error itself. After a partial write to stdout it must not write again.
     if (shown === 'nothing') return runOriginal(executable, argv, stdin, env);
     if (shown === 'a part') {
       tell('the output could not be written to the end', settings.log);
@@ -364,7 +364,7 @@ export async function compileInjected(
     return exitLike(result);
   }
 
-  // What nobody may have is not written where he looks for it.
+  // A refused build leaves the user's output unchanged.
   const originalArgv =
     mayFallBack || held === null ? command.argv : withTrailingFlags(command.argv, ['-o', held]);
   const original = await runCompiler(executable, originalArgv, {
@@ -376,7 +376,7 @@ export async function compileInjected(
   if (isOurFault) {
     tell('a tuned compile failed and was done again without tuning', settings.log);
     await attempt(async () => {
-      // The user has the output. Nothing of this is loaded on a hit.
+      // The user has the output by now, so a second compile delays nobody's result.
       const { failsAgain } = await import('./blame.ts');
       const hasHung = result.cut === 'hung';
       const said = hasHung ? null : await failsAgain(injected, executable, surroundings, limit);
@@ -394,17 +394,17 @@ export async function compileInjected(
   return exitLike(original);
 }
 
-/** Of a compile that was done without its injection. */
+/** Fields of an ending without the injection. */
 export const NOT_APPLIED = { applied: false, landed: null, files: null, output: null };
 
-/** Of a command whose output is a file. */
+/** Path of the output file; empty for stdout. */
 const outputPath = ({ arguments: { output } }: Command): string =>
   output.kind === 'file' ? output.path : '';
 
 const digestOf = async (parts: readonly unknown[]): Promise<string> =>
   (await createDigest())([Buffer.from(JSON.stringify(parts))]);
 
-/** Whether a program is linked with objects in files that nobody looks at. */
+/** Whether the input links object files, which are no part of the output's key. */
 const readsObjects = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('hal.executable.object');
 
@@ -413,12 +413,12 @@ const UNSEEN = 'nobody could look whether configurations are in the executables'
 
 let isDelivered = false;
 
-/** Whether this build's outcome is where the user wants it. */
+/** Whether the output is written. */
 export const hasDelivered = (): boolean => isDelivered;
 
 /**
- * Where the output of a new plan is written until it is known to be whole: a compile that fails removes what it has begun, and with
- * it the rights and links of what was there. Null where only the compiler itself can write the output.
+ * Scratch path for the output of a new plan. A failed compile removes its output file, and with it the mode and links of the user's
+ * file. Null if the output is no regular file.
  */
 function heldOutput(command: Command, cacheDirectory: string): string | null {
   const folder = canDeliver(command) ? makeScratchFolder(cacheDirectory, 'output') : null;
@@ -441,7 +441,7 @@ export async function attempt(
   }
 }
 
-/** The proof is part of tuning: where none is wanted, nobody looks, unless somebody insists on it. */
+/** A build with budget 0 makes no proof, unless `require=landed` asks for one. */
 const mayLook = ({ budgetSeconds, require }: Surroundings['settings']): boolean =>
   budgetSeconds > 0 || require === 'landed';
 
@@ -486,7 +486,7 @@ function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']
   return hasColours ? ['--color', ...argv] : argv;
 }
 
-/** @returns how much of the output could be written */
+/** @returns the part of stdout that was written */
 function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): 'all' | 'a part' | 'nothing' {
   // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
   const written = writeAll(1, result.stdout);
@@ -494,11 +494,11 @@ function show(result: RunResult, mapMessages: InjectedCommand['mapMessages']): '
   return written === result.stdout.length ? 'all' : written > 0 ? 'a part' : 'nothing';
 }
 
-/** What the user sees of its messages. */
+/** Messages as the user sees them. */
 const shownOf = ({ stderr }: RunResult, mapMessages: InjectedCommand['mapMessages']): Uint8Array =>
   mapMessages === null ? stderr : Buffer.from(mapMessages(stderr.toString()));
 
-/** Writes bytes, blocking, and gives how many: less than all when they are not wanted or there is no room for them. */
+/** Writes bytes, blocking. Returns the number of written bytes: fewer after an error, such as a closed pipe or a full disk. */
 function writeAll(descriptor: number, bytes: Uint8Array): number {
   let written = 0;
   while (written < bytes.length) {

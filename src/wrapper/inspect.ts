@@ -51,7 +51,7 @@ export async function inspect(
   const reason = whyUntouched(command.arguments);
   if (reason !== null) return unread(reason);
   const site = await describeSite(command, surroundings);
-  // For code that nobody can tune nothing is read, and nobody is waited for.
+  // Without a tuner for the target, reading the input would only cost time.
   if (!('noSite' in site) && backendNamed(site.target.key) === undefined)
     return unread(`no tuner for backend ${site.target.target.backend} yet`);
   const input = await inspectInput(command, surroundings);
@@ -73,7 +73,7 @@ export async function inspectInput(
   const reason = whyUntouched(args);
   if (reason !== null) return unread(reason);
   const fromStdin = args.input!.kind === 'stdin';
-  // What is read from a pipe is gone for the compiler, and a descriptor is another one for whoever we ask.
+  // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
     return unread('the input is not a plain file');
   const bytes = readInput(args);
@@ -100,7 +100,7 @@ export async function inspectInput(
   return { bytes, digest: await digest(), reading, ...found };
 }
 
-/** Names of descriptors, which mean something else in each process. */
+/** Paths of file descriptors: each process has its own. */
 const DESCRIPTOR = /^\/(?:dev\/(?:std|fd)|proc\/)/;
 
 const isPlainFile = (path: string): boolean =>
@@ -120,7 +120,7 @@ const passOn = (
   decisions: readonly Decision[] = [],
 ): PassThrough => ({ pass, decisions, input, lasting: true, stdin: fromStdin ? input : undefined });
 
-/** Targets, and affinities to devices; not the devices that a program asks the machine for when it runs. */
+/** Attributes of targets and affinities. `hal.devices.get` asks for a device at run time and names none. */
 const NAMED =
   /^hal\.(?:device\.(?:target|alias|affinity|promise|select|fallback|ordinal|optimal)|executable\.target)/;
 

@@ -235,7 +235,7 @@ async function ask(
   }
 }
 
-/** What is injected instead where the program could not say that it is no slower; nothing where it could. */
+/** Decisions for a program without a verdict; empty if it was timed. */
 function unjudged(
   decisions: readonly Decision[],
   open: string | null,

@@ -1,4 +1,4 @@
-// Outputs that are kept: the same compile again is a copy.
+// The output cache: a repeated compile copies its output.
 import {
   chmodSync,
   closeSync,
@@ -17,7 +17,7 @@ import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
 import { temporaryName } from '../system/scratch.ts';
 
-/** All of them together take no more; what was asked for longest ago goes first. In bytes. */
+/** Size of all outputs, in bytes. The least recently used go first. */
 export const OUTPUTS_LIMIT = 2 * 2 ** 30;
 
 interface OutputNote {
@@ -25,22 +25,22 @@ interface OutputNote {
   readonly bytes: number;
   /** CRC-32 of the content. */
   readonly checksum: number;
-  /** What the file was when its content was read last; null where it could have changed without a trace. */
+  /** `settledIdentity` of the file when its checksum was verified last. */
   readonly settled: string | null;
 }
 
 const notes = memoryOf(OUTPUT_NOTES, isOutputNote);
 
-/** Beside its note, under the same name. */
+/** The output, next to its note. */
 const fileOf = (cacheDirectory: string, identity: string) =>
   notes.pathOf(cacheDirectory, identity).replace(/json$/, 'bin');
 
-/** Loaded by whoever keeps outputs alone. */
+/** CRC-32; `node:zlib` is loaded only here, because a hit without an output does not need it. */
 const checksumOf = (bytes: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(bytes);
 
 /**
- * Writes an output that is kept where the user wants it.
- * @returns whether it did: not where none is kept, it is damaged, or there is no room for it, say
+ * Copies an output to the user's path.
+ * @returns false if there is none, it is damaged, or the copy fails
  */
 export function fetchOutput(cacheDirectory: string, identity: string, output: string): boolean {
   try {
@@ -56,7 +56,7 @@ export function fetchOutput(cacheDirectory: string, identity: string, output: st
       }
     }
     copyInto(path, output);
-    // It says as well when this was asked for last.
+    // The note's time orders outputs by their last use.
     notes.remember(cacheDirectory, { ...note, settled });
     return true;
   } catch {
@@ -64,9 +64,9 @@ export function fetchOutput(cacheDirectory: string, identity: string, output: st
   }
 }
 
-/** Copies into what is there, with its rights and links, or a new file with the rights of one. */
+/** Copies into an existing file, so that its mode and links stay; a new file gets the default mode. */
 function copyInto(path: string, output: string): void {
-  // Made as everybody makes files, where there is none yet.
+  // The system applies the umask to a new file.
   closeSync(openSync(output, 'a'));
   const { mode } = statSync(output);
   copyFileSync(path, output);
@@ -74,9 +74,9 @@ function copyInto(path: string, output: string): void {
 }
 
 /**
- * Keeps an output.
- * @param file holds it, and may be gone afterwards
- * @returns whether it is kept
+ * Stores an output.
+ * @param file is moved into the cache
+ * @returns whether it was stored
  */
 export function keepOutput(cacheDirectory: string, identity: string, file: string): boolean {
   try {
@@ -98,14 +98,14 @@ function move(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch {
-    // On another disk.
+    // The cache is on another file system.
     const between = temporaryName(to);
     copyFileSync(from, between);
     renameSync(between, to);
   }
 }
 
-/** Outputs that are kept, the one that was asked for longest ago first. */
+/** All outputs, the least recently used first. */
 function keptOutputs(cacheDirectory: string): { path: string; bytes: number; usedMs: number }[] {
   const folder = dirname(pathIn(cacheDirectory, OUTPUTS));
   try {
@@ -122,13 +122,13 @@ function keptOutputs(cacheDirectory: string): { path: string; bytes: number; use
   }
 }
 
-/** How many outputs are kept, and their bytes. */
+/** Number and size of all outputs. */
 export function outputsIn(cacheDirectory: string): { readonly count: number; readonly bytes: number } {
   const kept = keptOutputs(cacheDirectory);
   return { count: kept.length, bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-/** Removes outputs until those that are left take no more than this. */
+/** Removes the least recently used outputs until the rest fits into `limit` bytes. */
 export function trim(cacheDirectory: string, limit: number): void {
   const kept = keptOutputs(cacheDirectory);
   let left = kept.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -195,17 +195,17 @@ export const inKnownForms = (
   surroundings: Surroundings,
 ): Promise<BetterForms> => inBetterForms(written, store, surroundings, new KeptModules(), false);
 
-/** What came of a program in other forms. */
+/** The result of comparing forms. */
 interface TriedForms {
-  /** Null where the compiler does not get as far as code generation. */
+  /** Null if the compiler does not reach code generation. */
   readonly program: FormedProgram | null;
   readonly verdict: ProgramVerdict;
-  /** Whether the compiler does not take the forms. */
+  /** Whether the compiler rejects the forms. */
   readonly isRefused: boolean;
   readonly compileSeconds: number;
 }
 
-/** Compiles a program both ways while it is surveyed in its forms, and runs both. For whoever has the turn to measure. */
+/** Compiles both variants during the survey, then runs both. The caller holds the measuring lock. */
 async function tryForms(
   formed: Command,
   { command: written, inspected }: FormedProgram,

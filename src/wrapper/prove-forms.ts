@@ -1,5 +1,4 @@
-// A program in other forms against the program as it is written, before anything of it is tuned: equal results first, then which
-// is faster.
+// Compares a program in other forms with the written program, before tuning: results first, then times.
 import { join } from 'node:path';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
 import { purseOf } from '../program/purse.ts';
@@ -22,29 +21,28 @@ const WRITTEN = 'written.vmfb';
 /** Most programs are several times as fast in one form as in the other: then a few runs say enough. */
 const CLEAR = 1.5;
 
-/** A program that is being compiled as it is written and in its forms, both at once. */
+/** Two running compiles: the written program, and the program in its forms. */
 export interface FormsUnderWay {
-  /** Where it is compiled to. */
+  /** Folder of both modules. */
   readonly folder: string;
-  /** Its executables in its forms, as the compiler configures them; null where it does not get that far. */
+  /** Configured executables of the program in its forms; null if the compiler fails. */
   readonly configured: Promise<ExecutableTexts['configured'] | null>;
   /** Never rejects. */
   readonly compiled: Promise<CompiledForms>;
 }
 
 interface CompiledForms {
-  /** Path of the program as it is written, or why there is none. */
+  /** Path of each module, or its error. */
   readonly written: string | Uncompiled;
   readonly formed: string | Uncompiled;
-  /** What both have taken together. */
+  /** Wall time of both. */
   readonly seconds: number;
 }
 
 /**
- * Begins to compile a program in its forms and as it is written, while others find out what the compiler makes of its operations.
- * @param kept takes the program in its forms as the one that configurations are compared with, split, from where everything that
- * is compiled of it goes on
- * @returns null where nothing can be written
+ * Starts both compiles, so that the survey runs at the same time.
+ * @param kept receives the split program and its module; rounds start from these
+ * @returns null if the cache folder is not writable
  */
 export function compileForms(
   formed: Command,
@@ -82,7 +80,7 @@ export function compileForms(
 }
 
 /**
- * Runs both programs. For whoever has the turn to measure.
+ * Runs both programs. The caller holds the measuring lock.
  * @param written the command without forms
  * @throws FormsError when the compiler does not take the forms
  * @throws NotVerifiedError when the runtime's tools are missing

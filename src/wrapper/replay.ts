@@ -17,16 +17,16 @@ export interface Run {
   /** The real compiler's arguments. */
   readonly argv: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  /** Its output, where that is kept. */
+  /** Its output in the output cache. */
   readonly output?: KeptOutput;
 }
 
 interface KeptOutput {
-  /** By what it is kept. */
+  /** Key in the output cache. */
   readonly identity: string;
-  /** Where the user wants it. */
+  /** The user's path. */
   readonly path: string;
-  /** Whether without it the command is to be looked at again: what the compiler says is not what the user sees. */
+  /** Whether `argv` must not run without us, because messages of the compiler are edited. */
   readonly isAll: boolean;
 }
 
@@ -34,7 +34,7 @@ interface Replay extends Run {
   readonly identity: string;
   readonly input: string;
   readonly digest: string;
-  /** What the input was when it was read last; null where it could have changed without a trace. */
+  /** `settledIdentity` of the input when its digest was verified last. */
   readonly settled: string | null;
   /** Of the CPU. Compared as they are: to digest them with the identity would take a hundredth of the time of a hit. */
   readonly features: string;
@@ -61,7 +61,7 @@ export async function recallRun(
     // What is read from a pipe is gone for the compiler.
     if (!statSync(replay.input).isFile()) return null;
     const settled = settledIdentity(replay.input);
-    // A model with its weights takes longer to read than all else here.
+    // Reading a model with its weights would dominate the time of a hit.
     if (settled !== null && settled === replay.settled) return replay;
     if ((await createDigest())([readBytes(replay.input)]) !== replay.digest) return null;
     if (settled !== null) memory.remember(surroundings.cacheDirectory, { ...replay, settled });
@@ -116,7 +116,7 @@ export function rememberRun(
       identity: identityOf(argv, executable, surroundings),
       input: input.path,
       digest: input.digest,
-      // Nobody looked what it was before it was read.
+      // Unknown: the input was read before this moment.
       settled: null,
       features: cpuFeatures(),
       files: [...before, ...stampsOf([...compilerFiles(executable), ...filesOfFlags(args), ...files])],

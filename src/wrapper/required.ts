@@ -1,18 +1,18 @@
-// Builds that end where they would otherwise fall back to what the compiler does by itself.
+// Builds that fail instead of falling back to the default.
 import { writeSync } from 'node:fs';
 import type { Decision } from '../decision/decision.ts';
 import type { Settings } from '../settings/index.ts';
 import { exitLike } from '../system/run.ts';
 import type { LockedBuild } from './locked.ts';
 
-/** How such a build ends, with no output; the compiler and shells use no code like it. */
+/** Exit code of such a build. The compiler and shells do not use it. */
 export const UNTUNED_EXIT_CODE = 86;
 
-/** Whether a build may be done without its configurations: not where somebody asks for them, or they are locked for good. */
+/** Whether a build may fall back: not with `require`, and not with a frozen lock file that has the program. */
 export const mayFallBack = ({ require, frozen }: Settings, lock: LockedBuild | null): boolean =>
   require === undefined && !(frozen && lock !== null && lock.whole !== null);
 
-/** Why a build is not tuned whatever happens to it later; null where it is. */
+/** The first workload without a decision, with its reason; null if all have one. */
 export function whyNotTuned(decisions: readonly Decision[]): string | null {
   const open = decisions.filter(({ tunable, configuration }) => tunable !== null && configuration === null);
   const [first] = open;
@@ -21,7 +21,7 @@ export function whyNotTuned(decisions: readonly Decision[]): string | null {
   return `nothing is known of ${first.tunable!.key}${count}: ${first.reason}`;
 }
 
-/** Ends this build. */
+/** Ends this process with `UNTUNED_EXIT_CODE` and a message. */
 export function refuse(why: string, { require }: Pick<Settings, 'require'>): never {
   const asked = require === undefined ? 'a frozen lock file' : `require=${require}`;
   writeSync(2, `iree-compile-tuned: ${asked} allows no build without its configurations: ${why}\n`);

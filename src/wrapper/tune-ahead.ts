@@ -1,4 +1,5 @@
-// Tuning a program ahead of its build: what only the program itself can show (its forms, its dispatches), and its last word.
+// Tunes a program ahead of its build: its forms and its whole dispatches, which exist in the program only. Then the program is run
+// with all configurations.
 import type { Decision } from '../decision/decision.ts';
 import { lookUp, workloadsOf, type Lookup } from '../decision/look-up.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
@@ -17,7 +18,7 @@ import { programMemory, inProgram } from './program-memory.ts';
 import { programOf } from './program-notes.ts';
 import { NOTHING_TUNED, tuneProgram, type Tuned } from './tune-program.ts';
 
-/** A program in the forms that a build compiles it in, with what the database knows of its workloads. */
+/** A program in its best known forms, and the database's answer for its workloads. */
 export interface OpenProgram extends FormedProgram {
   readonly identity: string;
   /** Null where it has no other forms. */
@@ -27,15 +28,15 @@ export interface OpenProgram extends FormedProgram {
   readonly works: readonly Work[];
 }
 
-/** What tuning ahead works with. */
+/** The database, the settings and the modules of one run. */
 export interface Means {
   readonly store: Store;
   readonly surroundings: Surroundings;
-  /** Takes what is compiled of the program. */
+  /** Collects the compiled modules. */
   readonly kept: KeptModules;
 }
 
-/** Finds out in which forms the program is better, unless the database knows, or is only read. */
+/** Measures which forms are faster, unless the database knows it or is read-only. */
 export async function openProgram(
   written: FormedProgram,
   { store, surroundings, kept }: Means,
@@ -54,9 +55,9 @@ export async function openProgram(
 }
 
 /**
- * Tunes those workloads that are only there in their program.
+ * Tunes the whole dispatches among some workloads.
  * @param works of the program
- * @param again keys of those that are tuned even where there is a record
+ * @param again keys of workloads to tune even if they have a record
  */
 export async function tuneDispatches(
   { command, inspected, identity, lookup }: OpenProgram,
@@ -78,16 +79,16 @@ export async function tuneDispatches(
   });
 }
 
-/** What the next build of a program gets, and what a run of it said. */
+/** The decisions of the next build, and the verdict of a run. */
 export interface Concluded {
   readonly decisions: readonly Decision[];
   readonly verdict: ProgramVerdict | null;
 }
 
 /**
- * Runs the program with what the database knows by now, as a build would.
- * @param whyNot what became of the workloads that have no record
- * @param isOnDemand whether it is run whatever is known, however long that takes
+ * Runs the program with all configurations that the database has now.
+ * @param whyNot the reason for workloads without a record
+ * @param isOnDemand run even if the verdict is known, without a time limit
  */
 export async function concludeProgram(
   { command, inspected, identity }: OpenProgram,

@@ -328,7 +328,7 @@ describe('operations that are left alone', () => {
   });
 });
 
-test('for a target that nobody can tune nothing is read and nobody is waited for', async () => {
+test('a target without a tuner is passed through before the input is read', async () => {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
   const flags = ['--iree-hal-target-device=cuda', 'in.mlir', '-o', 'out.vmfb'];

@@ -385,18 +385,15 @@ describe('a build that is killed while its program runs', () => {
 test.each([
   ['that nobody can run', twoMatmuls.replace('(%a:', '(%unused: tensor<?xf32>, %a:'), LONG],
   ['that is not run, at a budget of 0', twoMatmuls, { IREE_TUNED_BUDGET: '0' }],
-])(
-  'what a program %s packs is left to the default where its operands come from another one',
-  async (_, text, env) => {
-    const place = simulatedPlace(text);
-    await record(place, (workload) =>
-      workload.includes('n=48') ? { version: 1, kind: 'data-tile' } : { version: 1, kind: 'default' },
-    );
-    const { explanation } = await place.explain(argv, { env });
-    expect(explanation.operations.map(({ configuration }) => configuration)).toEqual([
-      { version: 1, kind: 'default' },
-      null,
-    ]);
-    expect(explanation.operations[1]!.reason).toContain('the program was not run');
-  },
-);
+])('a program %s gets no data tiling for operands of another operation', async (_, text, env) => {
+  const place = simulatedPlace(text);
+  await record(place, (workload) =>
+    workload.includes('n=48') ? { version: 1, kind: 'data-tile' } : { version: 1, kind: 'default' },
+  );
+  const { explanation } = await place.explain(argv, { env });
+  expect(explanation.operations.map(({ configuration }) => configuration)).toEqual([
+    { version: 1, kind: 'default' },
+    null,
+  ]);
+  expect(explanation.operations[1]!.reason).toContain('the program was not run');
+});

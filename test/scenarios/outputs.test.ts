@@ -1,11 +1,11 @@
-// Outputs that are kept: the same build again runs no compiler.
+// The output cache: a repeated build runs no compiler.
 import { chmodSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { argv, misbehavingCompiler, recordedWorkplace } from './faults/support.ts';
 import { oddMatmul, type Workplace } from './support.ts';
 
-/** A place whose compiler notes that it was run for an output of the user's. */
+/** A place whose compiler logs its runs for the user's output. */
 async function noted(deed = 'true') {
   const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0' });
   const env = misbehavingCompiler(
@@ -16,7 +16,7 @@ async function noted(deed = 'true') {
   return { place, env };
 }
 
-/** How often it was since this was last asked. */
+/** Number of runs since the last call. */
 function runs(place: Workplace): number {
   if (!place.has('ran')) return 0;
   const lines = place.read('ran').toString().trim().split('\n').length;
@@ -27,12 +27,12 @@ function runs(place: Workplace): number {
 const outputs = (place: Workplace) =>
   readdirSync(place.path('cache/outputs')).filter((name) => name.endsWith('.bin'));
 
-test('the same build again gives the same bytes without the compiler, also elsewhere', async () => {
+test('a repeated build copies the same bytes, to other paths, too', async () => {
   const { place, env } = await noted();
   expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
   expect(runs(place)).toBe(1);
   const bytes = place.read('out.vmfb');
-  // Where the output is a link to a file with rights of its own, it stays that.
+  // A link and the mode of its target stay.
   place.remove('out.vmfb');
   place.write('target.vmfb', 'before');
   chmodSync(place.path('target.vmfb'), 0o640);
@@ -64,7 +64,7 @@ test('another input, other flags or another name of the input is another build',
   expect(runs(place)).toBe(1);
 });
 
-test('one that is damaged is compiled again, and so is all where nobody wants them kept', async () => {
+test('a damaged output is compiled again, and outputs=off compiles every time', async () => {
   const { place, env } = await noted();
   await place.compile(argv, { env });
   const bytes = place.read('out.vmfb');
@@ -85,7 +85,7 @@ test('one that is damaged is compiled again, and so is all where nobody wants th
   }
 });
 
-test('what the compiler has said something about is not kept: it says it each time', async () => {
+test('a compile with a warning is not cached, so that the warning appears each time', async () => {
   const { place, env } = await noted("echo 'a warning' >&2");
   for (const build of [1, 2]) {
     expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: 'a warning\n' });
@@ -93,7 +93,7 @@ test('what the compiler has said something about is not kept: it says it each ti
   }
 });
 
-test('iree-tuned cache says how much is kept, and removes it', async () => {
+test('iree-tuned cache shows the size, and --clear removes outputs', async () => {
   const { place, env } = await noted();
   await place.compile(argv, { env });
   const size = place.read('out.vmfb').length;

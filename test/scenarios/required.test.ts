@@ -1,4 +1,4 @@
-// Builds that have to be tuned end where others fall back.
+// Builds that fail instead of falling back.
 import { expect, test } from 'vitest';
 import { argv, misbehavingCompiler, recordedWorkplace, workplace } from './faults/support.ts';
 import { HOST } from './support.ts';

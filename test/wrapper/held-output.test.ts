@@ -1,4 +1,4 @@
-// The output of a new plan is the user's only when it is whole.
+// A new plan writes to a scratch file first.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { program } from '../compiler/support.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 
-/** Builds with a plan whose compile does this, in a folder whose output is a link. @param deed knows the output as `$out` */
+/** Builds with a new plan. The output is a link. @param deed shell code of the tuned compile, with the output in `$out` */
 function build(deed: string, output = 'link.vmfb') {
   const folder = temporaryDirectory();
   const executable = program(
@@ -43,12 +43,12 @@ function build(deed: string, output = 'link.vmfb') {
   };
 }
 
-test('it takes the place of what was there, with its rights and links', () => {
+test('a tuned output replaces the content and keeps link and mode', () => {
   expect(build('printf tuned >"$out"')).toEqual({ status: 0, text: 'tuned', mode: 0o640, isLink: true });
 });
 
 test.each(['rm -f "$out"; exit 1', 'printf part >"$out"; kill -KILL $$', 'exit 0'])(
-  'where it fails (%s), the original finds everything as it was',
+  'a failed tuned compile (%s) leaves link and mode to the original compile',
   (deed) => {
     expect(build(deed)).toEqual({ status: 0, text: 'original', mode: 0o640, isLink: true });
   },

@@ -2,10 +2,10 @@
 import { pipelineIn, readConfigured, type ConfiguredDispatch } from './configured.ts';
 import { dispatchIterations, type DispatchWork } from './dispatch-work.ts';
 
-/** Pipelines whose tiles are understood, and where other tiles are worth a try. */
+/** Pipelines with tiles that we can read and vary. */
 const PIPELINES = new Set(['DoubleTilingExpert', 'LinalgExtTileAndVectorize', 'BufferOpsTileAndVectorize']);
 
-/** Why others keep the compiler's tiles, as far as anybody has looked. */
+/** Reasons for other pipelines. */
 const LEFT_ALONE: Readonly<Record<string, string>> = {
   // 12 poolings and convolutions tried: the best of the others took 1.02 to 20 times as long.
   ConvTileAndDecomposeExpert:
@@ -23,7 +23,7 @@ export const MOST_PARTS = 64;
 export const MOST_DIMENSIONS = 32;
 
 /**
- * The workload of a dispatch, or why there is none.
+ * The workload of a dispatch, or the reason that it has none.
  * @param text of its executable, as the compiler has configured it
  */
 export function dispatchWork(
