@@ -1,0 +1,34 @@
+import { renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { settledIdentity } from '../../src/system/files.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+
+test('a file has a settled identity two seconds after its last change, and a new one after the next', async () => {
+  const folder = temporaryDirectory();
+  const path = join(folder, 'model.mlir');
+  writeFileSync(path, 'one');
+  expect(settledIdentity(path)).toBeNull();
+  await sleep(2100);
+  const first = settledIdentity(path);
+  expect(first).not.toBeNull();
+  // A change that hides behind the same size and modification time.
+  const then = new Date(2026, 0, 1);
+  utimesSync(path, then, then);
+  expect(settledIdentity(path)).toBeNull();
+  await sleep(2100);
+  const second = settledIdentity(path);
+  expect(second).not.toBe(first);
+  // Another file in its place.
+  const other = join(folder, 'other');
+  writeFileSync(other, 'two');
+  utimesSync(other, then, then);
+  renameSync(other, path);
+  await sleep(2100);
+  expect(settledIdentity(path)).not.toBe(second);
+});
+
+test('a missing file has none', () => {
+  expect(settledIdentity(join(temporaryDirectory(), 'missing'))).toBeNull();
+});
