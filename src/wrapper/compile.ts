@@ -11,14 +11,13 @@ import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
-import { createDigest, type Digest } from '../system/digest.ts';
+import type { Digest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Inspected } from './inspect.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
-import { fetchOutput, keepOutput } from './outputs.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { refuse } from './required.ts';
 import { substituteFiles } from './substitutes.ts';
@@ -26,6 +25,7 @@ import { writeOnce } from './write-once.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { compileLimit } from './compile-limit.ts';
+import { cachedOutput } from './cached-output.ts';
 import { canDeliver, deliverFile } from './deliver.ts';
 import { commandIdentity, inputIdentity } from '../compiler/command-identity.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
@@ -216,22 +216,28 @@ export async function compileAsGiven(
   command: Command,
   { input }: Inspected,
   module: string | null,
-  { env, cacheDirectory, settings }: Surroundings,
+  surroundings: Surroundings,
   onEnd: (output: string | null) => void,
 ): Promise<never> {
+  const { env } = surroundings;
   const { executable } = command.compiler;
   const { argv, stdin } = originalCompile(command, { input });
-  const identity = await digestOf([input.digest, ...commandIdentity(command), command.arguments.input]);
-  const mayKeep = settings.outputs && canDeliver(command) && !readsObjects(input.bytes);
-  const keep = (file: string) => (mayKeep && keepOutput(cacheDirectory, identity, file) ? identity : null);
+  const cached = await cachedOutput(
+    command,
+    input,
+    [input.digest, ...commandIdentity(command)],
+    surroundings,
+  );
   const end = (output: string | null): never => {
     isDelivered = true;
     onEnd(output);
     return exitLike(SUCCESS);
   };
-  if (mayKeep && fetchOutput(cacheDirectory, identity, outputPath(command))) return end(identity);
-  if (module !== null && deliverFile(module, command)) return end(keep(module));
-  const held = mayKeep && stdin === undefined ? heldOutput(command, cacheDirectory) : null;
+  const fetched = cached.fetch();
+  if (fetched !== null) return end(fetched);
+  if (module !== null && deliverFile(module, command)) return end(cached.keep(module));
+  const mayKeep = surroundings.settings.outputs && stdin === undefined;
+  const held = mayKeep ? heldOutput(command, surroundings.cacheDirectory) : null;
   if (held !== null) {
     const own = withColours(withTrailingFlags(argv, ['-o', held]), env);
     const result = await runCompiler(executable, own, { env, capture: true });
@@ -239,7 +245,7 @@ export async function compileAsGiven(
     // A failed compile or copy runs again as the user's own command, whose messages are the compiler's.
     if (result.code === 0 && existsSync(held) && deliverFile(held, command)) {
       show(result, null);
-      return end(result.stdout.length + result.stderr.length === 0 ? keep(held) : null);
+      return end(result.stdout.length + result.stderr.length === 0 ? cached.keep(held) : null);
     }
   }
   onEnd(null);
@@ -266,15 +272,12 @@ export async function compileInjected(
   const { stdin: ownStdin } = originalCompile(command, inspected);
   const identity = planIdentity(command, inspected.input.digest, decisions, route);
   const known = planMemory.recall(cacheDirectory, identity);
-  // The output holds the input's name in its locations.
-  const outputIdentity = await digestOf([identity, command.arguments.input]);
-  const mayKeep = settings.outputs && canDeliver(command) && !readsObjects(inspected.input.bytes);
-  /** Copies a known output to the user's path, and stores it in the output cache. */
+  const cached = await cachedOutput(command, inspected.input, [identity], surroundings);
+  /** Writes a known output to the user's path. */
   const deliver = (): Pick<Ending, 'output'> | null => {
-    if (mayKeep && fetchOutput(cacheDirectory, outputIdentity, outputPath(command)))
-      return { output: outputIdentity };
-    if (module === null || !deliverFile(module, command)) return null;
-    return { output: mayKeep && keepOutput(cacheDirectory, outputIdentity, module) ? outputIdentity : null };
+    const fetched = cached.fetch();
+    if (fetched !== null) return { output: fetched };
+    return module !== null && deliverFile(module, command) ? { output: cached.keep(module) } : null;
   };
   if (known?.state === 'broken') {
     const fallback = 'these configurations broke this compile before';
@@ -348,9 +351,8 @@ export async function compileInjected(
     await attempt(async () => {
       const landed = seen ?? (await prove());
       const isSilent = result.stdout.length === 0 && shownOf(result, mapMessages).length === 0;
-      const isKept = mayKeep && isSilent && held !== null && keepOutput(cacheDirectory, outputIdentity, held);
-      const output = isKept ? outputIdentity : null;
-      const isRepeatable = stdin === undefined && (mapMessages === null || isKept);
+      const output = isSilent && held !== null ? cached.keep(held) : null;
+      const isRepeatable = stdin === undefined && (mapMessages === null || output !== null);
       const files = isRepeatable && allLanded(landed) !== false ? injected.files : null;
       const isEdited = mapMessages !== null;
       onEnd({ applied: allLanded(landed), landed, argv, fallback: null, files, output, isEdited });
@@ -396,17 +398,6 @@ export async function compileInjected(
 
 /** Fields of an ending without the injection. */
 export const NOT_APPLIED = { applied: false, landed: null, files: null, output: null };
-
-/** Path of the output file; empty for stdout. */
-const outputPath = ({ arguments: { output } }: Command): string =>
-  output.kind === 'file' ? output.path : '';
-
-const digestOf = async (parts: readonly unknown[]): Promise<string> =>
-  (await createDigest())([Buffer.from(JSON.stringify(parts))]);
-
-/** Whether the input links object files, which are no part of the output's key. */
-const readsObjects = (bytes: Uint8Array): boolean =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('hal.executable.object');
 
 const LOST = 'a configuration was not seen in the executables';
 const UNSEEN = 'nobody could look whether configurations are in the executables';

@@ -66,11 +66,10 @@ export async function tuneProgram(
   const tune = async (signal: AbortSignal): Promise<Tuned> => {
     const begun = performance.now();
     const program = { command, inspected, surroundings, kept, limits, signal };
-    const { results, confirmed, alone } = await tuneAtOnce(program, works, current, means, story);
+    const { results, confirmed, alone, whyNot } = await tuneAtOnce(program, works, current, means, story);
     const open = alone.filter(({ key }) => !results.has(key));
     const secondsLeft = budgetSeconds - (performance.now() - begun) / 1000;
-    if (open.length === 0)
-      return { ...NOTHING_TUNED, whyNot: 'the tuning budget is spent', results, confirmed };
+    if (open.length === 0) return { ...NOTHING_TUNED, whyNot, results, confirmed };
     const { env, root, cacheDirectory } = surroundings;
     const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
     const outcome = await tuneWorkloads(open, store, inspected.site, tools, surroundings, {
@@ -102,8 +101,15 @@ export async function tuneProgram(
   }
 }
 
+const SPENT = 'the tuning budget is spent';
+const UNSURE = 'runs of its program showed no certain gain';
+
 /** What was tuned at once, and what is to be tuned by itself after that. */
-type TunedAtOnce = Pick<ProgramTuning, 'results' | 'confirmed'> & { readonly alone: readonly Work[] };
+type TunedAtOnce = Pick<ProgramTuning, 'results' | 'confirmed'> & {
+  readonly alone: readonly Work[];
+  /** Reason for workloads without a result. */
+  readonly whyNot: string;
+};
 
 /** How much of the time dispatches have where there are a few operations as well. */
 const DISPATCHES_SHARE = 0.5;
@@ -116,7 +122,7 @@ async function tuneAtOnce(
   { surroundings, store, budgetSeconds, patienceSeconds }: TuningMeans,
   story: Story,
 ): Promise<TunedAtOnce> {
-  const nothing = { results: new Map<string, never>(), confirmed: null, alone: works };
+  const nothing = { results: new Map<string, never>(), confirmed: null, alone: works, whyNot: SPENT };
   const given = surroundings.settings.budgetSeconds;
   /** A dispatch is there in its program alone: the same time again tells nothing new of it. */
   const giveUp = (all: readonly Work[], reason: string) => {
@@ -162,11 +168,12 @@ async function tuneAtOnce(
       },
     );
     const left = open.filter(({ key }) => !results.has(key));
-    if (!lacksTime) giveUp(left, 'its program has shown nothing that is sure');
+    if (!lacksTime) giveUp(left, UNSURE);
     const isTogether = open.some(({ workload }) => isOperationWork(workload));
     // The program would have to confirm anything more again: another build does that.
     const isOver = isTogether && (confirmed !== null || lacksTime);
-    return { results: new Map([...known, ...results]), confirmed, alone: isOver ? [] : others };
+    const whyNot = lacksTime ? SPENT : UNSURE;
+    return { results: new Map([...known, ...results]), confirmed, alone: isOver ? [] : others, whyNot };
   } finally {
     turn.release();
   }
