@@ -15,7 +15,12 @@ export interface Convolution {
   /** Along each dimension of the image, in the order of the layout. */
   readonly strides: readonly number[];
   readonly dilations: readonly number[];
+  /** Type of both attributes in the program's text, or `none` if it leaves them out; `vector` if absent. */
+  readonly steps?: Exclude<Steps, 'vector'>;
 }
+
+/** How a program writes strides and dilations. */
+export type Steps = 'vector' | 'tensor' | 'none';
 
 /**
  * The dimensions of image and filter: n images, g groups, c channels and f filters of a group; d, h and w of the image. Each
@@ -60,33 +65,39 @@ export function readConvolution(operation: Operation, text: Uint8Array): Convolu
   const [image, filter, result] = operands.map(({ type }) => staticTensor(type));
   if (!image || !filter || !result) return null;
   const rank = spatialIn(LAYOUTS[name]![0]).length;
-  const stepsOf = (attribute: string): readonly number[] | null => {
+  const stepsOf = (attribute: string): { sizes: readonly number[]; written: Steps } | null => {
     const found = attributes.find((one) => one.name === attribute);
     // The default of both attributes.
-    if (found === undefined) return Array<number>(rank).fill(1);
+    if (found === undefined) return { sizes: Array<number>(rank).fill(1), written: 'none' };
     return readSteps(Buffer.from(text.subarray(found.start, found.end)).toString('latin1'));
   };
   const [strides, dilations] = [stepsOf('strides'), stepsOf('dilations')];
-  if (strides?.length !== rank || dilations?.length !== rank) return null;
-  const found = { name, image, filter, result, strides, dilations };
+  if (strides?.sizes.length !== rank || dilations?.sizes.length !== rank) return null;
+  // The matcher compares both attributes with one spelling.
+  const steps = strides.written;
+  if (dilations.written !== steps) return null;
+  const moves = { strides: strides.sizes, dilations: dilations.sizes, ...(steps !== 'vector' && { steps }) };
+  const found = { name, image, filter, result, ...moves };
   return isConsistent(found) ? found : null;
 }
 
 /** `strides = dense<2> : vector<2xi64>` or `dense<[2, 1]> : tensor<2xi64>`. */
-function readSteps(text: string): readonly number[] | null {
-  const match = /= *dense<(?:(\d+)|\[([\d, ]+)\])> *: *(?:vector|tensor)<(\d)xi64>$/.exec(text.trim());
+function readSteps(text: string): { sizes: readonly number[]; written: Steps } | null {
+  const match = /= *dense<(?:(\d+)|\[([\d, ]+)\])> *: *(vector|tensor)<(\d)xi64>$/.exec(text.trim());
   if (match === null) return null;
-  const [, splat, list, count] = match;
-  if (splat !== undefined) return Array<number>(Number(count)).fill(Number(splat));
-  return list!.split(',').map(Number);
+  const [, splat, list, type, count] = match;
+  const sizes =
+    splat === undefined ? list!.split(',').map(Number) : Array<number>(Number(count)).fill(Number(splat));
+  return { sizes, written: type as Steps };
 }
 
 /** Whether a value, of a file say, is a convolution as this type describes it: all of it is written into MLIR. */
 export function isConvolution(value: unknown): value is Convolution {
-  const { name, image, filter, result, strides, dilations } = (value ?? {}) as Partial<
+  const { name, image, filter, result, strides, dilations, steps } = (value ?? {}) as Partial<
     Record<keyof Convolution, unknown>
   >;
   return (
+    (steps === undefined || steps === 'tensor' || steps === 'none') &&
     typeof name === 'string' &&
     Object.hasOwn(LAYOUTS, name) &&
     [image, filter, result].every(isTensor) &&

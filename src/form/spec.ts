@@ -69,7 +69,7 @@ function partOf({ convolution, form: name }: ConvolutionInForm, i: number): stri
   const form = writtenFormNamed(name);
   const own = inTwoDimensions(convolution);
   if (form?.isFor(own) !== true) throw new RangeError(`${convolutionKey(convolution)} has no form ${name}`);
-  const { image, filter, result, strides, dilations } = convolution;
+  const { image, filter, result, strides, dilations, steps } = convolution;
   const operands: readonly [Value, Value, Value] = [
     { ...image, name: '%image' },
     { ...filter, name: '%filter' },
@@ -88,7 +88,7 @@ ${body}
   transform.named_sequence @match_${i}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_value, !transform.any_value) {
     %ins, %outs = transform.iree.match.cast_compatible_dag_from_root %op {
     ^bb0(${list}):
-      %0 = ${convolution.name} ${movesText(strides, dilations)} ins(%image, %filter : ${tensorText(image)}, ${tensorText(filter)}) outs(%accumulator : ${type}) -> ${type}
+      %0 = ${convolution.name} ${movesText(strides, dilations, steps)} ins(%image, %filter : ${tensorText(image)}, ${tensorText(filter)}) outs(%accumulator : ${type}) -> ${type}
     } : (!transform.any_op) -> (!transform.any_value, !transform.any_value)
     transform.yield %ins, %outs : !transform.any_value, !transform.any_value
   }

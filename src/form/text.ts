@@ -1,4 +1,5 @@
 // Pieces of MLIR text that forms are written with.
+import type { Steps } from './convolution.ts';
 import { isFloat } from '../workload/element-type.ts';
 import { tensorText, type Tensor } from '../workload/tensor.ts';
 
@@ -152,8 +153,13 @@ const NAMED_CONTRACTIONS: Readonly<Record<string, string>> = {
 const groupsText = (groups: readonly (readonly number[])[]): string =>
   `[${groups.map((group) => `[${group.join(', ')}]`).join(', ')}]`;
 
-/** `{dilations = ..., strides = ...}` of a named convolution. */
-export function movesText(strides: readonly number[], dilations: readonly number[]): string {
-  const type = `vector<${strides.length}xi64>`;
+/** `{dilations = ..., strides = ...}` of a named convolution; empty if a program leaves them out. */
+export function movesText(
+  strides: readonly number[],
+  dilations: readonly number[],
+  written: Steps = 'vector',
+): string {
+  if (written === 'none') return '';
+  const type = `${written}<${strides.length}xi64>`;
   return `{dilations = dense<[${dilations.join(', ')}]> : ${type}, strides = dense<[${strides.join(', ')}]> : ${type}}`;
 }

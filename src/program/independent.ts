@@ -24,6 +24,8 @@ export function independentRuns(all: readonly string[], runs: ProgramsRun): Prog
       const seen = runs.comparedIn(all);
       return (seen.length > 0 ? seen : runs.comparedIn(keys)).filter(({ key }) => keys.includes(key));
     },
+    stockSecondsBeside: (keys) =>
+      runs.stockSecondsBeside(all).size > 0 ? runs.stockSecondsBeside(all) : runs.stockSecondsBeside(keys),
     secondsIn: (keys) => (runs.secondsIn(all).size > 0 ? runs.secondsIn(all) : runs.secondsIn(keys)),
   };
 }

@@ -65,6 +65,8 @@ export interface ProgramsRun extends ProgramRuns {
   comparedIn(keys: readonly string[]): readonly ComparedWorkload[];
   /** Of each dispatch of that program by name, what it takes in one run of all functions; none where nobody has asked for times. */
   secondsIn(keys: readonly string[]): ReadonlyMap<string, number>;
+  /** The same of stock, timed next to it. */
+  stockSecondsBeside(keys: readonly string[]): ReadonlyMap<string, number>;
 }
 
 /**
@@ -89,7 +91,10 @@ export function programRuns(
     return own;
   };
   const compared = new Map<string, readonly ComparedWorkload[]>();
-  const spent = new Map<string, ReadonlyMap<string, number>>();
+  const spent = new Map<
+    string,
+    readonly [stock: ReadonlyMap<string, number>, tuned: ReadonlyMap<string, number>]
+  >();
   const steady = new Map<StockContest, boolean>();
   const roundings = new Map<StockContest, readonly number[] | null>();
 
@@ -161,7 +166,9 @@ export function programRuns(
     }
     const some = all.flatMap(({ dispatches }) => comparedWorkloads(dispatches, program.dispatches));
     compared.set(keys.join(), [...new Map(some.toReversed().map((one) => [one.key, one])).values()]);
-    spent.set(keys.join(), secondsOf(all.map(({ dispatches }) => dispatches.map(([, tuned]) => tuned))));
+    const secondsAt = (side: 0 | 1) =>
+      secondsOf(all.map(({ dispatches }) => dispatches.map((pair) => pair[side])));
+    spent.set(keys.join(), [secondsAt(0), secondsAt(1)]);
     return all;
   });
 
@@ -194,7 +201,8 @@ export function programRuns(
         ...{ equal, maxError, reason, timing },
       })),
     comparedIn: (keys) => compared.get(keys.join()) ?? [],
-    secondsIn: (keys) => spent.get(keys.join()) ?? new Map<string, number>(),
+    secondsIn: (keys) => spent.get(keys.join())?.[1] ?? new Map<string, number>(),
+    stockSecondsBeside: (keys) => spent.get(keys.join())?.[0] ?? new Map<string, number>(),
   };
 }
 

@@ -44,6 +44,11 @@ export class KeptModules {
     return this.#stock;
   }
 
+  /** The next program without configurations is another one; what was compiled is still found by its command. */
+  forgetStock(): void {
+    this.#stock = null;
+  }
+
   /** What compiling that has taken; 0 where it was not done. */
   get stockSeconds(): number {
     return this.#stockSeconds;

@@ -14,7 +14,8 @@ import type { ExplainedForms } from '../report/explain.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Inspected } from './inspect.ts';
 import { injectionOptions } from './plan.ts';
-import { explainNoted, inNotedForms, type FormedProgram } from './program-forms.ts';
+import { explainNoted, inNotedForms } from './program-forms.ts';
+import type { FormedProgram } from './rewritten.ts';
 import { withSurvey } from './resolve.ts';
 
 /** What a lock file comes to in one build. */

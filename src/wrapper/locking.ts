@@ -26,7 +26,8 @@ import { injectedCommand } from './compile.ts';
 import type { Inspected } from './inspect.ts';
 import { planIdentity, planMemory } from './plan-memory.ts';
 import { injectionOptions, planCompile } from './plan.ts';
-import { inKnownForms, inNotedForms, type FormedProgram } from './program-forms.ts';
+import { inKnownForms, inNotedForms } from './program-forms.ts';
+import type { FormedProgram } from './rewritten.ts';
 import { inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
 import { programOf } from './program-notes.ts';
 

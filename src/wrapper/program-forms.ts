@@ -1,38 +1,29 @@
 // A program in other forms than it is written in: its convolutions are rewritten before the compiler optimises anything. The
 // program is compiled and measured like any other, and ships only where it was run and is right and faster than stock.
-import type { Command } from '../compiler/command.ts';
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
-import { operationsOf, type SurveyMeans } from '../input/operations.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
-import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import type { Store } from '../store/store.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
-import { rewritingPasses } from '../spec/pipeline.ts';
-import { pathIn, SPECS } from '../system/cache.ts';
-import { createDigest } from '../system/digest.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
-import { mayHaveForms, type Inspected } from './inspect.ts';
+import { mayHaveForms } from './inspect.ts';
 import { KeptModules } from './kept-modules.ts';
-import { limitsWithin, mayRun } from './last-word.ts';
+import { mayRun } from './last-word.ts';
 import { programNotes, programOf } from './program-notes.ts';
 import { withSurvey } from './resolve.ts';
-import { writeOnce } from './write-once.ts';
-
-/** A program in other forms. */
-export interface FormedProgram {
-  readonly command: Command;
-  /** With the operations that the compiler makes of the forms. */
-  readonly inspected: Inspected;
-}
+import { rewritten, surveyed, type FormedProgram } from './rewritten.ts';
+import type { TriedForms } from './try-forms.ts';
 
 /** What is known of a program in other forms. */
 export interface FormsMemory {
   /** `open` where nobody has found out. */
   readonly verdict: 'better' | 'worse' | 'open';
   readonly reason: string;
+  /** Keys of operations that are faster as written; the others have their preferred form. */
+  readonly asWritten?: readonly string[];
   /** The most that a build could spend on it. */
   readonly budgetSeconds: number;
   readonly attempts: number;
@@ -43,41 +34,12 @@ export const formsMemory = programNotes('forms', isFormsMemory);
 /** So many builds try to find out; after that only a build with more time. */
 const MOST_ATTEMPTS = 3;
 
-/** The command with convolutions in these forms. */
-async function rewritten(
-  command: Command,
-  choices: readonly FormChoice[],
-  { cacheDirectory }: Surroundings,
-): Promise<Command> {
-  // Nothing of this is loaded for a program without convolutions.
-  const { formsSpec, REWRITE } = await import('../form/spec.ts');
-  const text = Buffer.from(formsSpec(choices));
-  const digest = await createDigest();
-  const path = writeOnce(pathIn(cacheDirectory, SPECS, digest([text])), text);
-  return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };
-}
-
 /** Whether a build with this budget should try the program in its forms. */
 const isWorthTrying = (memory: FormsMemory | null, budgetSeconds: number): boolean =>
   mayRun(budgetSeconds) &&
   (memory === null ||
     (memory.verdict === 'open' &&
       (memory.attempts < MOST_ATTEMPTS || isMoreTime(budgetSeconds, memory.budgetSeconds))));
-
-/** The program with the operations that the compiler makes of its forms; null where the compiler does not get that far. */
-async function surveyed(
-  command: Command,
-  { input, site }: Inspected,
-  surroundings: Surroundings,
-  means: SurveyMeans = {},
-): Promise<FormedProgram | null> {
-  const { bytes, digest, reading, waitedSeconds } = input;
-  const known = () => Promise.resolve(digest);
-  const found = await operationsOf(bytes, known, command, reading, surroundings, means);
-  if (typeof found === 'string') return null;
-  const all = { ...input, ...found, waitedSeconds: waitedSeconds + found.waitedSeconds };
-  return { command, inspected: { site, input: all } };
-}
 
 /** A program, surveyed, in the forms that somebody has noted, if any; null where this version or the compiler does not know one of them. */
 export async function inNotedForms(
@@ -130,7 +92,7 @@ export async function inBetterForms(
   const { settings } = surroundings;
   const { inspected } = written;
   const { rewritables, reading } = inspected.input;
-  const choices = mayHaveForms(reading, settings) ? chooseForms(rewritables) : [];
+  const preferred = mayHaveForms(reading, settings) ? chooseForms(rewritables) : [];
   /** Where it was enough to know the convolutions, the operations are still to be found. */
   const isComplete = inspected.input.surveyed || inspected.input.operations.length > 0;
   const surveyedAsWritten = (hasTurn: boolean) =>
@@ -140,17 +102,21 @@ export async function inBetterForms(
     ...more,
     program: { ...written, inspected: await surveyedAsWritten(hasTurn) },
   });
-  if (choices.length === 0) return asWritten({});
-  const formed = await rewritten(written.command, choices, surroundings);
-  const identity = programOf(formed, inspected);
+  if (preferred.length === 0) return asWritten({});
+  const identity = programOf(await rewritten(written.command, preferred, surroundings), inspected);
   const memory = formsMemory.recall(store, identity);
-  const named = choices.map(({ operation, form }) => ({ operation: rewritableKey(operation), form }));
+  const without = (left: readonly string[]) =>
+    preferred.filter(({ operation }) => !left.includes(rewritableKey(operation)));
   const explained = (known: FormsMemory | null): ExplainedForms => ({
     used: known?.verdict === 'better',
     reason: known?.reason ?? 'nobody has found out whether the program is better in them',
-    operations: named,
+    operations: without(known?.asWritten ?? []).map(({ operation, form }) => ({
+      ...{ operation: rewritableKey(operation), form },
+    })),
   });
   const inForms = async (better: FormsMemory): Promise<BetterForms> => {
+    const choices = without(better.asWritten ?? []);
+    const formed = await rewritten(written.command, choices, surroundings);
     const program = await surveyed(formed, inspected, surroundings);
     if (program === null) return asWritten({ isKnown: true, forms: explained(better) });
     const known = {
@@ -173,11 +139,13 @@ export async function inBetterForms(
     const found = recall();
     if (found?.verdict === 'better') return await inForms(found);
     if (turn === null) return await asWritten({ ...known, isOpen: true });
-    const tried = await tryForms(formed, written, surroundings, kept);
-    const now = verdictOn(tried.verdict, tried.isRefused, settings.budgetSeconds, memory);
+    // Nothing of this is loaded on a hit.
+    const { tryForms } = await import('./try-forms.ts');
+    const tried = await tryForms(preferred, written, surroundings, kept);
+    const now = verdictOn(tried, preferred, settings.budgetSeconds, memory);
     formsMemory.remember(store, identity, now);
     const isOpen = now.verdict === 'open';
-    const { verdict, compileSeconds, program } = tried;
+    const { verdict, compileSeconds, program, choices } = tried;
     const told = { verdict, compileSeconds, forms: explained(now), isOpen, isKnown: !isOpen };
     if (now.verdict === 'better' && program !== null) return { program, choices, ...told };
     // The next module that is compiled without configurations is another one.
@@ -195,82 +163,17 @@ export const inKnownForms = (
   surroundings: Surroundings,
 ): Promise<BetterForms> => inBetterForms(written, store, surroundings, new KeptModules(), false);
 
-/** The result of comparing forms. */
-interface TriedForms {
-  /** Null if the compiler does not reach code generation. */
-  readonly program: FormedProgram | null;
-  readonly verdict: ProgramVerdict;
-  /** Whether the compiler rejects the forms. */
-  readonly isRefused: boolean;
-  readonly compileSeconds: number;
-}
-
-/** Compiles both variants during the survey, then runs both. The caller holds the measuring lock. */
-async function tryForms(
-  formed: Command,
-  { command: written, inspected }: FormedProgram,
-  surroundings: Surroundings,
-  kept: KeptModules,
-): Promise<TriedForms> {
-  // Nothing of this is loaded on a hit.
-  const [{ FormsError, compileForms, proveForms }, { NotVerifiedError }, { interruptible }, { storyOf }] =
-    await Promise.all([
-      import('./prove-forms.ts'),
-      import('./callable.ts'),
-      import('./interruptible.ts'),
-      import('../report/story.ts'),
-    ]);
-  const { budgetSeconds } = surroundings.settings;
-  const limits = { ...limitsWithin(budgetSeconds, true), runSeconds: RUN_SHARE * budgetSeconds };
-  const story = storyOf(null);
-  story.tryForms();
-  const work = async (signal: AbortSignal): Promise<TriedForms> => {
-    const underWay = compileForms(formed, written, inspected, surroundings, kept, limits);
-    if (underWay === null)
-      return { ...NOTHING_TRIED, verdict: notVerified('nothing can be written to the cache folder') };
-    const means = { configured: () => underWay.configured, hasTurn: true };
-    const [program, { seconds: compileSeconds }] = await Promise.all([
-      surveyed(formed, inspected, surroundings, means),
-      underWay.compiled,
-    ]);
-    const tried = { program, compileSeconds, isRefused: false };
-    if (program === null) return { ...tried, verdict: notVerified(NOT_COMPILED) };
-    try {
-      const verdict = await proveForms(program, written, underWay, surroundings, limits, signal);
-      story.endForms(verdict);
-      return { ...tried, verdict };
-    } catch (error) {
-      const isRefused = error instanceof FormsError;
-      if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
-      return { ...tried, isRefused, verdict: notVerified(error.message) };
-    }
-  };
-  try {
-    return await interruptible(work, () => {
-      story.clear();
-      kept.discard();
-    });
-  } finally {
-    story.clear();
-  }
-}
-
-const NOTHING_TRIED = { program: null, isRefused: false, compileSeconds: 0 };
-
-const NOT_COMPILED = 'the compiler does not get as far as code generation';
-
-/** How much of the budget both programs may run. */
-const RUN_SHARE = 0.1;
-
 /** What a run of a program in its forms says of them. */
 function verdictOn(
-  { functions, reason: problem }: ProgramVerdict,
-  isRefused: boolean,
+  { verdict: { functions, reason: problem }, isRefused, choices }: TriedForms,
+  preferred: readonly FormChoice[],
   budgetSeconds: number,
   before: FormsMemory | null,
 ): FormsMemory {
+  const asWritten = preferred.filter((one) => !choices.includes(one));
   const known = (verdict: FormsMemory['verdict'], reason: string): FormsMemory => ({
     ...{ verdict, reason, budgetSeconds },
+    asWritten: asWritten.map(({ operation }) => rewritableKey(operation)),
     attempts: 1 + (before?.attempts ?? 0),
   });
   const unknown = problem ?? 'there was no time to find out';
@@ -288,10 +191,12 @@ function verdictOn(
 }
 
 function isFormsMemory(value: unknown): value is FormsMemory {
-  const { verdict, reason, budgetSeconds, attempts } = (value ?? {}) as Partial<
+  const { verdict, reason, asWritten, budgetSeconds, attempts } = (value ?? {}) as Partial<
     Record<keyof FormsMemory, unknown>
   >;
   return (
+    (asWritten === undefined ||
+      (Array.isArray(asWritten) && asWritten.every((key) => typeof key === 'string'))) &&
     (verdict === 'better' || verdict === 'worse' || verdict === 'open') &&
     typeof reason === 'string' &&
     typeof budgetSeconds === 'number' &&

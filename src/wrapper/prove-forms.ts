@@ -12,7 +12,7 @@ import { callableOf, callsOf, measuringTools } from './callable.ts';
 import type { Inspected } from './inspect.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
-import type { FormedProgram } from './program-forms.ts';
+import type { FormedProgram } from './rewritten.ts';
 import { roundedTypes, type Limits } from './verify-program.ts';
 
 /** File of the program as it is written. */
@@ -79,6 +79,13 @@ export function compileForms(
   };
 }
 
+/** The verdict, and seconds of each variant's dispatches by name; empty if nothing was timed. */
+export interface FormsProof {
+  readonly verdict: ProgramVerdict;
+  readonly written: ReadonlyMap<string, number>;
+  readonly formed: ReadonlyMap<string, number>;
+}
+
 /**
  * Runs both programs. The caller holds the measuring lock.
  * @param written the command without forms
@@ -93,18 +100,23 @@ export async function proveForms(
   surroundings: Surroundings,
   limits: Limits,
   signal: AbortSignal,
-): Promise<ProgramVerdict> {
+): Promise<FormsProof> {
+  const unproven = (reason: string): FormsProof => ({
+    verdict: notVerified(reason),
+    written: new Map(),
+    formed: new Map(),
+  });
   const tools = measuringTools(command, surroundings);
   const { written: path, formed: module } = await underWay;
-  if (typeof path !== 'string') return notVerified(`the program does not compile: ${path.problem}`);
+  if (typeof path !== 'string') return unproven(`the program does not compile: ${path.problem}`);
   if (typeof module !== 'string') {
     // A form that the compiler cannot take is worse than none.
     if (!module.isLate) throw new FormsError(module.problem);
-    return notVerified(module.problem);
+    return unproven(module.problem);
   }
   const compiled = () => Promise.resolve(path);
   const callable = await callableOf(written, inspected, surroundings, compiled, limits.inputBytes);
-  if (callable.called.length === 0) return notVerified('none of its functions can be run');
+  if (callable.called.length === 0) return unproven('none of its functions can be run');
   // Sums of a convolution are added in another order, in as many steps as the program has.
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
@@ -114,7 +126,11 @@ export async function proveForms(
   const { results, reason } = await runs.compare([]);
   if (results === 'equal') await runs.ratio([]);
   const { skipped } = callable;
-  return { functions: runs.verdictsOf([]), skipped, leftOut: [], injected: true, reason };
+  return {
+    verdict: { functions: runs.verdictsOf([]), skipped, leftOut: [], injected: true, reason },
+    written: runs.stockSecondsBeside([]),
+    formed: runs.secondsIn([]),
+  };
 }
 
 /** The compiler does not take a program in its forms. */

@@ -201,3 +201,32 @@ describe.each([...new Set(convolutions.flatMap((one) => formsOf(one).map(({ name
     );
   },
 );
+
+test.each([
+  ['{dilations = dense<1> : tensor<2xi64>, strides = dense<2> : tensor<2xi64>}', 2],
+  ['{dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>}', 2],
+  ['', 1],
+])('strides and dilations are matched as the program writes them: %s', async (moves, stride) => {
+  const size = (21 - 3) / stride + 1;
+  const [a, b, c] = ['1x16x21x21', '24x16x3x3', `1x24x${size}x${size}`].map(
+    (shape) => `tensor<${shape}xf32>`,
+  );
+  const text = `func.func @main(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${c!} {
+  %r = linalg.conv_2d_nchw_fchw ${moves} ins(%a, %b : ${a!}, ${b!}) outs(%c : ${c!}) -> ${c!}
+  return %r : ${c!}
+}
+`;
+  const [operation] = parse(Buffer.from(text)).operations;
+  const convolution = readConvolution(operation!, Buffer.from(text))!;
+  expect([isConvolution(convolution), convolution.strides]).toEqual([true, [stride, stride]]);
+  const [input, spec] = ['input.mlir', 'forms.mlir'].map((name) => join(temporaryDirectory(), name));
+  writeFileSync(input!, text);
+  writeFileSync(spec!, formsSpec([{ operation: convolution, form: 'channels-last' }]));
+  const left = await outputOf(rememberingCompiler, [
+    ...['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'],
+    ...pipelineFlags([rewritingPasses(spec!, REWRITE)]),
+    ...['--compile-to=preprocessing', input!],
+  ]);
+  expect(left).toContain('nhwc');
+  expect(left).not.toContain('nchw');
+});

@@ -37,6 +37,7 @@ function runsOf(results: ComparedResults['results']): {
       verdictsOf: () => [],
       comparedIn: () => [],
       secondsIn: () => new Map(),
+      stockSecondsBeside: () => new Map(),
     },
   };
 }

@@ -75,6 +75,7 @@ function machine({
         verdictsOf: () => [],
         comparedIn: () => [],
         secondsIn: () => new Map(),
+        stockSecondsBeside: () => new Map(),
       };
       return runs;
     },

@@ -1,0 +1,62 @@
+// Forms of a program whose dispatches are slower than those of the written operations. Pure.
+import { isAttention } from './attention.ts';
+import type { FormChoice } from './choose.ts';
+import { extentsOf, type Convolution } from './convolution.ts';
+import { rewritableKey } from './rewritable.ts';
+
+/** A dispatch of a convolution: the compiler puts the sizes of its loops into the name, such as `conv_64x56x56x3x3x3_f32`. */
+const NAMED = /_conv_(\d+(?:x\d+)*)_/;
+
+/** Equal for dispatches with equal loops. The compiler drops loops of size 1, and orders loops by the operation. */
+const loopsKey = (sizes: readonly number[]): string =>
+  sizes
+    .filter((size) => size > 1)
+    .sort((a, b) => a - b)
+    .join('x');
+
+function loopsOf(convolution: Convolution): string {
+  const { batch, groups, channels, filters, filter, result } = extentsOf(convolution);
+  return loopsKey([batch, groups, channels, filters, ...filter, ...result]);
+}
+
+/** A form that is this much faster may still lose by its layout changes, which are other dispatches. */
+const LEAST_GAIN = 1.03;
+
+/** Smaller losses are not worth another compile, as a share of the program's time. */
+const LEAST_LOSS = 0.02;
+
+/**
+ * @param written seconds of the written program's dispatches, by name
+ * @param formed the same of the program in its forms
+ * @param isOf whether a dispatch of the program in its forms computes an operation
+ * @returns keys of operations to leave as written; empty if that saves too little
+ */
+export function slowerForms(
+  choices: readonly FormChoice[],
+  written: ReadonlyMap<string, number>,
+  formed: ReadonlyMap<string, number>,
+  isOf: (key: string, dispatch: string) => boolean,
+): ReadonlySet<string> {
+  const secondsBefore = new Map<string, number>();
+  for (const [name, seconds] of written) {
+    const sizes = NAMED.exec(name)?.[1];
+    if (sizes === undefined) continue;
+    const loops = loopsKey(sizes.split('x').map(Number));
+    secondsBefore.set(loops, seconds + (secondsBefore.get(loops) ?? 0));
+  }
+  const convolutions = choices.flatMap(({ operation }) =>
+    isAttention(operation) ? [] : [{ key: rewritableKey(operation), loops: loopsOf(operation) }],
+  );
+  const slower = new Set<string>();
+  let loss = 0;
+  for (const [loops, own] of Map.groupBy(convolutions, (one) => one.loops)) {
+    const before = secondsBefore.get(loops) ?? 0;
+    const names = [...formed.keys()].filter((name) => own.some(({ key }) => isOf(key, name)));
+    const after = names.reduce((sum, name) => sum + formed.get(name)!, 0);
+    if (before === 0 || after === 0 || before >= LEAST_GAIN * after) continue;
+    for (const { key } of own) slower.add(key);
+    loss += Math.max(0, after - before);
+  }
+  const total = [...formed.values()].reduce((sum, one) => sum + one, 0);
+  return loss >= LEAST_LOSS * total ? slower : new Set();
+}

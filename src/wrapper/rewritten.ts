@@ -1,0 +1,46 @@
+// A program with its operations rewritten into other forms.
+import type { Command } from '../compiler/command.ts';
+import type { FormChoice } from '../form/choose.ts';
+import { operationsOf, type SurveyMeans } from '../input/operations.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { rewritingPasses } from '../spec/pipeline.ts';
+import { pathIn, SPECS } from '../system/cache.ts';
+import { createDigest } from '../system/digest.ts';
+import type { Inspected } from './inspect.ts';
+import { writeOnce } from './write-once.ts';
+
+/** A program in other forms. */
+export interface FormedProgram {
+  readonly command: Command;
+  /** With the operations that the compiler makes of the forms. */
+  readonly inspected: Inspected;
+}
+
+/** The command with convolutions in these forms. */
+export async function rewritten(
+  command: Command,
+  choices: readonly FormChoice[],
+  { cacheDirectory }: Surroundings,
+): Promise<Command> {
+  // Nothing of this is loaded for a program without convolutions.
+  const { formsSpec, REWRITE } = await import('../form/spec.ts');
+  const text = Buffer.from(formsSpec(choices));
+  const digest = await createDigest();
+  const path = writeOnce(pathIn(cacheDirectory, SPECS, digest([text])), text);
+  return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };
+}
+
+/** The program with the operations that the compiler makes of its forms; null where the compiler does not get that far. */
+export async function surveyed(
+  command: Command,
+  { input, site }: Inspected,
+  surroundings: Surroundings,
+  means: SurveyMeans = {},
+): Promise<FormedProgram | null> {
+  const { bytes, digest, reading, waitedSeconds } = input;
+  const known = () => Promise.resolve(digest);
+  const found = await operationsOf(bytes, known, command, reading, surroundings, means);
+  if (typeof found === 'string') return null;
+  const all = { ...input, ...found, waitedSeconds: waitedSeconds + found.waitedSeconds };
+  return { command, inspected: { site, input: all } };
+}

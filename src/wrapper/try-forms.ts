@@ -1,0 +1,115 @@
+// Finds the forms in which a program is fastest: all preferred forms first, then without those that are slower than the written
+// operations.
+import { isDispatchOf, isTunable } from '../input/operation.ts';
+import { rewritableKey } from '../form/rewritable.ts';
+import type { FormChoice } from '../form/choose.ts';
+import { slowerForms } from '../form/slower.ts';
+import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import { storyOf } from '../report/story.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { NotVerifiedError } from './callable.ts';
+import { interruptible } from './interruptible.ts';
+import type { KeptModules } from './kept-modules.ts';
+import { limitsWithin } from './last-word.ts';
+import { compileForms, FormsError, proveForms, type FormsProof } from './prove-forms.ts';
+import { rewritten, surveyed, type FormedProgram } from './rewritten.ts';
+
+/** The result of comparing forms. */
+export interface TriedForms {
+  /** Null if the compiler does not reach code generation. */
+  readonly program: FormedProgram | null;
+  readonly choices: readonly FormChoice[];
+  readonly verdict: ProgramVerdict;
+  /** Whether the compiler rejects the forms. */
+  readonly isRefused: boolean;
+  readonly compileSeconds: number;
+}
+
+/** Share of the budget for runs. */
+const RUN_SHARE = 0.1;
+
+/** A second variant is compiled only if the first took at most this share of the budget. */
+const SECOND_SHARE = 0.5;
+
+const NOT_COMPILED = 'the compiler does not get as far as code generation';
+
+/** Compiles variants during their survey, then runs them. The caller holds the measuring lock. */
+export async function tryForms(
+  choices: readonly FormChoice[],
+  { command: written, inspected }: FormedProgram,
+  surroundings: Surroundings,
+  kept: KeptModules,
+): Promise<TriedForms> {
+  const { budgetSeconds } = surroundings.settings;
+  const limits = { ...limitsWithin(budgetSeconds, true), runSeconds: RUN_SHARE * budgetSeconds };
+  const story = storyOf(null);
+  story.tryForms();
+
+  const tryThese = async (own: readonly FormChoice[], signal: AbortSignal) => {
+    const formed = await rewritten(written, own, surroundings);
+    const underWay = compileForms(formed, written, inspected, surroundings, kept, limits);
+    const nothing = { choices: own, program: null, isRefused: false, compileSeconds: 0, proof: null };
+    if (underWay === null)
+      return { ...nothing, verdict: notVerified('nothing can be written to the cache folder') };
+    const means = { configured: () => underWay.configured, hasTurn: true };
+    const [program, { seconds: compileSeconds }] = await Promise.all([
+      surveyed(formed, inspected, surroundings, means),
+      underWay.compiled,
+    ]);
+    const tried = { ...nothing, program, compileSeconds };
+    if (program === null) return { ...tried, verdict: notVerified(NOT_COMPILED) };
+    try {
+      const proof = await proveForms(program, written, underWay, surroundings, limits, signal);
+      return { ...tried, proof, verdict: proof.verdict };
+    } catch (error) {
+      const isRefused = error instanceof FormsError;
+      if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
+      return { ...tried, isRefused, verdict: notVerified(error.message) };
+    }
+  };
+
+  const work = async (signal: AbortSignal): Promise<TriedForms> => {
+    const first = await tryThese(choices, signal);
+    const slower = slowerIn(first);
+    const rest = choices.filter(({ operation }) => !slower.has(rewritableKey(operation)));
+    const isWorthIt = slower.size > 0 && rest.length > 0;
+    if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;
+    kept.forgetStock();
+    const second = await tryThese(rest, signal);
+    const compileSeconds = first.compileSeconds + second.compileSeconds;
+    if (leastRatio(second.verdict) > leastRatio(first.verdict)) return { ...second, compileSeconds };
+    // The next module is the first program's again.
+    kept.forgetStock();
+    return { ...first, compileSeconds };
+  };
+  try {
+    const tried = await interruptible(work, () => {
+      story.clear();
+      kept.discard();
+    });
+    story.endForms(tried.verdict);
+    return tried;
+  } finally {
+    story.clear();
+  }
+}
+
+/** Keys of operations whose form is slower than the written operation. */
+function slowerIn({
+  choices,
+  program,
+  proof,
+}: Pick<TriedForms, 'choices' | 'program'> & { readonly proof: FormsProof | null }): ReadonlySet<string> {
+  if (program === null || proof === null) return new Set();
+  const operations = program.inspected.input.operations.filter(isTunable);
+  // The rewriting module names its operations after those that they replace.
+  const isOf = (key: string, dispatch: string) =>
+    operations.some(
+      (one) => one.place.location?.startsWith(`${key} as `) === true && isDispatchOf(one, dispatch),
+    );
+  return slowerForms(choices, proof.written, proof.formed, isOf);
+}
+
+/** Of all functions; 0 if one was not timed or has other results. */
+const leastRatio = ({ functions }: ProgramVerdict): number =>
+  Math.min(...functions.map(({ equal, timing }) => (equal === true ? (timing?.ratio ?? 0) : 0)), Infinity);
