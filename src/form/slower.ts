@@ -47,16 +47,32 @@ export function slowerForms(
   const convolutions = choices.flatMap(({ operation }) =>
     isAttention(operation) ? [] : [{ key: rewritableKey(operation), loops: loopsOf(operation) }],
   );
+  const total = sumOf(formed.values());
   const slower = new Set<string>();
+  const unknown = new Set<string>();
   let loss = 0;
+  // The rest of each variant: layout changes, other operations, and forms whose dispatches the survey cannot name.
+  let [restBefore, restAfter] = [sumOf(written.values()), total];
   for (const [loops, own] of Map.groupBy(convolutions, (one) => one.loops)) {
     const before = secondsBefore.get(loops) ?? 0;
     const names = [...formed.keys()].filter((name) => own.some(({ key }) => isOf(key, name)));
-    const after = names.reduce((sum, name) => sum + formed.get(name)!, 0);
-    if (before === 0 || after === 0 || before >= LEAST_GAIN * after) continue;
+    const after = sumOf(names.map((name) => formed.get(name)!));
+    if (before === 0) continue;
+    if (after === 0) {
+      for (const { key } of own) unknown.add(key);
+      continue;
+    }
+    restBefore -= before;
+    restAfter -= after;
+    if (before >= LEAST_GAIN * after) continue;
     for (const { key } of own) slower.add(key);
     loss += Math.max(0, after - before);
   }
-  const total = [...formed.values()].reduce((sum, one) => sum + one, 0);
+  if (unknown.size > 0 && restAfter >= LEAST_GAIN * restBefore) {
+    for (const key of unknown) slower.add(key);
+    loss += restAfter - restBefore;
+  }
   return loss >= LEAST_LOSS * total ? slower : new Set();
 }
+
+const sumOf = (values: Iterable<number>): number => [...values].reduce((sum, one) => sum + one, 0);

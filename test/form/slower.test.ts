@@ -57,5 +57,16 @@ test('operations with equal loops are judged together, because their written dis
 test('without times of both variants nothing is known', () => {
   const formed = new Map([[dispatchOf(large), 400]]);
   expect(slowerForms([choice(large)], new Map(), formed, isOf).size).toBe(0);
-  expect(slowerForms([choice(large)], written, new Map(), isOf).size).toBe(0);
+  expect(slowerForms([choice(large)], new Map(), new Map(), isOf).size).toBe(0);
+});
+
+test('a form without a dispatch of its own is judged by the rest of the program', () => {
+  const formed = new Map([
+    [dispatchOf(large), 40],
+    ['main_dispatch_7_elementwise', 30],
+  ]);
+  const choices = [choice(small), choice(large)];
+  expect([...slowerForms(choices, written, formed, isOf)]).toEqual([rewritableKey(small)]);
+  formed.set('main_dispatch_7_elementwise', 8);
+  expect(slowerForms(choices, written, formed, isOf).size).toBe(0);
 });
