@@ -240,7 +240,8 @@ export async function compileAsGiven(
   const held = mayKeep ? heldOutput(command, surroundings.cacheDirectory) : null;
   if (held !== null) {
     const own = withColours(withTrailingFlags(argv, ['-o', held]), env);
-    const result = await runCompiler(executable, own, { env, capture: true });
+    // The user's command may still have to read stdin.
+    const result = await runCompiler(executable, own, { env, stdin: new Uint8Array(), capture: true });
     if (result.forwarded !== null) return exitLike(result);
     // A failed compile or copy runs again as the user's own command, whose messages are the compiler's.
     if (result.code === 0 && existsSync(held) && deliverFile(held, command)) {

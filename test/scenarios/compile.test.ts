@@ -120,7 +120,7 @@ describe('a miss and then a hit', () => {
   test('substitution compiles to what inline edits do, quietly, and makes its files once', async () => {
     const place = await recordedWorkplace();
     const tools = place.watchedTools();
-    const env = { IREE_TUNED_COMPILER: tools.compiler };
+    const env = { IREE_TUNED_COMPILER: tools.compiler, IREE_TUNED_OUTPUTS: 'off' };
     const build = (route: string, output: string) =>
       place.explain([...HOST, 'in.mlir', '-o', output, `--iree-tuned-inject=${route}`], { env });
     await build('inline', 'inline.vmfb');

@@ -143,7 +143,7 @@ test('what is compiled to be run is the output, and everything that landed is se
   // Questions of our own have flags behind it.
   const own = (lines: readonly string[]) => lines.filter((line) => line.endsWith(' -o out.vmfb'));
   expect(own(asked)).toEqual([]);
-  await build(place, { IREE_TUNED_COMPILER: noting });
+  await build(place, { IREE_TUNED_COMPILER: noting, IREE_TUNED_OUTPUTS: 'off' });
   expect(own(place.read('asked').toString().split('\n'))).toHaveLength(1);
 });
 
@@ -229,7 +229,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     });
     expect(program).toMatchObject({ injected: false, leftOut: [{}, {}] });
     // The second one, which is not simulated.
-    await build(place);
+    await build(place, { IREE_TUNED_OUTPUTS: 'off' });
     await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
     expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
   });

@@ -124,9 +124,9 @@ renames=
 giveDumps
 cat "$folder/stdout"
 cat "$folder/stderr" >&2
-# Kept only where no other name of this run is in the result.
+# Kept only where no other name of this run is in the result. A full disk is no property of the command.
 namesHere >"$made"
-if [ $code -le 1 ] && { [ $code = 1 ] || [ -z "$output" ] || cp "$output" "$folder/output"; } &&
+if [ $code -le 1 ] && ! grep -q 'No space left' "$folder/stderr" && { [ $code = 1 ] || [ -z "$output" ] || cp "$output" "$folder/output"; } &&
   ! grep -rhoEa "$names" "$folder" | grep -vxqFf "$made"; then
   echo $code >"$folder/code"
   if grep -rqE "$names" "$folder"; then cp "$made" "$folder/names"; fi
