@@ -107,17 +107,14 @@ program
     'say how fast the operations of an input, or of a sweep of shapes, are by default and at best, as dispatch profilers do',
   )
   .argument('[input...]', 'MLIR file')
-  .option(
-    '--op <names>',
-    'a sweep: matmul, batch_matmul, these with _transpose_a or _transpose_b, softmax, attention',
-  )
+  .option('--op <names>', 'a sweep: matmul, batch_matmul, and these with _transpose_a or _transpose_b')
   .option(
     '--m <sizes>',
     'rows: 512, a list such as 256,512, or FROM:END:STEP without END, such as 64:1024:64',
   )
   .option('--n <sizes>', 'columns')
   .option('--k <sizes>', 'what is summed over')
-  .option('--batch <sizes>', 'batches, for all but matmul')
+  .option('--batch <sizes>', 'batches, for batch_matmul')
   .option('--dtype <types>', 'element types: f32,f16,..., or as i8xi8xi32 for lhs, rhs and sums')
   .option('--rhs-constant <which>', 'whether the right-hand side is a weight: yes, no (the default) or both')
   .option('--dispatches <patterns>', 'only those whose names have these parts: matmul_512*dist_64x, ...')

@@ -1,6 +1,7 @@
 // Tunes the forms and whole dispatches of programs before any workload is tuned alone, and runs each program at the end.
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../wrapper/kept-modules.ts';
+import { mayRun } from '../wrapper/last-word.ts';
 import {
   concludeProgram,
   openProgram,
@@ -21,9 +22,6 @@ export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'>
   readonly dispatches: number;
   readonly decided: number;
 }
-
-/** Shorter budgets cannot run a program, in seconds. */
-const LEAST_SECONDS = 15;
 
 /** Files, targets and database of a run. */
 export interface Programs {
@@ -51,7 +49,7 @@ export async function tunePrograms(
   const done: PopulatedProgram[] = [];
   for (const [i, program] of todo.entries()) {
     const seconds = Math.min(secondsEach, (end - performance.now()) / 1000);
-    if (seconds < LEAST_SECONDS) break;
+    if (!mayRun(seconds)) break;
     onBegin(program, i + 1);
     const { source, site } = program;
     const file = programs.files.find((one) => one.source === source)!;

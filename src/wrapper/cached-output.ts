@@ -3,12 +3,16 @@ import type { Command } from '../compiler/command.ts';
 import type { Input } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
-import { canDeliver } from './deliver.ts';
+import { canDeliver, deliverFile } from './deliver.ts';
 import { fetchOutput, keepOutput } from './outputs.ts';
 
 export interface CachedOutput {
-  /** Copies the output to the user's path, if it is there. Returns its key, or null. */
-  fetch(): string | null;
+  /**
+   * Writes a known output to the user's path: from the cache, else from a module of this build, which is cached then.
+   * @param module path of the module if this build has compiled it already
+   * @returns the key if the output is in the cache now; null if nothing was written
+   */
+  deliver(module: string | null): { readonly output: string | null } | null;
   /** Moves a module into the cache. Returns its key, or null. */
   keep(module: string): string | null;
 }
@@ -24,10 +28,14 @@ export async function cachedOutput(
   const path = output.kind === 'file' && settings.outputs && canDeliver(command) ? output.path : null;
   // The output holds the input's name in its locations.
   const key = (await createDigest())([Buffer.from(JSON.stringify([...parts, input]))]);
+  const keep = (module: string) =>
+    path !== null && !linksObjects(bytes) && keepOutput(cacheDirectory, key, module) ? key : null;
   return {
-    fetch: () => (path !== null && fetchOutput(cacheDirectory, key, path) ? key : null),
-    keep: (module) =>
-      path !== null && !linksObjects(bytes) && keepOutput(cacheDirectory, key, module) ? key : null,
+    keep,
+    deliver(module) {
+      if (path !== null && fetchOutput(cacheDirectory, key, path)) return { output: key };
+      return module !== null && deliverFile(module, command) ? { output: keep(module) } : null;
+    },
   };
 }
 

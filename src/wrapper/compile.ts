@@ -233,9 +233,8 @@ export async function compileAsGiven(
     onEnd(output);
     return exitLike(SUCCESS);
   };
-  const fetched = cached.fetch();
-  if (fetched !== null) return end(fetched);
-  if (module !== null && deliverFile(module, command)) return end(cached.keep(module));
+  const delivered = cached.deliver(module);
+  if (delivered !== null) return end(delivered.output);
   const mayKeep = surroundings.settings.outputs && stdin === undefined;
   const held = mayKeep ? heldOutput(command, surroundings.cacheDirectory) : null;
   if (held !== null) {
@@ -274,12 +273,6 @@ export async function compileInjected(
   const identity = planIdentity(command, inspected.input.digest, decisions, route);
   const known = planMemory.recall(cacheDirectory, identity);
   const cached = await cachedOutput(command, inspected.input, [identity], surroundings);
-  /** Writes a known output to the user's path. */
-  const deliver = (): Pick<Ending, 'output'> | null => {
-    const fetched = cached.fetch();
-    if (fetched !== null) return { output: fetched };
-    return module !== null && deliverFile(module, command) ? { output: cached.keep(module) } : null;
-  };
   if (known?.state === 'broken') {
     const fallback = 'these configurations broke this compile before';
     onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
@@ -294,7 +287,7 @@ export async function compileInjected(
   if (known !== null && !isUnseen) {
     if (isSeenFirst && allLanded(known.landed) === false) return refuse(LOST, settings);
     const capture = mapMessages !== null;
-    const delivered = deliver();
+    const delivered = cached.deliver(module);
     const { output } = delivered ?? NOT_APPLIED;
     const files = stdin === undefined && (!capture || output !== null) ? injected.files : null;
     onEnd({
@@ -312,7 +305,7 @@ export async function compileInjected(
   // Whoever was killed while proving it left a folder.
   tidyUp(cacheDirectory);
   // The comparison of forms has compiled it already.
-  const formed = isInjecting ? null : deliver();
+  const formed = isInjecting ? null : cached.deliver(module);
   if (formed !== null) {
     const landed = decisions.map(() => null);
     planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });

@@ -148,7 +148,7 @@ test(
     expect(programs).toMatchObject({
       tuned: [{ source: 'softmax_4x100x150_f32', forms: null, dispatches: 1, decided: 1 }],
     });
-    // What is known is tuned no more.
+    // The record ends the work for the same request.
     expect(plan).toMatchObject({ programs: [], todo: [], skipped: [] });
 
     place.write('softmax.mlir', softmax('tensor<4x100x150xf32>'));

@@ -87,7 +87,7 @@ describe('a compiler that misbehaves with what we inject', () => {
     const store = openSqliteStore(place.database);
     expect(store.allRecords()).toMatchObject([{ failure: null }]);
     store.close();
-    // What was wrong is put right.
+    // The next build has a working compiler.
     const next = await place.explain(argv, {});
     expect(next).toMatchObject({ code: 0, explanation: { route: 'spec', applied: true } });
   });
