@@ -14,15 +14,7 @@ import {
   UsageError,
   wholeNumber,
 } from './shared/arguments.ts';
-import type { Root } from './shared/contractions.ts';
-import {
-  coverageOf,
-  leftLines,
-  namedTimes,
-  percent,
-  type Coverage,
-  type DispatchTime,
-} from './shared/coverage.ts';
+import { namedTimes, percent, settledShare, shareLines, type DispatchTime } from './shared/dispatch-time.ts';
 import { measureEach } from './shared/each-model.ts';
 import { gainOf, gainText, listed, ratingOf, ratioText, worstText, type Rating } from './shared/gains.ts';
 import { mainOf, rootsOf } from './shared/program.ts';
@@ -53,10 +45,9 @@ interface Result {
   readonly reason: string | null;
   readonly verdict: Verdict | null;
   readonly sameCode: boolean;
-  readonly coverage: Coverage | null;
   readonly agreements: readonly Agreement[];
-  /** Of the stock program. */
-  readonly dispatches: readonly (DispatchTime & { readonly root: Root | null })[];
+  /** Of the stock program; the workload is null for what is no contraction. */
+  readonly dispatches: readonly (DispatchTime & { readonly workload: string | null })[];
   readonly explanation: Explanation | null;
 }
 
@@ -81,7 +72,7 @@ async function main(): Promise<void> {
 
   const table = {
     ...{ header: HEADER, widths: WIDTHS, cells, summarise },
-    linesBelow: ({ coverage }: Result) => leftLines(coverage),
+    linesBelow: ({ explanation }: Result) => shareLines(explanation),
   };
   const results = await measureEach(models, { folder: place.folder, json, about }, table, (model, folder) =>
     measure(model, folder, rounds, tools),
@@ -98,8 +89,7 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
     tools,
   );
   const base = { model: model.name, state, sameCode, explanation };
-  if (error !== null)
-    return { ...base, reason: error, verdict: null, coverage: null, dispatches: [], agreements: [] };
+  if (error !== null) return { ...base, reason: error, verdict: null, dispatches: [], agreements: [] };
   const roots = await rootsOf(model.path, folder, tools.place);
   const called = mainOf(model.path);
   const { device, benchmarkModule } = tools;
@@ -119,20 +109,16 @@ async function measure(model: Model, folder: string, rounds: number, tools: Tool
     ...base,
     reason: verdict.reason,
     verdict,
-    coverage: coverageOf(times, roots, explanation),
     agreements: explanation === null ? [] : agreementsOf(pairs, roots, explanation),
-    dispatches: times.map((time) => ({ ...time, root: roots.get(time.name) ?? null })),
+    dispatches: times.map((time) => ({ ...time, workload: roots.get(time.name) ?? null })),
   };
 }
 
-const HEADER = [
-  ...['model', 'stock', 'tuned', 'gain', 'outputs'],
-  ...['contractions', 'decided', 'applied', 'route', 'tuning', ''],
-];
-const WIDTHS = [0, 8, 8, 19, 9, 12, 7, 7, 10, 8, 0];
+const HEADER = [...['model', 'stock', 'tuned', 'gain', 'outputs'], ...['decided', 'route', 'tuning', '']];
+const WIDTHS = [0, 8, 8, 19, 9, 7, 10, 8, 0];
 
 function cells(result: Result): string[] {
-  const { model, verdict, coverage, explanation } = result;
+  const { model, verdict, explanation } = result;
   const [stock = NaN, tuned = NaN] = verdict?.timing?.seconds ?? [];
   return [
     model,
@@ -140,9 +126,7 @@ function cells(result: Result): string[] {
     formatSeconds(tuned),
     gainText(result),
     either(verdict?.equal, 'equal', 'DIFFERENT'),
-    percent(coverage?.contractions),
-    percent(coverage?.decided),
-    percent(coverage?.applied),
+    percent(settledShare(explanation)),
     explanation?.route ?? '-',
     tuningText(explanation),
     endingText(result),

@@ -2,9 +2,8 @@
 import type { ModuleTimes } from '../../src/measure/compare-modules.ts';
 import { sameDispatches } from '../../src/program/same-dispatches.ts';
 import { comparedWorkloads } from '../../src/program/slower.ts';
-import type { Explanation } from '../../src/report/explain.ts';
-import type { Root } from '../shared/contractions.ts';
-import { isConfigured, operationsOf, whyNotApplied } from '../shared/coverage.ts';
+import type { ExplainedOperation, Explanation } from '../../src/report/explain.ts';
+import type { Roots } from '../shared/contractions.ts';
 
 /** One workload that was injected. */
 export interface Agreement {
@@ -20,7 +19,7 @@ export interface Agreement {
  */
 export function agreementsOf(
   pairs: readonly (readonly [stock: ModuleTimes, tuned: ModuleTimes])[],
-  roots: ReadonlyMap<string, Root>,
+  roots: Roots,
   { operations }: Explanation,
 ): Agreement[] {
   if (pairs.length === 0) return [];
@@ -29,12 +28,12 @@ export function agreementsOf(
   const tunedNames = sameDispatches(tuned, stock);
   const stockNames = new Map<string, string[]>();
   for (const name of stock.keys()) {
-    const workload = roots.get(name)?.workload;
+    const workload = roots.get(name);
     if (workload) stockNames.set(workload, [...(stockNames.get(workload) ?? []), name]);
   }
   return [...stockNames].flatMap(([workload, own]): Agreement[] => {
     const all = operationsOf(workload, operations);
-    const injected = all.filter((one) => isConfigured(one) && whyNotApplied(one) === null);
+    const injected = all.filter(isApplied);
     const recorded = injected[0]?.speedup?.ratio;
     // One workload in several places may have several records.
     if (recorded === undefined || all.some(({ speedup }) => speedup?.ratio !== recorded)) return [];
@@ -47,3 +46,14 @@ export function agreementsOf(
     }));
   });
 }
+
+/** The operations that become a workload: in its own dispatch where that is known, anywhere otherwise. */
+function operationsOf(workload: string, operations: readonly ExplainedOperation[]): ExplainedOperation[] {
+  const alike = (like: (workload: string) => string) =>
+    operations.filter((one) => one.workload !== null && like(one.workload) === like(workload));
+  const own = alike((key) => key.replace(' rhs=constant', ''));
+  return own.length > 0 ? own : alike((key) => key.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, ''));
+}
+
+const isApplied = ({ configuration, reason }: ExplainedOperation): boolean =>
+  configuration !== null && configuration.kind !== 'default' && !reason.includes('not applied: ');

@@ -1,5 +1,5 @@
 // Shares of a program's time by kind of work. Pure.
-import { LEAST_SHARE, percent, type DispatchTime } from '../shared/coverage.ts';
+import { percent, type DispatchTime } from '../shared/dispatch-time.ts';
 
 export interface KindShare {
   readonly kind: string;
@@ -21,6 +21,9 @@ const KINDS: readonly (readonly [kind: string, name: RegExp])[] = [
 ];
 
 const OTHER = 'other';
+
+/** What is less of the time is not named. */
+const LEAST_SHARE = 0.005;
 
 /**
  * The kind of work of a dispatch.

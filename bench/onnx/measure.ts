@@ -4,7 +4,7 @@ import { compareProgram, type Contest, type Verdict } from '../../src/program/ve
 import { messageOf } from '../../src/system/tell.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { BenchError } from '../shared/arguments.ts';
-import { coverageOf, type Coverage, type DispatchTime } from '../shared/coverage.ts';
+import type { DispatchTime } from '../shared/dispatch-time.ts';
 import { changingFlags, mainOf, rootsOf } from '../shared/program.ts';
 import { compileBoth, type Compiled, type State, type Tools } from '../shared/stock-and-tuned.ts';
 import { HOST_FLAGS } from '../shared/workplace.ts';
@@ -28,8 +28,6 @@ export interface Result {
   readonly compileSeconds: { readonly stock: number; readonly tuned: number | null } | null;
   /** Of the tuned program. */
   readonly kinds: readonly KindShare[];
-  /** Of the tuned program, too. */
-  readonly coverage: Coverage | null;
   readonly dispatches: {
     readonly stock: readonly DispatchTime[];
     readonly tuned: readonly DispatchTime[];
@@ -63,7 +61,7 @@ const CALL_SECONDS = 60;
 export async function measure(request: Request, folder: string, setting: Setting): Promise<Result> {
   const nothing: Result = {
     ...{ model: request.name, verdict: null, sameCode: false, onnxRuntime: null, compileSeconds: null },
-    ...{ kinds: [], coverage: null, dispatches: null, explanation: null },
+    ...{ kinds: [], dispatches: null, explanation: null },
     ...{ state: 'not prepared', reason: null },
   };
   let model: Prepared;
@@ -117,6 +115,5 @@ async function compare(
       tuned: against('onnxRuntime', 'tuned'),
     },
     kinds: kindShares(dispatches?.tuned ?? [], roots.keys()),
-    coverage: coverageOf(dispatches?.tuned ?? [], roots, explanation),
   };
 }

@@ -1,7 +1,7 @@
 // How results read: a row for each model, and all together. Pure.
 import { formatSeconds } from '../../src/system/format.ts';
 import { counted } from '../shared/arguments.ts';
-import { leftLines } from '../shared/coverage.ts';
+import { percent, settledShare, shareLines } from '../shared/dispatch-time.ts';
 import type { Table } from '../shared/each-model.ts';
 import { gainOf, gainText, listed, ratingOf, ratioText, worstText, type Rating } from '../shared/gains.ts';
 import { either, endingText, tuningText } from '../shared/rows.ts';
@@ -13,15 +13,15 @@ const MOST_RELATIVE_ERROR = 1e-3;
 
 const HEADER = [
   ...['model', 'ORT', 'stock', 'tuned', 'gain', 'tuned/ORT', 'outputs', 'rel. error'],
-  ...['tuning', 'compile', 'stock compile', ''],
+  ...['decided', 'tuning', 'compile', 'stock compile', ''],
 ];
-const WIDTHS = [0, 8, 8, 8, 19, 9, 9, 10, 8, 8, 13, 0];
+const WIDTHS = [0, 8, 8, 8, 19, 9, 9, 10, 7, 8, 8, 13, 0];
 
 export const table: Table<Result> = {
   header: HEADER,
   widths: WIDTHS,
   cells,
-  linesBelow: ({ kinds, coverage }) => [...kindLines(kinds), ...leftLines(coverage)],
+  linesBelow: ({ kinds, explanation }) => [...kindLines(kinds), ...shareLines(explanation)],
   summarise,
 };
 
@@ -35,6 +35,7 @@ function cells(result: Result): string[] {
     onnxRuntime === null ? '-' : `${onnxRuntime.tuned.ratio.toFixed(2)}x`,
     either(verdict?.equal, 'equal', 'DIFFERENT'),
     error === null ? '-' : error.toExponential(1),
+    percent(settledShare(explanation)),
     tuningText(explanation),
     formatSeconds(compileSeconds?.tuned ?? NaN),
     formatSeconds(compileSeconds?.stock ?? NaN),

@@ -1,7 +1,7 @@
 // Times of a model: each contestant runs in processes of its own, in turns.
 import { timeDispatches, timeModule, type ModuleRun } from '../../src/measure/compare-modules.ts';
 import type { Contest } from '../../src/program/verify.ts';
-import { namedTimes, type DispatchTime } from '../shared/coverage.ts';
+import { namedTimes, type DispatchTime } from '../shared/dispatch-time.ts';
 import { effortFor, inRounds, type Extent } from './effort.ts';
 import type { Peer } from './peer.ts';
 import type { Prepared } from './prepared.ts';

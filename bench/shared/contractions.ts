@@ -3,42 +3,30 @@ import { parse, type Operation } from 'mlir-parser-ts';
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 import { rootFormOf, workloadKey, workloadOf } from '../../src/workload/workload.ts';
 
-/** What a dispatch multiplies and adds. */
-export interface Root {
-  /**
-   * As the explain JSON spells workloads, but for constants, which only the input tells: with what the dispatch has around it,
-   * where that is known. Null for what is none, such as a convolution.
-   */
-  readonly workload: string | null;
-  /** Why it is none. */
-  readonly reason: string | null;
-}
+/**
+ * Workload of each dispatch that does a contraction, by the dispatch's name. Spelled as in the explain JSON, but for constants, which
+ * only the input tells; with the context of the dispatch where that is known. Null for what is no workload, such as a pooling.
+ */
+export type Roots = ReadonlyMap<string, string | null>;
 
 /**
- * The dispatches with a contraction, or with something like it, by name.
  * @param sources what the compiler prints with `--compile-to=executable-sources`
  * @param flow what it prints with `--compile-to=flow`
  */
-export function contractionRoots(sources: Uint8Array, flow: Uint8Array): Map<string, Root> {
-  const roots = new Map<string, Root>();
+export function contractionRoots(sources: Uint8Array, flow: Uint8Array): Roots {
+  const roots = new Map<string, string | null>();
   const inProgram = new Map(
     dispatchesOf(flow).map(({ executable, form }) => [executable, workloadKey(form.workload)]),
   );
   for (const operation of parse(sources).operations) {
     if (operation.symbol === null || !multipliesAndAdds(operation)) continue;
     const read = rootFormOf(operation) ?? workloadOf(operation);
-    const root =
+    const workload =
       'skipped' in read
-        ? {
-            workload: null,
-            reason: hasWindow(operation) ? 'convolutions of this form are not tuned yet' : read.skipped,
-          }
-        : {
-            workload: inProgram.get(executableOf(operation.symbol)) ?? workloadKey(read.workload),
-            reason: null,
-          };
+        ? null
+        : (inProgram.get(executableOf(operation.symbol)) ?? workloadKey(read.workload));
     // Of several that are fused, the one that could be tuned.
-    if (!roots.get(operation.symbol)?.workload) roots.set(operation.symbol, root);
+    roots.set(operation.symbol, roots.get(operation.symbol) ?? workload);
   }
   return roots;
 }
@@ -48,11 +36,3 @@ const executableOf = (dispatch: string) => /^.*?_dispatch_\d+/.exec(dispatch)?.[
 
 /** The maximum over a window has the loops of a convolution, too. */
 const multipliesAndAdds = ({ kind, body }: Operation) => kind === 'convolution' || body !== 'other';
-
-/** Whether something is summed over a window: it is in the image's map only together with the place of the result. */
-const hasWindow = ({ indexingMaps, iteratorTypes }: Operation): boolean =>
-  indexingMaps.some(({ results }) => results.includes(null)) &&
-  iteratorTypes.some(
-    (type, loop) =>
-      type !== 'parallel' && !indexingMaps.slice(0, 2).every(({ results }) => results.includes(loop)),
-  );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { programSignature, type ProgramFunction } from '../../src/input/signature.ts';
 import { ELIDED } from '../../src/input/survey.ts';
-import { contractionRoots, type Root } from './contractions.ts';
+import { contractionRoots, type Roots } from './contractions.ts';
 import { HOST_FLAGS, type Workplace } from './workplace.ts';
 
 /** Of a command with an injection, the flags that change which dispatches a program has. */
@@ -28,7 +28,7 @@ export async function rootsOf(
   folder: string,
   { compiler }: Workplace,
   flags: readonly string[] = [],
-): Promise<Map<string, Root>> {
+): Promise<Roots> {
   const textAt = async (phase: string) => {
     const output = join(folder, `${phase}.mlir`);
     const argv = [...flags, ...HOST_FLAGS, `--compile-to=${phase}`, ...ELIDED, path, '-o', output];

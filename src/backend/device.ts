@@ -44,6 +44,10 @@ export function deviceKey(device: Device): string {
   return `${device.model} ${device.driver} threads=${device.threads}${caches}`;
 }
 
+/** Bytes of its largest cache; null where the system does not tell. */
+export const largestCache = ({ cachesKiB }: Device): number | null =>
+  cachesKiB.length === 0 ? null : 1024 * Math.max(...cachesKiB);
+
 /** Goes up when the same form leads to another class; classes of different versions are never equal. */
 const CLASS_VERSION = 1;
 

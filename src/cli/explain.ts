@@ -21,7 +21,8 @@ import {
   type ExplainedForms,
   type ExplainedOperation,
 } from '../report/explain.ts';
-import { timeSharesOf, type TimeShares } from '../report/time-shares.ts';
+import { largestCache } from '../backend/device.ts';
+import { NO_TIMES, timeLines, timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import { excerpt, linesOf } from '../report/excerpt.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { configurationKey } from '../backend/index.ts';
@@ -42,8 +43,8 @@ export async function explainInput(
   const lock =
     settings.lock === undefined && !settings.frozen ? null : await consultLock(read, asked, surroundings);
   if (lock?.problem) warn(lock.problem);
-  const { command, inspected, decisions, injection, forms, dispatchSeconds } = lock?.whole
-    ? { ...lock.whole, ...lock.program, forms: lock.forms, dispatchSeconds: new Map<string, number>() }
+  const { command, inspected, decisions, injection, forms, times } = lock?.whole
+    ? { ...lock.whole, ...lock.program, forms: lock.forms, times: NO_TIMES }
     : await decideByDatabase(read, asked, lock?.made, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
@@ -56,7 +57,7 @@ export async function explainInput(
     }
   }
   const operations = explainOperations(inspected.input.bytes, input, decisions, landed);
-  const time = timeSharesOf(decisions, dispatchSeconds);
+  const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
   if (options.json === true) {
     const reason = whyNothing(injection, forms);
     console.log(JSON.stringify({ route: injection.route, reason, forms, time, operations }, null, 2));
@@ -66,7 +67,9 @@ export async function explainInput(
   for (const [i, operation] of operations.entries())
     console.log(`${describe(operation, landed?.[i] ?? null, sourceAt)}\n`);
   if (forms !== null) say(describeForms(forms));
-  if (time !== null) for (const line of describeTime(time)) say(line);
+  const [sentence, ...dispatches] = time === null ? [] : timeLines(time);
+  if (sentence !== undefined) say(sentence);
+  for (const line of dispatches) say(indented(line));
   say(describeRoute(injection));
 }
 
@@ -82,7 +85,7 @@ async function decideByDatabase(
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
   readonly forms: ExplainedForms | null;
-  readonly dispatchSeconds: ReadonlyMap<string, number>;
+  readonly times: ProgramTimes;
 }> {
   const { settings } = surroundings;
   const store = await openIfThere(surroundings);
@@ -93,10 +96,10 @@ async function decideByDatabase(
   const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
-  const dispatchSeconds = knownTimes(program, store);
+  const times = knownTimes(program, store);
   store?.close();
   const injection = planCompile(decisions, inspected, command, surroundings);
-  return { command, inspected, decisions, injection, forms, dispatchSeconds };
+  return { command, inspected, decisions, injection, forms, times };
 }
 
 const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim' } as const;
@@ -130,19 +133,6 @@ function describeForms({ used, reason, operations }: ExplainedForms): string {
   const counts = Map.groupBy(operations, ({ form }) => form);
   const forms = [...counts].map(([form, own]) => `${own.length} as ${form}`).join(', ');
   return `${used ? 'Compiled' : 'Not compiled'} with operations in other forms (${forms}): ${reason}.`;
-}
-
-const percent = (share: number) => `${Math.round(100 * share)}%`;
-
-/** So many dispatches are named. */
-const MOST_NAMED = 5;
-
-function describeTime({ decided, undecided, untuned, left }: TimeShares): string[] {
-  const named = left.slice(0, MOST_NAMED);
-  return [
-    `Of the program's time, as it was timed last, ${percent(decided)} is decided, ${percent(undecided)} undecided and ${percent(untuned)} not tuned${named.length === 0 ? '.' : ':'}`,
-    ...named.map(({ dispatch, share, reason }) => indented(`${percent(share)} ${dispatch}: ${reason}`)),
-  ];
 }
 
 function describeRoute(injection: Injection): string {

@@ -34,11 +34,14 @@ export interface RoundBench {
   compile(assignment: Assignment, index: number): Promise<RoundModule | RoundFailure>;
   /** Times modules in turns; null for one that could not be run. */
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
-  /** What the program says of the best of each workload: see `assess`. */
-  confirm(best: Assignment): ProgramsRun;
+  /**
+   * What the program says of the best of each workload: see `assess`.
+   * @param seconds that all runs together may take, about
+   */
+  confirm(best: Assignment, seconds: number): ProgramsRun;
   /** What a compile has taken before any round. */
   readonly compileSeconds: number;
-  /** Seconds that confirming them is likely to take beside a compile. */
+  /** Seconds that confirming them takes at least beside a compile. */
   readonly confirmingSeconds: number;
 }
 
@@ -73,7 +76,7 @@ export interface RoundsOptions {
 }
 
 /** A configuration is confirmed that is at least so many times as fast as the default. */
-const LEAST_RATIO = 1.03;
+export const LEAST_RATIO = 1.03;
 
 /** An offer takes about so many compiles: to split the program, its module, the round beside it, and to confirm what is found. */
 const OFFER_COMPILES = 4;
@@ -172,7 +175,9 @@ export async function tuneInRounds(
   // What is offered brings what is given along.
   const all = found.size === 0 || isOffered ? found : new Map([...given, ...found]);
   const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...all.keys()];
-  const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(all));
+  // More pairs of processes tell smaller gains from noise, so confirming gets all that is left.
+  const confirmingSeconds = Math.max(bench.confirmingSeconds, end - clock() - compileSeconds);
+  const assessed = keys.length === 0 ? null : await assess(keys, bench.confirm(all, confirmingSeconds));
   return {
     rounds: rounds.count,
     found,

@@ -122,10 +122,10 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const handedOver = performance.now();
   // For who looks alone.
   const isTold = settings.explain !== undefined || settings.log !== undefined;
-  const dispatchSeconds = knownTimes({ command, inspected }, isTold ? store : null);
+  const programTimes = knownTimes({ command, inspected }, isTold ? store : null);
   const report = (ending: Ending) => {
     const times = { tuning, handedOver };
-    const what = { decisions, injection, verdict, forms, lock, dispatchSeconds };
+    const what = { decisions, injection, verdict, forms, lock, programTimes };
     reportCompile(ending, inspected, command, what, times, surroundings);
     if (!decided.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
     const input = { path: command.arguments.input.path, digest: inspected.input.digest };

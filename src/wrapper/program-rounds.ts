@@ -8,7 +8,12 @@ import { geometricMean, largestDeviation, sumOf } from '../measure/statistics.ts
 import { StoppedError } from '../measure/toolchain.ts';
 import type { Contender } from '../program/rounds.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
-import { tuneInRounds, type RoundsProgress, type RoundsResult } from '../program/tune-in-program.ts';
+import {
+  LEAST_RATIO,
+  tuneInRounds,
+  type RoundsProgress,
+  type RoundsResult,
+} from '../program/tune-in-program.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { defaultStrategy } from '../search/index.ts';
 import { without } from '../search/space.ts';
@@ -96,7 +101,7 @@ export async function tuneInProgram(
     const given = givenBy(decisions, works);
     const base = plainBase(program, ready, [...works, ...given]);
     const { bench, stock, dispatchSeconds, calls } = await roundBench(base, contests, program);
-    noteTimes(program, dispatchSeconds, store);
+    await noteTimes(program, dispatchSeconds, store);
     const run = works.filter(({ key }) => stock.workloads.has(key));
     if (contendersOf(run).length === 0) return NOTHING;
     const notes = new Map(
@@ -143,7 +148,7 @@ export async function tuneInProgram(
       },
     );
     if (!result.isOffered && result.assessed !== null)
-      noteTimes(program, result.assessed.dispatchSeconds, store);
+      await noteTimes(program, result.assessed.dispatchSeconds, store);
     for (const { key, mark } of result.assessed?.judgement.leftOut ?? [])
       if (mark?.kind === 'wrong-result' && result.found.has(key))
         notes
@@ -236,23 +241,27 @@ function confirmedBy(
 /** What was found out about one workload; null where nothing is sure. */
 function resultOf(
   key: string,
-  { found, assessed, stock }: RoundsResult,
+  { found, assessed, stock, isComplete }: RoundsResult,
   calls: number,
   isOffered: boolean,
   searched: Searched,
 ): TuningResult | null {
-  const configuration = found.get(key);
-  // What the whole program was given is written down for the program.
-  if (configuration === undefined || isOffered) {
+  const byDefault = (leastBatches: number) => {
     const means = (stock.get(key) ?? []).map((seconds) => seconds / calls);
-    return means.length < (isOffered ? 1 : 2)
-      ? null
-      : defaultResult({ means, repetitions: means.length }, searched);
-  }
-  if (assessed === null || !assessed.judgement.kept.includes(key) || assessed.judgement.open !== null)
-    return null;
+    return means.length < leastBatches ? null : defaultResult({ means, repetitions: means.length }, searched);
+  };
+  const configuration = found.get(key);
+  // The configurations that a whole program was offered are kept with the program.
+  if (isOffered) return byDefault(1);
+  if (configuration === undefined) return byDefault(2);
+  if (assessed === null || assessed.judgement.open !== null) return null;
+  // The best that was found gains nothing after all.
+  const none = isComplete ? byDefault(2) : null;
+  if (!assessed.judgement.kept.includes(key)) return none;
   const compared = assessed.workloads.find((one) => one.key === key);
-  if (compared === undefined || compared.comparison.low <= 1) return null;
+  if (compared === undefined) return null;
+  const { ratio, low } = compared.comparison;
+  if (low <= 1) return ratio < LEAST_RATIO ? none : null;
   const errors = assessed.functions.map(({ maxError }) => maxError);
   return { configuration, evidence: { ...evidenceOf(compared), maxError: Math.max(...errors), ...searched } };
 }

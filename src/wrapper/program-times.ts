@@ -1,35 +1,62 @@
-// What a program spends its time in, as it was timed last.
+// What a program spends its time in, as it was timed last, and how fast the machine reads memory.
+import { NO_TIMES, type ProgramTimes } from '../report/time-shares.ts';
 import type { Store } from '../store/store.ts';
+import { messageOf, tell } from '../system/tell.ts';
 import type { MeasuredProgram } from './runnable.ts';
 import { programNotes, programOf } from './program-notes.ts';
 
-interface ProgramTimes {
+/** As a database has it. */
+interface NotedTimes {
   /** Seconds of each dispatch in one run of all functions. */
   readonly dispatches: readonly (readonly [name: string, seconds: number])[];
+  readonly bytesPerSecond: number | null;
 }
 
-const programTimes = programNotes('times', isProgramTimes);
+const programTimes = programNotes('times', isNotedTimes);
 
-/** @param dispatchSeconds by name; nothing is noted where nobody knows any */
-export function noteTimes(
-  { command, inspected }: Pick<MeasuredProgram, 'command' | 'inspected'>,
+let measured: Promise<number | null> | undefined;
+
+/**
+ * For whoever has the turn to measure.
+ * @param dispatchSeconds by name; nothing is noted where nobody knows any
+ */
+export async function noteTimes(
+  { command, inspected, surroundings }: Pick<MeasuredProgram, 'command' | 'inspected' | 'surroundings'>,
   dispatchSeconds: ReadonlyMap<string, number>,
   store: Store,
-): void {
-  if (dispatchSeconds.size > 0)
-    programTimes.remember(store, programOf(command, inspected), { dispatches: [...dispatchSeconds] });
+): Promise<void> {
+  if (dispatchSeconds.size === 0) return;
+  measured ??= measuredRate(inspected.site.device.threads, surroundings.settings.log);
+  const noted = { dispatches: [...dispatchSeconds], bytesPerSecond: await measured };
+  programTimes.remember(store, programOf(command, inspected), noted);
 }
 
-/** Seconds by the name of a dispatch; empty where nobody knows. */
-export const knownTimes = (
+async function measuredRate(threads: number, log: string | undefined): Promise<number | null> {
+  // Nothing of this is loaded on a hit.
+  const { memoryRate } = await import('../measure/memory-rate.ts');
+  try {
+    return await memoryRate(threads);
+  } catch (error) {
+    tell(`how fast memory is read cannot be measured: ${messageOf(error)}`, log);
+    return null;
+  }
+}
+
+/** What a database knows of it. */
+export function knownTimes(
   { command, inspected }: Pick<MeasuredProgram, 'command' | 'inspected'>,
   store: Store | null,
-): ReadonlyMap<string, number> =>
-  new Map(programTimes.recall(store, programOf(command, inspected))?.dispatches ?? []);
+): ProgramTimes {
+  const noted = programTimes.recall(store, programOf(command, inspected));
+  return noted === null
+    ? NO_TIMES
+    : { seconds: new Map(noted.dispatches), bytesPerSecond: noted.bytesPerSecond ?? null };
+}
 
-function isProgramTimes(value: unknown): value is ProgramTimes {
-  const { dispatches } = (value ?? {}) as { readonly dispatches?: unknown };
+function isNotedTimes(value: unknown): value is NotedTimes {
+  const { dispatches, bytesPerSecond } = (value ?? {}) as { readonly [K in keyof NotedTimes]?: unknown };
   const isTime = (one: unknown) =>
     Array.isArray(one) && one.length === 2 && typeof one[0] === 'string' && Number(one[1]) > 0;
-  return Array.isArray(dispatches) && dispatches.every(isTime);
+  const isRate = (bytesPerSecond ?? null) === null || Number(bytesPerSecond) > 0;
+  return isRate && Array.isArray(dispatches) && dispatches.every(isTime);
 }

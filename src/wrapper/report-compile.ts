@@ -2,8 +2,9 @@
 import { writeFileSync, writeSync } from 'node:fs';
 import { noteCounts } from '../report/counting.ts';
 import { countsOf, countsOfPass, type Counted } from '../report/counts.ts';
+import { largestCache } from '../backend/device.ts';
 import { explainOperations, whyNothing, type Explanation } from '../report/explain.ts';
-import { timeSharesOf } from '../report/time-shares.ts';
+import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Ending } from './compile.ts';
 import type { PassThrough, Inspected } from './inspect.ts';
@@ -25,12 +26,11 @@ export function reportCompile(
     verdict,
     forms,
     lock,
-    dispatchSeconds,
+    programTimes,
   }: Pick<Counted, 'decisions' | 'injection' | 'verdict'> &
     Pick<Explanation, 'forms'> & {
       readonly lock: LockedBuild | null;
-      /** Of the program as it was timed last, by the name of a dispatch. */
-      readonly dispatchSeconds: ReadonlyMap<string, number>;
+      readonly programTimes: ProgramTimes;
     },
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
@@ -51,7 +51,7 @@ export function reportCompile(
     operations: explainOperations(inspected.input.bytes, inputName(command), decisions, ending.landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     forms,
-    time: timeSharesOf(decisions, dispatchSeconds),
+    time: timeSharesOf(decisions, programTimes, largestCache(inspected.site.device)),
     program: verdict,
     seconds: {
       total: seconds(),

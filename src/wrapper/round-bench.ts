@@ -151,7 +151,7 @@ export async function roundBench(
         }
       return all.map(({ times, hasFailed }) => (hasFailed ? null : leastOf(times)));
     },
-    confirm(best) {
+    confirm(best, seconds) {
       const compileWith = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
         const own = new Map([...best].filter(([key]) => keys.includes(key)));
         let compiled: RoundModule | RoundFailure =
@@ -165,7 +165,7 @@ export async function roundBench(
         const names = [...own.keys()].map((key) => [key, ownDispatches(key).map(([name]) => name)] as const);
         return { module: compiled.module, dispatches: new Map(names) };
       };
-      const runs = programRuns(contests, latest(compileWith), confirmingSeconds);
+      const runs = programRuns(contests, latest(compileWith), seconds);
       return independentRuns([...best.keys()], runs);
     },
   };

@@ -193,6 +193,6 @@ async function askDispatches(program: MeasuredProgram, store: Store): Promise<Re
     return new Map();
   const { dispatchSeconds } = await import('./dispatch-seconds.ts');
   const seconds = await dispatchSeconds({ ...program, limits: { ...limits, compileSeconds } });
-  noteTimes(program, seconds, store);
+  await noteTimes(program, seconds, store);
   return seconds;
 }

@@ -41,6 +41,7 @@ function machine({
 }: Machine) {
   let now = 0;
   const confirmed: string[][] = [];
+  const confirmingSeconds: number[] = [];
   const gains = new Map<string, ReadonlyMap<string, number>>();
   let compiles = 0;
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
@@ -66,7 +67,8 @@ function machine({
           return { whole: sumOf([...workloads.values()]) * (wholes[module] ?? 1), workloads };
         }),
       ),
-    confirm(best) {
+    confirm(best, given) {
+      confirmingSeconds.push(given);
       confirmed.push([...best].map(([key, one]) => `${key}${tileOf(one)}`));
       const runs: ProgramsRun = {
         compare: () => Promise.resolve({ results: 'equal', reason: null }),
@@ -94,7 +96,7 @@ function machine({
       }
     },
   };
-  return { bench, options, confirmed, noted, compiles: () => compiles };
+  return { bench, options, confirmed, confirmingSeconds, noted, compiles: () => compiles };
 }
 
 const best: Readonly<Record<string, number>> = { a: 5, b: 2, c: 0 };
@@ -144,6 +146,16 @@ test('no round begins without the time for it, and for confirming what was found
   // Two rounds take 20 s, and confirming takes one more compile and two seconds.
   await tuneInRounds(contenders, bench, null, { ...options, budgetSeconds: 50 });
   expect(compiles()).toBe(2);
+});
+
+test('confirming gets all the time that is left', async () => {
+  const { bench, options, confirmingSeconds } = machine({ gainOf, seconds: 10 });
+  // Three pairs of rounds take 20 s each on this clock, and so does compiling the best, as far as anybody knows.
+  await tuneInRounds(contenders, bench, null, { ...options, budgetSeconds: 200 });
+  expect(confirmingSeconds).toEqual([120]);
+  const spent = machine({ gainOf, seconds: 10 });
+  await tuneInRounds(contenders, spent.bench, null, { ...spent.options, budgetSeconds: 35 });
+  expect(spent.confirmingSeconds).toEqual([bench.confirmingSeconds]);
 });
 
 test('a program that is faster with what is offered goes on from there', async () => {

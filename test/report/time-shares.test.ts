@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
-import { timeSharesOf } from '../../src/report/time-shares.ts';
+import { NO_TIMES, timeLines, timeSharesOf } from '../../src/report/time-shares.ts';
 
 /** @param executables of an operation; none for one that was skipped before anybody looked */
 const decision = (
@@ -12,8 +12,12 @@ const decision = (
     outcome,
     reason: `why ${outcome}`,
     configuration: isKnown ? { kind: 'default', version: 1 } : null,
-    tunable: executables && { executables },
+    tunable: executables && { executables, workload: { kind: 'dispatch', bytes: 100e6 } },
   }) as unknown as Decision;
+
+/** Of a machine that reads 20 GB/s, with caches of 32 MB. */
+const shares = (decisions: readonly Decision[], seconds: ReadonlyMap<string, number>) =>
+  timeSharesOf(decisions, { seconds, bytesPerSecond: 20e9 }, 32e6);
 
 test('each dispatch counts once, by what was decided about the operation that it is', () => {
   const decisions = [
@@ -29,11 +33,11 @@ test('each dispatch counts once, by what was decided about the operation that it
     // Not one of `main_dispatch_1`.
     ['main_dispatch_10_matmul_8x8x8_f32', 0.03],
   ]);
-  const shares = timeSharesOf(decisions, seconds)!;
-  expect(shares.decided).toBeCloseTo(0.6);
-  expect(shares.undecided).toBeCloseTo(0.3);
-  expect(shares.untuned).toBeCloseTo(0.1);
-  expect(shares.left.map(({ dispatch, reason }) => [dispatch, reason])).toEqual([
+  const found = shares(decisions, seconds)!;
+  expect(found.decided).toBeCloseTo(0.6);
+  expect(found.undecided).toBeCloseTo(0.3);
+  expect(found.untuned).toBeCloseTo(0.1);
+  expect(found.left.map(({ dispatch, reason }) => [dispatch, reason])).toEqual([
     ['main_dispatch_10_matmul_8x8x8_f32', 'why default'],
     ['main_dispatch_0_slow_memcpy', 'such dispatches are not tuned'],
   ]);
@@ -44,11 +48,38 @@ test('a default that was found to be best is decided, and trifles are not named'
     ['main_dispatch_0', 0.999],
     ['main_dispatch_1', 0.001],
   ]);
-  const shares = timeSharesOf([decision('tuned', ['main_dispatch_0'], true)], seconds)!;
-  expect(shares).toMatchObject({ undecided: 0, left: [] });
-  expect(shares.decided).toBeCloseTo(0.999);
+  const found = shares([decision('tuned', ['main_dispatch_0'], true)], seconds)!;
+  expect(found).toMatchObject({ undecided: 0, left: [] });
+  expect(found.decided).toBeCloseTo(0.999);
 });
 
 test('nobody knows of a program that was not timed', () => {
-  expect(timeSharesOf([decision('hit', ['main_dispatch_0'], true)], new Map())).toBeNull();
+  expect(timeSharesOf([decision('hit', ['main_dispatch_0'], true)], NO_TIMES, null)).toBeNull();
+});
+
+test('a dispatch that reads memory as fast as the machine can is at its bound', () => {
+  const undecided = [decision('default', ['main_dispatch_0'], false)];
+  const share = (seconds: number) => shares(undecided, new Map([['main_dispatch_0', seconds]]))!;
+  // 100 MB at 20 GB/s take 5 ms.
+  expect(share(0.006)).toMatchObject({ atBound: 1, undecided: 0, left: [] });
+  expect(share(0.007)).toMatchObject({ atBound: 0, undecided: 1 });
+  expect(timeLines(share(0.006))).toEqual([
+    "Of the program's time, as it was timed last, 0% is decided, 100% as fast as memory allows, 0% undecided and 0% not tuned.",
+  ]);
+});
+
+test('where it fits into a cache, or nobody knows how fast memory is, there is no bound', () => {
+  const decisions = [decision('default', ['main_dispatch_0'], false)];
+  const seconds = new Map([['main_dispatch_0', 0.006]]);
+  for (const [bytesPerSecond, cacheBytes] of [
+    [20e9, 200e6],
+    [20e9, null],
+    [null, 32e6],
+  ] as const)
+    expect(timeSharesOf(decisions, { seconds, bytesPerSecond }, cacheBytes)!.atBound).toBe(0);
+});
+
+test('what is decided counts as decided, whatever its bound', () => {
+  const decisions = [decision('tuned', ['main_dispatch_0'], true)];
+  expect(shares(decisions, new Map([['main_dispatch_0', 0.005]]))).toMatchObject({ decided: 1, atBound: 0 });
 });

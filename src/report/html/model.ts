@@ -1,5 +1,5 @@
 // From what a database holds to what a page is made of. Pure: what is read on the way is asked of `ReportSource`.
-import { isDevice } from '../../backend/device.ts';
+import { isDevice, largestCache } from '../../backend/device.ts';
 import { configurationKey } from '../../backend/index.ts';
 import { isDefault } from '../../backend/configuration.ts';
 import { geometricMean } from '../../measure/statistics.ts';
@@ -42,8 +42,7 @@ export function pageDataOf(source: ReportSource): PageData {
   const known = new Map(devices.map((device) => [device.key, device]));
   const placeOf = ({ target, device, compiler }: RecordKey): number => {
     const { form, name = null } = known.get(device) ?? {};
-    const caches = isDevice(form) ? form.cachesKiB : [];
-    const cacheBytes = caches.length === 0 ? null : Math.max(...caches) * 1024;
+    const cacheBytes = isDevice(form) ? largestCache(form) : null;
     return places.of(JSON.stringify([target, device, compiler]), () => ({
       ...{ target: plain(target), device: plain(device), deviceName: name, compiler: plain(compiler) },
       cacheBytes,
