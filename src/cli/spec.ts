@@ -1,13 +1,17 @@
 // `iree-tuned spec`: for users of the compiler as a library, whose compiles no wrapper sees.
 import { writeFileSync } from 'node:fs';
 import type { Command as Program } from 'commander';
+import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
-import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
+import { dispatchRules, type DispatchRules } from '../inject/dispatch-rules.ts';
+import { planInjection, type DispatchEntry, type Injection, type InjectionOptions } from '../inject/plan.ts';
 import { specFlags } from '../inject/spec-flags.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import { lookUp } from '../decision/look-up.ts';
+import { untunedCompile } from '../wrapper/compile.ts';
+import type { Inspected } from '../wrapper/inspect.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
 import { inKnownForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../wrapper/program-memory.ts';
@@ -19,8 +23,10 @@ import {
   type ExplainedOperation,
 } from '../report/explain.ts';
 import type { InjectRoute } from '../settings/settings.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import { atDevice, inspectInput, openIfThere, PassedThroughError, surroundingsOf } from './context.ts';
+import { warn } from './output.ts';
 
 export async function writeSpec(
   input: string,
@@ -33,7 +39,7 @@ export async function writeSpec(
     console.log(JSON.stringify(await writeForProgram(input, flags, output, program), null, 2));
     return;
   }
-  const { decisions, planned, choices } = await decide(input, flags, 'spec', program);
+  const { decisions, planned, choices, left } = await decide(input, flags, 'spec', program);
   const injection = planInjection(decisions, planned);
   if (injection.route !== 'spec' && choices.length === 0) {
     const why =
@@ -51,6 +57,7 @@ export async function writeSpec(
     throw new UserError(
       'this program is compiled in other forms, which takes a second file: say where with -o FILE',
     );
+  if (left.length > 0) warn(`no spec can bring the configurations of ${left.join(', ')}`);
   const specs = specsOf(injection, choices, output ?? 'FILE');
   const [first, ...others] = specs.files;
   const text = `${usage(specs.flags)}${first!.text}`;
@@ -95,6 +102,8 @@ async function writeForProgram(
 interface DecidedByRecords {
   readonly decisions: readonly Decision[];
   readonly planned: InjectionOptions;
+  /** Dispatches whose configurations no spec can bring, as the compiler calls them. */
+  readonly left: readonly string[];
   readonly bytes: Uint8Array;
   /** The forms of its convolutions; none where it is compiled as it is written. */
   readonly choices: readonly FormChoice[];
@@ -118,13 +127,32 @@ async function decide(
   const memory = programMemory.recall(store, programOf(command, inspected));
   const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
   store?.close();
+  const decisions = inProgram(found, memory, lookup.marked, inject);
+  const options = injectionOptions(inspected.input, inspected.site, 'spec');
+  const { dispatches = [] } = planInjection(decisions, options);
+  const { rules, left } = await rulesFor(dispatches, command, inspected, surroundings);
   return {
-    decisions: inProgram(found, memory, lookup.marked, inject),
-    planned: injectionOptions(inspected.input, inspected.site, 'spec'),
+    decisions,
+    planned: { ...options, dispatchRules: rules },
+    left: left.map(({ executables }) => executables.join(', ')),
     bytes: inspected.input.bytes,
     choices: better.choices,
     forms: better.forms,
   };
+}
+
+/** Rules for what a build would substitute. */
+function rulesFor(
+  dispatches: readonly DispatchEntry[],
+  command: Command,
+  inspected: Inspected,
+  { env, cacheDirectory }: Surroundings,
+): Promise<DispatchRules> | DispatchRules {
+  if (dispatches.length === 0) return { rules: [], left: [] };
+  const { argv, stdin } = untunedCompile(command, inspected);
+  const { release } = inspected.site.compiler;
+  const options = { env, stdin, cacheDirectory };
+  return dispatchRules(command.compiler.executable, argv, dispatches, release, options);
 }
 
 /** What flags can bring to a compile in another process: all of it by specs, else what a tuning spec can. */

@@ -7,7 +7,7 @@ import { isDefault, type Configuration, type OwnConfiguration } from '../backend
 import { isBefore, type Release } from '../compiler/release.ts';
 import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
 import { preprocessingSpec } from '../spec/preprocessing.ts';
-import { rulesOf, type Annotation } from '../spec/rules.ts';
+import { rulesOf, type Annotation, type Rule } from '../spec/rules.ts';
 import { tuningSpec } from '../spec/tuning.ts';
 import { ownConfiguration } from '../workload/own-configuration.ts';
 import {
@@ -73,6 +73,8 @@ export interface InjectionOptions {
   readonly ownPreprocessing: boolean;
   /** The same of a preprocessing pipeline, without which a tuning spec can hang the compiler. */
   readonly ownPipeline: boolean;
+  /** Rules of a tuning spec for dispatches, which are substituted without. */
+  readonly dispatchRules?: readonly Rule[];
   /** Routes by which not everything landed before: `auto` tries the others. */
   readonly lost?: readonly Route[];
 }
@@ -93,6 +95,11 @@ export function planInjection(decisions: readonly Decision[], options: Injection
       : decision,
   );
   const whole = planWhole(others, options);
+  const { dispatchRules } = options;
+  if (dispatchRules !== undefined)
+    return whole.route !== 'none' || dispatchRules.length === 0 || specProblem(decisions, options) !== null
+      ? whole
+      : { route: 'spec', text: tuningSpec(dispatchRules) };
   if (options.lost?.includes('substitute') === true) return whole;
   const dispatches = new Map(
     inDispatches.map(({ tunable, configuration }) => {
@@ -142,7 +149,7 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
         form,
         ...directiveOf(configuration, form.loops, release)!,
       }));
-      return { route, text: tuningSpec(rulesOf(annotations)) };
+      return { route, text: tuningSpec([...rulesOf(annotations), ...(options.dispatchRules ?? [])]) };
     }
     case 'substitute':
       return { route, entries: generatedEntries(injected) };
@@ -159,7 +166,10 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
   }
 }
 
-function preprocessing(injected: readonly Injected[], { release, ownPipeline }: InjectionOptions): Whole {
+function preprocessing(
+  injected: readonly Injected[],
+  { release, ownPipeline, dispatchRules = [] }: InjectionOptions,
+): Whole {
   const annotations = injected.map(({ tunable, configuration }): Annotation => ({
     form: writtenForm(tunable.written!),
     ...directiveOf(configuration, tunable.written!.loops, release)!,
@@ -167,13 +177,10 @@ function preprocessing(injected: readonly Injected[], { release, ownPipeline }: 
   const needy = injected.filter(({ configuration }) => needsOf(configuration) !== null);
   const backends = [...new Set(needy.map(({ configuration }) => backendOf(configuration)))];
   const rules = backends.flatMap(({ wholeProgram }) => wholeProgram.rules);
+  const entries = needy.map(({ tunable, configuration }) => ({ workload: tunable.workload, configuration }));
   const following = ownPipeline
     ? []
-    : backends.flatMap((backend) =>
-        backend.followingRules(
-          needy.map(({ tunable, configuration }) => ({ workload: tunable.workload, configuration })),
-        ),
-      );
+    : [...backends.flatMap((backend) => backend.followingRules(entries)), ...dispatchRules];
   return {
     route: 'preprocess',
     text: preprocessingSpec(annotations, rules),

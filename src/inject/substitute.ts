@@ -71,7 +71,7 @@ export async function makeSubstitutes(
 }
 
 /**
- * Edits the executables that the entries' dispatches become.
+ * Edits the executables that the entries' dispatches become; null when the compiler does not get that far.
  * @param argv the command with everything else that is injected
  * @param changesProgram whether that changes what executables there are: they are told by the texts of their dispatches then, for the
  *   compiler counts in another way
@@ -84,7 +84,7 @@ export async function makeDispatchSubstitutes(
   release: Release,
   options: SourceOptions,
   changesProgram: boolean,
-  known: ExecutableTexts | null,
+  known: ExecutableTexts | null = null,
 ): Promise<Substitute[] | null> {
   const wanted = changesProgram
     ? await namesByText(executable, argv, entries, options)

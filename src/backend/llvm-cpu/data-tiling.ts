@@ -1,5 +1,5 @@
 // Asking for data tiling operation by operation.
-import type { Rule } from '../../spec/rules.ts';
+import { annotate, type Rule } from '../../spec/rules.ts';
 
 /** The unit attribute that asks for an operation to be data-tiled. */
 export const DATA_TILING_HINT = 'iree.opt.data_tiling';
@@ -15,7 +15,7 @@ export const DATA_TILING_FLAG = '--iree-global-opt-data-tiling';
  * asks for nothing, and leaves the code as it is without data tiling.
  */
 export const HINT_ON_END: Rule = {
-  attribute: DATA_TILING_HINT,
+  action: annotate(DATA_TILING_HINT),
   matcher: (
     name,
   ) => `  transform.named_sequence @${name}(%op: !transform.any_op {transform.readonly}) -> (!transform.any_op, !transform.any_param) {

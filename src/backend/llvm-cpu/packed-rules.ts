@@ -1,5 +1,5 @@
 // Rules of a tuning spec for what data tiling makes: packed operations and the packing of their operands, told by their types.
-import type { Rule } from '../../spec/rules.ts';
+import { annotate, type Rule } from '../../spec/rules.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { PackedTiles } from './configuration.ts';
 import { packedShapes } from './packed-form.ts';
@@ -22,7 +22,7 @@ export function packedRules(entries: readonly PackedEntry[]): Rule[] {
     for (const { part, ...form } of packedOperations(entry)) {
       const key = JSON.stringify(form);
       const matcher = (name: string) => packedMatcher(form, name, info[part]!);
-      if (!rules.has(key)) rules.set(key, { attribute: 'compilation_info', matcher });
+      if (!rules.has(key)) rules.set(key, { action: annotate('compilation_info'), matcher });
     }
   }
   return [...rules.values()];

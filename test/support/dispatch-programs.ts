@@ -1,0 +1,102 @@
+// Small programs of one dispatch each, which is tuned as a whole, and how the compiler configures it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { dispatchSpace } from '../../src/backend/llvm-cpu/dispatch-space.ts';
+import { reconfigured } from '../../src/backend/llvm-cpu/dispatch-tiles.ts';
+import { seededRandom } from '../../src/search/strategy.ts';
+import type { DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
+import { dispatchWork } from '../../src/workload/dispatch/from-configured.ts';
+import { rememberingCompiler } from './remembering-compiler.ts';
+
+export const HOST = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=llvm-cpu'];
+
+/** What such a target has where nobody says more of it. */
+const NATIVE_VECTOR_BYTES = 16;
+
+export const SOFTMAX = `func.func @main(%x: tensor<4x100x190xf32>) -> tensor<4x100x190xf32> {
+  %e = tensor.empty() : tensor<4x100x190xf32>
+  %r = linalg.softmax dimension(2) ins(%x : tensor<4x100x190xf32>) outs(%e : tensor<4x100x190xf32>) -> tensor<4x100x190xf32>
+  return %r : tensor<4x100x190xf32>
+}
+`;
+
+export const TRANSPOSE = `func.func @main(%x: tensor<301x222xf32>) -> tensor<222x301xf32> {
+  %e = tensor.empty() : tensor<222x301xf32>
+  %r = linalg.transpose ins(%x : tensor<301x222xf32>) outs(%e : tensor<222x301xf32>) permutation = [1, 0]
+  return %r : tensor<222x301xf32>
+}
+`;
+
+const attentionMap = (results: string) => `affine_map<(d0, d1, d2, d3, d4) -> (${results})>`;
+const HEADS = 'tensor<3x60x40xf32>';
+export const ATTENTION = `func.func @main(%x: ${HEADS}) -> ${HEADS} {
+  %s = arith.constant 0.125 : f32
+  %e = tensor.empty() : ${HEADS}
+  %r = iree_linalg_ext.attention <{indexing_maps = [${['d0, d1, d4', 'd0, d3, d4', 'd0, d3, d2', '', 'd0, d1, d2'].map(attentionMap).join(', ')}]}> ins(%x, %x, %x, %s : ${HEADS}, ${HEADS}, ${HEADS}, f32) outs(%e : ${HEADS}) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> ${HEADS}
+  return %r : ${HEADS}
+}
+`;
+
+/** Rows by an index that comes of what is gathered. */
+export const GATHER = `func.func @main(%x: tensor<301x222xf32>) -> tensor<256x222xf32> {
+  %e = tensor.empty() : tensor<256xi32>
+  %rows = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<256xi32>) {
+  ^bb0(%out: i32):
+    %i = linalg.index 0 : index
+    %seven = arith.constant 7 : index
+    %p = arith.muli %i, %seven : index
+    %most = arith.constant 301 : index
+    %row = arith.remui %p, %most : index
+    %r = arith.index_cast %row : index to i32
+    linalg.yield %r : i32
+  } -> tensor<256xi32>
+  %rows_in_memory = util.optimization_barrier %rows : tensor<256xi32>
+  %empty = tensor.empty() : tensor<256x222xf32>
+  %r = iree_linalg_ext.gather dimension_map = [0] ins(%x, %rows_in_memory : tensor<301x222xf32>, tensor<256xi32>) outs(%empty : tensor<256x222xf32>) -> tensor<256x222xf32>
+  return %r : tensor<256x222xf32>
+}
+`;
+
+/** A dispatch as the compiler has configured it. */
+export interface ConfiguredExecutable {
+  readonly name: string;
+  readonly text: string;
+  readonly work: DispatchWork;
+}
+
+/** The last dispatch of a program. @param flags more than the target's */
+export async function lastConfigured(
+  program: string,
+  folder: string,
+  flags: readonly string[] = [],
+): Promise<ConfiguredExecutable> {
+  const [input, output] = ['in.mlir', 'configured.mlir'].map((name) => join(folder, name));
+  writeFileSync(input!, program);
+  const phase = '--compile-to=executable-configurations';
+  await execa(rememberingCompiler, [...HOST, ...flags, phase, input!, '-o', output!]);
+  const executables = readFileSync(output!, 'latin1').matchAll(
+    /^ {2}hal\.executable \w+ @(\S+) [^]*?^ {2}\}$/gm,
+  );
+  const [text, name] = [...executables].at(-1) as unknown as [string, string];
+  const work = dispatchWork(text, { executable: name, digest: '0123456789abcdef', bytes: 1 });
+  if (typeof work === 'string') throw new Error(work);
+  return { name, text, work };
+}
+
+/** Its text with random tiles. */
+export function withRandomTiles({ text, work }: ConfiguredExecutable, count: number) {
+  const space = dispatchSpace(work, { nativeVectorBytes: NATIVE_VECTOR_BYTES, threads: 1 });
+  const random = seededRandom(1);
+  const found = [];
+  while (found.length < count) {
+    const point = space.knobs.map(({ values }) => Math.floor(random() * values.length));
+    const configuration = space.configurationAt(point);
+    if (configuration === null || configuration.kind === 'default') continue;
+    found.push({ configuration, text: reconfigured(text, work, configuration)! });
+  }
+  return found;
+}
