@@ -25,10 +25,25 @@ const LEAST_GAIN = 1.03;
 /** Smaller losses are not worth another compile, as a share of the program's time. */
 const LEAST_LOSS = 0.02;
 
+/** Pixels in registers at once in the best tiles of forms, about. */
+const PIXELS = 8;
+
+/**
+ * How many times as fast tiles make a form, about. By default it has the largest power of two that divides the columns as its pixels
+ * in registers: 1 of 7 columns.
+ */
+function tuningGain(convolution: Convolution): number {
+  const columns = extentsOf(convolution).result.at(-1)!;
+  let pixels = 1;
+  while (pixels < PIXELS && columns % (2 * pixels) === 0) pixels *= 2;
+  return PIXELS / pixels;
+}
+
 /**
  * @param written seconds of the written program's dispatches, by name
  * @param formed the same of the program in its forms
  * @param isOf whether a dispatch of the program in its forms computes an operation
+ * @param isTuned whether forms get tiles: one stays if these are expected to make it faster than the written operation
  * @returns keys of operations to leave as written; empty if that saves too little
  */
 export function slowerForms(
@@ -36,6 +51,7 @@ export function slowerForms(
   written: ReadonlyMap<string, number>,
   formed: ReadonlyMap<string, number>,
   isOf: (key: string, dispatch: string) => boolean,
+  isTuned: boolean,
 ): ReadonlySet<string> {
   const secondsBefore = new Map<string, number>();
   for (const [name, seconds] of written) {
@@ -45,7 +61,15 @@ export function slowerForms(
     secondsBefore.set(loops, seconds + (secondsBefore.get(loops) ?? 0));
   }
   const convolutions = choices.flatMap(({ operation }) =>
-    isAttention(operation) ? [] : [{ key: rewritableKey(operation), loops: loopsOf(operation) }],
+    isAttention(operation)
+      ? []
+      : [
+          {
+            key: rewritableKey(operation),
+            loops: loopsOf(operation),
+            leastGain: LEAST_GAIN / (isTuned ? tuningGain(operation) : 1),
+          },
+        ],
   );
   const total = sumOf(formed.values());
   const slower = new Set<string>();
@@ -64,13 +88,13 @@ export function slowerForms(
     }
     restBefore -= before;
     restAfter -= after;
-    if (before >= LEAST_GAIN * after) continue;
+    if (before >= own[0]!.leastGain * after) continue;
     for (const { key } of own) slower.add(key);
     loss += Math.max(0, after - before);
   }
-  if (unknown.size > 0 && restAfter >= LEAST_GAIN * restBefore) {
+  if (unknown.size > 0 && restBefore < LEAST_GAIN * restAfter) {
     for (const key of unknown) slower.add(key);
-    loss += restAfter - restBefore;
+    loss += Math.max(0, restAfter - restBefore);
   }
   return loss >= LEAST_LOSS * total ? slower : new Set();
 }

@@ -4,6 +4,7 @@ import { isDispatchOf, isTunable } from '../input/operation.ts';
 import { rewritableKey } from '../form/rewritable.ts';
 import type { FormChoice } from '../form/choose.ts';
 import { slowerForms } from '../form/slower.ts';
+import { LEAST_RATIO } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import { storyOf } from '../report/story.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -70,7 +71,9 @@ export async function tryForms(
 
   const work = async (signal: AbortSignal): Promise<TriedForms> => {
     const first = await tryThese(choices, signal);
-    const slower = slowerIn(first);
+    // A program that is slower in its forms gets no tiles in them.
+    const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
+    const slower = slowerIn(first, isBetter);
     const rest = choices.filter(({ operation }) => !slower.has(rewritableKey(operation)));
     const isWorthIt = slower.size > 0 && rest.length > 0;
     if (!isWorthIt || first.compileSeconds > SECOND_SHARE * budgetSeconds) return first;
@@ -94,12 +97,15 @@ export async function tryForms(
   }
 }
 
-/** Keys of operations whose form is slower than the written operation. */
-function slowerIn({
-  choices,
-  program,
-  proof,
-}: Pick<TriedForms, 'choices' | 'program'> & { readonly proof: FormsProof | null }): ReadonlySet<string> {
+/** Keys of operations whose form is slower than the written operation; if it is tuned, with tiles. */
+function slowerIn(
+  {
+    choices,
+    program,
+    proof,
+  }: Pick<TriedForms, 'choices' | 'program'> & { readonly proof: FormsProof | null },
+  isTuned: boolean,
+): ReadonlySet<string> {
   if (program === null || proof === null) return new Set();
   const operations = program.inspected.input.operations.filter(isTunable);
   // The rewriting module names its operations after those that they replace.
@@ -107,7 +113,7 @@ function slowerIn({
     operations.some(
       (one) => one.place.location?.startsWith(`${key} as `) === true && isDispatchOf(one, dispatch),
     );
-  return slowerForms(choices, proof.written, proof.formed, isOf);
+  return slowerForms(choices, proof.written, proof.formed, isOf, isTuned);
 }
 
 /** Of all functions; 0 if one was not timed or has other results. */
