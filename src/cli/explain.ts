@@ -3,7 +3,7 @@ import type { Command as Program } from 'commander';
 import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
-import { injectedCommand } from '../wrapper/compile.ts';
+import { injectedCommand } from '../wrapper/injected-command.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision, Made } from '../decision/decision.ts';
 import type { Inspected } from '../wrapper/inspect.ts';

@@ -10,7 +10,7 @@ import type { FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import { lookUp } from '../decision/look-up.ts';
-import { untunedCompile } from '../wrapper/compile.ts';
+import { untunedCompile } from '../wrapper/injected-command.ts';
 import type { Inspected } from '../wrapper/inspect.ts';
 import { injectionOptions } from '../wrapper/plan.ts';
 import { inKnownForms } from '../wrapper/program-forms.ts';

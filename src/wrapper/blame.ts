@@ -1,10 +1,19 @@
-// Tells a failure of the input or a configuration from a failure of the machine, such as a full disk.
+// Which configurations are to blame for a failed compile. A failure of the machine, such as a full disk, is nobody's.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { locate } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/index.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
+import { isInjected, leaveOut, type Injected } from '../decision/decision.ts';
+import type { Place } from '../input/operation.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { userName } from '../store/author.ts';
+import type { Store } from '../store/store.ts';
+import { createDigest } from '../system/digest.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
+import { injectedCommand } from './injected-command.ts';
+import { planCompile } from './plan.ts';
+import type { Plan } from './run-plan.ts';
 
 /** Messages about memory, disks, rights, file descriptors and the linker. */
 const ABOUT_MACHINE =
@@ -35,3 +44,59 @@ export async function failsAgain(
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/**
+ * Marks the configurations that a failed compile's messages point at and that fail again alone, each for its workload and for ever.
+ * @param stderr messages of the compile with all configurations
+ * @param workSeconds limit of each compile
+ */
+export async function markBroken(
+  plan: Plan,
+  stderr: string,
+  store: Store,
+  surroundings: Surroundings,
+  workSeconds: number,
+): Promise<void> {
+  const written = { createdAt: new Date().toISOString(), createdBy: userName() };
+  for (const one of blamed(plan, stderr)) {
+    const subject = one.record === null ? undefined : store.subject(one.record);
+    const said =
+      subject === undefined ? null : await failingAlone(one, plan, stderr, surroundings, workSeconds);
+    if (subject === undefined || said === null) continue;
+    store.addMarks(subject, [
+      { configuration: one.configuration, kind: 'compile-error', reason: firstError(said), ...written },
+    ]);
+  }
+}
+
+/** Compiles with the configuration of one operation alone. Gives the messages if that fails, null otherwise. */
+async function failingAlone(
+  { tunable: { key: blamedKey } }: Injected,
+  { decisions, inspected, command }: Plan,
+  stderr: string,
+  surroundings: Surroundings,
+  workSeconds: number,
+): Promise<string | null> {
+  const own = leaveOut(decisions, (key) => (key === blamedKey ? null : 'left out'));
+  if (own.filter(isInjected).length === decisions.filter(isInjected).length) return stderr;
+  const injection = planCompile(own, inspected, command, surroundings);
+  const digest = await createDigest();
+  const alone = await injectedCommand(injection, command, inspected, own, surroundings, digest);
+  if (alone === null || injection.route === 'none') return null;
+  return failsAgain(alone, command.compiler.executable, surroundings, workSeconds);
+}
+
+/** The decisions whose operations the messages point at; the only one, if there is just one and the messages name a place. */
+function blamed({ decisions, inspected }: Plan, stderr: string): Injected[] {
+  const injected = decisions.filter(isInjected);
+  const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
+  if (lines.size > 0 && injected.length === 1) return injected;
+  return injected.filter(({ place }) => lines.has(lineOf(place, inspected.input.bytes)));
+}
+
+const lineOf = ({ operation, location }: Place, input: Uint8Array): number =>
+  operation === null ? Number(/:(\d+):\d+$/.exec(location ?? '')?.[1]) : locate(input, operation.start).line;
+
+/** The first line about an error. */
+export const firstError = (stderr: string): string =>
+  stderr.split('\n').find((line) => line.includes('error')) ?? 'no message';

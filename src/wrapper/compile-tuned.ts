@@ -1,47 +1,44 @@
 // A compile that is looked at: from the command line to the real compiler in our place.
-import { locate } from 'mlir-parser-ts';
-import type { FoundCompiler } from '../compiler/index.ts';
-import { isInjected, leaveOut, type Decision, type Injected } from '../decision/decision.ts';
-import type { Place } from '../input/operation.ts';
-import type { Injection } from '../inject/plan.ts';
-import {
-  compileAsGiven,
-  compileInjected,
-  hasDelivered,
-  surveySeconds,
-  injectedCommand,
-  NOT_APPLIED,
-  originalCompile,
-  runOriginal,
-  SUCCESS,
-  type Ending,
-  attempt,
-} from './compile.ts';
-import { compileLimit } from './compile-limit.ts';
-import { canDeliver } from './deliver.ts';
-import { flowOf } from './kept-modules.ts';
-import { takenStdin } from '../system/bytes.ts';
-import { exitLike } from '../system/run.ts';
-import { createDigest, type Digest } from '../system/digest.ts';
-import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
-import { decide, type Decided } from './decide.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
-import { planIdentity, planMemory } from './plan-memory.ts';
-import { planCompile } from './plan.ts';
+import type { FoundCompiler } from '../compiler/index.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
+import type { Injection } from '../inject/plan.ts';
+import { surveyMemory } from '../input/survey-memory.ts';
+import type { Counts } from '../report/counting.ts';
+import { countsOf, countsOfPass } from '../report/counts.ts';
+import type { ProgramTimes } from '../report/time-shares.ts';
+import type { Settings } from '../settings/index.ts';
+import { NAMES } from '../settings/settings.ts';
+import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
+import { takenStdin } from '../system/bytes.ts';
+import { createDigest } from '../system/digest.ts';
+import { exitLike } from '../system/run.ts';
+import { messageOf, tell, writeLog } from '../system/tell.ts';
+import { compileLimit } from './compile-limit.ts';
+import { decide, type Decided } from './decide.ts';
+import { canDeliver } from './deliver.ts';
+import { injectedCommand, originalCompile, type InjectedCommand } from './injected-command.ts';
+import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
+import { flowOf } from './kept-modules.ts';
+import { ledgerPath, notePlan, planIdentity } from './ledger.ts';
 import { knownTimes } from './program-times.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
 import { withSurvey } from './resolve.ts';
-import { surveyMemory } from '../input/survey-memory.ts';
-import type { Counts } from '../report/counting.ts';
-import { countsOf, countsOfPass } from '../report/counts.ts';
-import { messageOf, tell, writeLog } from '../system/tell.ts';
-import type { Settings } from '../settings/index.ts';
-import { NAMES } from '../settings/settings.ts';
-import { userName } from '../store/author.ts';
-import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
+import {
+  attempt,
+  hasDelivered,
+  NOT_APPLIED,
+  runInPlace,
+  runPlan,
+  SUCCESS,
+  surveySeconds,
+  type Ending,
+  type Plan,
+  type PlanHooks,
+} from './run-plan.ts';
 
 /**
  * Compiles, with everything that is known or can be found out. Never returns; rejects only when the compiler cannot be
@@ -67,7 +64,7 @@ export async function compile(
       if (command === undefined) return;
       reportPass(unread(`tuning failed: ${messageOf(error)}`, stdin), command, surroundings);
     }, surroundings);
-    return runOriginal(compiler.executable, argv, stdin, env);
+    return runInPlace(compiler.executable, argv, stdin, env);
   };
   // What fails where nobody waits for it would end this process, and what never comes to an end would end it with success.
   process.once('uncaughtException', (error) => void goOn(error));
@@ -89,7 +86,7 @@ export async function compile(
   } catch (error) {
     return goOn(error);
   }
-  return runOriginal(compiler.executable, argv, stdin, env);
+  return runInPlace(compiler.executable, argv, stdin, env);
 }
 
 /** Flags that look like ours are the compiler's to refuse, who knows no name that is near. */
@@ -109,51 +106,38 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
 }
 
 /**
- * Decides, injects and compiles. Never returns.
+ * Decides, plans and runs the plan. Never returns.
  * @param given as the user has set things, which is what a repeated command is known by
  */
 async function compileTuned(found: Inspected, asked: Command, given: Surroundings): Promise<never> {
   const decided = await decide(found, asked, given);
-  const { command, inspected, decisions, injection, verdict, forms, tuning } = decided;
-  const { lock, store, kept, surroundings } = decided;
+  const { command, inspected, decisions, injection, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
-  const isFree = mayFallBack(settings, lock);
-  const whyNot = settings.require === undefined ? null : whyNotTuned(decisions);
-  const handedOver = performance.now();
   // For who looks alone.
   const isTold = settings.explain !== undefined || settings.log !== undefined;
   const programTimes = knownTimes({ command, inspected }, isTold ? store : null);
-  const report = (ending: Ending) => {
-    const times = { tuning, handedOver };
-    const what = { decisions, injection, verdict, forms, lock, programTimes };
-    reportCompile(ending, inspected, command, what, times, surroundings);
-    if (!decided.settled || ending.files === null || command.arguments.input?.kind !== 'file') return;
-    const input = { path: command.arguments.input.path, digest: inspected.input.digest };
-    const memories = [
-      surveyMemory.pathOf(cacheDirectory, inputIdentity(command, inspected.input.digest)),
-      planMemory.pathOf(
-        cacheDirectory,
-        planIdentity(command, inspected.input.digest, decisions, injection.route),
-      ),
-    ];
-    const { output } = command.arguments;
-    const isKept = ending.output !== null && output.kind === 'file';
-    const own = isKept && { identity: ending.output, path: output.path, isAll: ending.isEdited === true };
-    const counts = countsOfRepeat(decisions, injection, ending);
-    const run = { argv: ending.argv, counts, ...(own && { output: own }) };
-    const files = [...memories, ...decided.files, ...ending.files];
-    rememberRun(run, asked, input, decided.before, files, given, decided.until);
-  };
-  const compileOriginal = async (ending: Omit<Ending, 'argv' | 'output'>) =>
-    compileAsGiven(
-      command,
-      inspected,
-      await kept.find(originalCompile(command, inspected)),
-      surroundings,
-      (output) => {
-        report({ ...ending, argv: command.argv, output });
+  const report = reporting(decided, programTimes, asked, given);
+  const run = async (injected: InjectedCommand | null, onEnd = report): Promise<never> => {
+    const module = await kept.find(injected ?? originalCompile(command, inspected));
+    const plan: Plan = { command, inspected, decisions, injected, module };
+    const hooks: PlanHooks = {
+      mayFallBack: mayFallBack(settings, lock),
+      onEnd,
+      async onLost() {
+        // The next build decides about what the compiler really makes of this input.
+        await withSurvey(inspected, command, surroundings);
       },
-    );
+      async onFailure(stderr) {
+        if (store === null || settings.readonly || stderr === null) return;
+        const { markBroken } = await import('./blame.ts');
+        await markBroken(plan, stderr, store, surroundings, limitOf(decided));
+      },
+    };
+    // What is locked was looked for in the executables when the lock file was made.
+    return runPlan(plan, hooks, lock?.whole ? withoutTuning(surroundings) : surroundings);
+  };
+
+  const whyNot = settings.require === undefined ? null : whyNotTuned(decisions);
   if (whyNot !== null) {
     store?.close();
     report({ ...NOT_APPLIED, applied: null, argv: command.argv, fallback: whyNot });
@@ -161,7 +145,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   }
   if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();
-    return compileOriginal({ ...NOT_APPLIED, applied: null, fallback: null, files: [] });
+    return run(null);
   }
   const digest = await createDigest();
   const injected = await injectedCommand(
@@ -176,68 +160,54 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   if (injected === null) {
     const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
     const landed = decisions.map((decision) => (isInjected(decision) ? false : null));
-    planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
+    notePlan(cacheDirectory, identity, { state: 'seen', landed });
     store?.close();
     const fallback = 'no executable can be substituted';
-    if (isFree) return compileOriginal({ ...NOT_APPLIED, landed, fallback });
+    const reportLost = (ending: Ending) => {
+      report({ ...NOT_APPLIED, landed, argv: ending.argv, output: ending.output, fallback });
+    };
+    if (mayFallBack(settings, lock)) return run(null, reportLost);
     report({ ...NOT_APPLIED, landed, argv: command.argv, fallback });
     return refuse(fallback, settings);
   }
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
-    const seconds = compileLimit(surveySeconds(command, inspected, surroundings));
     // Nothing of this is loaded on a hit.
     const { completeSplit } = await import('./program-builds.ts');
-    await completeSplit(command, inspected, decisions, surroundings, kept, seconds);
+    await completeSplit(command, inspected, decisions, surroundings, kept, limitOf(decided));
   }
-  const onLost = async () => {
-    // The next build decides about what the compiler really makes of this input.
-    await withSurvey(inspected, command, surroundings);
-  };
-  const onFailure = async (stderr: string | null) => {
-    if (store === null || settings.readonly || stderr === null) return;
-    const written = { createdAt: new Date().toISOString(), createdBy: userName() };
-    const failsAlone = failingAlone(decided, stderr, digest);
-    for (const one of brokenDecisions(decisions, inspected.input.bytes, stderr)) {
-      const subject = one.record === null ? undefined : store.subject(one.record);
-      const said = subject === undefined ? null : await failsAlone(one);
-      if (subject === undefined || said === null) continue;
-      const reason = firstError(said);
-      store.addMarks(subject, [
-        { configuration: one.configuration, kind: 'compile-error', reason, ...written },
-      ]);
-    }
-  };
-  // What is locked was looked for in the executables when the lock file was made.
-  const own = lock?.whole ? withoutTuning(surroundings) : surroundings;
-  const hooks = {
-    mayFallBack: isFree,
-    module: await kept.find(injected),
-    onEnd: report,
-    onLost,
-    onFailure,
-  };
-  return compileInjected(injected, command, inspected, decisions, own, hooks);
+  return run(injected);
 }
 
-/**
- * Compiles with the configuration of one operation alone. Gives the messages if that fails, null otherwise.
- * @param stderr messages of the compile with all configurations
- */
-function failingAlone(
-  { decisions, inspected, command, surroundings }: Decided,
-  stderr: string,
-  digest: Digest,
-): (one: Injected) => Promise<string | null> {
-  return async (one) => {
-    const own = leaveOut(decisions, (key) => (key === one.tunable.key ? null : 'left out'));
-    if (own.filter(isInjected).length === decisions.filter(isInjected).length) return stderr;
-    const injection = planCompile(own, inspected, command, surroundings);
-    const alone = await injectedCommand(injection, command, inspected, own, surroundings, digest);
-    if (alone === null || injection.route === 'none') return null;
-    const { failsAgain } = await import('./blame.ts');
-    const seconds = compileLimit(surveySeconds(command, inspected, surroundings));
-    return failsAgain(alone, command.compiler.executable, surroundings, seconds);
+const limitOf = ({ command, inspected, surroundings }: Decided): number =>
+  compileLimit(surveySeconds(command, inspected, surroundings));
+
+/** Counts and explains how a compile ends, and remembers a command that would end in the same way again. */
+function reporting(
+  decided: Decided,
+  programTimes: ProgramTimes,
+  asked: Command,
+  given: Surroundings,
+): (ending: Ending) => void {
+  const { command, inspected, decisions, injection, verdict, forms, lock, tuning, surroundings } = decided;
+  const handedOver = performance.now();
+  const { digest } = inspected.input;
+  return (ending) => {
+    const what = { decisions, injection, verdict, forms, lock, programTimes };
+    reportCompile(ending, inspected, command, what, { tuning, handedOver }, surroundings);
+    const { input, output } = command.arguments;
+    if (!decided.settled || ending.files === null || input?.kind !== 'file') return;
+    const { cacheDirectory } = surroundings;
+    const memories = [
+      surveyMemory.pathOf(cacheDirectory, inputIdentity(command, digest)),
+      ledgerPath(cacheDirectory, planIdentity(command, digest, decisions, injection.route)),
+    ];
+    const isKept = ending.output !== null && output.kind === 'file';
+    const own = isKept && { identity: ending.output, path: output.path, isAll: ending.isEdited === true };
+    const counts = countsOfRepeat(decisions, injection, ending);
+    const run = { argv: ending.argv, counts, ...(own && { output: own }) };
+    const files = [...memories, ...decided.files, ...ending.files];
+    rememberRun(run, asked, { path: input.path, digest }, decided.before, files, given, decided.until);
   };
 }
 
@@ -265,20 +235,3 @@ async function rememberPass(
   const run = { argv: command.argv, counts: countsOfPass(pass, decisions) };
   rememberRun(run, command, { path, digest }, stampsBefore(surroundings), [], surroundings);
 }
-
-/**
- * The decisions whose operations a failed compile's messages point at; the only one, when there is just one. An error
- * that has no place in the input, such as a full disk, is nobody's.
- */
-function brokenDecisions(decisions: readonly Decision[], input: Uint8Array, stderr: string): Injected[] {
-  const injected = decisions.filter(isInjected);
-  const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
-  if (lines.size > 0 && injected.length === 1) return injected;
-  return injected.filter(({ place }) => lines.has(lineOf(place, input)));
-}
-
-const lineOf = ({ operation, location }: Place, input: Uint8Array): number =>
-  operation === null ? Number(/:(\d+):\d+$/.exec(location ?? '')?.[1]) : locate(input, operation.start).line;
-
-const firstError = (stderr: string) =>
-  stderr.split('\n').find((line) => line.includes('error')) ?? 'no message';

@@ -17,7 +17,7 @@ import { isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { Inspected } from './inspect.ts';
 import { KeptModules } from './kept-modules.ts';
 import { planCompile } from './plan.ts';
-import { planIdentity, planMemory } from './plan-memory.ts';
+import { planIdentity, recallPlan } from './ledger.ts';
 import { offerTo, triedOf } from './program-offer.ts';
 import type { Confirmed } from './program-rounds.ts';
 import { injectedSet, inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
@@ -99,7 +99,7 @@ export async function lastWord(
   if (isVerified() && !isOffered) return silent;
   const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
   // It is not compiled with them either.
-  if (planMemory.recall(cacheDirectory, identity)?.state === 'broken') return silent;
+  if (recallPlan(cacheDirectory, identity)?.state === 'broken') return silent;
   const open = memory?.open?.set === set ? memory.open : null;
   /** There is nothing to verify where nothing is injected. */
   const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));

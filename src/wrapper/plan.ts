@@ -7,7 +7,7 @@ import type { Input } from '../input/input.ts';
 import type { Site } from '../site/site.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
-import { planIdentity, planMemory } from './plan-memory.ts';
+import { planIdentity, recallPlan } from './ledger.ts';
 
 /**
  * Plans the injection. Where not everything landed by a route before, the next one is tried, and the first again when
@@ -32,7 +32,7 @@ export function planCompile(
   const lost: Route[] = [];
   for (let injection = first; injection.route !== 'none';) {
     const identity = planIdentity(command, input.digest, decisions, injection.route);
-    const landed = found.get(injection.route) ?? planMemory.recall(cacheDirectory, identity)?.landed;
+    const landed = found.get(injection.route) ?? recallPlan(cacheDirectory, identity)?.landed;
     if (options.wanted !== 'auto' || landed?.includes(false) !== true) return injection;
     lost.push(injection.route);
     injection = planInjection(decisions, { ...options, lost });

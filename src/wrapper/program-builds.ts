@@ -12,10 +12,10 @@ import { purseOf, type Purse } from '../program/purse.ts';
 import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
-import { injectedCommand, resumedCompile, untunedCompile } from './compile.ts';
+import { injectedCommand, resumedCompile, untunedCompile } from './injected-command.ts';
 import type { Inspected } from './inspect.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
-import { planIdentity, planMemory } from './plan-memory.ts';
+import { notePlan, planIdentity } from './ledger.ts';
 import { planCompile } from './plan.ts';
 
 /**
@@ -137,7 +137,7 @@ export function programBuilds(
     // The build that follows needs no proof of it. Where something got lost, it says so, and the next one looks for another way.
     if (landed?.includes(false) === false) {
       const plan = planIdentity(command, inspected.input.digest, own, route);
-      planMemory.remember(cacheDirectory, { identity: plan, state: 'proven', landed });
+      notePlan(cacheDirectory, plan, { state: 'seen', landed });
     }
     return { module, dispatches: dispatchesOf(landing, own) };
   };

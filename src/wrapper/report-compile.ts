@@ -6,7 +6,7 @@ import { largestCache } from '../backend/device.ts';
 import { explainOperations, whyNothing, type Explanation } from '../report/explain.ts';
 import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
-import type { Ending } from './compile.ts';
+import type { Ending } from './run-plan.ts';
 import type { PassThrough, Inspected } from './inspect.ts';
 import type { LockedBuild } from './locked.ts';
 import type { Surroundings } from '../settings/surroundings.ts';

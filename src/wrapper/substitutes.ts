@@ -10,7 +10,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { SUBSTITUTES } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
-import { planIdentity } from './plan-memory.ts';
+import { planIdentity } from './ledger.ts';
 
 /** A command that executables are to be substituted in. */
 export interface Substitution {

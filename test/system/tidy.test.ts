@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shortHash } from '../../src/system/hash.ts';
-import { planMemory } from '../../src/wrapper/plan-memory.ts';
+import { ledgerPath, notePlan } from '../../src/wrapper/ledger.ts';
 import { tidyUp } from '../../src/system/tidy.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -17,12 +17,12 @@ const spec = `${shortHash('spec')}.mlir`;
 /** A cache directory with a plan, a spec and a file that is not ours. */
 function cache() {
   const directory = temporaryDirectory();
-  planMemory.remember(directory, { identity: 'a', state: 'proven', landed: null });
+  notePlan(directory, 'a', { state: 'compiled' });
   mkdirSync(join(directory, 'specs'));
   writeFileSync(join(directory, 'specs', spec), 'module {}');
   writeFileSync(join(directory, 'plans', 'notes.txt'), 'mine');
   const files = [
-    planMemory.pathOf(directory, 'a'),
+    ledgerPath(directory, 'a'),
     join(directory, 'specs', spec),
     join(directory, 'plans', 'notes.txt'),
   ] as const;

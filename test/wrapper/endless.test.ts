@@ -18,7 +18,7 @@ test(
     );
     writeFileSync(
       join(folder, 'build.ts'),
-      `import { compileInjected } from ${JSON.stringify(join(root, 'src/wrapper/compile.ts'))};
+      `import { runPlan } from ${JSON.stringify(join(root, 'src/wrapper/run-plan.ts'))};
     import { appendFileSync } from 'node:fs';
     const argv = ['in.mlir', '-o', 'out.vmfb'];
     const args = {
@@ -27,11 +27,13 @@ test(
     };
     const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
     const note = (what) => appendFileSync('events', JSON.stringify(what) + '\\n');
-    await compileInjected(
-      { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
-      command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
+    await runPlan(
+      {
+        command, inspected: { input: { bytes: new Uint8Array(), digest: 'digest' } }, decisions: [], module: null,
+        injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+      },
+      { mayFallBack: true, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
-      { mayFallBack: true, module: null, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },
       1,
     );`,
     );

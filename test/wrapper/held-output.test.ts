@@ -19,18 +19,20 @@ function build(deed: string, output = 'link.vmfb') {
   symlinkSync('target.vmfb', join(folder, 'link.vmfb'));
   writeFileSync(
     join(folder, 'build.ts'),
-    `import { compileInjected } from ${JSON.stringify(join(root, 'src/wrapper/compile.ts'))};
+    `import { runPlan } from ${JSON.stringify(join(root, 'src/wrapper/run-plan.ts'))};
     const argv = ['in.mlir', '-o', ${JSON.stringify(output)}];
     const args = {
       informational: false, unclear: null, flags: [],
       input: { kind: 'file', path: 'in.mlir', index: 0 }, output: { kind: 'file', path: argv[2] },
     };
     const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
-    await compileInjected(
-      { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
-      command, { input: { bytes: new Uint8Array(), digest: 'digest' } }, [],
+    await runPlan(
+      {
+        command, inspected: { input: { bytes: new Uint8Array(), digest: 'digest' } }, decisions: [], module: null,
+        injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
+      },
+      { mayFallBack: true, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
       { env: process.env, cacheDirectory: 'cache', settings: { budgetSeconds: 0, outputs: false }, root: '' },
-      { mayFallBack: true, module: null, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },
     );`,
   );
   const { status } = spawnSync(process.execPath, ['--conditions=source', 'build.ts'], { cwd: folder });

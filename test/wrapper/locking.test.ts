@@ -13,7 +13,7 @@ import { subjectOf } from '../../src/store/subject.ts';
 import { consultLock } from '../../src/wrapper/locked.ts';
 import { lockedProgram } from '../../src/wrapper/locking.ts';
 import { updateLock } from '../../src/lock/file.ts';
-import { planIdentity, planMemory } from '../../src/wrapper/plan-memory.ts';
+import { notePlan, planIdentity } from '../../src/wrapper/ledger.ts';
 import { programMemory, type ProgramMemory } from '../../src/wrapper/program-memory.ts';
 import { programOf } from '../../src/wrapper/program-notes.ts';
 import { DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
@@ -72,9 +72,8 @@ function machine({
       );
       const decisions = decideAll(input.operations, madeOf(workloads), '');
       for (const route of ROUTES)
-        planMemory.remember(cacheDirectory, {
-          identity: planIdentity(command, input.digest, decisions, route),
-          state: 'proven',
+        notePlan(cacheDirectory, planIdentity(command, input.digest, decisions, route), {
+          state: 'seen',
           landed: decisions.map(({ configuration }) =>
             configuration === null ? null : !lost.includes(route),
           ),
@@ -212,10 +211,9 @@ test('what breaks the compile is not locked, and the message says what to do', a
   const { surroundings } = here;
   const made = await here.lock(stored({ 256: TILE }), null, { 256: TILE });
   const decisions = decideAll(input.operations, madeOf(made.workloads), '');
-  planMemory.remember(surroundings.cacheDirectory, {
-    identity: planIdentity(command, input.digest, decisions, 'spec'),
+  notePlan(surroundings.cacheDirectory, planIdentity(command, input.digest, decisions, 'spec'), {
     state: 'broken',
-    landed: null,
+    reason: 'an error',
   });
   await expect(
     lockedProgram(

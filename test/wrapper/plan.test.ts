@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import type { Route } from '../../src/settings/settings.ts';
-import { planIdentity, planMemory } from '../../src/wrapper/plan-memory.ts';
+import { notePlan, planIdentity } from '../../src/wrapper/ledger.ts';
 import { planCompile } from '../../src/wrapper/plan.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -44,7 +44,7 @@ function planner(decisions: readonly Decision[], inject: 'auto' | Route = 'auto'
     route: () => planCompile(decisions, inspected, command, { settings: { inject }, cacheDirectory }).route,
     found: (route: Route, landed: readonly (boolean | null)[] | null) => {
       const identity = planIdentity(command, inspected.input.digest, decisions, route);
-      planMemory.remember(cacheDirectory, { identity, state: 'proven', landed });
+      notePlan(cacheDirectory, identity, landed === null ? { state: 'compiled' } : { state: 'seen', landed });
     },
   };
 }

@@ -214,7 +214,7 @@ describe('a fault of ours', () => {
     const env = misbehavingCompiler(at, '*--iree-codegen-tuning-spec-path=*', deed);
     const argv = [...HOST, 'in.mlir'];
     const expected = await at.stock(argv);
-    const { launcher } = new Installation().damage(second, 'brokenDecisions');
+    const { launcher } = new Installation().damage(second, 'entryOf');
     expect(await at.run(launcher, argv, { env })).toEqual(expected);
   });
 });

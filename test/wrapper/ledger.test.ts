@@ -3,7 +3,15 @@ import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { programIdentity } from '../../src/compiler/command-identity.ts';
-import { planIdentity } from '../../src/wrapper/plan-memory.ts';
+import {
+  notePlan,
+  planIdentity,
+  recallPlan,
+  TRANSITIONS,
+  type Finding,
+  type PlanState,
+} from '../../src/wrapper/ledger.ts';
+import { temporaryDirectory } from '../support/folders.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { commandOf } from '../support/inspected.ts';
 import { operationWork } from '../support/operation-work.ts';
@@ -56,4 +64,30 @@ test('what is known of a program is known of it on one device', () => {
   expect(identity('a CPU local-sync threads=1')).toBe(identity('a CPU local-sync threads=1'));
   expect(identity('a CPU local-task threads=8')).not.toBe(identity('a CPU local-sync threads=1'));
   expect(identity('a CPU local-sync threads=1', 'another')).not.toBe(identity('a CPU local-sync threads=1'));
+});
+
+const FINDINGS: readonly (readonly [PlanState, Finding])[] = [
+  ['compiled', { state: 'compiled' }],
+  ['landed', { state: 'seen', landed: [true, null] }],
+  ['lost', { state: 'seen', landed: [true, false] }],
+  ['broken', { state: 'broken', reason: 'an error' }],
+];
+
+test.each(
+  [['unknown', null] as const, ...FINDINGS].flatMap(([from, before]) =>
+    FINDINGS.map(([to, finding]) => ({ from, to, before, finding })),
+  ),
+)('a plan that is $from and is found to be $to', ({ from, to, before, finding }) => {
+  const directory = temporaryDirectory();
+  if (before !== null) notePlan(directory, 'plan', before);
+  expect(recallPlan(directory, 'plan')?.state ?? 'unknown').toBe(from);
+  notePlan(directory, 'plan', finding);
+  const isAllowed = TRANSITIONS[from].includes(to);
+  expect(recallPlan(directory, 'plan')!.state).toBe(isAllowed ? to : from);
+});
+
+test('nothing is forgotten of a broken plan, and every plan may turn out to be broken', () => {
+  expect(TRANSITIONS.broken).toEqual([]);
+  for (const state of ['unknown', 'compiled', 'landed', 'lost'] as const)
+    expect(TRANSITIONS[state]).toContain('broken');
 });

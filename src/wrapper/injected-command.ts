@@ -1,0 +1,144 @@
+// The command line that brings an injection to the compiler, and the files that it names.
+import { applyInsertions } from 'mlir-parser-ts';
+import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
+import type { Decision } from '../decision/decision.ts';
+import { mapDiagnostics } from '../inject/diagnostics.ts';
+import type { Injection } from '../inject/plan.ts';
+import { specFlags } from '../inject/spec-flags.ts';
+import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { pipelineFlags } from '../spec/pipeline.ts';
+import { pathIn, SPECS } from '../system/cache.ts';
+import type { Digest } from '../system/digest.ts';
+import type { Inspected } from './inspect.ts';
+import { flowOf, type KeptModules } from './kept-modules.ts';
+import { substituteFiles } from './substitutes.ts';
+import { writeOnce } from './write-once.ts';
+
+/** A command as it is really run. */
+export interface InjectedCommand {
+  readonly argv: readonly string[];
+  readonly route: Injection['route'];
+  /** What is compiled to look at its executables: from the end of `flow` on where somebody has the program there. */
+  readonly forExecutables: Compile;
+  /** What was written for it into the cache directory. */
+  readonly files: readonly string[];
+  /** The input, when it has to be fed through stdin. */
+  readonly stdin: Uint8Array | undefined;
+  /** Says about the user's input what the compiler says about an edited copy; null when it reads the input itself. */
+  readonly mapMessages: ((messages: string) => string) | null;
+}
+
+/** The command as the user gave it. */
+export const originalCompile = (command: Command, { input }: Pick<Inspected, 'input'>): Compile => ({
+  argv: command.argv,
+  stdin: command.arguments.input?.kind === 'stdin' ? input.bytes : undefined,
+});
+
+/** The command without configurations, in the forms that it is compiled in. */
+export function untunedCompile(command: Command, inspected: Pick<Inspected, 'input'>): Compile {
+  const { argv, stdin } = originalCompile(command, inspected);
+  return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
+}
+
+/** Arguments that go on from a file that holds the program at the end of `flow`. */
+export const resumedCompile = ({ expanded, arguments: { input } }: Command, path: string): string[] =>
+  withTrailingFlags(expanded.with(input!.index, path), ['--compile-from=flow']);
+
+/**
+ * Writes what the injection needs into the cache directory, under names made from the content.
+ * @param kept has the sources of the executables where the program was split
+ * @returns null when executables were to be substituted and none can be
+ */
+export async function injectedCommand(
+  injection: Injection,
+  command: Command,
+  inspected: Inspected,
+  decisions: readonly Decision[],
+  surroundings: Surroundings,
+  digest: Digest,
+  kept: KeptModules | null = null,
+): Promise<InjectedCommand | null> {
+  const write = (text: Uint8Array) =>
+    writeOnce(pathIn(surroundings.cacheDirectory, SPECS, digest([text])), text);
+  const split = kept?.splitOf(flowOf(command, injection)) ?? null;
+  const complete = (whole: Omit<InjectedCommand, 'forExecutables'>): InjectedCommand => ({
+    ...whole,
+    forExecutables:
+      split === null
+        ? whole
+        : // The compiler can hang where several threads read a tuning spec that no pass has read before: see `tuningSpecFlags`.
+          {
+            argv: ['--mlir-disable-threading', ...resumedInjection(whole, command, split.path)],
+            stdin: undefined,
+          },
+  });
+  const base = commandWithout(injection, command, inspected, write);
+  const { route, dispatches = [] } = injection;
+  const entries = injection.route === 'substitute' ? injection.entries : [];
+  if (entries.length === 0 && dispatches.length === 0) return complete(base);
+  const { argv, stdin } = base;
+  const substitutes = await substituteFiles(
+    {
+      argv,
+      stdin,
+      route,
+      entries,
+      dispatches,
+      texts: split,
+    },
+    command,
+    inspected,
+    decisions,
+    surroundings,
+    write,
+  );
+  if (substitutes === null) return route === 'substitute' ? null : complete(base);
+  const paths = substitutes.map(({ path }) => path);
+  const { mapMessages } = base;
+  return complete({
+    ...base,
+    argv: [...substitutes.map(substituteFlag), ...argv],
+    files: [...base.files, ...paths],
+    mapMessages: (messages) => withoutNotes(mapMessages?.(messages) ?? messages, substitutes),
+  });
+}
+
+/** What is injected, on a file that holds the program at the end of `flow`. */
+export const resumedInjection = (
+  { argv }: Pick<InjectedCommand, 'argv'>,
+  command: Command,
+  path: string,
+): string[] => [...argv.slice(0, argv.length - command.argv.length), ...resumedCompile(command, path)];
+
+/** The command with everything that is injected but for executables. */
+function commandWithout(
+  injection: Injection,
+  command: Command,
+  inspected: Inspected,
+  write: (text: Uint8Array) => string,
+): Omit<InjectedCommand, 'forExecutables'> {
+  const input = command.arguments.input!;
+  const { stdin } = originalCompile(command, inspected);
+  const passes = passesOf(command);
+  if (injection.route !== 'inline') {
+    const files = command.rewriting === undefined ? [] : [command.rewriting.path];
+    const keep = (text: string) => {
+      files.push(write(Buffer.from(text)));
+      return files.at(-1)!;
+    };
+    const flags = 'text' in injection ? specFlags(injection, keep, passes) : pipelineFlags(passes);
+    // Inserted first, so that a flag of the user's own would win.
+    return { argv: [...flags, ...command.argv], route: injection.route, files, stdin, mapMessages: null };
+  }
+  // Through stdin, because a name of ours would be found in the output, which must not depend on our folders.
+  const { insertions } = injection;
+  const name = input.kind === 'stdin' ? '<stdin>' : input.path;
+  return {
+    argv: input.kind === 'stdin' ? command.argv : command.expanded.with(input.index, '-'),
+    route: injection.route,
+    files: [],
+    stdin: applyInsertions(inspected.input.bytes, insertions),
+    mapMessages: (messages) => mapDiagnostics(messages, inspected.input.bytes, insertions, name),
+  };
+}

@@ -1,0 +1,110 @@
+// The ledger: what this machine knows of plans. A plan that has compiled takes our place the next time, one that has broken a compile is
+// not tried again.
+import { commandIdentity } from '../compiler/command-identity.ts';
+import type { Command } from '../compiler/command.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
+import { PLANS } from '../system/cache.ts';
+import { memoryOf } from '../system/memory.ts';
+import { workloadKey } from '../workload/workload.ts';
+
+/** For each decision, whether its configuration was seen in the executables; null for one without. */
+export type Landed = readonly (boolean | null)[];
+
+/**
+ * - `compiled`: the compiler accepts it
+ * - `landed`: every configuration was seen in the executables
+ * - `lost`: one was not
+ * - `broken`: it fails, and the same command without the injection does not
+ */
+export type PlanState = 'compiled' | 'landed' | 'lost' | 'broken';
+
+export interface LedgerEntry {
+  readonly identity: string;
+  readonly state: PlanState;
+  /** Null where nobody looked. */
+  readonly landed: Landed | null;
+  /** Of a broken plan, what the compiler said. */
+  readonly reason: string | null;
+}
+
+/** What a build finds out about a plan. */
+export type Finding =
+  | { readonly state: 'compiled' }
+  | { readonly state: 'seen'; readonly landed: Landed }
+  | { readonly state: 'broken'; readonly reason: string };
+
+/** Which states an entry may go to. Two builds at once may find out the same, and neither takes back what the other one knows. */
+export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanState[]>> = {
+  unknown: ['compiled', 'landed', 'lost', 'broken'],
+  compiled: ['landed', 'lost', 'broken'],
+  landed: ['broken'],
+  lost: ['broken'],
+  broken: [],
+};
+
+/**
+ * What identifies a plan: the compiler, what it is told, the CPU, the input and everything injected. Where the output goes
+ * and what the input is called are left out: they do not decide whether a compile succeeds.
+ */
+export function planIdentity(
+  command: Command,
+  inputDigest: string,
+  decisions: readonly Decision[],
+  route: string,
+): string {
+  return JSON.stringify([inputDigest, route, ...commandIdentity(command), decisions.map(injected)]);
+}
+
+function injected(decision: Decision): unknown {
+  if (!isInjected(decision)) return null;
+  const { key, loops, written } = decision.tunable;
+  return [
+    key,
+    loops,
+    decision.configuration,
+    written && [workloadKey(written.workload), written.writtenLoops],
+  ];
+}
+
+const entries = memoryOf(PLANS, isLedgerEntry);
+
+/** Where an entry lies. */
+export const ledgerPath = entries.pathOf;
+
+/** Null for a plan that nobody has run. */
+export const recallPlan = (cacheDirectory: string, identity: string): LedgerEntry | null =>
+  entries.recall(cacheDirectory, identity);
+
+/** Writes down what was found out, unless more is known by now. */
+export function notePlan(cacheDirectory: string, identity: string, finding: Finding): void {
+  const entry = entryOf(identity, finding);
+  const before = recallPlan(cacheDirectory, identity)?.state ?? 'unknown';
+  if (TRANSITIONS[before].includes(entry.state)) entries.remember(cacheDirectory, entry);
+}
+
+function entryOf(identity: string, finding: Finding): LedgerEntry {
+  switch (finding.state) {
+    case 'compiled':
+      return { identity, state: 'compiled', landed: null, reason: null };
+    case 'seen': {
+      const { landed } = finding;
+      return { identity, state: landed.includes(false) ? 'lost' : 'landed', landed, reason: null };
+    }
+    case 'broken':
+      return { identity, state: 'broken', landed: null, reason: finding.reason };
+  }
+}
+
+function isLedgerEntry(value: unknown): value is LedgerEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const { identity, state, landed, reason } = value as Partial<Record<keyof LedgerEntry, unknown>>;
+  return (
+    typeof identity === 'string' &&
+    typeof state === 'string' &&
+    state !== 'unknown' &&
+    Object.hasOwn(TRANSITIONS, state) &&
+    (reason === null || typeof reason === 'string') &&
+    (landed === null ||
+      (Array.isArray(landed) && landed.every((item) => item === null || typeof item === 'boolean')))
+  );
+}

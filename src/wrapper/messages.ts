@@ -1,0 +1,46 @@
+// What the user sees of a compile whose messages and output we have taken.
+import { writeSync } from 'node:fs';
+import type { Surroundings } from '../settings/surroundings.ts';
+import type { RunResult } from '../system/run.ts';
+
+/** Says about the user's input what the compiler says about an edited copy; null where it reads the input itself. */
+export type MapMessages = ((messages: string) => string) | null;
+
+/**
+ * Colours in messages are for terminals; the compiler, which writes to us, is told what it would have found itself. A
+ * flag of the user's own comes later and wins.
+ */
+export function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']): readonly string[] {
+  const { isatty } = process.getBuiltinModule('node:tty');
+  const hasColours = isatty(2) && /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
+  return hasColours ? ['--color', ...argv] : argv;
+}
+
+/** Writes stdout and messages. @returns the part of stdout that was written */
+export function show(result: RunResult, mapMessages: MapMessages): 'all' | 'a part' | 'nothing' {
+  // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
+  const written = writeAll(1, result.stdout);
+  writeAll(2, shownOf(result, mapMessages));
+  return written === result.stdout.length ? 'all' : written > 0 ? 'a part' : 'nothing';
+}
+
+/** Whether a compile writes nothing but its output. */
+export const isSilent = (result: RunResult, mapMessages: MapMessages): boolean =>
+  result.stdout.length === 0 && shownOf(result, mapMessages).length === 0;
+
+const shownOf = ({ stderr }: RunResult, mapMessages: MapMessages): Uint8Array =>
+  mapMessages === null ? stderr : Buffer.from(mapMessages(stderr.toString()));
+
+/** Writes bytes, blocking. Returns the number of written bytes: fewer after an error, such as a closed pipe or a full disk. */
+function writeAll(descriptor: number, bytes: Uint8Array): number {
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') break;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
+  return written;
+}
