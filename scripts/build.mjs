@@ -63,9 +63,9 @@ const ON_DEMAND = [
   'src/site/read-targets.ts',
   'src/tuning/tune-workloads.ts',
   'src/wrapper/ask-team.ts',
-  'src/wrapper/interruptible.ts',
+  'src/running/interruptible.ts',
   'src/wrapper/locked.ts',
-  'src/wrapper/verify-program.ts',
+  'src/running/verify-program.ts',
 ];
 const onDemand = {
   name: 'what is loaded on demand',

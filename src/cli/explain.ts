@@ -3,18 +3,18 @@ import type { Command as Program } from 'commander';
 import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
-import { injectedCommand } from '../wrapper/injected-command.ts';
+import { injectedCommand } from '../plan/injected-command.ts';
 import type { Command } from '../compiler/command.ts';
 import type { Decision, Made } from '../decision/decision.ts';
-import type { Inspected } from '../wrapper/inspect.ts';
+import type { Inspected } from '../plan/inspected.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { lookUp } from '../decision/look-up.ts';
 import { createDigest } from '../system/digest.ts';
-import { planCompile } from '../wrapper/plan.ts';
+import { planCompile } from '../plan/route.ts';
 import { inKnownForms } from '../wrapper/program-forms.ts';
-import { programMemory, inProgram } from '../wrapper/program-memory.ts';
-import { programOf } from '../wrapper/program-notes.ts';
-import { knownTimes } from '../wrapper/program-times.ts';
+import { programMemory, inProgram } from '../running/program-memory.ts';
+import { programOf } from '../running/program-notes.ts';
+import { knownTimes } from '../running/program-times.ts';
 import {
   explainOperations,
   whyNothing,

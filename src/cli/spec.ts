@@ -10,12 +10,12 @@ import type { FormChoice } from '../form/choose.ts';
 import { formsSpec, REWRITE } from '../form/spec.ts';
 import { pipelineFlags, rewritingPasses } from '../spec/pipeline.ts';
 import { lookUp } from '../decision/look-up.ts';
-import { untunedCompile } from '../wrapper/injected-command.ts';
-import type { Inspected } from '../wrapper/inspect.ts';
-import { injectionOptions } from '../wrapper/plan.ts';
+import { untunedCompile } from '../plan/injected-command.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { injectionOptions } from '../plan/route.ts';
 import { inKnownForms } from '../wrapper/program-forms.ts';
-import { programMemory, inProgram } from '../wrapper/program-memory.ts';
-import { programOf } from '../wrapper/program-notes.ts';
+import { programMemory, inProgram } from '../running/program-memory.ts';
+import { programOf } from '../running/program-notes.ts';
 import {
   explainOperations,
   whyNothing,

@@ -1,7 +1,7 @@
 // `iree-tuned tune`: tuning ahead of the build.
 import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
-import { KeptModules } from '../wrapper/kept-modules.ts';
+import { KeptModules } from '../plan/kept-modules.ts';
 import { concludeProgram, openProgram, tuneDispatches } from '../wrapper/tune-ahead.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';

@@ -1,7 +1,7 @@
 // Tunes the forms and whole dispatches of programs before any workload is tuned alone, and runs each program at the end.
 import type { ProgramVerdict } from '../program/verdict.ts';
-import { KeptModules } from '../wrapper/kept-modules.ts';
-import { mayRun } from '../wrapper/last-word.ts';
+import { KeptModules } from '../plan/kept-modules.ts';
+import { mayRun } from '../running/limits.ts';
 import {
   concludeProgram,
   openProgram,

@@ -9,7 +9,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Site } from '../site/site.ts';
 import { UserError } from '../system/user-error.ts';
 import { inspect } from '../wrapper/inspect.ts';
-import type { FormedProgram } from '../wrapper/rewritten.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { shapeModule } from './shape-module.ts';
 import { elementTypesOf, type Shape } from './shape.ts';

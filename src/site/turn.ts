@@ -1,7 +1,7 @@
 // Who wants to ask the compiler for more than the user did waits until nobody measures: the compiler would disturb that.
 import { whenOrphaned } from '../system/parent.ts';
 import type { Settings } from '../settings/index.ts';
-import type { Lock } from '../site/measuring-lock.ts';
+import type { Lock } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
 /** Why a build whose wait was in vain goes on without tuning. */
@@ -21,7 +21,7 @@ export async function takeTurn(
   isWanted: () => boolean = () => true,
 ): Promise<Lock | null> {
   // Nothing of this is loaded on a hit.
-  const { acquireMeasuringLock } = await import('../site/measuring-lock.ts');
+  const { acquireMeasuringLock } = await import('./measuring-lock.ts');
   const enough = new AbortController();
   const stop = () => {
     enough.abort();

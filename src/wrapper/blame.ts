@@ -11,8 +11,8 @@ import { userName } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
 import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
-import { injectedCommand } from './injected-command.ts';
-import { planCompile } from './plan.ts';
+import { injectedCommand } from '../plan/injected-command.ts';
+import { planCompile } from '../plan/route.ts';
 import type { Plan } from './run-plan.ts';
 
 /** Messages about memory, disks, rights, file descriptors and the linker. */

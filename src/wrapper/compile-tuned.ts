@@ -18,11 +18,12 @@ import { messageOf, tell, writeLog } from '../system/tell.ts';
 import { compileLimit } from './compile-limit.ts';
 import { decide, type Decided } from './decide.ts';
 import { canDeliver } from './deliver.ts';
-import { injectedCommand, originalCompile, type InjectedCommand } from './injected-command.ts';
-import { inspect, unread, type PassThrough, type Inspected } from './inspect.ts';
-import { flowOf } from './kept-modules.ts';
-import { ledgerPath, notePlan, planIdentity } from './ledger.ts';
-import { knownTimes } from './program-times.ts';
+import { injectedCommand, originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { inspect, unread, type PassThrough } from './inspect.ts';
+import { flowOf } from '../plan/kept-modules.ts';
+import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
+import { knownTimes } from '../running/program-times.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
@@ -173,7 +174,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
     // Nothing of this is loaded on a hit.
-    const { completeSplit } = await import('./program-builds.ts');
+    const { completeSplit } = await import('../running/program-builds.ts');
     await completeSplit(command, inspected, decisions, surroundings, kept, limitOf(decided));
   }
   return run(injected);

@@ -10,17 +10,12 @@ import { isDisabledByComment } from '../input/disabled.ts';
 import type { Input } from '../input/input.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
 import { operationsOf, type IsEnough, type ReadingOptions } from '../input/operations.ts';
+import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { describeSite, type NoSite, type Site } from '../site/site.ts';
 import { readBytes, readStdin, takenStdin } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
-
-/** A command that is looked at. */
-export interface Inspected {
-  readonly input: Input;
-  readonly site: Site;
-}
 
 /** The compile goes on as the user gave it. */
 export interface PassThrough {

@@ -4,7 +4,7 @@ import type { Command } from '../compiler/command.ts';
 import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Injection } from '../inject/plan.ts';
-import { NO_TIME, type LeftOutWorkload } from '../program/judge.ts';
+import type { LeftOutWorkload } from '../program/judge.ts';
 import { seenInProgram, type Seen } from '../program/seen.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -14,40 +14,19 @@ import type { Store } from '../store/store.ts';
 import { configurationText } from '../backend/index.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { isWorthAnotherTry } from '../tuning/undecided.ts';
-import type { Inspected } from './inspect.ts';
-import { KeptModules } from './kept-modules.ts';
-import { planCompile } from './plan.ts';
-import { planIdentity, recallPlan } from './ledger.ts';
-import { offerTo, triedOf } from './program-offer.ts';
-import type { Confirmed } from './program-rounds.ts';
-import { injectedSet, inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
-import { withoutRisky, withoutUnproven } from './unproven.ts';
-import type { Limits, Verification } from './verify-program.ts';
-
-/** How much of the budget a program may run. */
-const SHARE = 0.1;
-
-/** In less time nothing is found out, in seconds. */
-const LEAST_SECONDS = 1.5;
-
-/** Largest inputs that a build makes up for a function, in bytes. */
-const LARGEST_INPUTS = 2 ** 30;
+import type { Inspected } from '../plan/inspected.ts';
+import { KeptModules } from '../plan/kept-modules.ts';
+import { planCompile } from '../plan/route.ts';
+import { planIdentity, recallPlan } from '../plan/ledger.ts';
+import { offerTo, triedOf } from '../running/program-offer.ts';
+import type { Confirmed } from '../running/program-rounds.ts';
+import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
+import { shippable } from '../plan/unproven.ts';
+import { limitsWithin, mayRun, type Limits } from '../running/limits.ts';
+import type { Verification } from '../running/verify-program.ts';
 
 /** So many builds try to find out what could not be; then only one that has more time. */
 const MOST_ATTEMPTS = 3;
-
-/** Compiles of a rewritten program may take so many budgets: without them it ships as it is written, which loses most. */
-const REWRITTEN_COMPILES = 4;
-
-/** What may be spent on a program beside a budget for tuning, in seconds. */
-export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limits => ({
-  compileSeconds: (isRewritten ? REWRITTEN_COMPILES : 1) * budgetSeconds,
-  runSeconds: SHARE * budgetSeconds,
-  inputBytes: LARGEST_INPUTS,
-});
-
-/** Whether a budget leaves enough for a program to be run. */
-export const mayRun = (budgetSeconds: number): boolean => SHARE * budgetSeconds >= LEAST_SECONDS;
 
 export interface LastWord {
   /** What is to be injected. */
@@ -90,7 +69,8 @@ export async function lastWord(
   const { settings, cacheDirectory } = surroundings;
   const silent: LastWord = { decisions, verdict: null, seconds: 0, settled: true };
   const isVerified = () => memory?.verified === injectedSet(decisions, route);
-  const unasked = (): LastWord => (isVerified() ? silent : { ...silent, decisions: withoutRisky(decisions) });
+  const unasked = (verdict: ProgramVerdict | null = null): LastWord =>
+    isVerified() ? { ...silent, verdict } : { ...silent, ...shippable(decisions, NOT_RUN, verdict) };
   if (whyNot !== null || store === null) return unasked();
   const offer = offerTo(program, settings);
   const isOffered = offer.size > 0;
@@ -103,14 +83,10 @@ export async function lastWord(
   const open = memory?.open?.set === set ? memory.open : null;
   /** There is nothing to verify where nothing is injected. */
   const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
-  if (open !== null && isInVain(open, settings.budgetSeconds)) {
-    const verdict = unverified(open.reason);
-    return open.reason === NO_TIME
-      ? { ...silent, ...withoutUnproven(decisions, verdict) }
-      : { ...unasked(), verdict };
-  }
+  if (open !== null && isInVain(open, settings.budgetSeconds))
+    return { ...silent, ...shippable(decisions, open.reason, unverified(open.reason)) };
   if (!mayRun(settings.budgetSeconds))
-    return { ...unasked(), verdict: unverified('the budget leaves too little time to run it') };
+    return unasked(unverified('the budget leaves too little time to run it'));
 
   const isTried = confirmed?.programWide.isOpen === false;
   const isShort = secondsLeft < OFFER_SHARE * settings.budgetSeconds;
@@ -131,10 +107,13 @@ export async function lastWord(
   } catch (error) {
     // A full disk, say, or the caller has gone.
     tell(`the program was not run: ${messageOf(error)}`, settings.log);
-    const verdict = unverified(messageOf(error));
-    return { ...unasked(), verdict, seconds: (performance.now() - begun) / 1000, settled: false };
+    const seconds = (performance.now() - begun) / 1000;
+    return { ...unasked(unverified(messageOf(error))), seconds, settled: false };
   }
 }
+
+const NOT_RUN = 'the program was not run';
+const NO_TURN = 'another process measured on this machine';
 
 /** What is offered to all operations at once is tried where so much of the budget is left. */
 const OFFER_SHARE = 0.25;
@@ -178,8 +157,7 @@ async function askInTurn(
     if (now.isKnown) return { decisions: now.decisions, verdict: null, settled: true };
     if (turn === null)
       return {
-        decisions: withoutRisky(now.decisions),
-        verdict: now.route === 'none' ? null : notVerified('another process measured on this machine'),
+        ...shippable(now.decisions, NO_TURN, now.route === 'none' ? null : notVerified(NO_TURN)),
         settled: false,
       };
     const limits = limitsWithin(budgetSeconds, program.command.rewriting !== undefined);
@@ -200,10 +178,10 @@ async function ask(
   // Nothing of this is loaded on a hit.
   const [{ verifyTuned, NOTHING_CHOSEN }, { NotVerifiedError }, { storyOf }, { interruptible }] =
     await Promise.all([
-      import('./verify-program.ts'),
-      import('./callable.ts'),
+      import('../running/verify-program.ts'),
+      import('../running/callable.ts'),
       import('../report/story.ts'),
-      import('./interruptible.ts'),
+      import('../running/interruptible.ts'),
     ]);
   const { command, inspected, decisions } = program;
   const offer = offerTo(program, surroundings.settings);
@@ -219,32 +197,20 @@ async function ask(
     );
     const concluded = conclude(program, offer, verification, store, surroundings);
     const { judgement, verdict } = verification;
-    const word = { ...concluded, verdict, ...unjudged(concluded.decisions, judgement.open, verdict) };
+    const word = { ...concluded, ...shippable(concluded.decisions, judgement.open, verdict) };
     story.endProgram(word.verdict ?? verdict);
     return word;
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
     const verdict = notVerified(error.message);
-    if (!error.isLate) return { decisions: withoutRisky(decisions), verdict, settled: true };
+    if (!error.isLate) return { ...shippable(decisions, error.message, verdict), settled: true };
     const judgement = { kept: [], leftOut: [], open: error.message };
     const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
     const { decisions: left, settled } = conclude(program, offer, nothing, store, surroundings);
-    return { decisions: withoutRisky(left), verdict, settled };
+    return { ...shippable(left, error.message, verdict), settled };
   } finally {
     story.clear();
   }
-}
-
-/** Decisions for a program without a verdict; empty if it was timed. */
-function unjudged(
-  decisions: readonly Decision[],
-  open: string | null,
-  verdict: ProgramVerdict,
-): Partial<Pick<LastWord, 'decisions' | 'verdict'>> {
-  if (open === null) return {};
-  if (open === NO_TIME) return withoutUnproven(decisions, verdict);
-  const isTimed = verdict.functions.some(({ timing }) => timing !== null);
-  return isTimed ? {} : { decisions: withoutRisky(decisions) };
 }
 
 /**
@@ -257,8 +223,8 @@ export async function verifyOnDemand(
   surroundings: Surroundings,
 ): Promise<ProgramVerdict> {
   const [{ verifyTuned }, { NotVerifiedError }] = await Promise.all([
-    import('./verify-program.ts'),
-    import('./callable.ts'),
+    import('../running/verify-program.ts'),
+    import('../running/callable.ts'),
   ]);
   const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
   if (turn === null) throw new NotVerifiedError(`the program was not verified: ${BUSY}`);

@@ -12,10 +12,10 @@ import { LOCK_FILE } from '../settings/files.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import { messageOf } from '../system/tell.ts';
-import type { Inspected } from './inspect.ts';
-import { injectionOptions } from './plan.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { injectionOptions } from '../plan/route.ts';
 import { explainNoted, inNotedForms } from './program-forms.ts';
-import type { FormedProgram } from './rewritten.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
 import { withSurvey } from './resolve.ts';
 
 /** What a lock file comes to in one build. */

@@ -22,14 +22,14 @@ import { parseJson } from '../store/validate.ts';
 import { createDigest } from '../system/digest.ts';
 import { UserError } from '../system/user-error.ts';
 import { workloadRank } from '../workload/workload.ts';
-import { injectedCommand } from './injected-command.ts';
-import type { Inspected } from './inspect.ts';
-import { planIdentity, recallPlan } from './ledger.ts';
-import { injectionOptions, planCompile } from './plan.ts';
+import { injectedCommand } from '../plan/injected-command.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { planIdentity, recallPlan } from '../plan/ledger.ts';
+import { injectionOptions, planCompile } from '../plan/route.ts';
 import { inKnownForms, inNotedForms } from './program-forms.ts';
-import type { FormedProgram } from './rewritten.ts';
-import { inProgram, programMemory, type ProgramMemory } from './program-memory.ts';
-import { programOf } from './program-notes.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
+import { inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
+import { programOf } from '../running/program-notes.ts';
 
 /** Why a workload has no record in a lock file. */
 export const NO_RECORD = 'there was no record';

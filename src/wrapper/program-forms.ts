@@ -10,12 +10,12 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
 import { mayHaveForms } from './inspect.ts';
-import { KeptModules } from './kept-modules.ts';
-import { mayRun } from './last-word.ts';
-import { programNotes, programOf } from './program-notes.ts';
+import { KeptModules } from '../plan/kept-modules.ts';
+import { mayRun } from '../running/limits.ts';
+import { programNotes, programOf } from '../running/program-notes.ts';
 import { withSurvey } from './resolve.ts';
-import { rewritten, surveyed, type FormedProgram } from './rewritten.ts';
-import type { TriedForms } from './try-forms.ts';
+import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
+import type { TriedForms } from '../running/try-forms.ts';
 
 /** What is known of a program in other forms. */
 export interface FormsMemory {
@@ -140,7 +140,7 @@ export async function inBetterForms(
     if (found?.verdict === 'better') return await inForms(found);
     if (turn === null) return await asWritten({ ...known, isOpen: true });
     // Nothing of this is loaded on a hit.
-    const { tryForms } = await import('./try-forms.ts');
+    const { tryForms } = await import('../running/try-forms.ts');
     const tried = await tryForms(preferred, written, surroundings, kept);
     const now = verdictOn(tried, preferred, settings.budgetSeconds, memory);
     formsMemory.remember(store, identity, now);

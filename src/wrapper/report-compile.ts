@@ -7,7 +7,8 @@ import { explainOperations, whyNothing, type Explanation } from '../report/expla
 import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Ending } from './run-plan.ts';
-import type { PassThrough, Inspected } from './inspect.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import type { PassThrough } from './inspect.ts';
 import type { LockedBuild } from './locked.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';

@@ -16,9 +16,9 @@ import { tidyUp } from '../system/tidy.ts';
 import { cachedOutput } from './cached-output.ts';
 import { compileLimit } from './compile-limit.ts';
 import { canDeliver, deliverFile } from './deliver.ts';
-import { originalCompile, type InjectedCommand } from './injected-command.ts';
-import type { Inspected } from './inspect.ts';
-import { notePlan, planIdentity, recallPlan, type Landed } from './ledger.ts';
+import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { notePlan, planIdentity, recallPlan, type Landed } from '../plan/ledger.ts';
 import { isSilent, show, withColours } from './messages.ts';
 import { refuse } from './required.ts';
 

@@ -10,14 +10,14 @@ import { subjectOf } from '../store/subject.ts';
 import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
-import type { KeptModules } from './kept-modules.ts';
+import type { KeptModules } from '../plan/kept-modules.ts';
 import { lastWord, verifyOnDemand } from './last-word.ts';
-import { planCompile } from './plan.ts';
+import { planCompile } from '../plan/route.ts';
 import { inBetterForms } from './program-forms.ts';
-import type { FormedProgram } from './rewritten.ts';
-import { programMemory, inProgram } from './program-memory.ts';
-import { programOf } from './program-notes.ts';
-import { NOTHING_TUNED, tuneProgram, type Tuned } from './tune-program.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
+import { programMemory, inProgram } from '../running/program-memory.ts';
+import { programOf } from '../running/program-notes.ts';
+import { NOTHING_TUNED, tuneProgram, type Tuned } from '../running/tune-program.ts';
 
 /** A program in its best known forms, and the database's answer for its workloads. */
 export interface OpenProgram extends FormedProgram {

@@ -7,7 +7,7 @@ import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { toStoreError } from '../../src/store/errors.ts';
 import { refuseRecursion } from '../../src/system/recursion.ts';
 import { tuneWorkloads } from '../../src/tuning/tune-workloads.ts';
-import { KeptModules } from '../../src/wrapper/kept-modules.ts';
+import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { lastWord } from '../../src/wrapper/last-word.ts';
 import { open, temporaryPath } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';

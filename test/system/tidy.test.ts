@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { shortHash } from '../../src/system/hash.ts';
-import { ledgerPath, notePlan } from '../../src/wrapper/ledger.ts';
+import { ledgerPath, notePlan } from '../../src/plan/ledger.ts';
 import { tidyUp } from '../../src/system/tidy.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 

@@ -10,7 +10,7 @@ import type { ClaimLine, Line } from '../../src/store/exchange/lines.ts';
 import type { Subject } from '../../src/store/store.ts';
 import { placeOf, subjectOf } from '../../src/store/subject.ts';
 import { openTeam } from '../../src/team/postgres.ts';
-import { KeptModules } from '../../src/wrapper/kept-modules.ts';
+import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { resolve } from '../../src/wrapper/resolve.ts';
 import { tellTeam } from '../../src/wrapper/ask-team.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Flag } from '../../src/compiler/arguments.ts';
 import type { Command, Compile } from '../../src/compiler/command.ts';
 import { deliverFile } from '../../src/wrapper/deliver.ts';
-import { KeptModules } from '../../src/wrapper/kept-modules.ts';
+import { KeptModules } from '../../src/plan/kept-modules.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 const compile = { argv: ['in.mlir', '-o', 'out.vmfb'], stdin: undefined };

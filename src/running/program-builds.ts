@@ -12,11 +12,11 @@ import { purseOf, type Purse } from '../program/purse.ts';
 import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
-import { injectedCommand, resumedCompile, untunedCompile } from './injected-command.ts';
-import type { Inspected } from './inspect.ts';
-import { flowOf, type KeptModules } from './kept-modules.ts';
-import { notePlan, planIdentity } from './ledger.ts';
-import { planCompile } from './plan.ts';
+import { injectedCommand, resumedCompile, untunedCompile } from '../plan/injected-command.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
+import { notePlan, planIdentity } from '../plan/ledger.ts';
+import { planCompile } from '../plan/route.ts';
 
 /**
  * Compiles what the user is to get of a program that is split, and looks whether all of it landed: in less time than the user's own

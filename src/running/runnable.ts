@@ -6,10 +6,11 @@ import { purseOf } from '../program/purse.ts';
 import type { StockContest } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { callableOf, callsOf, measuringTools, NotVerifiedError, type Callable } from './callable.ts';
-import type { Inspected } from './inspect.ts';
-import { flowOf, type KeptModules } from './kept-modules.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
-import { roundedTypes, type Limits } from './verify-program.ts';
+import type { Limits } from './limits.ts';
+import { roundedTypes } from './verify-program.ts';
 
 export interface Runnable {
   readonly folder: string;
@@ -67,7 +68,7 @@ export async function runnable(
   if (typeof split === 'string')
     throw new NotVerifiedError('the compiler does not get as far as its executables');
   const compileStock = async () => {
-    const made = await kept.compiledStock(builds, folder);
+    const made = await kept.compiledStock(builds.stock, folder);
     if (typeof made === 'string') return made;
     throw new NotVerifiedError(`the program does not compile: ${made.problem}`, made.isLate);
   };

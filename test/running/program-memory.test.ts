@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { configurationText } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
-import { inProgram, whyLeftOut } from '../../src/wrapper/program-memory.ts';
+import { inProgram, whyLeftOut } from '../../src/running/program-memory.ts';
 
 const packed: Configuration = { version: 1, kind: 'data-tile' };
 const tile: Configuration = {

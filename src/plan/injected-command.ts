@@ -10,7 +10,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import type { Digest } from '../system/digest.ts';
-import type { Inspected } from './inspect.ts';
+import type { Inspected } from './inspected.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import { substituteFiles } from './substitutes.ts';
 import { writeOnce } from './write-once.ts';

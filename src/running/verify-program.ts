@@ -12,20 +12,11 @@ import type { ComparedWorkload } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { callableOf, callsOf, measuringTools, NotVerifiedError } from './callable.ts';
-import type { Inspected } from './inspect.ts';
-import type { KeptModules } from './kept-modules.ts';
-import { planCompile } from './plan.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import type { KeptModules } from '../plan/kept-modules.ts';
+import { planCompile } from '../plan/route.ts';
+import type { Limits } from './limits.ts';
 import { programBuilds } from './program-builds.ts';
-
-/** How much may be spent on one program. */
-export interface Limits {
-  /** For all compiles together, of which one may take half. */
-  readonly compileSeconds: number;
-  /** For everything that is run. */
-  readonly runSeconds: number;
-  /** Largest inputs of a function that are made up. */
-  readonly inputBytes: number;
-}
 
 /** What was found out about a program, and what is to be said of it. */
 export interface Verification {
@@ -80,7 +71,7 @@ export async function verifyTuned(
   const all = withProgramWide(decisions, offer, '');
   const wideBuilds = programBuilds(command, inspected, all, surroundings, means, 'all-tuned.vmfb');
   const compileStock = async () => {
-    const made = await kept.compiledStock(builds, folder);
+    const made = await kept.compiledStock(builds.stock, folder);
     if (typeof made !== 'string') throw doesNotCompile('the program', made);
     return made;
   };

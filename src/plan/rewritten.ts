@@ -6,7 +6,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { rewritingPasses } from '../spec/pipeline.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import { createDigest } from '../system/digest.ts';
-import type { Inspected } from './inspect.ts';
+import type { Inspected } from './inspected.ts';
 import { writeOnce } from './write-once.ts';
 
 /** A program in other forms. */

@@ -9,11 +9,12 @@ import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import { callableOf, callsOf, measuringTools } from './callable.ts';
-import type { Inspected } from './inspect.ts';
-import { flowOf, type KeptModules } from './kept-modules.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
-import type { FormedProgram } from './rewritten.ts';
-import { roundedTypes, type Limits } from './verify-program.ts';
+import type { FormedProgram } from '../plan/rewritten.ts';
+import type { Limits } from './limits.ts';
+import { roundedTypes } from './verify-program.ts';
 
 /** File of the program as it is written. */
 const WRITTEN = 'written.vmfb';
@@ -64,7 +65,7 @@ export function compileForms(
   };
   const compileFormed = async () => {
     await split;
-    return kept.compiledStock(builds, folder);
+    return kept.compiledStock(builds.stock, folder);
   };
   const both = Promise.all([compileWritten(), compileFormed()]).catch((error: unknown) => {
     const failed: Uncompiled = { problem: messageOf(error), isLate: true };

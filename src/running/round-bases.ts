@@ -8,9 +8,9 @@ import { sameExecutables } from '../inject/executable-sources.ts';
 import { splitProgram } from '../inject/split-program.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { injectedCommand, resumedCompile, resumedInjection } from './injected-command.ts';
-import { flowOf } from './kept-modules.ts';
-import { planCompile } from './plan.ts';
+import { injectedCommand, resumedCompile, resumedInjection } from '../plan/injected-command.ts';
+import { flowOf } from '../plan/kept-modules.ts';
+import { planCompile } from '../plan/route.ts';
 import type { RoundBase, RunWork } from './round-bench.ts';
 import { compiling, type MeasuredProgram, type Runnable } from './runnable.ts';
 

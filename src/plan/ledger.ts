@@ -69,7 +69,8 @@ function injected(decision: Decision): unknown {
 const entries = memoryOf(PLANS, isLedgerEntry);
 
 /** Where an entry lies. */
-export const ledgerPath = entries.pathOf;
+export const ledgerPath = (cacheDirectory: string, identity: string): string =>
+  entries.pathOf(cacheDirectory, identity);
 
 /** Null for a plan that nobody has run. */
 export const recallPlan = (cacheDirectory: string, identity: string): LedgerEntry | null =>

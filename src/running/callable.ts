@@ -13,7 +13,7 @@ import { isWritable, parameterBytes, writeParameters } from '../program/paramete
 import type { MeasuringTools } from '../compiler/find.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
-import type { Inspected } from './inspect.ts';
+import type { Inspected } from '../plan/inspected.ts';
 
 /** Nothing can be found out about a program. */
 export class NotVerifiedError extends UserError {

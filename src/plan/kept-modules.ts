@@ -9,7 +9,6 @@ import type { Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
-import type { ProgramBuilds } from './program-builds.ts';
 
 /** What decides about a program at the end of `flow`, beside the command: equal where that is the same. */
 export const flowOf = ({ rewriting }: Command, injection: Injection | null): string =>
@@ -19,13 +18,15 @@ export const flowOf = ({ rewriting }: Command, injection: Injection | null): str
     ...(injection?.route === 'inline' ? [injection.insertions] : []),
   ]);
 
+/** The program split, or what the compiler said when it does not get that far. */
+type Split = Promise<SplitProgram | string>;
+
 export class KeptModules {
   #folder: string | null = null;
   #stock: string | Uncompiled | null = null;
   #stockSeconds = 0;
-  /** The program split, see `flowOf`. */
-  readonly #splits = new Map<string, SplitProgram | string>();
-  readonly #splitting = new Map<string, Promise<SplitProgram | string>>();
+  /** The program split, see `flowOf`; null while that is under way. */
+  readonly #splits = new Map<string, { made: SplitProgram | string | null; readonly end: Split }>();
   /** By path, what each module is the outcome of. */
   readonly #compiles = new Map<string, string>();
 
@@ -34,8 +35,14 @@ export class KeptModules {
     return (this.#folder ??= makeScratchFolder(cacheDirectory, 'verify'));
   }
 
-  /** Path of the program's module as it is, below `folder`, or why there is none. */
-  async compiledStock({ stock }: Pick<ProgramBuilds, 'stock'>, folder: string): Promise<string | Uncompiled> {
+  /**
+   * Path of the program's module as it is, below `folder`, or why there is none.
+   * @param stock compiles it into a file
+   */
+  async compiledStock(
+    stock: (output: string) => Promise<Uncompiled | null>,
+    folder: string,
+  ): Promise<string | Uncompiled> {
     if (this.#stock !== null) return this.#stock;
     const module = join(folder, 'stock.vmfb');
     const begun = performance.now();
@@ -56,25 +63,23 @@ export class KeptModules {
 
   /** The program split there; null where nobody has asked for that, or the compiler does not get that far. */
   splitOf(flow: string): SplitProgram | null {
-    const split = this.#splits.get(flow) ?? null;
+    const split = this.#splits.get(flow)?.made ?? null;
     return typeof split === 'string' ? null : split;
   }
 
   /**
    * Splits the program, once. What is compiled of it from now on goes on from there.
    * @param split does it, in a folder
-   * @returns what the compiler said when it does not get that far
    */
-  async split(
-    flow: string,
-    folder: string,
-    split: (folder: string) => Promise<SplitProgram | string>,
-  ): Promise<SplitProgram | string> {
-    const begun = this.#splitting.get(flow) ?? split(join(folder, `split${this.#splitting.size}`));
-    this.#splitting.set(flow, begun);
-    const made = await begun;
-    this.#splits.set(flow, made);
-    return made;
+  async split(flow: string, folder: string, split: (folder: string) => Split): Split {
+    const begun = this.#splits.get(flow);
+    if (begun !== undefined) return begun.end;
+    const entry = {
+      made: null as SplitProgram | string | null,
+      end: split(join(folder, `split${this.#splits.size}`)),
+    };
+    this.#splits.set(flow, entry);
+    return (entry.made = await entry.end);
   }
 
   /** Notes what a module is the outcome of; null when it is being written, or not all that the compile gave. */
@@ -95,7 +100,6 @@ export class KeptModules {
     if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = this.#stock = null;
     this.#splits.clear();
-    this.#splitting.clear();
     this.#compiles.clear();
   }
 }

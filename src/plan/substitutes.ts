@@ -5,7 +5,7 @@ import type { Decision } from '../decision/decision.ts';
 import { matchesGenerated, type DispatchEntry, type GeneratedEntry, type Injection } from '../inject/plan.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
 import type { SubstituteFile } from '../inject/substitute-flags.ts';
-import type { Inspected } from './inspect.ts';
+import type { Inspected } from './inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { SUBSTITUTES } from '../system/cache.ts';

@@ -10,7 +10,7 @@ import {
   TRANSITIONS,
   type Finding,
   type PlanState,
-} from '../../src/wrapper/ledger.ts';
+} from '../../src/plan/ledger.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { commandOf } from '../support/inspected.ts';

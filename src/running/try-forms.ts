@@ -10,10 +10,10 @@ import { storyOf } from '../report/story.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { NotVerifiedError } from './callable.ts';
 import { interruptible } from './interruptible.ts';
-import type { KeptModules } from './kept-modules.ts';
-import { limitsWithin } from './last-word.ts';
+import type { KeptModules } from '../plan/kept-modules.ts';
+import { limitsWithin } from './limits.ts';
 import { compileForms, FormsError, proveForms, type FormsProof } from './prove-forms.ts';
-import { rewritten, surveyed, type FormedProgram } from './rewritten.ts';
+import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
 
 /** The result of comparing forms. */
 export interface TriedForms {

@@ -1,4 +1,4 @@
-// What is left out of a program that nobody had time to look at.
+// What may ship of a program that nobody has seen to be right and no slower.
 import { needsOf } from '../backend/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { isOperationWork, type OperationWork } from '../workload/workload.ts';
@@ -6,10 +6,26 @@ import { NO_TIME } from '../program/judge.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 
 /**
+ * The decisions that may ship, with the verdict on them.
+ * @param open why nobody knows whether the program is right and no slower with them; null where that is sure
+ * @param verdict what runs of the program said; null where nothing is to be told
+ */
+export function shippable(
+  decisions: readonly Decision[],
+  open: string | null,
+  verdict: ProgramVerdict | null,
+): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
+  if (open === null) return { decisions, verdict };
+  if (open === NO_TIME) return withoutUnproven(decisions, verdict);
+  const isTimed = verdict?.functions.some(({ timing }) => timing !== null) === true;
+  return { decisions: isTimed ? decisions : withoutRisky(decisions), verdict };
+}
+
+/**
  * Without what changes the program around its operations, where nobody had time to see whether the program is slower with it:
  * that what is faster alone is faster there, too, is sure only of what was measured in its dispatch. A later build tries again.
  */
-export function withoutUnproven(
+function withoutUnproven(
   decisions: readonly Decision[],
   verdict: ProgramVerdict | null,
 ): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
@@ -39,7 +55,7 @@ const RISKY = 'the program was not run, and what its operands come from may be s
  * The same for a program that nobody runs, but only for operations that may read what another one computes which gets no such
  * configuration: the compiler then does the packing in that one's dispatch, and has no vectors for both together.
  */
-export function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
+function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
   const others: number[] = [];
   for (const decision of decisions) {
     const { tunable } = decision;

@@ -3,7 +3,7 @@ import type { Decision } from '../decision/decision.ts';
 import { programWideOf, type ProgramWide } from '../decision/program-wide.ts';
 import type { Settings } from '../settings/index.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
-import type { Inspected } from './inspect.ts';
+import type { Inspected } from '../plan/inspected.ts';
 import { offersOf, type ProgramMemory, type TriedProgramWide } from './program-memory.ts';
 import type { Verification } from './verify-program.ts';
 

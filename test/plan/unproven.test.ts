@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
-import { withoutRisky, withoutUnproven } from '../../src/wrapper/unproven.ts';
+import { NO_TIME } from '../../src/program/judge.ts';
+import { shippable } from '../../src/plan/unproven.ts';
 import { matmul } from '../support/workloads.ts';
 
 const tile: Configuration = {
@@ -23,7 +24,7 @@ const reason = 'there was no time to find out whether it is slower with data til
 
 test('data tiling is left out, and said to be', () => {
   const before = { functions: [], skipped: [], leftOut: [], injected: true, reason: 'why' };
-  const { decisions: after, verdict } = withoutUnproven(decisions, before);
+  const { decisions: after, verdict } = shippable(decisions, NO_TIME, before);
   expect(after[0]).toBe(decisions[0]);
   expect(after[1]).toMatchObject({ outcome: 'default', reason, configuration: null });
   expect(after[2]).toBe(decisions[2]);
@@ -33,14 +34,14 @@ test('data tiling is left out, and said to be', () => {
 test('what asks nothing of the program takes its place', () => {
   const both = { ...decisions[1]!, beside: decision('b', tile) };
   const before = { functions: [], skipped: [], leftOut: [], injected: true, reason: 'why' };
-  const { decisions: after, verdict } = withoutUnproven([both], before);
+  const { decisions: after, verdict } = shippable([both], NO_TIME, before);
   const instead = `fast; what is faster alone is left out: ${reason}`;
   expect(after).toEqual([{ ...both.beside, reason: instead }]);
   expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', reason }] });
 });
 
 test('nothing is injected where that was all', () => {
-  const { verdict } = withoutUnproven(decisions.slice(1), {
+  const { verdict } = shippable(decisions.slice(1), NO_TIME, {
     ...{ functions: [], skipped: [], leftOut: [], injected: true, reason: null },
   });
   expect(verdict!.injected).toBe(false);
@@ -56,7 +57,9 @@ describe('in a program that nobody runs', () => {
     } as Decision;
   };
   const kinds = (some: readonly Decision[]) =>
-    withoutRisky(some).map(({ configuration }) => configuration?.kind ?? null);
+    shippable(some, 'the program was not run', null).decisions.map(
+      ({ configuration }) => configuration?.kind ?? null,
+    );
 
   test('what may be packed in the dispatch of another product is not', () => {
     expect(kinds([product(128, 3072, 768, tile), product(128, 768, 3072, packed)])).toEqual(['tile', null]);

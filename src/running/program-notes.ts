@@ -3,7 +3,7 @@ import type { Command } from '../compiler/command.ts';
 import { programIdentity } from '../compiler/command-identity.ts';
 import type { ProgramNoteKind, Store } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
-import type { Inspected } from './inspect.ts';
+import type { Inspected } from '../plan/inspected.ts';
 
 /** What a program is noted by. */
 export const programOf = (command: Command, { input, site }: Inspected): string =>
