@@ -2,55 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runtimeTool } from '../support/real-tools.ts';
+import { dialects } from './dialects.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
-
-const [lhs, rhs, out] = ['tensor<61x71xf32>', 'tensor<71x67xf32>', 'tensor<61x67xf32>'];
-const [lhsTorch, rhsTorch, outTorch] = [lhs, rhs, out].map(
-  (type) => `!torch.vtensor<[${type.slice(7, 12).replace('x', ',')}],f32>`,
-);
-const fn = (a: string, b: string, c: string, body: string, attributes = '') =>
-  `func.func @main(%a: ${a}, %b: ${b}) -> ${c} ${attributes} {\n${body}\n  return %r : ${c}\n}\n`;
-
-const inputs: [string, string][] = [
-  ['linalg', oddMatmul],
-  [
-    'stablehlo',
-    fn(
-      lhs,
-      rhs,
-      out,
-      `  %r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (${lhs}, ${rhs}) -> ${out}`,
-    ),
-  ],
-  [
-    'tosa',
-    `func.func @main(%a: tensor<1x61x71xf32>, %b: tensor<1x71x67xf32>) -> tensor<1x61x67xf32> {
-  %z = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
-  %r = tosa.matmul %a, %b, %z, %z : (tensor<1x61x71xf32>, tensor<1x71x67xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x61x67xf32>
-  return %r : tensor<1x61x67xf32>
-}
-`,
-  ],
-  [
-    'torch',
-    fn(
-      lhsTorch!,
-      rhsTorch!,
-      outTorch!,
-      `  %r = torch.aten.mm %a, %b : ${lhsTorch!}, ${rhsTorch!} -> ${outTorch!}`,
-    ),
-  ],
-  [
-    'onnx',
-    fn(
-      lhsTorch!,
-      rhsTorch!,
-      outTorch!,
-      `  %r = torch.operator "onnx.MatMul"(%a, %b) : (${lhsTorch!}, ${rhsTorch!}) -> ${outTorch!}`,
-      'attributes {torch.onnx_meta.ir_version = 7 : si64, torch.onnx_meta.opset_version = 13 : si64}',
-    ),
-  ],
-];
 
 /** Small integers: their sums are exact. */
 const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
@@ -99,7 +52,7 @@ describe('an input', () => {
     expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
   }
 
-  test.each(inputs)('in %s is tuned', async (name, text) => {
+  test.each(dialects)('in %s is tuned', async (name, text) => {
     await expectTuned(place.write(`${name}.mlir`, text), name);
   });
 
