@@ -89,10 +89,10 @@ describe('an input', () => {
 
   const transposed = (m: number) => {
     const [a, t, o] = [`tensor<71x${m}xf32>`, `tensor<${m}x71xf32>`, `tensor<${m}x67xf32>`];
-    return `func.func @main(%a: ${a}, %b: ${rhs}, %init: ${o}) -> ${o} {
+    return `func.func @main(%a: ${a}, %b: tensor<71x67xf32>, %init: ${o}) -> ${o} {
   %e = tensor.empty() : ${t}
   %t = linalg.transpose ins(%a : ${a}) outs(%e : ${t}) permutation = [1, 0]
-  %r = linalg.matmul ins(%t, %b : ${t}, ${rhs}) outs(%init : ${o}) -> ${o}
+  %r = linalg.matmul ins(%t, %b : ${t}, tensor<71x67xf32>) outs(%init : ${o}) -> ${o}
   return %r : ${o}
 }
 `;
@@ -135,7 +135,7 @@ describe('an input', () => {
   });
 
   test('with a syntax error in another dialect gets the messages of the compiler', async () => {
-    place.write('wrong.mlir', inputs[3]![1].replace('torch.aten.mm %a, %b', 'torch.aten.mm %a, %nobody'));
+    place.write('wrong.mlir', dialects[3]![1].replace('torch.aten.mm %a, %b', 'torch.aten.mm %a, %nobody'));
     const [ours, theirs] = [
       await place.compile([...HOST, 'wrong.mlir', '-o', 'x.vmfb']),
       await place.stock([...HOST, 'wrong.mlir', '-o', 'x.vmfb']),
