@@ -12,22 +12,16 @@ const STRIDED = `func.func @main(%x: tensor<1x8x8x16xf32>, %w: tensor<1x1x16x48x
 `;
 
 /** Forms and whole dispatches are in channels-first.test.ts and whole-dispatches.test.ts. */
-const programs: readonly (readonly [
-  name: string,
-  text: string,
-  settings?: Readonly<Record<string, string>>,
-])[] = [
-  ...dialects.map(([name, text]) => [name, text] as const),
-  ['weights from memory', matmulModule(129, 129, 129)],
-  ['preprocess', oddMatmul, { IREE_TUNED_INJECT: 'preprocess' }],
-  ['inline', oddMatmul, { IREE_TUNED_INJECT: 'inline' }],
-  ['substitute', oddMatmul, { IREE_TUNED_INJECT: 'substitute' }],
-  ['a strided operation', STRIDED],
+const programs: readonly { name: string; text: string; inject?: string }[] = [
+  ...dialects.map(([name, text]) => ({ name, text })),
+  { name: 'weights from memory', text: matmulModule(129, 129, 129) },
+  ...['preprocess', 'inline', 'substitute'].map((inject) => ({ name: inject, text: oddMatmul, inject })),
+  { name: 'a strided operation', text: STRIDED },
 ];
 
 describe('with the database alone', { timeout: 300_000 }, () => {
-  test.each(programs)('%s is built to the same bytes', async (_, text, settings = {}) => {
-    const place = Workplace.simulated(settings);
+  test.each(programs)('$name is built to the same bytes', async ({ text, inject = 'auto' }) => {
+    const place = Workplace.simulated({ IREE_TUNED_INJECT: inject });
     const file = place.write('in.mlir', text);
     const first = await place.explain(argv(file));
     expect(first).toMatchObject({ code: 0, stderr: '' });
