@@ -75,6 +75,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned stats', 'what all builds came to'],
     ['iree-tuned stats --zero', 'say it once more, and begin anew'],
   ],
+  builds: [
+    ['iree-tuned builds', 'the last twenty, with the reasons of what is not tuned'],
+    ['iree-tuned builds --last 200 --json', 'for a script'],
+  ],
   config: [['iree-tuned config', 'every setting, and where it comes from']],
   doctor: [['iree-tuned doctor', 'all that tuning needs']],
   'install-shim': [

@@ -11,6 +11,8 @@ import type * as Run from '../system/run.ts';
 import { fetchOutput } from '../wrapper/outputs.ts';
 import { recallRun } from '../wrapper/replay.ts';
 import { RecursionError } from '../system/recursion.ts';
+import { logBuild } from '../report/build-log.ts';
+import { timedNow, writeExplanation } from '../report/explain-file.ts';
 import { noteCounts } from '../report/counting.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { readSettings, splitFlags } from '../settings/index.ts';
@@ -35,12 +37,12 @@ export async function main(): Promise<never> {
     const surroundings = { env, settings, root, cacheDirectory };
     const known = problems.length > 0 ? null : await recallRun(argv, executable, surroundings);
     const output = settings.outputs ? known?.output : undefined;
-    if (known !== null && output !== undefined && fetchOutput(cacheDirectory, output.identity, output.path)) {
+    const isFetched = output !== undefined && fetchOutput(cacheDirectory, output.identity, output.path);
+    if (known !== null && (isFetched || known.output?.isAll !== true)) {
       noteCounts(cacheDirectory, known.counts);
-      process.exit(0);
-    }
-    if (known !== null && known.output?.isAll !== true) {
-      noteCounts(cacheDirectory, known.counts);
+      logBuild(cacheDirectory, known.input, true, known.counts);
+      if (known.explanation !== undefined) writeExplanation(timedNow(known.explanation), settings);
+      if (isFetched) process.exit(0);
       return await replaceProcess(executable, known.argv, env);
     }
     // Its code is kept as the engine has compiled it.

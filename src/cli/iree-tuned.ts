@@ -1,6 +1,7 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
 import { Argument, Command as Program, CommanderError, Option } from 'commander';
 import { printCompletions, SHELLS } from './completions.ts';
+import { readCount, showBuilds } from './builds.ts';
 import { showCache } from './cache.ts';
 import { showConfig } from './config.ts';
 import { showDevices } from './devices.ts';
@@ -199,6 +200,12 @@ program
   .option('--zero', 'begin to count anew')
   .option('--json', 'print as JSON')
   .action(showStats);
+program
+  .command('builds')
+  .description('list the last builds of this cache folder: how each was tuned, and why not')
+  .option('--last <n>', 'so many of them', readCount, 20)
+  .option('--json', 'print as JSON')
+  .action(showBuilds);
 withFilters(program.command('report'))
   .description(
     'write one HTML page about the database: gains, records, rooflines, searches, builds, and what to do next',

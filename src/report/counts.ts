@@ -31,7 +31,7 @@ export function countsOf({
   if (verdict?.injected === true && verdict.reason !== null)
     sums.add(`not verified: ${classOf(verdict.reason)}`);
   if (fallback !== null) {
-    sums.add(`fallback: ${fallback}`);
+    sums.add(`fallback: ${classOf(fallback)}`);
     return sums.counts;
   }
   if (injection.route === 'none') {

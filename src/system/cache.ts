@@ -58,6 +58,10 @@ export const COUNTERS: Place = { path: 'counters.jsonl', days: ANY_DAYS };
 /** While they are added up; what a killed process has left there is taken by the next. */
 export const TAKEN_COUNTERS: Place = { path: 'counters.jsonl.*', days: ANY_DAYS };
 
+/** The log of builds, and its older half. */
+export const BUILDS: Place = { path: 'builds.jsonl', days: ANY_DAYS };
+export const OLDER_BUILDS: Place = { path: 'builds.older.jsonl', days: ANY_DAYS };
+
 /** Locked by whoever measures. */
 export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: ANY_DAYS };
 
@@ -88,6 +92,8 @@ export const PLACES: readonly Place[] = [
   MISSING,
   ASKING_LOCKS,
   COUNTERS,
+  BUILDS,
+  OLDER_BUILDS,
   TAKEN_COUNTERS,
   MEASURING_LOCK,
   TIDIED,

@@ -7,6 +7,8 @@ import type { Injection } from '../inject/plan.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
+import type { Explanation } from '../report/explain.ts';
+import { explainedAgain } from '../report/explain-file.ts';
 import type { ProgramTimes } from '../report/time-shares.ts';
 import type { Settings } from '../settings/index.ts';
 import { NAMES } from '../settings/settings.ts';
@@ -78,8 +80,8 @@ export async function compile(
       problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
     if ('pass' in inspected) {
       stdin = inspected.stdin;
-      reportPass(inspected, command, surroundings);
-      await rememberPass(inspected, command, surroundings);
+      const told = reportPass(inspected, command, surroundings);
+      await rememberPass(inspected, told, command, surroundings);
     } else {
       if (command.arguments.input?.kind === 'stdin') stdin = inspected.input.bytes;
       await compileTuned(inspected, command, surroundings);
@@ -195,7 +197,7 @@ function reporting(
   const { digest } = inspected.input;
   return (ending) => {
     const what = { decisions, injection, verdict, forms, lock, programTimes };
-    reportCompile(ending, inspected, command, what, { tuning, handedOver }, surroundings);
+    const told = reportCompile(ending, inspected, command, what, { tuning, handedOver }, surroundings);
     const { input, output } = command.arguments;
     if (!decided.settled || ending.files === null || input?.kind !== 'file') return;
     const { cacheDirectory } = surroundings;
@@ -206,7 +208,8 @@ function reporting(
     const isKept = ending.output !== null && output.kind === 'file';
     const own = isKept && { identity: ending.output, path: output.path, isAll: ending.isEdited === true };
     const counts = countsOfRepeat(decisions, injection, ending);
-    const run = { argv: ending.argv, counts, ...(own && { output: own }) };
+    const explanation = told && { explanation: explainedAgain(told) };
+    const run = { argv: ending.argv, counts, ...explanation, ...(own && { output: own }) };
     const files = [...memories, ...decided.files, ...ending.files];
     rememberRun(run, asked, { path: input.path, digest }, decided.before, files, given, decided.until);
   };
@@ -227,12 +230,14 @@ function countsOfRepeat(
 /** An input that is read and passed on is passed on again, as long as it is the same. */
 async function rememberPass(
   { pass, decisions, input, lasting }: PassThrough,
+  explanation: Explanation | null,
   command: Command,
   surroundings: Surroundings,
 ): Promise<void> {
   if (!lasting || input === undefined || command.arguments.input?.kind !== 'file') return;
   const { path } = command.arguments.input;
   const digest = (await createDigest())([input]);
-  const run = { argv: command.argv, counts: countsOfPass(pass, decisions) };
+  const counts = countsOfPass(pass, decisions);
+  const run = { argv: command.argv, counts, ...(explanation && { explanation }) };
   rememberRun(run, command, { path, digest }, stampsBefore(surroundings), [], surroundings);
 }

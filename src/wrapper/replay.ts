@@ -1,6 +1,9 @@
 // A compile that came to a clear end is done again without looking at anything twice: as long as the command, the
 // settings, the input, the compiler and the database are what they were, so is what is to be run.
 import { realpathSync, statSync } from 'node:fs';
+import type { Explanation } from '../report/explain.ts';
+import { isExplained } from '../report/explain-file.ts';
+import { isObject } from '../system/data.ts';
 import { fileIdentity, settledIdentity } from '../system/files.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
 import { readBytes } from '../system/bytes.ts';
@@ -17,6 +20,8 @@ export interface Run {
   /** The real compiler's arguments. */
   readonly argv: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
+  /** What is explained of it, where somebody wanted to know. */
+  readonly explanation?: Explanation;
   /** Its output in the output cache. */
   readonly output?: KeptOutput;
 }
@@ -30,8 +35,10 @@ interface KeptOutput {
   readonly isAll: boolean;
 }
 
-interface Replay extends Run {
+/** A command whose end is known. */
+export interface Replay extends Run {
   readonly identity: string;
+  /** Path of its input. */
   readonly input: string;
   readonly digest: string;
   /** `settledIdentity` of the input when its digest was verified last. */
@@ -51,11 +58,12 @@ export async function recallRun(
   argv: readonly string[],
   executable: string,
   surroundings: Surroundings,
-): Promise<Run | null> {
+): Promise<Replay | null> {
   if (!isReplayable(argv, surroundings)) return null;
   try {
     const replay = memory.recall(surroundings.cacheDirectory, identityOf(argv, executable, surroundings));
     if (replay === null || replay.features !== cpuFeatures()) return null;
+    if (isExplained(surroundings.settings) && replay.explanation === undefined) return null;
     if (replay.until !== undefined && Date.now() >= replay.until) return null;
     if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
     // What is read from a pipe is gone for the compiler.
@@ -126,15 +134,9 @@ export function rememberRun(
   }
 }
 
-/**
- * Who wants to know about decisions gets them from the decisions; a database elsewhere does not tell when it changes;
- * what a response file says may change.
- */
+/** A database elsewhere does not tell when it changes; what a response file says may change. */
 const isReplayable = (argv: readonly string[], { settings }: Surroundings): boolean =>
-  settings.explain === undefined &&
-  settings.log === undefined &&
-  !/^postgres/i.test(settings.database) &&
-  !argv.some((argument) => argument.startsWith('@'));
+  !/^postgres/i.test(settings.database) && !argv.some((argument) => argument.startsWith('@'));
 
 function identityOf(argv: readonly string[], executable: string, { settings }: Surroundings): string {
   // What devices are told apart by, without a backend's word for it.
@@ -160,13 +162,14 @@ function contentIdentity(path: string): string | null {
 }
 
 function isReplay(value: unknown): value is Replay {
-  const { identity, input, digest, settled, features, files, argv, counts, until, output } = (value ??
-    {}) as Partial<Record<keyof Replay, unknown>>;
+  const { identity, input, digest, settled, features, files, argv, counts, until, output, explanation } =
+    (value ?? {}) as Partial<Record<keyof Replay, unknown>>;
   return (
     [identity, input, digest, features].every((text) => typeof text === 'string') &&
     (settled === null || typeof settled === 'string') &&
     (until === undefined || typeof until === 'number') &&
     (output === undefined || isKeptOutput(output)) &&
+    (explanation === undefined || isObject(explanation)) &&
     Array.isArray(argv) &&
     argv.every((argument) => typeof argument === 'string') &&
     Array.isArray(files) &&

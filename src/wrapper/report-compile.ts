@@ -1,11 +1,11 @@
-// What a compile leaves behind for who asks: counters, the log, the explain JSON.
-import { writeFileSync, writeSync } from 'node:fs';
-import { noteCounts } from '../report/counting.ts';
+// What a compile leaves behind for who asks: counters, the log of builds, the explain JSON.
+import { noteCounts, type Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass, type Counted } from '../report/counts.ts';
 import { largestCache } from '../backend/device.ts';
+import { logBuild } from '../report/build-log.ts';
 import { explainOperations, whyNothing, type Explanation } from '../report/explain.ts';
+import { isExplained, writeExplanation } from '../report/explain-file.ts';
 import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
-import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Ending } from './run-plan.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { PassThrough } from './inspect.ts';
@@ -16,7 +16,10 @@ import type { Command } from '../compiler/command.ts';
 /** Since this process was started. */
 const seconds = (until = performance.now()) => until / 1000;
 
-/** A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced. */
+/**
+ * A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced.
+ * @returns its explanation; null where nobody wants one
+ */
 export function reportCompile(
   ending: Ending,
   inspected: Inspected,
@@ -35,12 +38,12 @@ export function reportCompile(
     },
   times: { readonly tuning: number; readonly handedOver: number },
   surroundings: Surroundings,
-): void {
+): Explanation | null {
   const { landed, fallback } = ending;
   const counted = { decisions, injection, verdict, landed, fallback, tuningSeconds: times.tuning };
-  noteCounts(surroundings.cacheDirectory, countsOf(counted));
-
-  explain(surroundings, () => ({
+  note(countsOf(counted), command, surroundings);
+  if (!isExplained(surroundings.settings)) return null;
+  const explanation: Explanation = {
     version: 1,
     compiler: { ...inspected.site.compiler, executable: command.compiler.executable },
     target: inspected.site.target.target,
@@ -59,14 +62,25 @@ export function reportCompile(
       tuning: times.tuning,
       overhead: seconds(times.handedOver) - times.tuning,
     },
-  }));
+  };
+  writeExplanation(explanation, surroundings.settings);
+  return explanation;
 }
 
-/** A compile that is passed on as it is. */
-export function reportPass(pass: PassThrough, command: Command, surroundings: Surroundings): void {
-  noteCounts(surroundings.cacheDirectory, countsOfPass(pass.pass, pass.decisions));
-  if (command.arguments.informational) return;
-  explain(surroundings, () => ({
+function note(counts: Counts, command: Command, { cacheDirectory }: Surroundings): void {
+  noteCounts(cacheDirectory, counts);
+  logBuild(cacheDirectory, inputName(command), false, counts);
+}
+
+/** A compile that is passed on as it is. @returns as for `reportCompile` */
+export function reportPass(
+  pass: PassThrough,
+  command: Command,
+  surroundings: Surroundings,
+): Explanation | null {
+  note(countsOfPass(pass.pass, pass.decisions), command, surroundings);
+  if (command.arguments.informational || !isExplained(surroundings.settings)) return null;
+  const explanation: Explanation = {
     version: 1,
     compiler: { executable: command.compiler.executable },
     target: null,
@@ -81,21 +95,9 @@ export function reportPass(pass: PassThrough, command: Command, surroundings: Su
     time: null,
     program: null,
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
-  }));
+  };
+  writeExplanation(explanation, surroundings.settings);
+  return explanation;
 }
 
 const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');
-
-function explain({ settings }: Surroundings, explanation: () => Explanation): void {
-  if (settings.explain === undefined && settings.log === undefined) return;
-  const made = explanation();
-  if (settings.log !== undefined) writeLog(JSON.stringify(made), settings.log);
-  if (settings.explain === undefined) return;
-  const text = `${JSON.stringify(made, null, 2)}\n`;
-  try {
-    if (settings.explain === '-') writeSync(2, text);
-    else writeFileSync(settings.explain, text);
-  } catch (error) {
-    tell(`the explanation could not be written: ${messageOf(error)}`, settings.log);
-  }
-}

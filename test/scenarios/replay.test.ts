@@ -90,6 +90,27 @@ describe('a tuned compile', () => {
     expect(explanation.operations).toMatchObject([{ outcome: 'hit' }]);
   });
 
+  test('is done again at once also where it says why, as the log of builds says', async () => {
+    const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
+    const { compiler, ran } = place.watchedTools();
+    const watched = { ...env, IREE_TUNED_COMPILER: compiler, IREE_TUNED_LOG: 'log' };
+    await place.explain(argv, { env: watched });
+    ran();
+    const again = await place.explain(argv, { env: watched });
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.explanation).toMatchObject({ route: 'spec', operations: [{ outcome: 'hit' }] });
+    expect(ran()).toEqual([]);
+    expect(place.read('log').toString().trim().split('\n')).toHaveLength(2);
+    const { stdout } = await place.tuned(['builds', '--last', '2', '--json']);
+    expect(JSON.parse(stdout.toString())).toMatchObject([
+      { folder: place.folder, input: 'in.mlir', again: false, counts: { 'operations: hit': 1 } },
+      { folder: place.folder, input: 'in.mlir', again: true, counts: { 'operations: hit': 1 } },
+    ]);
+    expect((await place.tuned(['builds', '--last', '1'])).stdout.toString()).toMatch(
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}in\.mlir {2}spec, 1 hit, as before\n$/,
+    );
+  });
+
   test('has nothing to say any more without its database', async () => {
     for (const end of ['', '-wal', '-shm']) rmSync(place.database + end, { force: true });
     expect((await build(place, 'forgotten')).equals(place.read('stock.vmfb'))).toBe(true);
