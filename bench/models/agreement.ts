@@ -55,5 +55,5 @@ function operationsOf(workload: string, operations: readonly ExplainedOperation[
   return own.length > 0 ? own : alike((key) => key.replace(/ (?:rhs=constant|in=[0-9a-f]+)/g, ''));
 }
 
-const isApplied = ({ configuration, reason }: ExplainedOperation): boolean =>
-  configuration !== null && configuration.kind !== 'default' && !reason.includes('not applied: ');
+const isApplied = ({ configuration, landed }: ExplainedOperation): boolean =>
+  configuration !== null && configuration.kind !== 'default' && landed !== false;

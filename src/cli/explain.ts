@@ -64,8 +64,7 @@ export async function explainInput(
     return;
   }
   const sourceAt = sourcesOf(input, inspected.input.bytes);
-  for (const [i, operation] of operations.entries())
-    console.log(`${describe(operation, landed?.[i] ?? null, sourceAt)}\n`);
+  for (const operation of operations) console.log(`${describe(operation, sourceAt)}\n`);
   if (forms !== null) say(describeForms(forms));
   const [sentence, ...dispatches] = time === null ? [] : timeLines(time);
   if (sentence !== undefined) say(sentence);
@@ -106,12 +105,8 @@ const COLOURS = { hit: 'green', tuned: 'green', default: 'yellow', skipped: 'dim
 
 const indented = (text: string) => wrapped(`  ${printable(text)}`, page.columns, '    ');
 
-function describe(
-  operation: ExplainedOperation,
-  landed: boolean | null,
-  sourceAt: (location: string) => string | null,
-): string {
-  const { location, workload, outcome, reason, configuration, speedup } = operation;
+function describe(operation: ExplainedOperation, sourceAt: (location: string) => string | null): string {
+  const { location, workload, outcome, reason, configuration, speedup, landed } = operation;
   const source = sourceAt(location);
   const gain =
     speedup === null || speedup.ratio === 1

@@ -57,6 +57,10 @@ export interface ExplainedOperation {
   readonly reason: string;
   readonly configuration: Configuration | null;
   readonly speedup: Speedup | null;
+  /** Whether its configuration was seen in the executables; null where nothing is injected, or nobody looked. */
+  readonly landed: boolean | null;
+  /** The executables that it was looked for in, as far as they are known. */
+  readonly executables: readonly string[];
 }
 
 /** Why a compile is the user's own; null where something is injected, or the program is compiled in other forms. */
@@ -70,7 +74,7 @@ function placeOf({ operation, location }: Place, input: Uint8Array, inputName: s
   return `${inputName}:${line}:${column}`;
 }
 
-/** One entry per operation. `landed` runs along `decisions`; false says that a configuration did not take effect. */
+/** One entry per operation. `landed` runs along `decisions`. */
 export function explainOperations(
   input: Uint8Array,
   inputName: string,
@@ -82,11 +86,18 @@ export function explainOperations(
     operation: place.name,
     workload: tunable?.key ?? null,
     outcome,
-    reason: landed?.[i] === false ? `${reason}; not applied: the compiler dropped the configuration` : reason,
+    reason: landed?.[i] === false ? `${reason}; ${notApplied(tunable?.executables ?? [])}` : reason,
     configuration,
     speedup: speedupOf(evidence ?? speedup ?? null),
+    landed: landed?.[i] ?? null,
+    executables: tunable?.executables ?? [],
   }));
 }
+
+const notApplied = (executables: readonly string[]): string =>
+  executables.length === 0
+    ? 'not applied: no executable has the configuration'
+    : `not applied: ${executables.join(', ')} lacks the configuration`;
 
 const speedupOf = (known: Speedup | null): Speedup | null =>
   known && { ratio: known.ratio, low: known.low, high: known.high };

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { Decision } from '../../src/decision/decision.ts';
+import { explainOperations } from '../../src/report/explain.ts';
+
+const decision = (executables: readonly string[]): Decision =>
+  ({
+    place: { operation: null, location: 'in.mlir:3:5', name: 'linalg.matmul' },
+    outcome: 'hit',
+    reason: '2.00x faster than the default',
+    configuration: { kind: 'tile', version: 1 },
+    evidence: null,
+    tunable: { key: 'contraction m=4', executables },
+  }) as unknown as Decision;
+
+test('each operation says whether its configuration landed, and where that was looked for', () => {
+  const decisions = [decision(['main_dispatch_0']), decision(['main_dispatch_1']), decision([])];
+  const operations = explainOperations(new Uint8Array(), 'in.mlir', decisions, [true, false, false]);
+  expect(operations.map(({ landed, executables, reason }) => ({ landed, executables, reason }))).toEqual([
+    { landed: true, executables: ['main_dispatch_0'], reason: '2.00x faster than the default' },
+    {
+      landed: false,
+      executables: ['main_dispatch_1'],
+      reason: '2.00x faster than the default; not applied: main_dispatch_1 lacks the configuration',
+    },
+    {
+      landed: false,
+      executables: [],
+      reason: '2.00x faster than the default; not applied: no executable has the configuration',
+    },
+  ]);
+  expect(explainOperations(new Uint8Array(), 'in.mlir', [decision([])], null)).toMatchObject([
+    { landed: null },
+  ]);
+});
