@@ -178,7 +178,7 @@ function whyNoDevice(asked: string, device: Device, key: string, store: Store): 
 
 function checkCache({ cacheDirectory }: Surroundings): Finding {
   try {
-    makeFolder(cacheDirectory);
+    makeFolder(cacheDirectory, 0o700);
     accessSync(cacheDirectory, constants.W_OK);
   } catch (error) {
     return bad('cache', messageOf(error), 'set IREE_TUNED_CACHE to a folder that can be written');

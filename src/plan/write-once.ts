@@ -10,7 +10,7 @@ import { isFresh } from '../system/tidy.ts';
 export function writeOnce(path: string, text: Uint8Array): string {
   const there = statSync(path, { throwIfNoEntry: false });
   if (there?.size === text.length && isFresh(there.mtimeMs)) return path;
-  makeFolder(dirname(path));
+  makeFolder(dirname(path), 0o700);
   const temporary = temporaryName(path);
   try {
     writeSlices(temporary, [text]);

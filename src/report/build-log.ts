@@ -26,7 +26,7 @@ export function logBuild(cacheDirectory: string, input: string, again: boolean, 
   try {
     const path = pathIn(cacheDirectory, BUILDS);
     const build: LoggedBuild = { at: new Date().toISOString(), folder: process.cwd(), input, again, counts };
-    makeFolder(cacheDirectory);
+    makeFolder(cacheDirectory, 0o700);
     // One write: lines of builds at the same time do not mix.
     appendFileSync(path, `${JSON.stringify(build)}\n`);
     if (statSync(path).size > LARGEST_BYTES) renameSync(path, pathIn(cacheDirectory, OLDER_BUILDS));

@@ -84,7 +84,7 @@ function openToAppend(path: string): number {
   try {
     return openSync(path, 'a');
   } catch {
-    makeFolder(dirname(path));
+    makeFolder(dirname(path), 0o700);
     return openSync(path, 'a');
   }
 }

@@ -99,7 +99,7 @@ export function storyOf(cacheDirectory: string | null): Story {
 /** Whether nobody was told before, with this cache folder; from now on somebody was. */
 function isFirst(cacheDirectory: string): boolean {
   try {
-    makeFolder(cacheDirectory);
+    makeFolder(cacheDirectory, 0o700);
     writeFileSync(pathIn(cacheDirectory, INTRODUCED), '', { flag: 'wx' });
     return true;
   } catch {

@@ -42,7 +42,10 @@ export function readLayers({ files, parse, home, realPath }: FileSources): FileL
     folder: dirname(file.path),
     ...(file.text === null ? { entries: [], problem: null } : parse(file.text)),
   }));
-  for (const { file, problem } of contents) if (problem !== null) problems.push(`${file.path}:${problem}`);
+  for (const { file, problem } of contents) {
+    if (problem !== null) problems.push(`${file.path}:${problem}`);
+    if (file.problem !== null) refused.push(`${file.path} is ignored: ${file.problem}`);
+  }
   const trusted = contents.flatMap(({ file, folder, entries }) =>
     file.layer === 'project' ? [] : trustedBy(entries).map((path) => realPath(placeOf(path, folder, home))),
   );

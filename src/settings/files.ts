@@ -1,6 +1,7 @@
 // Settings files: where they are looked for, and what stands in them.
-import { lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isOwn } from '../system/trust.ts';
 import { SYSTEM_SETTINGS_PATH, userSettingsPath } from './locations.ts';
 
 export type FileLayer = 'project' | 'user' | 'system';
@@ -14,7 +15,7 @@ export interface SettingsFile {
   readonly problem: string | null;
 }
 
-/** The name of a project's file; it holds for the folder that it lies in and all below. */
+/** The name of a project's file; it holds for the folder that it lies in and for all folders below. */
 export const PROJECT_FILE = '.iree-tuned.json';
 
 /** The name of a lock file; it is looked for like a project's file, and not above that. */
@@ -27,19 +28,45 @@ export function readSettingsFiles(
   home: string,
 ): SettingsFile[] {
   return [
-    readProjectFile(),
+    readProjectFile(home),
     readFile('user', userSettingsPath(env, platform, home)),
     readFile('system', SYSTEM_SETTINGS_PATH),
   ];
 }
 
 /** The nearest one, from the working directory upwards. */
-function readProjectFile(): SettingsFile {
-  const start = workingDirectory();
-  for (let folder = start; ; folder = dirname(folder)) {
+function readProjectFile(home: string): SettingsFile {
+  const folders = searchedFolders(home);
+  for (const folder of folders) {
     const file = readFile('project', join(folder, PROJECT_FILE));
     if (file.text !== null || file.problem !== null) return file;
-    if (folder === dirname(folder)) return { ...file, path: join(start, PROJECT_FILE) };
+  }
+  return { layer: 'project', path: join(folders[0]!, PROJECT_FILE), text: null, problem: null };
+}
+
+/**
+ * The working directory, and the folders above it as far as they can be one project: up to the home folder, on one file system, and
+ * not into a folder of another user.
+ */
+function searchedFolders(home: string): string[] {
+  const start = workingDirectory();
+  const folders = [start];
+  const { dev } = statOr(start) ?? {};
+  for (let folder = start; folder !== home && folder !== dirname(folder);) {
+    folder = dirname(folder);
+    const status = statOr(folder);
+    if (status === null || status.dev !== dev || !isOwn(status)) break;
+    folders.push(folder);
+  }
+  return folders;
+}
+
+function statOr(path: string): Stats | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    // A folder that may not be looked into.
+    return null;
   }
 }
 
@@ -50,25 +77,25 @@ export const projectFolder = (files: readonly SettingsFile[]): string | null => 
 };
 
 /**
- * The nearest lock file, from the working directory upwards, whatever it is; null where there is none.
- * @param project the folder above which it belongs to somebody else; null for none
+ * The nearest lock file, from the working directory upwards, whatever it is; null where there is none, or where it belongs to another
+ * user, which the problem says.
+ * @param project the folder above which it belongs to another project; null for none
  */
-export function findLockFile(project: string | null): string | null {
-  for (let folder = workingDirectory(); ; folder = dirname(folder)) {
+export function findLockFile(
+  project: string | null,
+  home: string,
+): { readonly path: string | null; readonly problem: string | null } {
+  for (const folder of searchedFolders(home)) {
     const path = join(folder, LOCK_FILE);
-    if (isThere(path)) return path;
-    if (folder === project || folder === dirname(folder)) return null;
+    const status = statOr(path);
+    if (status !== null && !isOwn(status)) return { path: null, problem: `${path} is ignored: ${FOREIGN}` };
+    if (status !== null) return { path, problem: null };
+    if (folder === project) break;
   }
+  return { path: null, problem: null };
 }
 
-function isThere(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    // A folder that may not be looked into.
-    return false;
-  }
-}
+const FOREIGN = 'it belongs to another user';
 
 function workingDirectory(): string {
   try {
@@ -85,6 +112,7 @@ function readFile(layer: FileLayer, path: string): SettingsFile {
     if (status === undefined) return { layer, path, text: null, problem: null };
     // Reading a pipe would wait for ever.
     if (!status.isFile()) return { layer, path, text: null, problem: 'it is not a file' };
+    if (!isOwn(status)) return { layer, path, text: null, problem: FOREIGN };
     return { layer, path, text: readFileSync(path, 'utf8'), problem: null };
   } catch (error) {
     return { layer, path, text: null, problem: (error as NodeJS.ErrnoException).code ?? String(error) };

@@ -1,6 +1,7 @@
 // The settings of one run: flag before environment variable before the files of project, user and system.
 import { createRequire } from 'node:module';
 import type * as ConfigText from './config-text.ts';
+import { whyDistrusted } from '../system/trust.ts';
 import { findLockFile, projectFolder, readSettingsFiles, realPath, type SettingsFile } from './files.ts';
 import { defaultCacheDirectory, defaultDatabasePath, homeDirectory } from './locations.ts';
 import { resolveSettings, type Resolution } from './resolve.ts';
@@ -20,13 +21,26 @@ export function readSettings(
   const { platform } = process;
   const home = homeDirectory(env);
   const files = readSettingsFiles(env, platform, home);
+  const lock = findLockFile(projectFolder(files), home);
   const defaults = {
     database: defaultDatabasePath(env, platform, home),
     cache: defaultCacheDirectory(env, platform, home),
-    lock: findLockFile(projectFolder(files)) ?? undefined,
+    lock: lock.path ?? undefined,
   };
-  return { ...resolveSettings({ env, flags, flagPrefix, files, parse, home, defaults, realPath }), files };
+  const sources = { env, flags, flagPrefix, files, parse, home, defaults, realPath };
+  const resolution = resolveSettings(sources);
+  const refused = [...resolution.refused, ...(lock.problem === null ? [] : [lock.problem])];
+  const { cache } = resolution.settings;
+  const distrusted = whyDistrusted(cache);
+  if (distrusted === null) return { ...resolution, refused, files };
+  // Builds run commands that the cache names.
+  const problem = `cache=${cache}: ${distrusted}`;
+  const settings = { ...resolution.settings, cache: NOWHERE };
+  return { ...resolution, settings, refused, problems: [...resolution.problems, problem], files };
 }
+
+/** A folder that cannot be made. */
+const NOWHERE = '/dev/null/iree-tuned';
 
 /** Most builds have no settings file, and do not wait for what reads one. */
 function parse(text: string): ConfigText.ConfigText {

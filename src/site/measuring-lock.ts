@@ -28,7 +28,7 @@ export async function acquireMeasuringLock(
   timeoutSeconds: number,
   signal?: AbortSignal,
 ): Promise<Lock | null> {
-  makeFolder(cacheDirectory);
+  makeFolder(cacheDirectory, 0o700);
   const end = performance.now() + timeoutSeconds * 1000;
   const isShared = networkOf(cacheDirectory) !== null;
   const cache = isShared

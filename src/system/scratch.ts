@@ -23,7 +23,7 @@ const folders = new Set<string>();
 export function makeScratchFolder(cacheDirectory: string, prefix: string): string | null {
   try {
     const path = pathIn(cacheDirectory, SCRATCH, `${prefix}-${owner()}-`);
-    makeFolder(dirname(path));
+    makeFolder(dirname(path), 0o700);
     removeAbandoned(cacheDirectory);
     const folder = mkdtempSync(path);
     folders.add(folder);

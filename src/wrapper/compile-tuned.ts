@@ -101,9 +101,9 @@ async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<
   tell(`${flag} is no setting${didYouMean(flag, flags)}`, log);
 }
 
-/** Settings that are not understood: nobody knows what the user wants, except to compile. */
+/** Settings that are not understood or not safe: nobody knows what the user wants, except to compile. */
 function passUntouched(problems: readonly string[], settings: Settings): PassThrough {
-  const pass = `a setting is not understood: ${problems.join('; ')}`;
+  const pass = `a setting cannot be used: ${problems.join('; ')}`;
   tell(`${pass}; this build goes on without tuning`, settings.log);
   return unread(pass);
 }

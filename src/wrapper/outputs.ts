@@ -83,7 +83,7 @@ export function keepOutput(cacheDirectory: string, identity: string, file: strin
     const bytes = readBytes(file);
     if (bytes.length > OUTPUTS_LIMIT) return false;
     const path = fileOf(cacheDirectory, identity);
-    makeFolder(dirname(path));
+    makeFolder(dirname(path), 0o700);
     move(file, path);
     const checksum = checksumOf(bytes);
     notes.remember(cacheDirectory, { identity, bytes: bytes.length, checksum, settled: null });

@@ -47,7 +47,7 @@ test('stats tell what became of every compile and operation, and why', async () 
       '--compile-to': 1,
       'nothing to tune in the input': 2,
       'no operation has a configuration better than the default': 1,
-      'a setting is not understood': 1,
+      'a setting cannot be used': 1,
     },
     fallback: { 'the tuned compile failed': 1 },
     default: { 'no record, and the tuning budget is 0': 1 },

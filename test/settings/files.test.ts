@@ -90,13 +90,13 @@ describe('a real path', () => {
 describe('a lock file', () => {
   it('is the nearest one above the working directory, whatever it is, but none above the project', () => {
     const folder = project();
-    expect(findLockFile(null)).toBeNull();
+    expect(findLockFile(null, '/').path).toBeNull();
     writeFileSync(join(folder, LOCK_FILE), 'far');
-    expect(findLockFile(null)).toBe(join(folder, LOCK_FILE));
-    expect(findLockFile(folder)).toBe(join(folder, LOCK_FILE));
-    expect(findLockFile(join(folder, 'a'))).toBeNull();
+    expect(findLockFile(null, '/').path).toBe(join(folder, LOCK_FILE));
+    expect(findLockFile(folder, '/').path).toBe(join(folder, LOCK_FILE));
+    expect(findLockFile(join(folder, 'a'), '/').path).toBeNull();
     mkdirSync(join(folder, 'a', LOCK_FILE));
-    expect(findLockFile(null)).toBe(join(folder, 'a', LOCK_FILE));
+    expect(findLockFile(null, '/').path).toBe(join(folder, 'a', LOCK_FILE));
   });
 
   it('is looked for up to the folder of the settings file that counts', () => {
@@ -109,6 +109,6 @@ describe('a lock file', () => {
   it('is not looked for where the working directory was removed', () => {
     const folder = project();
     rmSync(join(folder, 'a'), { recursive: true });
-    expect(findLockFile(null)).toBeNull();
+    expect(findLockFile(null, '/').path).toBeNull();
   });
 });
