@@ -1,6 +1,6 @@
 // The cache folder: what lies in it, and for how long. All of it can be made again. Nobody else joins a name onto that
 // folder, so this is the list; beside any of its files lies another one for a moment, before it is renamed to it.
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** One kind of files or folders. */
 export interface Place {
@@ -99,6 +99,18 @@ export const PLACES: readonly Place[] = [
   TIDIED,
   INTRODUCED,
 ];
+
+/** Digests, and the identifier of a start of the machine. */
+const NAME = '(?:[0-9a-f-]{16,64}|any)';
+
+/**
+ * Where files of a place lie, and how their names read. The folder may be one that a user chose for more than this.
+ * @param end of their names, as a regular expression
+ */
+export const filesOf = (cacheDirectory: string, { path }: Place, end = '') => ({
+  folder: join(cacheDirectory, dirname(path)),
+  isOurs: new RegExp(`^${basename(path).replaceAll('.', '\\.').replace('*', NAME)}${end}$`),
+});
 
 /** Path of what is kept at a place, with `name` for its `*`. */
 export const pathIn = (cacheDirectory: string, { path }: Place, name = ''): string =>

@@ -1,15 +1,28 @@
 // Folders and files that are wanted for a moment only. Their names say whose they are, so that what a killed process
 // left behind is known as such and removed by the next one.
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { makeFolder } from './folder.ts';
-import { pathIn, SCRATCH } from './cache.ts';
+import { filesOf, pathIn, PLACES, SCRATCH } from './cache.ts';
 import { shortHash } from './hash.ts';
 import { statFields } from './process-stat.ts';
 
-/** What the names of passing things hold: the machine, and a process by its id and the time of its start. */
-const OWNER = /([0-9a-f]{8})-(\d+)-(\d+)(?:-\w+|\.tmp)$/;
+/** Names of temporary files and folders hold the machine, and a process by its id and the time of its start. */
+const OWNER = '([0-9a-f]{8})-(\\d+)-(\\d+)';
+const OWNED = new RegExp(`${OWNER}(?:-\\w+|\\.tmp)$`);
+
+/** A file in each scratch folder, without which a folder is not ours, whatever its name. */
+const MARKER = '.iree-tuned-scratch';
 
 /** Whatever another machine, or another container, left in a shared cache is nobody's after a day. */
 const FOREIGN_LIFETIME_MS = 24 * 3600 * 1000;
@@ -26,6 +39,7 @@ export function makeScratchFolder(cacheDirectory: string, prefix: string): strin
     makeFolder(dirname(path), 0o700);
     removeAbandoned(cacheDirectory);
     const folder = mkdtempSync(path);
+    writeFileSync(join(folder, MARKER), '');
     folders.add(folder);
     return folder;
   } catch {
@@ -41,15 +55,23 @@ export function removeScratchFolders(): void {
   for (const folder of folders) remove(folder);
 }
 
-/** Removes what dead processes left in the cache directory and the folders in it. Never throws. */
+/** Removes scratch folders and temporary files of dead processes, and nothing else of the folder. Never throws. */
 export function removeAbandoned(cacheDirectory: string): void {
-  for (const folder of [cacheDirectory, ...subfolders(cacheDirectory)])
-    for (const name of entries(folder)) {
-      const [, machine, pid, started] = OWNER.exec(name) ?? [];
-      if (machine === undefined) continue;
-      const path = join(folder, name);
-      if (machine === thisMachine() ? !isRunning(Number(pid), started!) : isOld(path)) remove(path);
-    }
+  const { folder: scratch } = filesOf(cacheDirectory, SCRATCH);
+  const folders = entries(scratch)
+    .map((name) => join(scratch, name))
+    .filter((path) => existsSync(join(path, MARKER)));
+  const files = PLACES.flatMap((place) => {
+    const { folder, isOurs } = filesOf(cacheDirectory, place, `\\.${OWNER}\\.tmp`);
+    return entries(folder)
+      .filter((name) => isOurs.test(name))
+      .map((name) => join(folder, name));
+  });
+  for (const path of [...folders, ...files]) {
+    const [, machine, pid, started] = OWNED.exec(path) ?? [];
+    if (machine === undefined) continue;
+    if (machine === thisMachine() ? !isRunning(Number(pid), started!) : isOld(path)) remove(path);
+  }
 }
 
 const owner = () => `${thisMachine()}-${process.pid}-${startOf(process.pid) ?? 0}`;
@@ -87,16 +109,6 @@ function isRunning(pid: number, started: string): boolean {
 
 /** When a process began, in the system's ticks; null when there is none with this id, or the system does not tell. */
 const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
-
-function subfolders(directory: string): string[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => join(directory, name));
-  } catch {
-    return [];
-  }
-}
 
 function entries(directory: string): string[] {
   try {

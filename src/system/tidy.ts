@@ -1,7 +1,7 @@
 // What nobody will use again leaves the cache folder. Builds that are no hits have the time for it.
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
+import { join } from 'node:path';
+import { filesOf, pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
 import { removeAbandoned } from './scratch.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -23,16 +23,15 @@ export function tidyUp(cacheDirectory: string): void {
   for (const place of PLACES) if (place.days < Infinity) removeUnused(cacheDirectory, place);
 }
 
-function removeUnused(cacheDirectory: string, { path, days }: Place): void {
-  const folder = join(cacheDirectory, dirname(path));
-  const isOurs = new RegExp(`^${basename(path).replaceAll('.', '\\.').replace('*', '[\\w-]+')}$`);
+function removeUnused(cacheDirectory: string, place: Place): void {
+  const { folder, isOurs } = filesOf(cacheDirectory, place);
   try {
     for (const name of readdirSync(folder)) {
       if (!isOurs.test(name)) continue;
       const path = join(folder, name);
       const { atimeMs, mtimeMs } = statSync(path);
       // Where the system does not keep the time of reading, what was written long ago is made again.
-      if (Math.max(atimeMs, mtimeMs) < Date.now() - days * DAY_MS)
+      if (Math.max(atimeMs, mtimeMs) < Date.now() - place.days * DAY_MS)
         rmSync(path, { force: true, recursive: true });
     }
   } catch {

@@ -99,7 +99,7 @@ async function run() {
   const cmd = here(rule)
     .replaceAll(/\$\(location (.*?)\)/g, '$1')
     .replace('$@', 'out.vmfb')
-    .replace('/tmp/iree-tuned', place.path('bazel-cache'));
+    .replace('/home/build/.cache/iree-tuned', place.path('bazel-cache'));
   await you.type(`cd bazel\n${cmd}`, 'BUILD.bazel', { IREE_TUNED_DB: '/nonexistent/tuning.db' });
   expect(place.read('bazel/out.vmfb').equals(stock)).toBe(false);
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
@@ -239,4 +239,20 @@ describe('an input with // iree-tuned: disable', () => {
     const { code, stderr } = await place.tuned(['tune', 'in.mlir']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: `iree-tuned: in.mlir: ${reason}\n` });
   });
+});
+
+test('a cache folder that others can write to is not used, and the build goes on without tuning', async () => {
+  const place = new Project();
+  const cache = place.path('shared');
+  mkdirSync(cache);
+  chmodSync(cache, 0o777);
+  const env = { IREE_TUNED_CACHE: cache, IREE_TUNED_LOG: 'log' };
+  const told = `cache=${cache}: others can write to it (mode 777): chmod go-w ${cache}`;
+  expect(await place.reason([], { env })).toBe(`a setting cannot be used: ${told}`);
+  await place.expectStock();
+  expect(place.read('log').toString()).toContain(told);
+  expect(readdirSync(cache)).toEqual([]);
+  const doctor = await place.tuned(['doctor'], { env });
+  expect(doctor.code).toBe(2);
+  expect(doctor.stderr).toContain(told);
 });

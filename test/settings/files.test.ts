@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -56,6 +56,39 @@ describe("the project's file", () => {
     const folder = project();
     rmSync(join(folder, 'a'), { recursive: true });
     expect(read()[0]).toMatchObject({ layer: 'project', text: null });
+  });
+});
+
+describe('what belongs to another user', () => {
+  const isRoot = process.getuid?.() === 0;
+
+  it.skipIf(!isRoot)('is ignored, and the reason is told', () => {
+    const folder = project();
+    for (const name of [PROJECT_FILE, LOCK_FILE]) {
+      writeFileSync(join(folder, name), '{}');
+      chownSync(join(folder, name), 12345, 12345);
+    }
+    const problem = 'it belongs to another user';
+    expect(read()[0]).toMatchObject({ path: join(folder, PROJECT_FILE), text: null, problem });
+    expect(findLockFile(null, '/')).toEqual({
+      path: null,
+      problem: `${join(folder, LOCK_FILE)} is ignored: ${problem}`,
+    });
+  });
+
+  it.skipIf(!isRoot)('ends the search, if it is a folder above', () => {
+    const folder = project();
+    writeFileSync(join(folder, PROJECT_FILE), '{}');
+    expect(read()[0]!.text).toBe('{}');
+    chownSync(folder, 12345, 12345);
+    expect(read()[0]).toMatchObject({ text: null, problem: null });
+  });
+
+  it('is what lies above the home folder', () => {
+    const folder = project();
+    writeFileSync(join(folder, PROJECT_FILE), '{}');
+    expect(read(join(folder, 'a'))[0]).toMatchObject({ text: null, problem: null });
+    expect(read(folder)[0]).toMatchObject({ text: '{}' });
   });
 });
 

@@ -11,7 +11,7 @@ const script = join(import.meta.dirname, '..', '..', 'src', 'system', 'scratch.t
 function namesOfTheDead(cache: string): { folder: string; file: string } {
   const code = `const { makeScratchFolder, temporaryName } = await import(${JSON.stringify(script)});
     const folder = makeScratchFolder(${JSON.stringify(cache)}, 'tuning');
-    process.stdout.write(JSON.stringify({ folder, file: temporaryName(${JSON.stringify(join(cache, 'plans', 'plan.json'))}) }));`;
+    process.stdout.write(JSON.stringify({ folder, file: temporaryName(${JSON.stringify(join(cache, 'plans', 'plan-0123456789abcdef.json'))}) }));`;
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
   return JSON.parse(stdout) as { folder: string; file: string };
 }
@@ -40,6 +40,7 @@ test('a process id that was given to another process does not protect the leftov
   const own = makeScratchFolder(cache, 'tuning')!;
   const before = own.replace(new RegExp(`-${process.pid}-(\\d+)-`), `-${process.pid}-1-`);
   mkdirSync(before);
+  writeFileSync(join(before, '.iree-tuned-scratch'), '');
   makeScratchFolder(cache, 'tuning');
   // Only Linux tells when a process began.
   expect(existsSync(before)).toBe(process.platform !== 'linux');
@@ -50,6 +51,7 @@ test('in a shared cache, what another machine uses is left alone until it is old
   const own = makeScratchFolder(cache, 'tuning')!;
   const theirs = own.replace(/tuning-[0-9a-f]{8}/, 'tuning-00000000');
   mkdirSync(theirs);
+  writeFileSync(join(theirs, '.iree-tuned-scratch'), '');
   makeScratchFolder(cache, 'tuning');
   expect(existsSync(theirs)).toBe(true);
   const long = Date.now() / 1000 - 48 * 3600;
@@ -64,4 +66,23 @@ test('there is none where nothing can be written', () => {
   expect(makeScratchFolder(join(cache, 'file'), 'tuning')).toBeNull();
   rmSync(join(cache, 'file'));
   expect(readdirSync(cache)).toEqual([]);
+});
+
+test('what only looks like ours stays, in a folder that somebody uses for more than this', () => {
+  const cache = temporaryDirectory();
+  const { folder } = namesOfTheDead(cache);
+  const [, owner] = /([0-9a-f]{8}-\d+-\d+)/.exec(folder)!;
+  const theirs = [
+    '20240131-12-30-run1',
+    `run-${owner}-abc`,
+    `work/run-${owner}-abc`,
+    `notes-${owner}.tmp`,
+    `specs/notes.${owner}.tmp`,
+    `specs/mine.mlir.${owner}.tmp`,
+  ].map((name) => join(cache, name));
+  mkdirSync(join(cache, 'specs'));
+  for (const path of theirs) mkdirSync(path);
+  makeScratchFolder(cache, 'tuning');
+  expect(existsSync(folder)).toBe(false);
+  expect(theirs.filter((path) => !existsSync(path))).toEqual([]);
 });
