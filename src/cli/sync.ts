@@ -8,7 +8,7 @@ import { UserError } from '../system/user-error.ts';
 import { pull, push, type PullResult, type PushResult } from '../team/exchange.ts';
 import { teamState } from '../team/state.ts';
 import type { Filter } from '../team/team.ts';
-import { COMMAND_LIMIT_MS, valueOf, withTeam } from './team.ts';
+import { COMMAND_LIMIT_MS, requireOwnDatabase, valueOf, withTeam } from './team.ts';
 import { HOST_DEFAULTS, openDatabase, openWholeDatabase, siteOf, surroundingsOf } from './context.ts';
 import { page } from './output.ts';
 
@@ -24,6 +24,7 @@ export async function sync(
   const { settings, cacheDirectory } = surroundings;
   if (settings.readonly)
     throw new UserError('the database is only read: unset IREE_TUNED_READONLY to sync it');
+  requireOwnDatabase(surroundings);
   await withTeam(surroundings, async (team, url) => {
     // Somebody looks after it now: whatever it was, the next build asks again.
     teamState(cacheDirectory, url).forget();

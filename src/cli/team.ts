@@ -1,6 +1,7 @@
 // `iree-tuned team migrate`, `roles`, `status`, `distrust` and `trust`.
 import type { Command as Program } from 'commander';
 import { table } from '../report/table.ts';
+import { PROJECT_FILE } from '../settings/files.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { readAddress, type Address } from '../team/address.ts';
 import { breakerState } from '../team/breaker.ts';
@@ -18,6 +19,18 @@ import { page, say } from './output.ts';
 
 /** Who runs a command waits longer than a build. */
 export const COMMAND_LIMIT_MS = 30_000;
+
+/**
+ * For commands that push the database to the team.
+ * @throws UserError where a project has chosen it that the user does not trust
+ */
+export function requireOwnDatabase({ settings }: Surroundings): void {
+  if (settings.isForeignDatabase)
+    throw new UserError(
+      `${settings.database} was chosen by the project's ${PROJECT_FILE}, and nothing of it goes to a team: ` +
+        'name a database of your own with --db',
+    );
+}
 
 /** URL of the team's server. Throws UsageError where none is set. */
 export function teamUrl({ settings }: Surroundings): string {

@@ -20,7 +20,7 @@ import {
   UsageError,
   withTarget,
 } from './context.ts';
-import { teamUrl, withTeam } from './team.ts';
+import { requireOwnDatabase, teamUrl, withTeam } from './team.ts';
 
 /** Seconds after which a worker that was told to end hands back what is under way. */
 export const DRAIN_SECONDS = 60;
@@ -43,6 +43,7 @@ export async function work(flags: readonly string[], options: Options, program: 
   const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
   const { env, settings, root, cacheDirectory } = surroundings;
   if (settings.readonly) throw new UsageError('a worker writes what it measures: unset IREE_TUNED_READONLY');
+  requireOwnDatabase(surroundings);
   if (settings.budgetSeconds === 0)
     throw new UsageError('a worker needs time to tune: --budget takes the seconds for each workload');
   const address = readAddress(teamUrl(surroundings));

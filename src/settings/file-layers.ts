@@ -2,7 +2,7 @@
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ConfigEntry, ConfigText, ConfigValue } from './config-text.ts';
 import { isServer } from './address.ts';
-import type { SettingsFile } from './files.ts';
+import type { OutputName, SettingsFile } from './files.ts';
 import { DEFINITIONS, isName, NAMES, shownText, type Name } from './settings.ts';
 
 export interface FileSources {
@@ -13,12 +13,16 @@ export interface FileSources {
   readonly home: string;
   /** Path without links of what is there or would be made; null when that cannot be known. */
   readonly realPath: (path: string) => string | null;
+  /** Whether writing there loses nothing, see `mayOverwrite`. */
+  readonly mayOverwrite: (name: OutputName, path: string) => boolean;
 }
 
 /** A value as text, and where it stands. */
 export interface Placed {
   readonly text: string;
   readonly origin: string;
+  /** Whether it stands in the file of a project that the user does not trust. */
+  readonly isForeign?: boolean;
 }
 
 export type Layer = ReadonlyMap<Name, Placed>;
@@ -34,7 +38,7 @@ export interface FileLayers {
   readonly refused: string[];
 }
 
-export function readLayers({ files, parse, home, realPath }: FileSources): FileLayers {
+export function readLayers({ files, parse, home, realPath, mayOverwrite }: FileSources): FileLayers {
   const problems: string[] = [];
   const refused: string[] = [];
   const contents = files.map((file) => ({
@@ -61,8 +65,8 @@ export function readLayers({ files, parse, home, realPath }: FileSources): FileL
         problems.push(at + problem);
       } else if (isName(key)) {
         const text = textOf(key, String(value), folder, home);
-        const why = isFree ? null : whyRefused(key, text, own, realPath);
-        if (why === null) layer.set(key, { text, origin: file.path });
+        const why = isFree ? null : whyRefused(key, text, own, realPath, mayOverwrite);
+        if (why === null) layer.set(key, { text, origin: file.path, isForeign: !isFree });
         else
           refused.push(
             `${at} is ignored: ${why}; to allow it, add "${folder}" to "${TRUST_KEY}" in ${userPath}`,
@@ -95,12 +99,15 @@ function whyRefused(
   text: string,
   folder: string | null,
   realPath: FileSources['realPath'],
+  mayOverwrite: FileSources['mayOverwrite'],
 ): string | null {
   if (name === 'compiler') return 'a project may not say which compiler is run';
   if (name === 'team') return 'a project may not say which server is asked';
   if (name === 'cache') return 'builds trust what is in it, down to the command that is run';
   if (!DEFINITIONS[name].isPath || isStderr(name, text)) return null;
-  return !isServer(text) && isInside(realPath(text), folder) ? null : 'it lies outside the project';
+  if (isServer(text) || !isInside(realPath(text), folder)) return 'it lies outside the project';
+  const isLost = (name === 'explain' || name === 'log') && !mayOverwrite(name, text);
+  return isLost ? 'this program has not written that file' : null;
 }
 
 const isStderr = (name: Name, text: string) => name === 'explain' && text === '-';

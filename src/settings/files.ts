@@ -1,5 +1,14 @@
 // Settings files: where they are looked for, and what stands in them.
-import { lstatSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isOwn } from '../system/trust.ts';
 import { SYSTEM_SETTINGS_PATH, userSettingsPath } from './locations.ts';
@@ -132,5 +141,35 @@ export function realPath(path: string): string | null {
     }
     const parent = path === dirname(path) ? null : realPath(dirname(path));
     return parent === null ? null : join(parent, basename(path));
+  }
+}
+
+/** Settings that name a file to be written. */
+export type OutputName = 'explain' | 'log';
+
+/** How files of this program begin. */
+const BEGINNINGS: Readonly<Record<OutputName, RegExp>> = {
+  explain: /^\{\n {2}"version": \d+,\n {2}"compiler": /,
+  log: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /,
+};
+
+/** Whether a file may be written without a loss: it is not there, it is empty, or this program has written it before. */
+export function mayOverwrite(name: OutputName, path: string): boolean {
+  const status = statOr(path);
+  if (status === null || (status.isFile() && status.size === 0)) return true;
+  return status.isFile() && BEGINNINGS[name].test(headOf(path));
+}
+
+function headOf(path: string): string {
+  const head = Buffer.alloc(64);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      return head.toString('latin1', 0, readSync(file, head));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
   }
 }

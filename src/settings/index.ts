@@ -2,7 +2,14 @@
 import { createRequire } from 'node:module';
 import type * as ConfigText from './config-text.ts';
 import { whyDistrusted } from '../system/trust.ts';
-import { findLockFile, projectFolder, readSettingsFiles, realPath, type SettingsFile } from './files.ts';
+import {
+  findLockFile,
+  mayOverwrite,
+  projectFolder,
+  readSettingsFiles,
+  realPath,
+  type SettingsFile,
+} from './files.ts';
 import { defaultCacheDirectory, defaultDatabasePath, homeDirectory } from './locations.ts';
 import { resolveSettings, type Resolution } from './resolve.ts';
 import type { Name } from './settings.ts';
@@ -27,7 +34,7 @@ export function readSettings(
     cache: defaultCacheDirectory(env, platform, home),
     lock: lock.path ?? undefined,
   };
-  const sources = { env, flags, flagPrefix, files, parse, home, defaults, realPath };
+  const sources = { env, flags, flagPrefix, files, parse, home, defaults, realPath, mayOverwrite };
   const resolution = resolveSettings(sources);
   const refused = [...resolution.refused, ...(lock.problem === null ? [] : [lock.problem])];
   const { cache } = resolution.settings;

@@ -64,8 +64,10 @@ export function resolveSettings(sources: Sources): Resolution {
     origins.push({ name, value: value ?? fallback, origin: value === undefined ? 'default' : found!.origin });
     return value ?? fallback;
   };
+  const database = layers.map((layer) => layer.get('db')).find((placed) => placed !== undefined);
   const settings: Settings = {
     database: of('db', DEFINITIONS.db, defaults.database),
+    isForeignDatabase: database?.isForeign === true,
     compiler: of('compiler', DEFINITIONS.compiler, undefined),
     onMiss: of('on-miss', DEFINITIONS['on-miss'], 'tune'),
     budgetSeconds: of('budget', DEFINITIONS.budget, 60),

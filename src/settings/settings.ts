@@ -6,6 +6,8 @@ import { isServer, isTeamAddress, withoutPassword } from './address.ts';
 export interface Settings {
   /** SQLite path or `postgres://` address of the tuning database. */
   readonly database: string;
+  /** Whether a project that the user does not trust has chosen the database: its content is pushed to no team. */
+  readonly isForeignDatabase: boolean;
   /** The real iree-compile; undefined means that it is searched for. */
   readonly compiler: string | undefined;
   readonly onMiss: OnMiss;

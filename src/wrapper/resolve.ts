@@ -140,7 +140,7 @@ export async function resolve(
   const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
-  if (settings.team !== undefined && results.size > 0) {
+  if (settings.team !== undefined && !settings.isForeignDatabase && results.size > 0) {
     const { tellTeam } = await import('./ask-team.ts');
     await tellTeam({ url: settings.team, surroundings });
   }

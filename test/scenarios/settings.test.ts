@@ -251,8 +251,20 @@ test('a cache folder that others can write to is not used, and the build goes on
   expect(await place.reason([], { env })).toBe(`a setting cannot be used: ${told}`);
   await place.expectStock();
   expect(place.read('log').toString()).toContain(told);
-  expect(readdirSync(cache)).toEqual([]);
+  // The launcher notes there which Node has started, which is all that anybody reads of it.
+  expect(readdirSync(cache)).toEqual(['nodes']);
   const doctor = await place.tuned(['doctor'], { env });
   expect(doctor.code).toBe(2);
   expect(doctor.stderr).toContain(told);
+});
+
+test('nothing of a database that a project has chosen goes to a team', async () => {
+  const place = new Project();
+  place.project('{"db": "their.db"}');
+  const env = { ...BARE, IREE_TUNED_TEAM: 'postgres://127.0.0.1:1/nobody' };
+  for (const command of [['sync'], ['worker', '--', ...HOST]]) {
+    const { code, stderr } = await place.tuned(command, { env });
+    expect(code).toBe(1);
+    expect(stderr).toContain('nothing of it goes to a team: name a database of your own with --db');
+  }
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   findLockFile,
+  mayOverwrite,
   LOCK_FILE,
   PROJECT_FILE,
   projectFolder,
@@ -117,6 +118,25 @@ describe('a real path', () => {
     expect(realPath(join(folder, 'link/new/file'))).toBe(join(folder, 'real/new/file'));
     expect(realPath(join(folder, 'dangling'))).toBeNull();
     expect(realPath(join(folder, 'dangling/file'))).toBeNull();
+  });
+});
+
+describe('a file that a project names for us to write', () => {
+  it.each([
+    ['explain', '{\n  "version": 1,\n  "compiler": {}', true],
+    ['explain', '{\n  "version": 1,\n  "name": "x"', false],
+    ['log', '2026-11-26T04:00:00.000Z tuned', true],
+    ['log', 'all:\n\tcc main.c', false],
+    ['log', '', true],
+  ] as const)('%s: %j', (name, text, expected) => {
+    const path = join(temporaryDirectory(), 'file');
+    expect(mayOverwrite(name, path)).toBe(true);
+    writeFileSync(path, text);
+    expect(mayOverwrite(name, path)).toBe(expected);
+  });
+
+  it('is no folder', () => {
+    expect(mayOverwrite('log', temporaryDirectory())).toBe(false);
   });
 });
 

@@ -35,6 +35,7 @@ function resolve(given: Given) {
     home: '/home/ada',
     defaults: { database: '/default.db', cache: '/default-cache', lock: undefined },
     realPath: (path) => (path in (given.links ?? {}) ? given.links![path]! : path),
+    mayOverwrite: (_, path) => !path.endsWith('.c'),
   });
 }
 
@@ -65,6 +66,7 @@ describe('settings', () => {
       frozen: false,
       team: undefined,
       teamTimeoutMs: 300,
+      isForeignDatabase: false,
     });
     expect(new Set(origins.map(({ origin }) => origin))).toEqual(new Set(['default']));
     expect([...problems, ...refused]).toEqual([]);
@@ -206,6 +208,20 @@ describe("a project's file", () => {
   const outside = (column: number, key: string) =>
     `${PATHS.project}:1:${column}: "${key}" is ignored: it lies outside the project; ` +
     `to allow it, add "/projects/app" to "trusted-projects" in ${PATHS.user}`;
+
+  it('that names a database makes it one of the project, unless the user trusts that or names another one', () => {
+    const project = '{"db": "tuning.db"}';
+    const isForeign = (given: Given) => resolve({ project, ...given }).settings.isForeignDatabase;
+    expect(isForeign({})).toBe(true);
+    expect(isForeign({ user: '{"trusted-projects": ["/projects"]}' })).toBe(false);
+    expect(isForeign({ env: { IREE_TUNED_DB: '/mine.db' } })).toBe(false);
+  });
+
+  it('may not have a file overwritten that this program has not written', () => {
+    const { settings, refused } = resolve({ project: '{"log": "main.c", "explain": "main.json"}' });
+    expect(settings).toMatchObject({ log: undefined, explain: '/projects/app/main.json' });
+    expect(refused).toEqual([expect.stringContaining('this program has not written that file')]);
+  });
 
   test.each([
     ['db', '../app.db'],
