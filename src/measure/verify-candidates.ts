@@ -6,7 +6,7 @@ import { loadedWith } from './common-modules.ts';
 import type { Values } from '../workload/fillers.ts';
 import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
 import type { Toolchain } from './toolchain.ts';
-import { compareOutputs, dispatchAllowance, runFunction, type Comparison } from './verify.ts';
+import { compareOutputs, dispatchAllowance, exactAllowance, runFunction, type Comparison } from './verify.ts';
 
 /** What is known of a candidate's output. */
 export type Verification =
@@ -66,7 +66,7 @@ export async function verifyCandidates(
             ? dispatchAllowance(references[i]!, resultTypeOf(workload))
             : values === 'full'
               ? fullAllowance(forms[i]!, truths !== null)
-              : undefined,
+              : exactAllowance(resultTypeOf(workload)),
         ),
       );
       verified.set(name, verificationOf(comparisons));

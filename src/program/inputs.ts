@@ -157,3 +157,30 @@ function roundedElements(
   const halves = new Uint16Array(buffer).map((half) => (half & 0x7fff && isUp() ? half ^ 1 : half));
   return new Uint8Array(halves.buffer);
 }
+
+/** Bytes of floats with a sign in their highest bit. */
+const SIGNED_BYTES: Readonly<Record<string, number>> = { f64: 8, f32: 4, f16: 2, bf16: 2 };
+
+/**
+ * Writes the sizes of inputs into `folder`: a program may take roots of what it is given.
+ * @param inputs as `writeInputs` gives them
+ * @returns the same of the new files
+ */
+export async function inputsWithoutSigns(inputs: readonly string[], folder: string): Promise<string[]> {
+  const written: string[] = [];
+  for (const input of inputs) {
+    const [, type = '', path = ''] = /^(.*)=@(.*)$/.exec(input) ?? [];
+    const bytes = SIGNED_BYTES[type.split('x').at(-1)!];
+    if (bytes === undefined) {
+      written.push(input);
+      continue;
+    }
+    const elements = new Uint8Array(await readFile(path));
+    // Little-endian: the last byte of an element has its sign.
+    for (let at = bytes - 1; at < elements.length; at += bytes) elements[at]! &= 0x7f;
+    const file = join(folder, `size-${basename(path)}`);
+    await writeFile(file, elements);
+    written.push(`${type}=@${file}`);
+  }
+  return written;
+}

@@ -13,13 +13,14 @@ import {
   type ProcessEffort,
 } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import { decodeElements } from '../measure/elements.ts';
 import { runTool, StoppedError } from '../measure/toolchain.ts';
 import { compareOutputs, programAllowance } from '../measure/verify.ts';
 import { messageOf } from '../system/tell.ts';
 import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import type { ProgramFunction } from '../input/signature.ts';
-import { roundedInputs } from './inputs.ts';
+import { inputsWithoutSigns, roundedInputs } from './inputs.ts';
 
 export interface Contest {
   /** Paths of the two compiled modules. */
@@ -85,13 +86,25 @@ export interface Compared extends Omit<Verdict, 'timing'> {
 export async function compareProgram(contest: Contest, callSeconds: number): Promise<Compared> {
   const folder = await mkdtemp(join(contest.folder, 'results-'));
   try {
-    const stock = await runProgram(contest, contest.stock, join(folder, 'stock'), callSeconds);
+    let run = contest;
+    const runStock = () => runProgram(run, run.stock, join(folder, 'stock'), callSeconds);
+    let stock = await runStock();
+    let noNumber = await whyNoNumber(run, stock);
+    if (noNumber !== null) {
+      // A root of what is negative, say.
+      run = { ...run, inputs: await inputsWithoutSigns(run.inputs, folder) };
+      stock = await runStock();
+      noNumber = await whyNoNumber(run, stock);
+    }
     if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
     // What stock has only just done in the time is no failure of the other one.
     const patience = Math.max(callSeconds, 3 * stock.seconds);
-    const tuned = await runProgram(contest, contest.tuned, join(folder, 'tuned'), patience);
+    const tuned = await runProgram(run, run.tuned, join(folder, 'tuned'), patience);
     if ('failure' in tuned) return notCompared(false, `tuned cannot be run: ${tuned.failure}`);
-    const compared = await compareResults(contest, stock.files, tuned.files);
+    const compared: Omit<Verdict, 'timing'> =
+      noNumber === null
+        ? await compareResults(run, stock.files, tuned.files)
+        : { equal: null, maxError: Infinity, reason: noNumber };
     return { ...compared, hasFailed: false, seconds: Math.max(stock.seconds, tuned.seconds) };
   } catch (error) {
     if (error instanceof StoppedError) throw error;
@@ -169,6 +182,26 @@ async function runProgram(
   if (result.ok) return { files, seconds: (performance.now() - started) / 1000 };
   const [message = ''] = result.stderr.trim().split('\n');
   return { failure: message === '' || result.timedOut ? result.ending : `${result.ending}: ${message}` };
+}
+
+/**
+ * Which result of a program on made-up inputs holds something that is no number, behind which errors hide; null for none, and for inputs
+ * that somebody else has given.
+ */
+async function whyNoNumber(
+  { roundsTo, function: { results } }: Contest,
+  run: Results | { readonly failure: string },
+): Promise<string | null> {
+  if (roundsTo === undefined || 'failure' in run) return null;
+  for (const [i, elementType] of results.entries()) {
+    if (!/^b?f/.test(elementType)) continue;
+    const elements = decodeElements(await readFile(run.files[i]!), elementType) ?? [];
+    let count = 0;
+    for (let at = 0; at < elements.length; at++) if (Number.isNaN(Number(elements[at]))) count++;
+    if (count > 0)
+      return `result ${i} is no number in ${count} of ${elements.length} elements on made-up inputs`;
+  }
+  return null;
 }
 
 /** Two results at a time: together those of a large program need not fit into memory. */

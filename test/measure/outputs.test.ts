@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readTimings } from '../../src/measure/benchmark.ts';
 import { readDispatchTimes } from '../../src/measure/dispatch-times.ts';
 import { decodeElements } from '../../src/measure/elements.ts';
-import { compareOutputs, programAllowance } from '../../src/measure/verify.ts';
+import { compareOutputs, exactAllowance, programAllowance } from '../../src/measure/verify.ts';
 
 const bytes = (values: ArrayBufferView) => new Uint8Array(values.buffer);
 
@@ -114,6 +114,27 @@ describe('comparing outputs with the truth', () => {
     const withoutTruth = compareOutputs(broken, actual, 'bf16');
     expect(withoutTruth.equal).toBe(false);
     expect(compareOutputs(broken, actual, 'bf16', exact)).toEqual(withoutTruth);
+  });
+});
+
+describe('sums of small integers', () => {
+  const bf16 = (...values: number[]) =>
+    bytes(Uint16Array.from(new Uint32Array(new Float32Array(values).buffer), (whole) => whole >>> 16));
+  const exact = (expected: Uint8Array, actual: Uint8Array, truth: Uint8Array) =>
+    compareOutputs(expected, actual, 'bf16', truth, exactAllowance('bf16')).equal;
+
+  test('show a product that was left out, also in bf16', () => {
+    const truth = bytes(new Float32Array([50, -120]));
+    expect(exact(bf16(50, -120), bf16(50, -120), truth)).toBe(true);
+    expect(exact(bf16(50, -120), bf16(49, -120), truth)).toBe(false);
+    // The usual tolerance lets it pass.
+    expect(compareOutputs(bf16(50), bf16(49), 'bf16').equal).toBe(true);
+  });
+
+  test('may round where the default does, and as far', () => {
+    const truth = bytes(new Float32Array([300, 50]));
+    expect(exact(bf16(296, 50), bf16(304, 50), truth)).toBe(true);
+    expect(exact(bf16(296, 50), bf16(310, 50), truth)).toBe(false);
   });
 });
 

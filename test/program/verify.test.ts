@@ -1,8 +1,14 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { writeInputs } from '../../src/program/inputs.ts';
-import { timeProgram, verifyProgram, type Contest, type Verdict } from '../../src/program/verify.ts';
+import {
+  compareProgram,
+  timeProgram,
+  verifyProgram,
+  type Contest,
+  type Verdict,
+} from '../../src/program/verify.ts';
 import { describeDevice } from '../../src/backend/index.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
@@ -164,4 +170,33 @@ test('a tensor that is overwritten in place', async () => {
     return %a : !torch.vtensor<${type}
   } }`;
   expect(await verify(text, text)).toMatchObject({ equal: true, reason: null });
+});
+
+describe('results that are no numbers', () => {
+  /** A product and a function of the first argument. */
+  const withRoot = (root: string) =>
+    program('addf')
+      .replace(
+        `%1 = arith.addf %a, %b : ${matrix}`,
+        `%z = arith.mulf %a, %zeros : ${matrix}\n  %1 = ${root} : ${matrix}`,
+      )
+      .replace('%zero = ', `%zeros = arith.constant dense<0.0> : ${matrix}\n  %zero = `);
+  const roots = withRoot('math.sqrt %a');
+
+  test('are made again of inputs without signs, and then say whether results are equal', async () => {
+    const verdict = await compareProgram(await contestOf(roots, roots, { roundsTo: [] }), 60);
+    expect(verdict).toMatchObject({ equal: true, reason: null });
+    const wrong = withRoot('arith.addf %z, %a');
+    expect(await compareProgram(await contestOf(roots, wrong, { roundsTo: [] }), 60)).toMatchObject({
+      equal: false,
+    });
+  });
+
+  test('say nothing where no inputs have others', async () => {
+    const nothing = withRoot('arith.divf %z, %z');
+    expect(await compareProgram(await contestOf(nothing, nothing, { roundsTo: [] }), 60)).toMatchObject({
+      equal: null,
+      reason: 'result 1 is no number in 4096 of 4096 elements on made-up inputs',
+    });
+  });
 });
