@@ -61,17 +61,6 @@ test('the same dispatch of another program gets them, and one of another shape d
   expect(await levelsOfLast(SOFTMAX.replaceAll('190', '180'))).not.toEqual(wanted);
 });
 
-test('a softmax of what the same dispatch computes is another dispatch', async () => {
-  const { wanted, flags, folder } = await tilesBySpec(SOFTMAX);
-  const fused = SOFTMAX.replace(
-    '  %r = linalg.softmax dimension(2) ins(%x ',
-    '  %n = math.absf %x : tensor<4x100x190xf32>\n  %r = linalg.softmax dimension(2) ins(%n ',
-  );
-  const { text } = await lastConfigured(fused, folder, flags);
-  expect(text).toContain('math.absf');
-  expect(levelsIn(text)).not.toEqual(wanted);
-});
-
 test('values from outside in a region have no rule: no matcher compares them', async () => {
   const { found } = await tilesBySpec(ATTENTION);
   expect(found).toBeNull();

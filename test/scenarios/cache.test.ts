@@ -44,6 +44,7 @@ test('everything that a build leaves there has its place in the list', async () 
       'specs/*.mlir',
       'nodes/*',
       'node',
+      'builds.jsonl',
       'counters.jsonl',
       'measuring.lock',
       'tidied',
