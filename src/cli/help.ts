@@ -95,6 +95,7 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned sync', 'everything that is new, there and here'],
     ['iree-tuned sync -- --iree-llvmcpu-target-cpu=znver4', 'also for a target that is new here'],
   ],
+  restore: [['iree-tuned restore --origin ada@build7', 'its work is read again']],
   revoke: [
     ['iree-tuned revoke --tool 0.1.0 --reason "it timed the wrong thing"', 'all of a version'],
     ['iree-tuned revoke --origin ada@build7 --reason "its fan was broken"', "somebody's work on one machine"],

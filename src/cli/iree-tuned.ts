@@ -21,7 +21,7 @@ import { lift } from './lift.ts';
 import { lockInputs } from './lock.ts';
 import { page, warn } from './output.ts';
 import { writeReport } from './report.ts';
-import { revoke } from './revoke.ts';
+import { restore, revoke } from './revoke.ts';
 import { writeSpec } from './spec.ts';
 import { packageVersion } from '../system/package-root.ts';
 import { showStats } from './stats.ts';
@@ -272,13 +272,21 @@ program
   .action(sync);
 program
   .command('revoke')
-  .description('say that records are not to be read any more, here and in the team; nothing takes that back')
+  .description('say that records are not to be read any more, here and in the team')
   .option('--record <digest>', 'one claim, by its digest')
   .option('--tool <version>', 'all that this version of iree-compile-tuned has written')
   .option('--origin <name>', "all of a user, of a machine, or of one's work on the other: user@machine")
   .requiredOption('--reason <text>', 'why, for those who wonder')
   .option('--json', 'print as JSON')
   .action(revoke);
+program
+  .command('restore')
+  .description('take a revocation back, here and, for an administrator, in the team')
+  .option('--record <digest>', 'of one claim, by its digest')
+  .option('--tool <version>', 'of all that this version of iree-compile-tuned has written')
+  .option('--origin <name>', "of all of a user, of a machine, or of one's work on the other: user@machine")
+  .option('--json', 'print as JSON')
+  .action(restore);
 withFilters(program.command('lift'), ['target', 'compiler', 'device'])
   .description(
     'say that what configurations are marked for is mended, here and in the team: they count again',

@@ -61,7 +61,7 @@ export function valueOf<T>(answer: Answer<T>): T {
 }
 
 /** A connection for what is no function of the server's. */
-async function withConnection<T>(
+export async function withConnection<T>(
   surroundings: Surroundings,
   action: (connection: Connection, address: Address) => Promise<T>,
 ): Promise<T> {
@@ -106,10 +106,18 @@ export async function roles(options: { json?: boolean; apply?: boolean }, progra
   else process.stdout.write(ROLES_SQL);
 }
 
-/** Claims that are gone, and where a login says that it has brought things from, but for what others say, too. */
+interface Revocation {
+  readonly scope: 'record' | 'tool' | 'origin';
+  readonly value: string;
+}
+
 interface Distrusted {
+  /** Claims that are gone. */
   readonly removed: number;
+  /** Origins that only this login has named. */
   readonly origins: readonly string[];
+  /** Revocations that are withdrawn. */
+  readonly revocations: readonly Revocation[];
 }
 
 export async function distrust(login: string, options: { json?: boolean }, program: Program): Promise<void> {
@@ -122,17 +130,21 @@ export async function distrust(login: string, options: { json?: boolean }, progr
          SELECT FROM iree_tuned.origin AS o WHERE o.login <> $1 AND (o.person, o.machine) = (own.person, own.machine))
        ORDER BY origin`,
     );
+    const revocations = await ask<Revocation>(
+      'SELECT scope, value FROM iree_tuned.revocation WHERE login = $1 ORDER BY scope, value',
+    );
     const [row] = await ask<{ removed: string }>('SELECT iree_tuned.distrust($1) AS removed');
     const result: Distrusted = {
       removed: Number(row!.removed),
       origins: origins.map(({ origin }) => origin),
+      revocations,
     };
     if (options.json === true) console.log(JSON.stringify({ server: shown, login, ...result }, null, 2));
     else say(inWords(login, result));
   });
 }
 
-function inWords(login: string, { removed, origins }: Distrusted): string {
+function inWords(login: string, { removed, origins, revocations }: Distrusted): string {
   const lines = [
     `Nothing is taken from ${login} any more, and nothing served that it has brought: ${removed} claims are gone.`,
     'Everybody else tells theirs again by the next sync.',
@@ -141,6 +153,11 @@ function inWords(login: string, { removed, origins }: Distrusted): string {
     lines.push(
       'Who has pulled what it has brought is rid of that by a revocation:',
       ...origins.map((origin) => `  iree-tuned revoke --origin ${quoted(origin)} --reason ...`),
+    );
+  if (revocations.length > 0)
+    lines.push(
+      'Its revocations are withdrawn. A machine that has pulled them takes them back by:',
+      ...revocations.map(({ scope, value }) => `  iree-tuned restore --${scope} ${quoted(value)}`),
     );
   return lines.join('\n');
 }

@@ -19,13 +19,13 @@ import { writeOnce } from './write-once.ts';
 export interface InjectedCommand {
   readonly argv: readonly string[];
   readonly route: Injection['route'];
-  /** What is compiled to look at its executables: from the end of `flow` on where somebody has the program there. */
+  /** The compile whose executables are looked at: from the end of `flow` on, if the program was split there. */
   readonly forExecutables: Compile;
-  /** What was written for it into the cache directory. */
+  /** Files of the injection in the cache folder. */
   readonly files: readonly string[];
   /** The input, when it has to be fed through stdin. */
   readonly stdin: Uint8Array | undefined;
-  /** Says about the user's input what the compiler says about an edited copy; null when it reads the input itself. */
+  /** Maps messages about an edited copy to the user's input; null if the compiler reads the input itself. */
   readonly mapMessages: ((messages: string) => string) | null;
 }
 
@@ -46,9 +46,9 @@ export const resumedCompile = ({ expanded, arguments: { input } }: Command, path
   withTrailingFlags(expanded.with(input!.index, path), ['--compile-from=flow']);
 
 /**
- * Writes what the injection needs into the cache directory, under names made from the content.
- * @param kept has the sources of the executables where the program was split
- * @returns null when executables were to be substituted and none can be
+ * Writes the files of the injection into the cache folder, under names made from the content.
+ * @param kept has the sources of the executables if the program was split
+ * @returns null if executables were to be substituted and none can be
  */
 export async function injectedCommand(
   injection: Injection,
@@ -104,7 +104,7 @@ export async function injectedCommand(
   });
 }
 
-/** What is injected, on a file that holds the program at the end of `flow`. */
+/** The injection, on a file that holds the program at the end of `flow`. */
 export const resumedInjection = (
   { argv }: Pick<InjectedCommand, 'argv'>,
   command: Command,

@@ -1,4 +1,4 @@
-// An input, and what it is compiled for and measured on.
+// An input, its target, and the device that it is measured on.
 import type { Input } from '../input/input.ts';
 import type { Site } from '../site/site.ts';
 

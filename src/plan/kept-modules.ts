@@ -1,5 +1,5 @@
-// Modules of one build that were compiled for ourselves: the program as it is, which is compiled once, and whatever the user's
-// own command comes to in the end, which need not be compiled again.
+// Modules that one build has compiled to measure them: stock, once, and candidates for the user's output, which then need not be compiled
+// again.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Compile } from '../compiler/command.ts';
@@ -10,7 +10,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 
-/** What decides about a program at the end of `flow`, beside the command: equal where that is the same. */
+/** Key of a program at the end of `flow`, beside the command. */
 export const flowOf = ({ rewriting }: Command, injection: Injection | null): string =>
   JSON.stringify([
     rewriting?.path ?? null,
@@ -18,7 +18,7 @@ export const flowOf = ({ rewriting }: Command, injection: Injection | null): str
     ...(injection?.route === 'inline' ? [injection.insertions] : []),
   ]);
 
-/** The program split, or what the compiler said when it does not get that far. */
+/** The split program, or the compiler's messages if it fails before. */
 type Split = Promise<SplitProgram | string>;
 
 export class KeptModules {
@@ -27,7 +27,7 @@ export class KeptModules {
   #stockSeconds = 0;
   /** The program split, see `flowOf`; null while that is under way. */
   readonly #splits = new Map<string, { made: SplitProgram | string | null; readonly end: Split }>();
-  /** By path, what each module is the outcome of. */
+  /** By path, the command that has made each module. */
   readonly #compiles = new Map<string, string>();
 
   /** Folder for modules and inputs of the program; null where there is no place for one. */
@@ -51,24 +51,24 @@ export class KeptModules {
     return this.#stock;
   }
 
-  /** The next program without configurations is another one; what was compiled is still found by its command. */
+  /** The next untuned program is another one. Modules are still found by their command. */
   forgetStock(): void {
     this.#stock = null;
   }
 
-  /** What compiling that has taken; 0 where it was not done. */
+  /** Seconds of compiling stock; 0 if it was not compiled. */
   get stockSeconds(): number {
     return this.#stockSeconds;
   }
 
-  /** The program split there; null where nobody has asked for that, or the compiler does not get that far. */
+  /** The split program; null if it was not split, or the compiler fails before. */
   splitOf(flow: string): SplitProgram | null {
     const split = this.#splits.get(flow)?.made ?? null;
     return typeof split === 'string' ? null : split;
   }
 
   /**
-   * Splits the program, once. What is compiled of it from now on goes on from there.
+   * Splits the program, once. Later compiles go on from there.
    * @param split does it, in a folder
    */
   async split(flow: string, folder: string, split: (folder: string) => Split): Split {
@@ -82,13 +82,13 @@ export class KeptModules {
     return (entry.made = await entry.end);
   }
 
-  /** Notes what a module is the outcome of; null when it is being written, or not all that the compile gave. */
+  /** Notes the command of a module; null while it is written, or if the compile gave messages too. */
   async note(module: string, compile: Compile | null): Promise<void> {
     if (compile === null) this.#compiles.delete(module);
     else this.#compiles.set(module, await identityOf(compile));
   }
 
-  /** Path of what this compile gives; null where it was not done. */
+  /** Path of the module of this compile; null if there is none. */
   async find(compile: Compile): Promise<string | null> {
     if (this.#compiles.size === 0) return null;
     const identity = await identityOf(compile);

@@ -1,5 +1,5 @@
-// The ledger: what this machine knows of plans. A plan that has compiled takes our place the next time, one that has broken a compile is
-// not tried again.
+// The ledger: states of plans on this machine. A plan that has compiled runs in our place the next time; a plan that has broken a compile
+// is not tried again.
 import { commandIdentity } from '../compiler/command-identity.ts';
 import type { Command } from '../compiler/command.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
@@ -21,19 +21,19 @@ export type PlanState = 'compiled' | 'landed' | 'lost' | 'broken';
 export interface LedgerEntry {
   readonly identity: string;
   readonly state: PlanState;
-  /** Null where nobody looked. */
+  /** Null if no build has looked. */
   readonly landed: Landed | null;
-  /** Of a broken plan, what the compiler said. */
+  /** Of a broken plan, the compiler's message. */
   readonly reason: string | null;
 }
 
-/** What a build finds out about a plan. */
+/** Result of one build of a plan. */
 export type Finding =
   | { readonly state: 'compiled' }
   | { readonly state: 'seen'; readonly landed: Landed }
   | { readonly state: 'broken'; readonly reason: string };
 
-/** Which states an entry may go to. Two builds at once may find out the same, and neither takes back what the other one knows. */
+/** Allowed transitions. Two builds at once may find the same, and no build takes back a later state. */
 export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanState[]>> = {
   unknown: ['compiled', 'landed', 'lost', 'broken'],
   compiled: ['landed', 'lost', 'broken'],
@@ -43,8 +43,8 @@ export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanSt
 };
 
 /**
- * What identifies a plan: the compiler, what it is told, the CPU, the input and everything injected. Where the output goes
- * and what the input is called are left out: they do not decide whether a compile succeeds.
+ * Key of a plan: compiler, command line, CPU, input and injection. Paths of input and output are left out: they do not decide whether a
+ * compile succeeds.
  */
 export function planIdentity(
   command: Command,
@@ -72,11 +72,11 @@ const entries = memoryOf(PLANS, isLedgerEntry);
 export const ledgerPath = (cacheDirectory: string, identity: string): string =>
   entries.pathOf(cacheDirectory, identity);
 
-/** Null for a plan that nobody has run. */
+/** Null for a plan that never ran. */
 export const recallPlan = (cacheDirectory: string, identity: string): LedgerEntry | null =>
   entries.recall(cacheDirectory, identity);
 
-/** Writes down what was found out, unless more is known by now. */
+/** Writes a finding down, unless the entry has a later state by now. */
 export function notePlan(cacheDirectory: string, identity: string, finding: Finding): void {
   const entry = entryOf(identity, finding);
   const before = recallPlan(cacheDirectory, identity)?.state ?? 'unknown';

@@ -10,9 +10,8 @@ import type { Command } from '../compiler/command.ts';
 import { planIdentity, recallPlan } from './ledger.ts';
 
 /**
- * Plans the injection. Where not everything landed by a route before, the next one is tried, and the first again when
- * all of them were.
- * @param found what has landed of this plan by now, by route
+ * Plans the injection. If a route lost a configuration before, the next route is tried; after the last one, the first again.
+ * @param found what landed in this build already, by route
  */
 export function planCompile(
   decisions: readonly Decision[],
@@ -40,7 +39,7 @@ export function planCompile(
   return first;
 }
 
-/** What decides about the route, as far as the command does. */
+/** The command's part in choosing a route. */
 export const injectionOptions = (
   { reading: { dataTiling, ownPreprocessing, ownPipeline } }: Pick<Input, 'reading'>,
   { compiler: { release } }: Pick<Site, 'compiler'>,

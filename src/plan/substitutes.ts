@@ -20,7 +20,7 @@ export interface Substitution {
   readonly route: Injection['route'];
   readonly entries: readonly GeneratedEntry[];
   readonly dispatches: readonly DispatchEntry[];
-  /** Texts of the executables with everything else that is injected, where somebody has them. */
+  /** Texts of the executables with everything else that is injected; null if they are not known. */
   readonly texts: ExecutableTexts | null;
 }
 
@@ -38,7 +38,7 @@ export async function substituteFiles(
 ): Promise<readonly SubstituteFile[] | null> {
   const { compiler, arguments: args } = command;
   const { input } = args;
-  // The sources name the input, and so does what is made from them.
+  // The sources name the input, and so do the substitutes.
   const name = input?.kind === 'file' ? input.path : null;
   const identity = JSON.stringify([planIdentity(command, digest, decisions, route), name]);
   const known = substituteMemory.recall(cacheDirectory, identity);

@@ -1,4 +1,4 @@
-// What may ship of a program that nobody has seen to be right and no slower.
+// The decisions that may ship without a verdict on the program.
 import { needsOf } from '../backend/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { isOperationWork, type OperationWork } from '../workload/workload.ts';
@@ -7,8 +7,8 @@ import type { ProgramVerdict } from '../program/verdict.ts';
 
 /**
  * The decisions that may ship, with the verdict on them.
- * @param open why nobody knows whether the program is right and no slower with them; null where that is sure
- * @param verdict what runs of the program said; null where nothing is to be told
+ * @param open why there is no verdict; null if the program is right and no slower for certain
+ * @param verdict result of the runs; null for none
  */
 export function shippable(
   decisions: readonly Decision[],
@@ -22,8 +22,8 @@ export function shippable(
 }
 
 /**
- * Without what changes the program around its operations, where nobody had time to see whether the program is slower with it:
- * that what is faster alone is faster there, too, is sure only of what was measured in its dispatch. A later build tries again.
+ * Leaves out configurations that change the program around their operation, such as data tiling. Only a configuration that was measured
+ * in its dispatch is certainly faster in the program. A later build tries again.
  */
 function withoutUnproven(
   decisions: readonly Decision[],
@@ -52,8 +52,8 @@ const elementsOf = ({ dimensions }: OperationWork, operand: OperationWork['lhs']
 const RISKY = 'the program was not run, and what its operands come from may be slower with';
 
 /**
- * The same for a program that nobody runs, but only for operations that may read what another one computes which gets no such
- * configuration: the compiler then does the packing in that one's dispatch, and has no vectors for both together.
+ * The same for a program that no build runs, but only for operations that may read the result of an operation without such a
+ * configuration: the compiler then packs in the dispatch of the latter, and makes no vectors of both together.
  */
 function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
   const others: number[] = [];
@@ -75,7 +75,7 @@ function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
       risks.set(key, `${RISKY} ${needs}`);
   }
   if (risks.size === 0) return decisions;
-  // What is left out now is one of the others.
+  // An operation that was left out now is one of the others.
   return withoutRisky(
     leaveOut(decisions, (key, own) => (needsOf(own) === null ? null : (risks.get(key) ?? null))),
   );

@@ -1,4 +1,4 @@
-// What of a program can be run by ourselves, and on what.
+// The functions of a program that can be called, and made-up inputs for them.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBytecode } from 'mlir-parser-ts';
@@ -89,7 +89,7 @@ export interface Call {
   readonly flags: readonly string[];
 }
 
-/** Makes up what functions are called with. */
+/** Makes up the inputs of functions. */
 export async function callsOf(
   { called, parameters }: Pick<Callable, 'called' | 'parameters'>,
   folder: string,

@@ -1,4 +1,4 @@
-// What of a program takes its time, as the program says itself: the runtime's statistics of its dispatches.
+// Time of each dispatch of a program, by the runtime's statistics.
 import { timeDispatches } from '../measure/compare-modules.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { runOf } from '../program/verify.ts';
@@ -9,8 +9,8 @@ import { runnable, type MeasuredProgram } from './runnable.ts';
 const LEAST_SECONDS = 0.3;
 
 /**
- * Seconds that each dispatch takes in one run of all functions of a program as it is, by name; empty where nobody can tell.
- * For whoever has the turn to measure.
+ * Seconds of each dispatch, by name, in one run of all functions of an untuned program; empty if they cannot be measured. The caller
+ * holds the measuring lock.
  * @throws StoppedError when the signal fires
  */
 export async function dispatchSeconds(program: MeasuredProgram): Promise<ReadonlyMap<string, number>> {
@@ -25,7 +25,7 @@ export async function dispatchSeconds(program: MeasuredProgram): Promise<Readonl
     }
   } catch (error) {
     if (error instanceof StoppedError) throw error;
-    // What takes how long is guessed then.
+    // The schedule then estimates times.
     tell(`nobody knows what of the program takes its time: ${messageOf(error)}`, surroundings.settings.log);
   }
   return seconds;

@@ -1,4 +1,4 @@
-// What a build does beside compiling, and what a signal or the end of its caller means for it.
+// Measuring within a build, and its reaction to a signal or to the end of its caller.
 import { whenOrphaned } from '../system/parent.ts';
 import { exitLike } from '../system/run.ts';
 

@@ -21,7 +21,7 @@ const LARGEST_INPUTS = 2 ** 30;
 /** Compiles of a rewritten program may take so many budgets: without them it ships as it is written, which loses most. */
 const REWRITTEN_COMPILES = 4;
 
-/** What may be spent on a program beside a budget for tuning, in seconds. */
+/** Limits for a program beside the tuning budget. */
 export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limits => ({
   compileSeconds: (isRewritten ? REWRITTEN_COMPILES : 1) * budgetSeconds,
   runSeconds: SHARE * budgetSeconds,

@@ -40,7 +40,7 @@ export async function completeSplit(
 export interface ProgramBuilds {
   /** Compiles it without configurations into this file; null when that worked. */
   readonly stock: (output: string) => Promise<Uncompiled | null>;
-  /** Compiles it as far as its executables; says what the compiler said when it does not get there. */
+  /** Compiles it as far as its executables; gives the compiler's messages if that fails. */
   readonly split: (folder: string) => Promise<SplitProgram | string>;
   /** With the configurations of these workloads alone. The module is there until another one is asked for. */
   readonly tuned: Ask<TunedProgram | Uncompiled>;
@@ -48,7 +48,7 @@ export interface ProgramBuilds {
 
 /** Where a program is compiled to, and in which time. */
 export interface BuildMeans {
-  /** Notes what modules are the outcome of. */
+  /** Notes which command has made each module. */
   readonly kept: KeptModules;
   /** Where modules are written; the caller removes it. */
   readonly folder: string;
@@ -58,7 +58,7 @@ export interface BuildMeans {
   readonly mostSeconds: number;
 }
 
-/** @param name of the file of tuned modules: what is compiled at the same time has another one */
+/** @param name of the file of tuned modules; builds at the same time have different names */
 export function programBuilds(
   command: Command,
   inspected: Inspected,
@@ -69,7 +69,7 @@ export function programBuilds(
 ): ProgramBuilds {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
-  /** What one compile may take now. */
+  /** Limit of one compile now. */
   const secondsNow = () => Math.min(mostSeconds, purse.left);
 
   const compile = async (
@@ -98,13 +98,13 @@ export function programBuilds(
       { env, stdin, workSeconds },
     );
     if (code === 0) {
-      // What it says belongs to its outcome.
+      // Messages belong to the outcome, and a copy of the module would lose them.
       const isSilent = stdout.length === 0 && shown(stderr.toString()) === '';
       if (isSilent) await kept.note(output, { argv, stdin });
       return null;
     }
     if (cut === 'hung') return tooLong;
-    // Places in our own files say nothing to anybody.
+    // Users do not know our own files.
     const [error] = /^.*\berror: .*$/m.exec(stderr.toString()) ?? [];
     const told = error?.startsWith(cacheDirectory) === true ? error.slice(error.indexOf('error: ')) : error;
     const ending = `the compiler ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;

@@ -1,4 +1,4 @@
-// What was found out about whole programs: configurations that are better alone can be worse among the others.
+// Verdicts on whole programs: a configuration that wins alone can lose among the others.
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
@@ -17,18 +17,18 @@ export interface LeftOut {
 
 export interface ProgramMemory {
   readonly leftOut: readonly LeftOut[];
-  /** What the program was found to be right and no slower with, see `injectedSet`; null when that is not known of any. */
+  /** The set that is verified to be right and no slower, see `injectedSet`; null for none. */
   readonly verified: string | null;
-  /** What was tried on all operations at once; null when nothing was. */
+  /** The configuration that was tried on all operations at once; null for none. */
   readonly programWide: TriedProgramWide | null;
-  /** What could not be found out, and of which set; null when there is no such. */
+  /** A set without a verdict, and why; null for none. */
   readonly open: (Omit<Undecided, 'workload'> & { readonly set: string }) | null;
 }
 
 export interface TriedProgramWide {
   /** Of each, the workload and the configuration: see `offersOf`. */
   readonly offers: readonly string[];
-  /** What of it is better than what was found for each. */
+  /** Workloads for which it beats their own configuration. */
   readonly chosen: readonly { readonly workload: string; readonly configuration: OwnConfiguration }[];
   /** Why it is. */
   readonly reason: string;
@@ -38,7 +38,7 @@ export interface TriedProgramWide {
 
 export const programMemory = programNotes('program', isProgramMemory);
 
-/** What is injected into a program and how, in whatever order: another set is another program. */
+/** The injected configurations and their route, in no particular order: another set is another program. */
 export function injectedSet(decisions: readonly Decision[], route: string): string {
   const pairs = decisions
     .filter(isInjected)

@@ -1,4 +1,4 @@
-// What all operations of a program are offered at once, as long as nobody has found out what comes of it.
+// A configuration that is offered to all operations of a program at once, until a run has shown its effect.
 import type { Decision } from '../decision/decision.ts';
 import { programWideOf, type ProgramWide } from '../decision/program-wide.ts';
 import type { Settings } from '../settings/index.ts';
@@ -14,13 +14,13 @@ export interface OfferedProgram {
   readonly memory: ProgramMemory | null;
 }
 
-/** What can be tried on all operations of a program at once, and was not. */
+/** The offer that was not tried yet. */
 export function offerTo(
   { inspected, decisions, memory }: OfferedProgram,
   settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
 ): ProgramWide {
   const { input, site } = inspected;
-  // What was left out has had its turn.
+  // A configuration that was left out was tried.
   const known = new Set(
     [...(memory?.programWide?.chosen ?? []), ...(memory?.leftOut ?? [])].map(({ workload }) => workload),
   );
@@ -35,7 +35,7 @@ export function offerTo(
   return isTried ? new Map() : offer;
 }
 
-/** What was tried by now of what is offered to all operations at once; null where nothing was. */
+/** The note about offers that were tried; null for none. */
 export function triedOf(
   offer: ProgramWide,
   { chosen, reason, isOpen }: Verification['programWide'],

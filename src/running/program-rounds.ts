@@ -1,5 +1,5 @@
-// Tuning the workloads of a program together, in the program. What it confirms is written down for each workload, like the outcome of
-// a search of its own.
+// Tuning the workloads of a program together, in the program. Each confirmed configuration becomes a record of its workload, like the
+// result of a search for that workload alone.
 import type { Configuration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
@@ -55,17 +55,17 @@ const LEAST_OFFER_SHARE = 1 / 3;
 /** The name under which trials are kept. */
 const STRATEGY = 'program';
 
-/** What a program was seen to be right and faster with, run with all of it at once. */
+/** Configurations with which a program was right and faster, all at once. */
 export interface Confirmed {
   /** As the database has them, by key. */
   readonly configurations: ReadonlyMap<string, string>;
   readonly verdict: ProgramVerdict;
-  /** What of it all operations were offered at once. */
+  /** The part of them that was offered to all operations at once. */
   readonly programWide: Verification['programWide'];
 }
 
 export interface ProgramTuning {
-  /** What is known by now, by key. */
+  /** Known records, by key. */
   readonly results: ReadonlyMap<string, Known>;
   readonly confirmed: Confirmed | null;
   /** Whether the program can be tuned so, and there was no time for it, or for the program to confirm anything. */
@@ -73,10 +73,10 @@ export interface ProgramTuning {
 }
 
 /**
- * Tunes as many workloads of a program as it can in so many seconds. For whoever has the turn to measure.
+ * Tunes as many workloads of a program as it can in so many seconds. The caller holds the measuring lock.
  * @param works as `contendersOf` gives them
  * @param decisions about its operations as things stand
- * @param offer what all of them may get together; may be empty
+ * @param offer a configuration for all operations at once; may be empty
  * @returns empty where the program cannot be run, and where nothing was found out
  * @throws StoppedError when the signal fires
  */
@@ -159,7 +159,7 @@ export async function tuneInProgram(
     const known = new Map<string, Known>();
     for (const work of run) {
       const families = backend.familiesOf(work.workload, work.options);
-      // What is tuned in its program alone has no other search.
+      // A whole dispatch has no search but this one.
       const complete = result.isComplete && !isOperationWork(work.workload);
       const searched = { trials: result.rounds, tuningSeconds, families, complete };
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
@@ -180,7 +180,7 @@ interface Given extends RunWork {
   readonly configuration: Configuration;
 }
 
-/** What a program gets whatever is found out about other workloads. */
+/** Configurations that the program has already. */
 function givenBy(decisions: readonly Decision[], works: readonly Work[]): readonly Given[] {
   const open = new Set(works.map(({ key }) => key));
   const given = decisions.flatMap((decision): Given[] => {
@@ -197,7 +197,7 @@ const valuesByKey = (known: ProgramTuning['results']) =>
 
 const NOTHING: ProgramTuning = { results: new Map(), confirmed: null, lacksTime: false };
 
-/** What was tried in a program. @param seconds that it takes by default */
+/** One trial in a program. @param seconds by default */
 const trialOf = (configuration: Configuration, ratio: number | null, seconds: number): Trial => ({
   ...{ configuration, strategy: STRATEGY, message: null, ratio },
   ...(ratio === null
@@ -205,7 +205,7 @@ const trialOf = (configuration: Configuration, ratio: number | null, seconds: nu
     : { outcome: 'measured', seconds: seconds / ratio }),
 });
 
-/** What of the offer the program is faster with than as it is. */
+/** The part of the offer with which the program is faster. */
 function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWide): Confirmed['programWide'] {
   const none = { chosen: new Map<string, never>(), reason: '', isOpen };
   if (!isOffered || assessed === null || assessed.judgement.open !== null) return none;
@@ -218,7 +218,7 @@ function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWid
   };
 }
 
-/** Null where the program has kept nothing, or nobody knows. */
+/** Null if the program has kept nothing, or has no verdict. */
 function confirmedBy(
   { assessed, isOffered }: RoundsResult,
   programWide: Confirmed['programWide'],
@@ -238,7 +238,7 @@ function confirmedBy(
   };
 }
 
-/** What was found out about one workload; null where nothing is sure. */
+/** Result for one workload; null if nothing is certain. */
 function resultOf(
   key: string,
   { found, assessed, stock, isComplete }: RoundsResult,
@@ -266,7 +266,7 @@ function resultOf(
   return { configuration, evidence: { ...evidenceOf(compared), maxError: Math.max(...errors), ...searched } };
 }
 
-/** What the program has shown of a configuration that it keeps. */
+/** Evidence from the program for a configuration that it keeps. */
 function evidenceOf({ comparison, calls, processes, stock }: ComparedWorkload) {
   const { ratio, low, high, seconds } = comparison;
   return {

@@ -1,4 +1,4 @@
-// What a program spends its time in, as it was timed last, and how fast the machine reads memory.
+// Time of each dispatch of a program, from its last run, and the machine's memory rate.
 import { NO_TIMES, type ProgramTimes } from '../report/time-shares.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
@@ -17,8 +17,8 @@ const programTimes = programNotes('times', isNotedTimes);
 let measured: Promise<number | null> | undefined;
 
 /**
- * For whoever has the turn to measure.
- * @param dispatchSeconds by name; nothing is noted where nobody knows any
+ * The caller holds the measuring lock.
+ * @param dispatchSeconds by name; if it is empty, nothing is noted
  */
 export async function noteTimes(
   { command, inspected, surroundings }: Pick<MeasuredProgram, 'command' | 'inspected' | 'surroundings'>,
@@ -42,7 +42,7 @@ async function measuredRate(threads: number, log: string | undefined): Promise<n
   }
 }
 
-/** What a database knows of it. */
+/** The times that the database has. */
 export function knownTimes(
   { command, inspected }: Pick<MeasuredProgram, 'command' | 'inspected'>,
   store: Store | null,

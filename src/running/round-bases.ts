@@ -1,4 +1,4 @@
-// The programs that rounds begin from: a program as it is, and with what all of its operations are offered at once.
+// The programs that rounds begin from: untuned, and with the configuration that is offered to all operations at once.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags } from '../compiler/index.ts';

@@ -34,14 +34,14 @@ const LONG_CALL = 0.02;
 /** A process that only tells about how long a call takes measures for so many seconds. */
 const FIRST_SECONDS = 0.1;
 
-/** What confirming takes of them at least: results of both programs, then times in pairs. */
+/** Confirming takes so many processes at least: results of both programs, then times in pairs. */
 const CONFIRMING_PROCESSES = 2 * (1 + LEAST_PAIRS);
 
-/** How many times as long as stock a program may take that nobody has run; and in seconds, what it may take in any case. */
+/** Limits of a program that never ran: a multiple of stock's time, and at least so many seconds. */
 const PATIENCE = 20;
 const LEAST_PATIENCE_SECONDS = 5;
 
-/** A workload, and what it is in a program. */
+/** A workload, and its executables in a program. */
 export type RunWork = Pick<Work, 'key' | 'workload' | 'executables'>;
 
 /** A program that rounds begin from. */
@@ -51,27 +51,27 @@ export interface RoundBase {
   readonly resumed: (path: string) => readonly string[];
   /** Its module without configurations. */
   readonly module: string;
-  /** What is tried in it, or given, with the names of the executables that it has for them. */
+  /** Workloads that are tried in it or given, with the names of their executables. */
   readonly works: readonly RunWork[];
   /** Where files of ours are written. */
   readonly folder: string;
-  /** What compiling the module has taken. */
+  /** Seconds of compiling the module. */
   readonly compileSeconds: number;
 }
 
-/** A bench for the rounds of a program, and what is known of the program without configurations. */
+/** A bench for the rounds of a program, and times of the program without configurations. */
 export interface ReadyRounds {
   readonly bench: RoundBench;
   readonly stock: ProgramSeconds;
-  /** What each dispatch of that takes, by name. */
+  /** Of each dispatch, by name. */
   readonly dispatchSeconds: ReadonlyMap<string, number>;
   /** How many dispatches each workload has, by key. */
   readonly calls: ReadonlyMap<string, number>;
 }
 
 /**
- * Runs a program once as it is, to know what takes its time.
- * @param contests what the program is compared with in the end
+ * Runs an untuned program once, to know the time of each dispatch.
+ * @param contests stock, which the program is compared with in the end
  * @throws StoppedError when the signal fires
  */
 export async function roundBench(
@@ -101,7 +101,7 @@ export async function roundBench(
     return { blamed: keysOf((one) => blamed.has(one)) };
   };
 
-  /** What a call of each function takes as it is. */
+  /** Seconds of a call of each function, untuned. */
   let callSeconds = contests.map(() => NaN);
   const timeOnce = async (module: string, isFirst = false): Promise<readonly ModuleTimes[]> => {
     const times: ModuleTimes[] = [];
@@ -174,7 +174,7 @@ export async function roundBench(
   return { bench, stock: secondsOf(first), dispatchSeconds, calls: new Map(calls) };
 }
 
-/** What nothing has disturbed. */
+/** The fastest run: other processes only add time. */
 function leastOf(times: readonly ProgramSeconds[]): ProgramSeconds {
   const workloads = new Map<string, number>();
   for (const one of times)

@@ -1,4 +1,4 @@
-// A program as it is, compiled, with all that running it takes.
+// An untuned program, compiled, with everything that a run needs.
 import { askCompiler, type Command } from '../compiler/index.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
 import { StoppedError } from '../measure/toolchain.ts';
@@ -23,20 +23,20 @@ export interface Runnable {
   readonly split: SplitProgram | null;
 }
 
-/** A program that is compiled and run by ourselves, and within what limits. */
+/** A program to compile and run, with its limits. */
 export interface MeasuredProgram {
   readonly command: Command;
   readonly inspected: Inspected;
   readonly surroundings: Surroundings;
-  /** What was compiled of it; takes what is. */
+  /** Modules of this build; new ones are added. */
   readonly kept: KeptModules;
   readonly limits: Limits;
-  /** Ends whatever is run. */
+  /** Ends every process. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Compiles what comes of a program, and gives what the compiler said where that fails, else null.
+ * Runs the compiler on a program. Gives its messages if that fails, else null.
  * @throws StoppedError when the signal fires
  */
 export const compiling =
@@ -49,7 +49,7 @@ export const compiling =
   };
 
 /**
- * For whoever has the turn to measure.
+ * The caller holds the measuring lock.
  * @param isSplit whether it is split first
  * @throws NotVerifiedError when it does not compile in the time, nothing of it can be run, or the runtime's tools are missing
  */

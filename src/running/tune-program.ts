@@ -1,4 +1,4 @@
-// Tuning what is open of a program: all at once in the program, as far as that goes, then one workload after the other.
+// Tunes the open workloads of a program: as many as possible at once in the program, then one after the other.
 import { findMeasuringTools, type Command } from '../compiler/index.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { Decision } from '../decision/decision.ts';
@@ -20,7 +20,7 @@ import type { Confirmed, ProgramTuning } from './program-rounds.ts';
 import { noteTimes } from './program-times.ts';
 import type { MeasuredProgram } from './runnable.ts';
 
-/** What was tuned, and what the program has confirmed of it; null where it was not run with all of it at once. */
+/** Tuned workloads, and those that the program confirmed; null if the program was not run with all of them at once. */
 export type Tuned = TuneOutcome & { readonly confirmed: Confirmed | null };
 
 export const NOTHING_TUNED: Tuned = { results: new Map(), undecided: new Map(), whyNot: '', confirmed: null };
@@ -32,7 +32,7 @@ export interface CurrentProgram {
   readonly memory: ProgramMemory | null;
 }
 
-/** What it is tuned with. */
+/** Tools, limits and settings of tuning. */
 export interface TuningMeans {
   readonly command: Command;
   readonly surroundings: Surroundings;
@@ -93,7 +93,7 @@ export async function tuneProgram(
     story.end(works.length, outcome);
     return outcome;
   } catch (error) {
-    // A full disk, say: what is in the database already is used all the same.
+    // A full disk, say. Records in the database are still used.
     tell(`tuning failed: ${messageOf(error)}`, settings.log);
     return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
   } finally {
@@ -104,7 +104,7 @@ export async function tuneProgram(
 const SPENT = 'the tuning budget is spent';
 const UNSURE = 'runs of its program showed no certain gain';
 
-/** What was tuned at once, and what is to be tuned by itself after that. */
+/** Workloads that were tuned at once, and those that remain to be tuned alone. */
 type TunedAtOnce = Pick<ProgramTuning, 'results' | 'confirmed'> & {
   readonly alone: readonly Work[];
   /** Reason for workloads without a result. */
@@ -114,7 +114,7 @@ type TunedAtOnce = Pick<ProgramTuning, 'results' | 'confirmed'> & {
 /** How much of the time dispatches have where there are a few operations as well. */
 const DISPATCHES_SHARE = 0.5;
 
-/** What is tuned in the program, all at once. */
+/** Tunes workloads in the program, all at once. */
 async function tuneAtOnce(
   program: MeasuredProgram,
   works: readonly Work[],
@@ -182,7 +182,7 @@ async function tuneAtOnce(
 /** A compile takes about so many times as long as a survey. */
 const SURVEYS_PER_COMPILE = 5;
 
-/** What of the program takes how long, where finding it out is not likely to take half as long as tuning; empty otherwise. */
+/** Seconds of each dispatch, if measuring them is likely to take less than half of the tuning time; empty otherwise. */
 async function askDispatches(program: MeasuredProgram, store: Store): Promise<ReadonlyMap<string, number>> {
   const { command, inspected, surroundings, limits } = program;
   const { settings, cacheDirectory } = surroundings;

@@ -18,19 +18,19 @@ import { planCompile } from '../plan/route.ts';
 import type { Limits } from './limits.ts';
 import { programBuilds } from './program-builds.ts';
 
-/** What was found out about a program, and what is to be said of it. */
+/** The judgement on a program, and the verdict that users see. */
 export interface Verification {
   readonly judgement: Judgement;
   readonly verdict: ProgramVerdict;
-  /** What the program's dispatches were seen to take. */
+  /** Times of the workloads' dispatches. */
   readonly workloads: readonly ComparedWorkload[];
-  /** What became of what was offered to all operations at once. */
+  /** Result of the configuration that was offered to all operations at once. */
   readonly programWide: {
-    /** What of it is better than what they had. */
+    /** Workloads for which it is better than their own configuration. */
     readonly chosen: ProgramWide;
     /** Why it is, or is not. */
     readonly reason: string;
-    /** Whether nobody knows, for lack of time. */
+    /** Whether there was no time to try it. */
     readonly isOpen: boolean;
   };
 }
@@ -44,9 +44,9 @@ export const NOTHING_CHOSEN: Verification['programWide'] = {
 
 /**
  * Compiles a program with and without its decisions and runs both; finds out which configurations it takes to leave out, and
- * whether what is offered to all operations at once is better. For whoever has the turn to measure.
- * @param kept what was compiled of it
- * @param offer takes the place of what was decided about its operations; may be empty
+ * whether the offer to all operations at once is better. The caller holds the measuring lock.
+ * @param kept modules of this build
+ * @param offer replaces the decisions of its operations; may be empty
  * @param signal ends it
  * @throws NotVerifiedError when one of both does not compile in the time, or the runtime's tools are missing
  * @throws StoppedError when the signal fires
@@ -103,7 +103,7 @@ export async function verifyTuned(
       builds.tuned(keys),
       offer.size > 0 ? wideBuilds.tuned(keysOf(all)) : null,
     ]);
-    // Fused with other operations, a configuration may ask for more than there is: what it takes to leave out is found below.
+    // A configuration may need too many resources in a fused dispatch: the search below finds the culprits.
     if ('problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
   }
 
@@ -114,7 +114,7 @@ export async function verifyTuned(
     ...call,
     roundsTo,
   }));
-  // What is offered is another program, and takes as much time.
+  // A program with the offer is another program, and takes as much time.
   const runSeconds = limits.runSeconds / (isInjecting && offer.size > 0 ? 2 : 1);
   const suspects = keysOf(decisions.filter(changesProgram));
   const own = await assess(

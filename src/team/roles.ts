@@ -16,7 +16,7 @@ export const ROLES = [
       'fleet(jsonb)',
     ],
   },
-  { name: 'iree_tuned_administrator', may: ['distrust(text)', 'trust(text)'] },
+  { name: 'iree_tuned_administrator', may: ['distrust(text)', 'trust(text)', 'restore(text,text)'] },
 ] as const;
 
 /** Owns the schema and all that is in it, so that no function runs with more rights than its tables take. */

@@ -1,5 +1,5 @@
-// A build and its team's server: it is asked for what is missing, and told what was tuned. Loaded only where a team is set and
-// something is missing, or was tuned. A build goes on whatever comes of it.
+// A build and its team's server: asks about misses, and pushes new records. Loaded only with a team, after a miss or a search. No answer
+// stops a build.
 import type { Device } from '../backend/device.ts';
 import { noteCounts } from '../report/counting.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -20,7 +20,7 @@ import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { noteUnreachable } from './worth-asking.ts';
 
-/** What was tuned is pushed for so long at most. */
+/** Limit of a push. */
 const PUSH_LIMIT_MS = 1000;
 
 /** Surroundings with a database that can be written, and their team, which is set. */
@@ -31,9 +31,9 @@ interface Asker {
 }
 
 /**
- * Asks the team for what is missing, and writes what it knows into the database. Never throws.
- * @param missing looks up what is missing now
- * @param isTuned whether this build tunes what is still missing then; else the team is told that it is wanted
+ * Asks the team about misses, and writes its records into the database. Never throws.
+ * @param missing looks up the misses of now
+ * @param isTuned whether this build tunes the remaining misses; otherwise the team is told that they are wanted
  * @param begun by `performance.now()`: since when the build waits for this
  */
 export async function askTeam(
@@ -44,7 +44,7 @@ export async function askTeam(
 ): Promise<void> {
   const { settings, cacheDirectory, env } = surroundings;
   const { teamTimeoutMs } = settings;
-  // Loading what asks is a part of the wait. On a machine so busy that this takes most of it, half is left for the question.
+  // Loading the client counts as waiting. If that takes most of the limit on a busy machine, half is left for the question.
   const limitMs = Math.max(teamTimeoutMs / 2, begun + teamTimeoutMs - performance.now());
   const end = performance.now() + limitMs;
   try {
@@ -61,7 +61,7 @@ export async function askTeam(
           if (lines.length === 0) return;
           const own = works.flatMap((work) => partsOf(subjectOf(work, site)));
           await withLocal(settings, (local) => {
-            // What is looked up is described as it is here: only other devices are known to the server alone.
+            // This device is described here; only the server knows the other devices.
             local.receive(own.map(asReading), 'here');
             take(local, lines);
           });
@@ -75,7 +75,7 @@ export async function askTeam(
       const left = end - performance.now();
       if (asked.outcome !== 'answered' || isTuned || still.length === 0 || left < 1) return;
       const wanted = still.map((work) => subjectOf(work, site));
-      // Who may only read cannot say so.
+      // A reader may not add to the wanted list.
       await team.want(wanted.flatMap(partsOf), wanted.map(keysOf), left);
     } finally {
       team.close();
@@ -105,7 +105,7 @@ async function withLocal<T>({ database }: Settings, action: (local: Exchange) =>
 
 const asReading = (line: Line) => ({ outcome: 'line' as const, line });
 
-/** Of what came from the server, what was asked, and the devices that it names. */
+/** The server's lines about the question, and the devices that they name. */
 function usable({ lines }: Received, works: readonly Work[], site: Site): Line[] {
   const place = placeOf(site);
   const asked = new Set(works.map(({ key }) => key));
@@ -135,7 +135,7 @@ function report(asked: Asked, found: number, surroundings: Surroundings): void {
   });
 }
 
-/** Pushes what is new here, for a second at most. Never throws: what is not pushed now is pushed next time, or by `iree-tuned sync`. */
+/** Pushes new records, for a second at most. Never throws: the rest is pushed next time, or by `iree-tuned sync`. */
 export async function tellTeam({ url, surroundings }: Omit<Asker, 'site'>): Promise<void> {
   const { cacheDirectory, env, settings } = surroundings;
   const end = performance.now() + PUSH_LIMIT_MS;

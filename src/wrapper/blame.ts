@@ -1,4 +1,4 @@
-// Which configurations are to blame for a failed compile. A failure of the machine, such as a full disk, is nobody's.
+// Finds the configurations that make a compile fail. A failure of the machine, such as a full disk, blames none.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { locate } from 'mlir-parser-ts';

@@ -56,7 +56,7 @@ export async function compile(
 ): Promise<never> {
   const { env, settings } = surroundings;
   let command: Command | undefined;
-  // Whatever fails on our side, the build is the user's.
+  // A failure of ours must not fail the build.
   const goOn = async (error: unknown): Promise<never> => {
     if (hasDelivered()) return exitLike(SUCCESS);
     if (settings.require !== undefined) return refuse(messageOf(error), settings);
@@ -69,7 +69,7 @@ export async function compile(
     }, surroundings);
     return runInPlace(compiler.executable, argv, stdin, env);
   };
-  // What fails where nobody waits for it would end this process, and what never comes to an end would end it with success.
+  // An uncaught rejection would end this process with an error, and a promise that never settles would end it with success.
   process.once('uncaughtException', (error) => void goOn(error));
   process.once('beforeExit', () => void goOn('nothing goes on'));
   let stdin: Uint8Array | undefined;
@@ -92,7 +92,7 @@ export async function compile(
   return runInPlace(compiler.executable, argv, stdin, env);
 }
 
-/** Flags that look like ours are the compiler's to refuse, who knows no name that is near. */
+/** The compiler refuses misspelled flags of ours, but cannot suggest the right name. */
 async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<void> {
   const flag = argv.find((argument) => /^--?iree-tuned-/.test(argument))?.replace(/=.*/s, '');
   if (flag === undefined) return;
@@ -101,7 +101,7 @@ async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<
   tell(`${flag} is no setting${didYouMean(flag, flags)}`, log);
 }
 
-/** Settings that are not understood or not safe: nobody knows what the user wants, except to compile. */
+/** With a setting that is not understood or not safe, the input is compiled untuned. */
 function passUntouched(problems: readonly string[], settings: Settings): PassThrough {
   const pass = `a setting cannot be used: ${problems.join('; ')}`;
   tell(`${pass}; this build goes on without tuning`, settings.log);
@@ -110,13 +110,13 @@ function passUntouched(problems: readonly string[], settings: Settings): PassThr
 
 /**
  * Decides, plans and runs the plan. Never returns.
- * @param given as the user has set things, which is what a repeated command is known by
+ * @param given the user's own surroundings, which identify a repeated command
  */
 async function compileTuned(found: Inspected, asked: Command, given: Surroundings): Promise<never> {
   const decided = await decide(found, asked, given);
   const { command, inspected, decisions, injection, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
-  // For who looks alone.
+  // Only the explanation shows times.
   const isTold = settings.explain !== undefined || settings.log !== undefined;
   const programTimes = knownTimes({ command, inspected }, isTold ? store : null);
   const report = reporting(decided, programTimes, asked, given);
@@ -127,7 +127,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
       mayFallBack: mayFallBack(settings, lock),
       onEnd,
       async onLost() {
-        // The next build decides about what the compiler really makes of this input.
+        // The next build then decides about the operations that the compiler really generates.
         await withSurvey(inspected, command, surroundings);
       },
       async onFailure(stderr) {
@@ -136,7 +136,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
         await markBroken(plan, stderr, store, surroundings, limitOf(decided));
       },
     };
-    // What is locked was looked for in the executables when the lock file was made.
+    // Locked configurations were proven to land when the lock file was made.
     return runPlan(plan, hooks, lock?.whole ? withoutTuning(surroundings) : surroundings);
   };
 
@@ -215,7 +215,7 @@ function reporting(
   };
 }
 
-/** What the same compile will be counted as next time: nothing is tuned twice. */
+/** Counts of the same compile the next time: nothing is tuned twice. */
 function countsOfRepeat(
   decisions: readonly Decision[],
   injection: Injection,

@@ -1,5 +1,5 @@
-// What is to be compiled: what every operation gets, in which forms, and how that reaches the compiler. A lock file decides, or the
-// database with what is tuned.
+// Decides about a program: the configuration of every operation, the forms, and the route. A lock file decides, or the database together
+// with tuning.
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
@@ -21,7 +21,7 @@ import { programOf } from '../running/program-notes.ts';
 import { stampsBefore, type Stamps } from './replay.ts';
 import { resolve, whyUntuned, withSurvey } from './resolve.ts';
 
-/** What is to be compiled, and all that led to it. */
+/** The decisions about a program, and their reasons. */
 export interface Decided {
   /** The user's, in other forms where that is better. */
   readonly command: Command;
@@ -36,9 +36,9 @@ export interface Decided {
   readonly settled: boolean;
   /** When others may know more, as in `Resolved`. */
   readonly until: number | null;
-  /** What the files were that decided about it. */
+  /** State of the files that decided about it. */
   readonly before: Stamps;
-  /** What else did. */
+  /** Other files that decided about it. */
   readonly files: readonly string[];
   readonly store: Store | null;
   readonly kept: KeptModules;
@@ -64,7 +64,7 @@ async function decideLocked(
   const lock = await consultLock(found, command, surroundings);
   if (lock.problem !== null) tell(lock.problem, surroundings.settings.log);
   const { program, forms, whole } = lock;
-  // Whoever has something to say says it again.
+  // A build with a problem repeats its message.
   const settled = lock.problem === null;
   if (whole === null) {
     const decided = await decideByStore(program.inspected, command, surroundings, lock);
@@ -83,7 +83,7 @@ async function decideLocked(
   };
 }
 
-/** Looks up, tunes what is missing, and hears the program: in other forms where it has them, else as it is written. */
+/** Looks up, tunes misses and verifies the program: in other forms if it has any, else as written. */
 async function decideByStore(
   asked: Inspected,
   command: Command,
@@ -113,7 +113,7 @@ async function decideInForms(written: Asked): Promise<Decided> {
     kept,
     mayMeasure,
   );
-  // All that a build spends on measuring comes out of one budget; what it compiles beside that does not.
+  // One budget pays for all measuring of a build, and not for its compiles.
   const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
   const spentSeconds = Math.max(0, spent - compileSeconds);
   const decided = await decideProgram({ ...written, ...program, spentSeconds });
@@ -135,7 +135,7 @@ interface Asked {
   /** Why there is none. */
   readonly problem: string | null;
   readonly surroundings: Surroundings;
-  /** What of the budget has been spent on its forms. */
+  /** Seconds of the budget that its forms have taken. */
   readonly spentSeconds: number;
   readonly before: Stamps;
   readonly lock: LockedBuild | null;
@@ -162,7 +162,7 @@ async function decideProgram({
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
   if (!matchesGenerated(injection.route)) {
-    // What an operation is written as is not always what was measured.
+    // The generated operation, which was measured, can differ from the written one.
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
     if (surveyed !== resolved.inspected) {
       resolved = await resolveIt(surveyed, spentSeconds + tuning);
@@ -183,7 +183,7 @@ async function decideProgram({
   return { ...outcome, command, forms: null, kept, until, surroundings };
 }
 
-/** A database, and what is compiled for as it says. */
+/** A database, and the site that it knows the target device as. */
 interface Database {
   readonly store: Store | null;
   /** Why there is none, or why it is of no use. */
@@ -193,7 +193,7 @@ interface Database {
   readonly found: Inspected;
 }
 
-/** A database that cannot be used is a build without tuning, and a message for who looks. */
+/** If the database cannot be used, the build goes on without tuning, with a message. */
 async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
   const { database, readonly, forDevice, log } = settings;
   const without = (problem: string) => ({ store: null, problem, isReadonly: readonly, found });
@@ -202,7 +202,7 @@ async function openDatabase(found: Inspected, settings: Settings): Promise<Datab
     if (whyReadonly !== null) tell(whyReadonly, log);
     const opened = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
     if (forDevice === undefined) return { ...opened, found };
-    // Nothing of this is loaded where nobody sets it.
+    // Loaded only if the setting is used.
     const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');
     try {
       return { ...opened, found: { ...found, site: siteFor(found.site, forDevice, store) } };

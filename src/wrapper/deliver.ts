@@ -23,7 +23,7 @@ export function deliverFile(module: string, command: Command): boolean {
   const { output } = command.arguments;
   if (output.kind !== 'file' || !canDeliver(command)) return false;
   try {
-    // As the compiler does: into what is there, or a new file with the rights of one.
+    // As the compiler does: into an existing file, or a new file with default rights.
     writeSlices(output.path, [readBytes(module)]);
     return true;
   } catch {

@@ -1,4 +1,4 @@
-// From the command line to what could be tuned: arguments, input, operations, workloads, target, device.
+// From the command line to the tunable operations: arguments, input, operations, workloads, target, device.
 import { statSync } from 'node:fs';
 import { isBytecode } from 'mlir-parser-ts';
 import { backendNamed } from '../backend/index.ts';
@@ -38,7 +38,7 @@ export const unread = (pass: string, stdin?: Uint8Array): PassThrough => ({
   stdin,
 });
 
-/** Reads the input and finds out what is to be looked up, or why the command is to be passed on. */
+/** Reads the input and finds its tunable operations, or the reason to pass the command on. */
 export async function inspect(
   command: Command,
   surroundings: Surroundings,
@@ -53,13 +53,13 @@ export async function inspect(
   return 'pass' in input ? input : inspectedAt(site, input);
 }
 
-/** An input with what it is compiled for, or why the command is to be passed on without that. */
+/** An input with its site, or the reason to pass the command on. */
 export function inspectedAt(site: Site | NoSite, input: Input): Inspected | PassThrough {
   if (!('noSite' in site)) return { input, site };
   return { ...passOn(site.noSite, input.bytes, input.reading.fromStdin), lasting: site.lasting };
 }
 
-/** The part of it that is a matter of arguments and input. The compiler is asked only about what no build has asked yet. */
+/** The part that depends on arguments and input. The compiler is asked only if no build has asked before. */
 export async function inspectInput(
   command: Command,
   surroundings: Surroundings,
@@ -119,7 +119,7 @@ const passOn = (
 const NAMED =
   /^hal\.(?:device\.(?:target|alias|affinity|promise|select|fallback|ordinal|optimal)|executable\.target)/;
 
-/** Whether the flags may not say what code is generated for. Bytecode holds these names as text, too. */
+/** Whether the input may choose its own targets. Bytecode holds these names as text, too. */
 function namesDevices(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   // Inputs can be gigabytes of weights: one pass.

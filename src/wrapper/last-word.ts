@@ -1,5 +1,5 @@
-// The program has the last word: the first build that injects something into it runs it, stock against tuned, and what
-// makes it slower or wrong is left out, of this build and of all later ones.
+// The program's verdict: the first build that injects something runs the program, stock against tuned. Configurations that make it slower
+// or wrong are left out of this build and of all later ones.
 import type { Command } from '../compiler/command.ts';
 import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
@@ -25,11 +25,11 @@ import { shippable } from '../plan/unproven.ts';
 import { limitsWithin, mayRun, type Limits } from '../running/limits.ts';
 import type { Verification } from '../running/verify-program.ts';
 
-/** So many builds try to find out what could not be; then only one that has more time. */
+/** So many builds try to get a missing verdict; after that only a build with more time. */
 const MOST_ATTEMPTS = 3;
 
 export interface LastWord {
-  /** What is to be injected. */
+  /** The decisions to inject. */
   readonly decisions: readonly Decision[];
   /** Null where nothing was to be found out. */
   readonly verdict: ProgramVerdict | null;
@@ -50,11 +50,10 @@ export interface KnownProgram {
 }
 
 /**
- * What the program says to its decisions, asking it where nobody has, and there is a budget for it. Never rejects: what cannot
- * be found out is injected.
- * @param whyNot why nothing is to be measured; null when something may be
- * @param kept what this build has compiled of it
- * @param seen what it was run with while it was tuned
+ * Verifies the decisions about a program by running it, if no build has done so and the budget allows it. Never rejects.
+ * @param whyNot why nothing is measured; null if measuring is allowed
+ * @param kept modules of this build
+ * @param seen configurations that the program ran with while it was tuned
  */
 export async function lastWord(
   program: KnownProgram,
@@ -115,10 +114,10 @@ export async function lastWord(
 const NOT_RUN = 'the program was not run';
 const NO_TURN = 'another process measured on this machine';
 
-/** What is offered to all operations at once is tried where so much of the budget is left. */
+/** An offer to all operations at once is tried if so much of the budget is left. */
 const OFFER_SHARE = 0.25;
 
-/** What a program was run with before this, and what is left of the budget. */
+/** Configurations that the program ran with before, and the rest of the budget. */
 export interface SeenBefore {
   readonly confirmed: Confirmed | null;
   readonly secondsLeft: number;
@@ -141,7 +140,7 @@ async function askInTurn(
   kept: KeptModules,
 ): Promise<Omit<LastWord, 'seconds'>> {
   const { budgetSeconds } = surroundings.settings;
-  /** What others have found out meanwhile. */
+  /** The verdict that another build may have found meanwhile. */
   const recall = () => {
     const memory = programMemory.recall(store, program.identity);
     const decisions = inProgram(program.decisions, memory, new Map(), surroundings.settings.inject);
@@ -167,7 +166,7 @@ async function askInTurn(
   }
 }
 
-/** Asks, remembers the answer, and marks what is to be marked. */
+/** Runs the program, remembers the verdict, and marks configurations. */
 async function ask(
   program: KnownProgram,
   store: Store,
@@ -214,7 +213,7 @@ async function ask(
 }
 
 /**
- * The same on demand: whatever is remembered, however long it takes. What is found out takes the place of what was.
+ * The same on demand: without limits, and regardless of an earlier verdict, which the new one replaces.
  * @throws UserError when the program cannot be compiled, or there is no turn or nothing to run it with
  */
 export async function verifyOnDemand(
@@ -253,7 +252,7 @@ export async function verifyOnDemand(
   }
 }
 
-/** Remembers what was found out about a program, and gives what is to be injected into it. */
+/** Remembers the verdict on a program, and gives the decisions to inject. */
 function conclude(
   { command, inspected, decisions, identity, memory }: KnownProgram,
   offer: ProgramWide,
@@ -294,12 +293,12 @@ function conclude(
     const shown = seen.filter((one) => one !== null);
     for (const one of new Map(shown.map((one) => [one.tunable.key, one])).values()) record(one, store);
   }
-  // What takes the place of what was left out was not run: the next build does that.
+  // A configuration that replaces one that was left out did not run yet: the next build runs it.
   const isReplaced = found.some((one) => plainBeside(one) !== null);
   return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
 }
 
-/** Writes down what a program has shown, for all that have the same dispatch. */
+/** Records evidence from a program, for all programs with the same dispatch. */
 function record({ record: key, configuration, evidence }: Seen, store: Store): void {
   const subject = key === null ? undefined : store.subject(key);
   if (subject === undefined) return;
@@ -308,9 +307,9 @@ function record({ record: key, configuration, evidence }: Seen, store: Store): v
 }
 
 /**
- * Marks a configuration for every program. The search then goes on without it, once: what is slower in a program because of
- * where its operands lie, not of what it is, would be followed by the next one that is. What is slower on this device says
- * nothing about another one, whose record it may be.
+ * Marks a configuration for every program. The search goes on without it, but only once: a configuration can be slower because of the
+ * placement of operands, and then the next one would be slower, too. A loss on this device does not count against the record of another
+ * device.
  */
 function mark(
   { record, configuration }: Injected,

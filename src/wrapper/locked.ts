@@ -1,4 +1,4 @@
-// A build with a lock file: what that says about this program, and what is left to be found out.
+// A build with a lock file: its decisions about this program, and the open rest.
 import type { Decision, Made } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { tunables, type Input } from '../input/input.ts';
@@ -18,27 +18,27 @@ import { explainNoted, inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import { withSurvey } from './resolve.ts';
 
-/** What a lock file comes to in one build. */
+/** Effect of a lock file on one build. */
 export interface LockedBuild {
   /** Path of the lock file, be it there or not. */
   readonly path: string;
-  /** What does not fit, and what to do about it; null for nothing. */
+  /** Why it does not fit, and the way out; null if it fits. */
   readonly problem: string | null;
   /** In the forms that it is locked in; surveyed where that counts. */
   readonly program: FormedProgram;
   /** Null where it is locked in none. */
   readonly forms: ExplainedForms | null;
-  /** What is known of workloads. */
+  /** Its decisions about workloads. */
   readonly made: Made;
-  /** What is compiled; null where that is to be found out as without a lock file, but for what is made. */
+  /** The complete decision; null if the database decides about the rest. */
   readonly whole: { readonly decisions: readonly Decision[]; readonly injection: Injection } | null;
 }
 
 /**
- * Asks the lock file. A program that is in it is compiled as it says. One of the same name that has changed is, too, where
- * all of its workloads are locked: each was measured for this target and compiler, and an edit beside them is no reason
- * for two machines to differ. Otherwise what it knows of single workloads is used, and the rest is found out, unless the
- * lock file is frozen: then that is left to the default. Never throws.
+ * Reads the lock file's decisions. A locked program is compiled as the file says. So is a changed program of the same name, if all of its
+ * workloads are locked: each was measured for this target and compiler, and an edit elsewhere is no reason for two machines to differ.
+ * Otherwise the locked workloads keep their configuration, and the database decides about the rest; with a frozen lock file the rest gets
+ * the default. Never throws.
  */
 export async function consultLock(
   found: Inspected,
@@ -68,7 +68,7 @@ export async function consultLock(
 
   const known = recordsIn(lock, asked);
   const changes = differencesFrom(lock, asked);
-  // Where it may decide alone, that must not depend on whether somebody has asked the compiler before.
+  // If the file may decide alone, an earlier survey in the cache must make no difference.
   const isAlone = known.size > 0 && (frozen || changes !== null);
   const inspected = isAlone ? await survey(found) : found;
   const made = madeOf(known);

@@ -1,5 +1,5 @@
-// What a lock file is to say about a program: what a build of it gets now, by the database, by what the program said to
-// that, and by what is locked already where these know nothing.
+// Makes the lock file's entry of a program: the configurations that a build gets now, by the database and the program's verdict, else by
+// the old entry.
 import { isDeepStrictEqual } from 'node:util';
 import { isDefault } from '../backend/configuration.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
@@ -41,7 +41,7 @@ export interface ProgramToLock {
   readonly command: Command;
   /** Null where there is no database. */
   readonly store: Store | null;
-  /** What is locked by now. */
+  /** The present lock file. */
   readonly lock: Lock;
   /** Path of the lock file. */
   readonly path: string;
@@ -107,8 +107,8 @@ async function formsNow(
 }
 
 /**
- * What each workload of a program gets now.
- * @param locked what is locked of them
+ * The configuration of each workload now.
+ * @param locked their present entries
  * @param isSame whether that was for this very program, with the last word that it had
  */
 function workloadsNow(
@@ -139,8 +139,8 @@ function workloadsNow(
 }
 
 /**
- * Whether what is locked stays. Who knows nothing does not take back what others have found out, and who has not run a
- * program not what it has said.
+ * Whether an old entry stays. A machine without a record does not take back another machine's, and without a run it does not take back a
+ * program's verdict.
  */
 function isKept(old: LockedWorkload, own: LockedWorkload, hasLastWord: boolean): boolean {
   if (own.kind === 'unknown') return true;
@@ -182,7 +182,7 @@ function rounded({ ratio, low, high }: Speedup): Speedup {
 /** A reason as a lock file may have it. */
 const oneLine = (reason: string): string => reason.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
 
-/** What workloads are compiled with: equal for those that lead to the same injection. */
+/** Key of the configurations of workloads: equal for the same injection. */
 const effectOf = (workloads: ReadonlyMap<string, LockedWorkload>): string =>
   JSON.stringify(
     [...workloads]

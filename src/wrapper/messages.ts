@@ -1,14 +1,14 @@
-// What the user sees of a compile whose messages and output we have taken.
+// Shows a captured compile: its stdout and its messages.
 import { writeSync } from 'node:fs';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { RunResult } from '../system/run.ts';
 
-/** Says about the user's input what the compiler says about an edited copy; null where it reads the input itself. */
+/** Maps messages about an edited copy to the user's input; null if the compiler reads the input itself. */
 export type MapMessages = ((messages: string) => string) | null;
 
 /**
- * Colours in messages are for terminals; the compiler, which writes to us, is told what it would have found itself. A
- * flag of the user's own comes later and wins.
+ * The compiler colours messages on a terminal. Its output goes to a pipe of ours, so a flag tells it about the terminal. The user's own
+ * flag comes later and wins.
  */
 export function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']): readonly string[] {
   const { isatty } = process.getBuiltinModule('node:tty');

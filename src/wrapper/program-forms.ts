@@ -1,5 +1,5 @@
-// A program in other forms than it is written in: its convolutions are rewritten before the compiler optimises anything. The
-// program is compiled and measured like any other, and ships only where it was run and is right and faster than stock.
+// A program in other forms than it is written in: its convolutions are rewritten before the compiler optimises anything. It is compiled
+// and measured like any other program, and ships only if a run has shown it to be right and faster than stock.
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
@@ -17,9 +17,9 @@ import { withSurvey } from './resolve.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
 import type { TriedForms } from '../running/try-forms.ts';
 
-/** What is known of a program in other forms. */
+/** The verdict on a program in other forms. */
 export interface FormsMemory {
-  /** `open` where nobody has found out. */
+  /** `open` without a result. */
   readonly verdict: 'better' | 'worse' | 'open';
   readonly reason: string;
   /** Keys of operations that are faster as written; the others have their preferred form. */
@@ -41,7 +41,7 @@ const isWorthTrying = (memory: FormsMemory | null, budgetSeconds: number): boole
     (memory.verdict === 'open' &&
       (memory.attempts < MOST_ATTEMPTS || isMoreTime(budgetSeconds, memory.budgetSeconds))));
 
-/** A program, surveyed, in the forms that somebody has noted, if any; null where this version or the compiler does not know one of them. */
+/** A program, surveyed, in noted forms; null if this version or the compiler does not know one of them. */
 export async function inNotedForms(
   written: FormedProgram,
   names: FormNames,
@@ -66,9 +66,9 @@ export interface BetterForms {
   readonly choices: readonly FormChoice[];
   /** Whether it is known which is better. */
   readonly isKnown: boolean;
-  /** What a run of it said; null where nothing was run. */
+  /** Result of the run; null if nothing ran. */
   readonly verdict: ProgramVerdict | null;
-  /** Of the time that this took, what the compiler did to compile the program as such. */
+  /** The part of the time that the compiler took for the program itself. */
   readonly compileSeconds: number;
   /** Null where the program has no other forms. */
   readonly forms: ExplainedForms | null;
@@ -77,10 +77,10 @@ export interface BetterForms {
 }
 
 /**
- * A program in the preferred form of each convolution, where it is known or found out to be better in them. A pipeline of the
- * user's own takes the place that a rewriting needs.
+ * A program in the preferred form of each convolution, if it is known or found to be better in them. A pipeline of the user's own
+ * excludes other forms.
  * @param mayMeasure never without a database
- * @param kept takes what is compiled
+ * @param kept takes the compiled modules
  */
 export async function inBetterForms(
   written: FormedProgram,
@@ -156,14 +156,14 @@ export async function inBetterForms(
   }
 }
 
-/** The same by what is known, for who measures nothing. */
+/** The same by noted verdicts, without measuring. */
 export const inKnownForms = (
   written: FormedProgram,
   store: Store | null,
   surroundings: Surroundings,
 ): Promise<BetterForms> => inBetterForms(written, store, surroundings, new KeptModules(), false);
 
-/** What a run of a program in its forms says of them. */
+/** The verdict of a run on the forms. */
 function verdictOn(
   { verdict: { functions, reason: problem }, isRefused, choices }: TriedForms,
   preferred: readonly FormChoice[],

@@ -1,5 +1,4 @@
-// A compile that came to a clear end is done again without looking at anything twice: as long as the command, the
-// settings, the input, the compiler and the database are what they were, so is what is to be run.
+// Repeats a compile without deciding anew, as long as command, settings, input, compiler and database are unchanged.
 import { realpathSync, statSync } from 'node:fs';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
@@ -15,12 +14,12 @@ import { memoryOf } from '../system/memory.ts';
 import { filesOfFlags } from '../compiler/command-identity.ts';
 import { compilerFiles } from '../compiler/identity.ts';
 
-/** What to run, and what to count. */
+/** The command to run, and the counts to add. */
 export interface Run {
   /** The real compiler's arguments. */
   readonly argv: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  /** What is explained of it, where somebody wanted to know. */
+  /** Its explanation, if a setting asked for one. */
   readonly explanation?: Explanation;
   /** Its output in the output cache. */
   readonly output?: KeptOutput;
@@ -45,7 +44,7 @@ export interface Replay extends Run {
   readonly settled: string | null;
   /** Of the CPU. Compared as they are: to digest them with the identity would take a hundredth of the time of a hit. */
   readonly features: string;
-  /** What each file was that the run depends on; null for one that was not there. */
+  /** Identity of each file that the run depends on; null for a missing file. */
   readonly files: readonly (readonly [path: string, identity: string | null])[];
   /** When it is to be looked at again, in milliseconds of the system's clock; left out for as long as nothing changes. */
   readonly until?: number;
@@ -53,7 +52,7 @@ export interface Replay extends Run {
 
 const memory = memoryOf(REPLAYS, isReplay);
 
-/** What a command came to when it was last compiled; null when that is not known, or may be different now. Never throws. */
+/** The run of a command when it was last compiled; null if there is none, or if it may differ now. Never throws. */
 export async function recallRun(
   argv: readonly string[],
   executable: string,
@@ -66,7 +65,7 @@ export async function recallRun(
     if (isExplained(surroundings.settings) && replay.explanation === undefined) return null;
     if (replay.until !== undefined && Date.now() >= replay.until) return null;
     if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
-    // What is read from a pipe is gone for the compiler.
+    // A pipe can be read once, and the compiler has to read it.
     if (!statSync(replay.input).isFile()) return null;
     const settled = settledIdentity(replay.input);
     // Reading a model with its weights would dominate the time of a hit.
@@ -79,13 +78,13 @@ export async function recallRun(
   }
 }
 
-/** What files were at some moment; null for one that was not there. */
+/** Identities of files at one moment; null for a missing file. */
 export type Stamps = Replay['files'];
 
 const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, contentIdentity(path)]);
 
 /**
- * What the lock file and the database are, before anything is decided by them. Never throws.
+ * Identities of lock file and database before they decide anything. Never throws.
  * @param withDatabase false where it is not asked
  */
 export function stampsBefore({ settings: { lock, database } }: Surroundings, withDatabase = true): Stamps {
@@ -100,10 +99,10 @@ export function stampsBefore({ settings: { lock, database } }: Surroundings, wit
 }
 
 /**
- * Remembers what a command came to, unless what decided about it has changed meanwhile. Never throws.
+ * Remembers the run of a command, unless a file that decided about it has changed meanwhile. Never throws.
  * @param input path and digest of its input
- * @param before what was what when the decisions were made
- * @param files what else decided about it
+ * @param before identities when the decisions were made
+ * @param files other files that decided about it
  * @param until when others may know more about it, in milliseconds of the system's clock; null for never
  */
 export function rememberRun(
@@ -134,19 +133,19 @@ export function rememberRun(
   }
 }
 
-/** A database elsewhere does not tell when it changes; what a response file says may change. */
+/** A database server does not tell when it changes, and a response file may change. */
 const isReplayable = (argv: readonly string[], { settings }: Surroundings): boolean =>
   !/^postgres/i.test(settings.database) && !argv.some((argument) => argument.startsWith('@'));
 
 function identityOf(argv: readonly string[], executable: string, { settings }: Surroundings): string {
-  // What devices are told apart by, without a backend's word for it.
+  // The facts that distinguish devices.
   const machine = [cpuModel(), physicalCores(), cacheSizesKiB()];
-  // A password is in no file of ours; and what others know of what is missing is asked for again at some time anyway.
+  // No password goes into a file. The team is asked again after `until` anyway.
   const ours = { ...settings, team: settings.team !== undefined };
   return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);
 }
 
-/** Where SQLite keeps its other files: beside the real one, whatever links lead there. */
+/** SQLite keeps its other files beside the real file, not beside links to it. */
 function realPath(database: string): string {
   try {
     return realpathSync(database);

@@ -1,4 +1,4 @@
-// What a compile leaves behind for who asks: counters, the log of builds, the explain JSON.
+// Reports a compile: counters, the log of builds, the explain JSON.
 import { noteCounts, type Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass, type Counted } from '../report/counts.ts';
 import { largestCache } from '../backend/device.ts';
@@ -18,7 +18,7 @@ const seconds = (until = performance.now()) => until / 1000;
 
 /**
  * A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced.
- * @returns its explanation; null where nobody wants one
+ * @returns its explanation; null if no setting asks for one
  */
 export function reportCompile(
   ending: Ending,

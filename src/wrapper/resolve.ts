@@ -1,4 +1,4 @@
-// What every operation of one compile gets: a record, or tuned, noted, or left to the default with a reason.
+// Decides about every operation of one compile: by a record, by tuning, or for the default with a reason.
 import type { Decision, Made } from '../decision/decision.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
@@ -21,7 +21,7 @@ import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
 
 export interface Resolved {
-  /** What was inspected, surveyed by now where anything was tuned. */
+  /** The inspected command, with a survey if anything was tuned. */
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
   /** Seconds spent on tuning, and on waiting for others to end theirs. */
@@ -32,19 +32,19 @@ export interface Resolved {
   readonly files: readonly string[];
   /** Why nothing is measured in this build; null when something may be. */
   readonly whyNot: string | null;
-  /** What the program was run with all at once while it was tuned; null where it was not. */
+  /** Configurations that the program ran with all at once while it was tuned; null for none. */
   readonly confirmed: Confirmed | null;
-  /** When others may know what is missing here, in milliseconds of the system's clock; null where nobody is asked. */
+  /** When to ask the team again about misses, in milliseconds of the system's clock; null without a team. */
   readonly until: number | null;
 }
 
 /**
- * Decides about every operation: looks records up, and tunes what has none where that is wanted and possible.
+ * Decides about every operation: looks records up, and tunes misses if the settings allow it.
  * @param whyNoStore why there is no database, when there is none
- * @param program what is known of the program as a whole
- * @param kept takes the program as it is, where that is compiled to see what takes its time
- * @param spentSeconds what this build has measured for already
- * @param made what is decided already
+ * @param program the verdict on the program as a whole
+ * @param kept takes the untuned program, if it is compiled for times of its dispatches
+ * @param spentSeconds that this build has measured already
+ * @param made decisions of a lock file
  */
 export async function resolve(
   inspected: Inspected,
@@ -58,7 +58,7 @@ export async function resolve(
   made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  // The lookup does not know what others find out from now on.
+  // The lookup does not see records that other builds write from now on.
   const began = Date.now();
   let lookup = lookUp(store, inspected.input, inspected.site, settings, made);
   const decide = (...known: Parameters<Lookup['decide']>) =>
@@ -66,7 +66,7 @@ export async function resolve(
   const { waitedSeconds } = inspected.input;
   const whySpent = spentSeconds < settings.budgetSeconds ? null : 'the tuning budget is spent';
   const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
-  /** What the team knows of what is missing comes into the database, and is looked up again. */
+  /** Copies the team's records for misses into the database, and looks up again. */
   const askOthers = async ({ input, site }: Inspected) => {
     const { team: url } = settings;
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
@@ -82,8 +82,8 @@ export async function resolve(
   await askOthers(inspected);
   let tools: readonly string[] = [];
   /**
-   * What this build tunes: all that is open, but for what it has too little time for, as was seen before, and for what was
-   * marked because of this very program, which does without.
+   * The workloads to tune. Left out are workloads for which an earlier build had too little time, and those whose configuration was marked
+   * because of this very program.
    */
   const toTune = (): readonly Work[] => {
     const missed = lookup.misses.filter(
@@ -121,11 +121,11 @@ export async function resolve(
 
   const begun = performance.now();
   const seconds = () => waitedSeconds + (performance.now() - begun) / 1000;
-  // Who can do with what is known does not wait for others that measure.
+  // A build that can go on from known records does not wait for other builds.
   const patience = () => (open.every(({ goesOnFrom }) => goesOnFrom !== undefined) ? 0 : undefined);
   const surveyed = await surveyToTune(inspected, command, surroundings, patience());
   if (typeof surveyed === 'string') {
-    // Whoever measured all that time may have tuned the same.
+    // The build that held the lock may have tuned the same.
     lookup = lookUp(store, inspected.input, inspected.site, settings, made);
     const decisions = decide(new Map(), surveyed);
     return resolved({ inspected, decisions, seconds: seconds(), settled: false });
@@ -155,9 +155,8 @@ export async function resolve(
 }
 
 /**
- * A survey that waits for its turn, as long as the budget lasts when not told otherwise: without one nothing is tuned
- * either.
- * @returns the reason as text when there is no turn: somebody measured all that time, or nothing can be written
+ * A survey that waits for the measuring lock, by default as long as the budget lasts. Without a survey nothing is tuned.
+ * @returns the reason as text if there is no survey: another build held the lock, or nothing can be written
  */
 async function surveyToTune(
   inspected: Inspected,
@@ -180,8 +179,8 @@ async function surveyToTune(
 }
 
 /**
- * What is tuned or injected should be what code is generated for, not what the text says.
- * @param hasTurn nobody measures as long as this takes
+ * Adds the operations that the compiler generates code for, which can differ from those of the text.
+ * @param hasTurn whether the caller holds the measuring lock
  */
 export async function withSurvey(
   inspected: Inspected,

@@ -1,5 +1,5 @@
-// Runs a plan: in our place if it is known to compile, else as a child whose output is held back until it is whole. Whatever goes wrong
-// with an injection, the user's own command runs.
+// Runs a plan: in our place if it is known to compile, else as a child whose output is held back until it is whole. If the injection
+// fails in any way, the user's own command runs.
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { inputIdentity } from '../compiler/command-identity.ts';
@@ -33,9 +33,9 @@ export interface Plan {
   readonly module: string | null;
 }
 
-/** How one compile ended, told to whoever keeps count just before this process ends or is replaced. */
+/** How one compile ended. It is reported just before this process ends or is replaced. */
 export interface Ending {
-  /** Whether every configuration was seen in the executables; null where nobody looked. */
+  /** Whether every configuration was seen in the executables; null if no build has looked. */
   readonly applied: boolean | null;
   readonly landed: Landed | null;
   readonly argv: readonly string[];
@@ -49,7 +49,7 @@ export interface Ending {
   readonly files: readonly string[] | null;
 }
 
-/** What running a plan takes and tells. */
+/** Callbacks of a running plan. */
 export interface PlanHooks {
   /** Whether a failed build may fall back to the original command. */
   readonly mayFallBack: boolean;
@@ -75,7 +75,7 @@ let isDelivered = false;
 /** Whether the output is written. */
 export const hasDelivered = (): boolean => isDelivered;
 
-/** Does what no build depends on. Never rejects. */
+/** Does something that no build depends on. Never rejects. */
 export async function attempt(
   deed: () => Promise<void> | void,
   { settings }: Pick<Surroundings, 'settings'>,
@@ -87,7 +87,7 @@ export async function attempt(
   }
 }
 
-/** What the survey of an input has taken; undefined where nobody has looked. */
+/** Seconds of the input's survey; undefined if there was none. */
 export const surveySeconds = (command: Command, { input }: Inspected, { cacheDirectory }: Surroundings) =>
   surveyMemory.recall(cacheDirectory, inputIdentity(command, input.digest))?.seconds;
 
@@ -108,7 +108,7 @@ export async function runInPlace(
 
 /**
  * Runs a plan. Never returns.
- * @param workSeconds how long a new plan may work; by default what is known of the input says it
+ * @param workSeconds limit of a new plan; the default follows from the survey of the input
  */
 export async function runPlan(
   plan: Plan,
@@ -129,7 +129,7 @@ export async function runPlan(
     : planIdentity(command, digest, decisions, injected.route);
   const entry = isOwn ? null : recallPlan(cacheDirectory, identity);
   const end = (landed: Landed | null, output: string | null) => {
-    // Edited messages, or an input that was read from a pipe: nobody but this program can do the same again.
+    // Only this program can edit messages again, or read an input from a pipe.
     const isRepeatable = stdin === undefined && (mapMessages === null || output !== null);
     hooks.onEnd({
       ...{ applied: allLanded(landed), landed, argv, fallback: null, output },
@@ -169,7 +169,7 @@ export async function runPlan(
     return exitLike(result);
   }
 
-  // Whoever was killed while proving it left a folder.
+  // A killed build may have left a folder.
   if (!isOwn) tidyUp(cacheDirectory);
   const before = outputState(command);
   const limit = workSeconds ?? compileLimit(surveySeconds(command, inspected, surroundings));
@@ -199,7 +199,7 @@ export async function runPlan(
       return refuse(seen === null ? UNSEEN : LOST, settings);
     const isCopied = held === null || deliverFile(held, command);
     const shown = isCopied ? show(result, mapMessages) : 'nothing';
-    // The user has the outcome: whatever fails now, nothing is compiled again.
+    // The user has the output: a failure from here on starts no other compile.
     isDelivered = shown !== 'nothing';
     await attempt(async () => {
       const landed = seen ?? (await prove());
@@ -250,7 +250,7 @@ async function recover(
   if (isOurFault) {
     tell('a tuned compile failed and was done again without tuning', settings.log);
     await attempt(async () => {
-      // The user has the output by now, so a second compile delays nobody's result.
+      // The user has the output by now, so a second compile delays no result.
       const { failsAgain, firstError } = await import('./blame.ts');
       const said = hasHung ? null : await failsAgain(injected, executable, surroundings, limit);
       if (!hasHung && said === null) return;
@@ -290,7 +290,7 @@ const heldArgv = (argv: readonly string[], held: string | null): readonly string
 const mayLook = ({ budgetSeconds, require }: Surroundings['settings']): boolean =>
   budgetSeconds > 0 || require === 'landed';
 
-/** For each decision whether its configuration landed; null when nobody looked. */
+/** For each decision whether its configuration landed; null if this build may not look. */
 function provenLanding(
   { forExecutables, route }: InjectedCommand,
   { command, decisions }: Plan,

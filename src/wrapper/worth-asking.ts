@@ -23,7 +23,7 @@ export function isWorthAsking(url: string, question: Question, surroundings: Sur
   return false;
 }
 
-/** Counts it, and says why there was no answer to who keeps a log. */
+/** Counts a missing answer, and writes its reason into the log. */
 export function noteUnreachable(reason: string, { cacheDirectory, settings }: Surroundings): void {
   noteCounts(cacheDirectory, { 'team: unreachable': 1 });
   if (settings.log !== undefined) writeLog(reason, settings.log);

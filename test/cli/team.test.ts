@@ -177,6 +177,18 @@ describe.skipIf(isWithout(whyNoPostgres))('a team', () => {
       whyNot: expect.stringContaining('distrusts') as string,
     });
     expect(await claims()).toBe(0);
+    const origin = 'nobody@nowhere';
+    const restoring = ['restore', '--origin', origin];
+    const [, restored, twice] = await grace.runAll(
+      ['revoke', '--origin', origin, '--reason', 'a mistake'],
+      restoring,
+      restoring,
+    );
+    expect(restored).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('here and by the team') as string,
+    });
+    expect(twice).toMatchObject({ code: 1, output: expect.stringContaining('is not revoked') as string });
     const [trusted] = await grace.runAll(['team', 'trust', login]);
     expect(trusted).toMatchObject({ code: 0, output: expect.stringContaining('is trusted again') as string });
     const [back] = await ada.runAll(['sync', '--json']);

@@ -37,6 +37,11 @@ const question = {
 const ofType = <T extends Line['type']>(lines: readonly Line[], type: T) =>
   lines.filter((line): line is Line & { type: T } => line.type === type);
 
+const revocationOf = (scope: 'record' | 'tool' | 'origin', value: string) => ({
+  ...{ type: 'revocation' as const, version: 1 as const, scope, value },
+  ...{ reason: 'because', createdAt: '2026-03-01T00:00:00Z', createdBy: 'ada' },
+});
+
 describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
   test('gives back what it was given, to the last digit', async () => {
     const database = await teamDatabase();
@@ -172,18 +177,56 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     });
     await given(ada.push([...partsOf(), claimOf()], LONG));
     await given(bob.push([...partsOf(), bobs], LONG));
-    const revocation = (scope: 'tool' | 'origin', value: string) => ({
-      ...{ type: 'revocation' as const, version: 1 as const, scope, value },
-      ...{ reason: 'because', createdAt: '2026-03-01T00:00:00Z', createdBy: 'ada' },
-    });
-    expect((await refusal(ada.revoke(revocation('origin', 'bob'), LONG))).kind).toBe('rejected');
-    expect((await refusal(ada.revoke(revocation('tool', ORIGIN.tool), LONG))).kind).toBe('rejected');
-    expect((await refusal(ada.revoke(revocation('origin', 'nobody yet'), LONG))).kind).toBe('rejected');
-    expect((await given(ada.push([revocation('origin', 'bob')], LONG))).changed.revocations).toBe(0);
+    expect((await refusal(ada.revoke(revocationOf('origin', 'bob'), LONG))).kind).toBe('rejected');
+    expect((await refusal(ada.revoke(revocationOf('tool', ORIGIN.tool), LONG))).kind).toBe('rejected');
+    expect((await refusal(ada.revoke(revocationOf('origin', 'nobody yet'), LONG))).kind).toBe('rejected');
+    expect((await given(ada.push([revocationOf('origin', 'bob')], LONG))).changed.revocations).toBe(0);
     expect(ofType(await everything(ada), 'claim')).toHaveLength(2);
-    expect(await given(ada.revoke(revocation('origin', 'ada@host-1'), LONG))).toEqual({ revoked: 1 });
-    expect(await given(administrator.revoke(revocation('tool', ORIGIN.tool), LONG))).toEqual({ revoked: 2 });
+    expect(await given(ada.revoke(revocationOf('origin', 'ada@host-1'), LONG))).toEqual({ revoked: 1 });
+    expect(await given(administrator.revoke(revocationOf('tool', ORIGIN.tool), LONG))).toEqual({
+      revoked: 2,
+    });
     expect(ofType(await everything(ada), 'claim')).toEqual([]);
+  });
+
+  test("refuses a revocation of another login's claim, by every way", async () => {
+    const database = await teamDatabase();
+    const [ada, eve] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'eve')];
+    const honest = claimOf();
+    await given(ada.push([...partsOf(), honest], LONG));
+    for (const value of [honest.digest, honest.digest.toUpperCase(), 'no digest'])
+      expect((await refusal(eve.revoke(revocationOf('record', value), LONG))).kind).toBe('rejected');
+    const pushed = await given(eve.push([revocationOf('record', honest.digest)], LONG));
+    expect(pushed.changed.revocations).toBe(0);
+    expect(ofType(await everything(ada), 'claim')).toEqual([honest]);
+    expect(await given(ada.revoke(revocationOf('record', honest.digest), LONG))).toEqual({ revoked: 1 });
+  });
+
+  test('withdraws the revocations of a distrusted login, and an administrator restores any other', async () => {
+    const database = await teamDatabase();
+    const [ada, eve] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'eve')];
+    const administrator = await clientAs(database, 'administrator');
+    const [honest, eves] = [
+      claimOf(),
+      claimOf({ configuration: DEFAULT_CONFIGURATION, origin: { createdBy: 'eve' } }),
+    ];
+    await given(ada.push([...partsOf(), honest], LONG));
+    await given(eve.push([...partsOf(), eves], LONG));
+    await given(eve.revoke(revocationOf('record', eves.digest), LONG));
+    await given(administrator.revoke(revocationOf('record', honest.digest), LONG));
+    expect(ofType(await everything(ada), 'revocation')).toHaveLength(2);
+    await database.query(`SELECT iree_tuned.distrust('eve_${database.name}')`);
+    expect(ofType(await everything(ada), 'revocation')).toEqual([revocationOf('record', honest.digest)]);
+
+    const restored = async () =>
+      (await database.query(`SELECT iree_tuned.restore('record', '${honest.digest}') AS restored`))[0]![
+        'restored'
+      ];
+    expect(await restored()).toBe(true);
+    expect(await restored()).toBe(false);
+    const lines = await everything(ada);
+    expect(ofType(lines, 'revocation')).toEqual([]);
+    expect(ofType(lines, 'claim')).toEqual([honest]);
   });
 
   test('forgets what a distrusted login has brought, and has everybody start over', async () => {

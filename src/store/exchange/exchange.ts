@@ -1,6 +1,6 @@
 // All of a database, in and out, beside what builds do with it.
 import type { Filter } from '../filter.ts';
-import type { Line, PartType } from './lines.ts';
+import type { Line, PartType, RevocationLine } from './lines.ts';
 import type { Reading } from './read.ts';
 
 /**
@@ -83,6 +83,8 @@ export interface Exchange {
   changes(after: number, most: number): Changes;
   peer(server: string): Peer | null;
   setPeer(server: string, peer: Peer): void;
+  /** Takes a revocation back. @returns whether there was one */
+  restore(revocation: Pick<RevocationLine, 'scope' | 'value'>): boolean;
   /** Counts by looking at every row. */
   health(): Health;
   /** What would go. */

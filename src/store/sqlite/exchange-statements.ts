@@ -111,3 +111,5 @@ export const DELETE_UNNAMED = [
       (part === 'device' ? ' AND id NOT IN (SELECT device FROM device_name)' : ''),
   ),
 ];
+
+export const DELETE_REVOCATION = 'DELETE FROM revocation WHERE scope = @scope AND value = @value';

@@ -119,6 +119,8 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
     setPeer: (server, peer) => {
       guard(() => statement(exchange.PUT_PEER).run({ ...peer, server }));
     },
+    restore: ({ scope, value }) =>
+      guard(() => statement(exchange.DELETE_REVOCATION).run({ scope, value }).changes > 0),
     health: () => guard(() => healthOf(statement)),
     surplus: (what) => guard(() => countsOf(what)),
     prune: (what) => {
