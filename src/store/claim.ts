@@ -32,6 +32,9 @@ export function digestOf(claim: Omit<Claim, 'digest'>): string {
 /** Negative, zero or positive as two texts or numbers are in order; texts by their code units. */
 export const compare = <T extends number | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
+/** Evidence of a version that this program does not know counts as the newest known: anybody can claim to be version 1000. */
+const knownVersion = (version: number): number => Math.min(version, EVIDENCE_VERSION);
+
 /**
  * Which of two claims of the same subject and configuration has the better evidence: positive when it is `a`, and zero only
  * for what is the same.
@@ -39,7 +42,7 @@ export const compare = <T extends number | string>(a: T, b: T): number => (a < b
 export function better(a: Claim, b: Claim): number {
   const [x, y] = [a.evidence, b.evidence];
   return (
-    compare(x.version, y.version) ||
+    compare(knownVersion(x.version), knownVersion(y.version)) ||
     compare(Number(x.complete), Number(y.complete)) ||
     compare(x.processes, y.processes) ||
     compare(x.repetitions, y.repetitions) ||

@@ -83,6 +83,11 @@ describe('claims', () => {
 
   it.each([
     ['later evidence', { version: 2 }, { version: 1, complete: true, processes: 9 }],
+    [
+      'more processes, whatever version the other one claims',
+      { version: 2, processes: 9 },
+      { version: 1000, processes: 3 },
+    ],
     ['a complete search', { complete: true }, { complete: false, processes: 9 }],
     ['more processes', { processes: 6 }, { processes: 5, low: 1.82, repetitions: 99 }],
     ['more repetitions', { repetitions: 61 }, { repetitions: 60, low: 1.82 }],

@@ -189,6 +189,16 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(await everything(ada), 'claim')).toEqual([]);
   });
 
+  test('ranks evidence by the versions that it knows', async () => {
+    const writer = await clientAs(await teamDatabase(), 'writer');
+    const honest = claimOf({ evidence: { processes: 9 } });
+    const later = claimOf({ evidence: { version: 1000, processes: 3 }, origin: { createdBy: 'eve' } });
+    await given(writer.push([...partsOf(), later], LONG));
+    await given(writer.push([honest], LONG));
+    await given(writer.push([later], LONG));
+    expect(ofType(await everything(writer), 'claim')).toEqual([honest]);
+  });
+
   test("refuses a revocation of another login's claim, by every way", async () => {
     const database = await teamDatabase();
     const [ada, eve] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'eve')];
