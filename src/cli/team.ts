@@ -185,7 +185,7 @@ export async function status(options: { json?: boolean }, program: Program): Pro
   const breaker = {
     state: breakerState(failed, Date.now()),
     failures: failed?.failures ?? 0,
-    until: typeof failed?.until === 'number' ? new Date(failed.until).toISOString() : null,
+    until: failed === null ? null : new Date(failed.until).toISOString(),
     reason: failed?.reason ?? null,
   };
   const missing = Object.keys(state.missing()).length;
@@ -209,9 +209,8 @@ export async function status(options: { json?: boolean }, program: Program): Pro
       ...Object.entries(bytes).map(([name, size]) => [`bytes of ${name}`, String(size)]),
     );
   } else rows.push(['problem', answer.failure.reason]);
-  const pause = breaker.until === null ? 'until the URL changes' : `until ${breaker.until}`;
   rows.push(
-    ['builds ask', breaker.state === 'open' ? `not ${pause}: ${breaker.reason!}` : 'yes'],
+    ['builds ask', breaker.state === 'open' ? `not until ${breaker.until!}: ${breaker.reason!}` : 'yes'],
     ['known to be missing', `${missing} for ten minutes`],
   );
   console.log(table(['what', 'value'], rows, page));

@@ -1,15 +1,15 @@
-// When a server that has failed is asked again. Pure: what time it is and what chance says are handed in.
+// When a server that has failed is asked again. Pure: the caller gives time and chance.
 import { isObject } from '../system/data.ts';
 import type { Failure } from './team.ts';
 
-/** What is remembered of a server that has failed; null, and nothing is remembered, of one that has answered. */
+/** State of a server that has failed; null for a server that has answered. */
 export interface Breaker {
   /** In a row. */
   readonly failures: number;
   /** Milliseconds of the system's clock. */
   readonly since: number;
-  /** From when on somebody may try again; null for never, as long as the URL is the same. */
-  readonly until: number | null;
+  /** When one build may try again. */
+  readonly until: number;
   /** Of the last failure. */
   readonly reason: string;
 }
@@ -26,7 +26,6 @@ const JITTER = 0.2;
 /** @param now milliseconds of the system's clock; where that was set back, a breaker is not open for longer than ever */
 export function breakerState(breaker: Breaker | null, now: number): BreakerState {
   if (breaker === null) return 'closed';
-  if (breaker.until === null) return 'open';
   return now >= breaker.until || now < breaker.since ? 'half-open' : 'open';
 }
 
@@ -38,8 +37,9 @@ export function afterFailure(
   random: number,
 ): Breaker {
   const failures = (before?.failures ?? 0) + 1;
-  const pause = Math.min(LONGEST_MS, SHORTEST_MS * 2 ** (failures - 1));
-  const until = kind === 'denied' ? null : now + pause * (1 + JITTER * (2 * random - 1));
+  // A password that is mended in ~/.pgpass changes no setting. More attempts would lock the login.
+  const pause = kind === 'denied' ? LONGEST_MS : Math.min(LONGEST_MS, SHORTEST_MS * 2 ** (failures - 1));
+  const until = now + pause * (1 + JITTER * (2 * random - 1));
   return { failures, since: now, until, reason };
 }
 
@@ -48,5 +48,5 @@ export const isBreaker = (value: unknown): value is Breaker =>
   Number.isSafeInteger(value['failures']) &&
   (value['failures'] as number) > 0 &&
   Number.isFinite(value['since']) &&
-  (value['until'] === null || Number.isFinite(value['until'])) &&
+  Number.isFinite(value['until']) &&
   typeof value['reason'] === 'string';

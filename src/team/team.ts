@@ -8,7 +8,7 @@ export const PROTOCOL = 1;
 
 /**
  * - `unreachable`: no answer within the time there was, or none at all.
- * - `denied`: a wrong password or certificate, which no later attempt mends.
+ * - `denied`: a wrong password or certificate; tried again after an hour.
  * - `incompatible`: it has no schema of ours, or speaks another protocol.
  * - `rejected`: it does not take what it was sent; by permission, or because it breaks a constraint.
  */

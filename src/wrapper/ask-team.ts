@@ -154,9 +154,8 @@ export async function tellTeam({ url, surroundings }: Omit<Asker, 'site'>): Prom
         : server;
       if (pushed.ok) return;
       const { failure } = pushed;
-      // Most may only read: that is no reason not to ask.
-      if (failure.kind !== 'rejected')
-        state.setBreaker(afterFailure(before, failure, Date.now(), Math.random()));
+      // A server that has answered can still be asked: most logins may only read, and writers wait for each other.
+      if (!server.ok) state.setBreaker(afterFailure(before, failure, Date.now(), Math.random()));
       if (settings.log !== undefined) writeLog(`not pushed: ${failure.reason}`, settings.log);
     } finally {
       team.close();

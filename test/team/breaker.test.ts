@@ -42,9 +42,10 @@ test('a clock that is set back does not keep it open', () => {
   expect(breakerState(afterFailure(null, LOST, NOW, 0.5), NOW - 1)).toBe('half-open');
 });
 
-test('a wrong password is not tried again', () => {
+test('a wrong password is tried again after an hour: somebody may have mended it', () => {
   const breaker = afterFailure(null, { kind: 'denied', reason: 'no' }, NOW, 0.5);
-  expect(breakerState(breaker, NOW + 1e12)).toBe('open');
+  expect(breakerState(breaker, NOW + 3_599_000)).toBe('open');
+  expect(breakerState(breaker, NOW + 3_600_000)).toBe('half-open');
 });
 
 const PLACE = { target: 't', device: 'd', compiler: 'c' };

@@ -189,6 +189,22 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(await everything(ada), 'claim')).toEqual([]);
   });
 
+  test('disconnects a client that keeps its turn in an open transaction, and limits the wait of others', async () => {
+    const database = await teamDatabase();
+    const direct = new pg.Client(await database.login('writer', { in: 'iree_tuned_writer' }));
+    await direct.connect();
+    await direct.query('BEGIN');
+    await direct.query(`SELECT iree_tuned.push('{"protocol": 1, "lines": {}}')`);
+    const limits = await direct.query(
+      `SELECT current_setting('lock_timeout') AS wait, current_setting('idle_in_transaction_session_timeout') AS idle`,
+    );
+    expect(limits.rows).toEqual([{ wait: '10s', idle: '30s' }]);
+    await direct.query('COMMIT');
+    const after = await direct.query(`SELECT current_setting('lock_timeout') AS wait`);
+    expect(after.rows).toEqual([{ wait: '0' }]);
+    await direct.end();
+  });
+
   test('ranks evidence by the versions that it knows', async () => {
     const writer = await clientAs(await teamDatabase(), 'writer');
     const honest = claimOf({ evidence: { processes: 9 } });
