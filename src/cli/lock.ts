@@ -66,7 +66,7 @@ export async function lockInputs(
     const open = [...workloads.values()].filter((one) => one.kind === 'unknown' && one.because === NO_RECORD);
     return open.length === 0 ? [] : [{ program: name, count: open.length, of: workloads.size }];
   });
-  if (options.check !== true && changed) updateLock(path, after);
+  if (options.check !== true && changed) updateLock(path, surroundings.cacheDirectory, after);
   if (options.check === true && changed) process.exitCode = 1;
   if (options.json === true) {
     console.log(JSON.stringify({ path, changed, differences: found, untuned }, null, 2));

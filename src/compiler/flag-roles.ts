@@ -58,7 +58,7 @@ const NEUTRAL = [
 const EXPANDED = [
   /^iree-hal-target-(?:device|backends)$/,
   /^iree-hal-local-target-device-backends$/,
-  /^iree-llvmcpu-target-(?:cpu|cpu-features|triple|abi)$/,
+  /^iree-llvmcpu-target-(?:cpu|cpu-features|triple)$/,
 ];
 
 /** The user's own ways to steer code generation: a candidate is compiled without them. */

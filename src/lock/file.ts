@@ -1,5 +1,11 @@
 // Lock files on disk.
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { lockFile, type Lock as HeldLock } from '../site/measuring-lock.ts';
+import { pathIn, WRITING_LOCKS } from '../system/cache.ts';
+import { makeFolder } from '../system/folder.ts';
+import { shortHash } from '../system/hash.ts';
+import { temporaryName } from '../system/scratch.ts';
 import { messageOf } from '../system/tell.ts';
 import { realpathOr } from '../system/files.ts';
 import { LockError, lockText, parseLock } from './text.ts';
@@ -29,39 +35,37 @@ export function readLock(path: string): LockOnDisk | null {
   }
 }
 
-/** Nobody takes as long to write one: what is older was left by who was killed. */
-const ABANDONED_MS = 5000;
+/** Writing takes milliseconds: after so long another process does not end. */
+const PATIENCE_MS = 30_000;
 
 /**
- * Changes a lock file, or makes it, in one step: a reader sees all of it or what was there before, and who changes it at the
- * same time waits. Links stay what they are.
+ * Changes a lock file, or makes it, in one step: a reader sees all of it or the old one, and another process that changes it waits. The
+ * lock for that lies in the cache folder, and the system frees it with its holder. Links stay.
  * @throws LockError with the path, when something is there that cannot be used
  */
-export function updateLock(path: string, change: (lock: Lock) => Lock): void {
+export function updateLock(path: string, cacheDirectory: string, change: (lock: Lock) => Lock): void {
   const real = realpathOr(path);
-  const next = `${real}.new`;
-  const file = openAlone(next);
+  const held = lockAlone(pathIn(cacheDirectory, WRITING_LOCKS, shortHash(real)));
+  if (held === null) throw new LockError(`the lock file ${path} is being written by another process`);
+  const next = temporaryName(real);
   try {
-    writeFileSync(file, lockText(change(readLock(real)?.lock ?? EMPTY_LOCK)));
+    writeFileSync(next, lockText(change(readLock(real)?.lock ?? EMPTY_LOCK)));
     renameSync(next, real);
   } catch (error) {
     rmSync(next, { force: true });
     throw error;
   } finally {
-    closeSync(file);
+    held.release();
   }
 }
 
-/** Makes a file that is not there, as soon as it is not. */
-function openAlone(path: string): number {
-  for (;;) {
-    try {
-      return openSync(path, 'wx');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-      if (age > ABANDONED_MS) rmSync(path, { force: true });
-      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-    }
+/** Null if another process keeps it. */
+function lockAlone(path: string): HeldLock | null {
+  makeFolder(dirname(path), 0o700);
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end;) {
+    const held = lockFile(path);
+    if (held !== null) return held;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
   }
+  return null;
 }

@@ -62,6 +62,9 @@ export const TAKEN_COUNTERS: Place = { path: 'counters.jsonl.*', days: ANY_DAYS 
 export const BUILDS: Place = { path: 'builds.jsonl', days: ANY_DAYS };
 export const OLDER_BUILDS: Place = { path: 'builds.older.jsonl', days: ANY_DAYS };
 
+/** Locked while a lock file is written, one for each path. */
+export const WRITING_LOCKS: Place = { path: 'writing-*.lock', days: MEMORY_DAYS };
+
 /** Locked by whoever measures. */
 export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: ANY_DAYS };
 
@@ -96,6 +99,7 @@ export const PLACES: readonly Place[] = [
   OLDER_BUILDS,
   TAKEN_COUNTERS,
   MEASURING_LOCK,
+  WRITING_LOCKS,
   TIDIED,
   INTRODUCED,
 ];

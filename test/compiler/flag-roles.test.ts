@@ -28,6 +28,11 @@ describe('flags', () => {
     ]);
     expect(codegenFlags(flags)).toEqual([]);
   });
+  test('that choose an ABI are in the key: the expanded target does not name it', () => {
+    expect(codegenFlags(read('--iree-llvmcpu-target-abi=lp64d'))).toEqual([
+      '--iree-llvmcpu-target-abi=lp64d',
+    ]);
+  });
   test('that may change code are in both, known or not', () => {
     const flags = read('--iree-opt-level=O2', '--iree-brand-new');
     expect(codegenFlags(flags)).toEqual(['--iree-opt-level=O2', '--iree-brand-new']);

@@ -7,7 +7,6 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -16,16 +15,19 @@ import { expect, test } from 'vitest';
 import { readLock, updateLock } from '../../src/lock/file.ts';
 import { LockError, lockText } from '../../src/lock/text.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
+import { lockFile } from '../../src/site/measuring-lock.ts';
+import { shortHash } from '../../src/system/hash.ts';
 import { programOf } from './support.ts';
 
 const lock = { programs: [programOf()] };
+const cache = temporaryDirectory();
 
 test('is written in one step, through links, and read again', () => {
   const folder = temporaryDirectory();
   const path = join(folder, 'link');
   writeFileSync(join(folder, 'real'), lockText({ programs: [] }));
   symlinkSync('real', path);
-  updateLock(path, () => lock);
+  updateLock(path, cache, () => lock);
   expect(readFileSync(join(folder, 'real'), 'utf8')).toBe(lockText(lock));
   expect(readdirSync(folder).sort()).toEqual(['link', 'real']);
   expect(readLock(path)).toEqual({ lock, text: lockText(lock) });
@@ -36,24 +38,22 @@ test('that is not there is none, and nothing is left where it cannot be written'
   expect(readLock(join(folder, 'iree-tuned.lock'))).toBeNull();
   mkdirSync(join(folder, 'iree-tuned.lock'));
   expect(() => {
-    updateLock(join(folder, 'iree-tuned.lock'), () => lock);
+    updateLock(join(folder, 'iree-tuned.lock'), cache, () => lock);
   }).toThrow(/it is not a file/);
   expect(readdirSync(folder)).toEqual(['iree-tuned.lock']);
 });
 
-test('keeps what others change at the same time, and what was killed holds nobody up for long', async () => {
+test('keeps the changes of processes at the same time, and waits for none that was killed', async () => {
   const folder = temporaryDirectory();
   const path = join(folder, 'iree-tuned.lock');
-  const left = `${path}.new`;
-  writeFileSync(left, 'half');
-  const before = new Date(Date.now() - 60_000);
-  utimesSync(left, before, before);
+  // A killed process has left its lock, which the system has freed.
+  lockFile(join(cache, `writing-${shortHash(path)}.lock`))!.release();
   const code = `
     const { updateLock } = await import('${join(root, 'src/lock/file.ts')}');
     const { withEntries } = await import('${join(root, 'src/lock/lock.ts')}');
     const entry = { ...${JSON.stringify({ ...programOf(), workloads: null })}, forms: new Map(), workloads: new Map() };
     for (let i = 0; i < 20; i++)
-      updateLock(${JSON.stringify(path)}, (lock) => withEntries(lock, [{ ...entry, program: process.argv[1] + i }]));`;
+      updateLock(${JSON.stringify(path)}, ${JSON.stringify(cache)}, (lock) => withEntries(lock, [{ ...entry, program: process.argv[1] + i }]));`;
   const run = promisify(execFile);
   const node = ['--conditions=source', '--input-type=module', '-e', code];
   await Promise.all(['a', 'b', 'c'].map((name) => run(process.execPath, [...node, name])));

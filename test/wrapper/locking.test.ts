@@ -196,8 +196,8 @@ test('a build of what was locked gets just that, by that route', async () => {
     512: OTHER,
   });
   const path = temporaryPath();
-  updateLock(path, () => ({ programs: [made] }));
   const surroundings = { ...surroundingsOf({ lock: path }) };
+  updateLock(path, surroundings.cacheDirectory, () => ({ programs: [made] }));
   const { whole, problem } = await consultLock(inspected, command, surroundings);
   expect(problem).toBeNull();
   expect(whole).toMatchObject({
