@@ -11,7 +11,7 @@ function pauses(count: number, random: number): number[] {
   let breaker: Breaker | null = null;
   return Array.from({ length: count }, () => {
     breaker = afterFailure(breaker, LOST, NOW, random);
-    return Math.round((breaker.until! - NOW) / 1000);
+    return Math.round((breaker.until - NOW) / 1000);
   });
 }
 
