@@ -204,22 +204,27 @@ export class Screener {
     timeoutSeconds: number,
   ): Promise<Timed[]> {
     const { repetitions, minSeconds } = this.#care;
-    // One that hangs must not take the rest of the budget with it.
+    // A candidate that hangs must not take the rest of the budget with it.
     const sizes = this.#defaults.length;
     const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.#defaultRun);
     const isInBoth = repetitions >= 2 * LEAST_REPETITIONS && names.length > LEAST_FOR_PLACEMENTS;
     const placements: readonly Placement[] = isInBoth ? ['apart', 'packed'] : ['apart'];
     const processes: Timed[] = [];
+    let left = names;
     for (const placement of placements) {
       const own = Math.ceil(repetitions / placements.length);
-      const timings = await timeCandidates(this.#toolchain, this.#workload, module, names, {
+      const isPart = only !== undefined || left.length < names.length;
+      const timings = await timeCandidates(this.#toolchain, this.#workload, module, left, {
         repetitions: own,
         minSeconds,
-        timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + names.length * own * longest),
+        timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + left.length * own * longest),
         placement,
-        ...(only && { only }),
+        ...(isPart && { only: left }),
       });
       processes.push({ ...timings, placement });
+      // A candidate that hangs or crashes does so once.
+      left = left.filter((name) => !timings.failed.has(name));
+      if (left.length === 0) break;
     }
     return processes;
   }
