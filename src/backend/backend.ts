@@ -18,6 +18,8 @@ export interface Directive {
 export interface SpaceOptions {
   /** Widest vector register of the target in bytes. */
   readonly nativeVectorBytes: number;
+  /** How many of them there are. */
+  readonly vectorRegisters: number;
   /** Threads that the program will run on. */
   readonly threads: number;
   /** Whether configurations may need something of the whole program: not where the user has decided about it. */

@@ -5,6 +5,7 @@ import { tunables, type Input } from '../input/input.ts';
 import type { Settings } from '../settings/index.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Site } from '../site/site.ts';
+import { targetArchitecture, type Target } from '../site/target.ts';
 
 /**
  * Options of each workload's space.
@@ -25,11 +26,17 @@ export function spaceOptionsOf(
     target.target.backend === 'llvm-cpu' &&
     !isBefore(release, 3, 11);
   const made = new Set(tunables(input).flatMap(({ key, written }) => (written === null ? [key] : [])));
+  const nativeVectorBytes = target.target.nativeVectorBytes || 16;
   return ({ key }) => ({
-    nativeVectorBytes: target.target.nativeVectorBytes || 16,
+    nativeVectorBytes,
+    vectorRegisters: vectorRegistersOf(target.target, nativeVectorBytes),
     threads: device.threads,
     wholeProgram: canAsk && !made.has(key),
     // By a tuning spec: see `tuningSpecFlags` about pipelines.
     following: !ownPipeline && !isBefore(release, 3, 12),
   });
 }
+
+/** x86-64 has 16 vector registers without AVX-512, and 32 with it. Others, such as AArch64, have 32. */
+const vectorRegistersOf = (target: Target, vectorBytes: number): number =>
+  targetArchitecture(target) === 'x64' && vectorBytes < 64 ? 16 : 32;

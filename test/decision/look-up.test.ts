@@ -494,6 +494,6 @@ test('workloads come with what their search depends on', () => {
     workload: matmul(8, 512, 512),
     count: 1,
     executables: [],
-    options: { nativeVectorBytes: 32, threads: 1, wholeProgram: false, following: true },
+    options: { nativeVectorBytes: 32, vectorRegisters: 16, threads: 1, wholeProgram: false, following: true },
   });
 });

@@ -25,12 +25,22 @@ test('target and device say the sizes', () => {
   const device = { ...siteOf().device, threads: 8 };
   expect(optionsOf({ site: siteOf({ device }, { nativeVectorBytes: 32 }) })).toEqual({
     nativeVectorBytes: 32,
+    vectorRegisters: 16,
     threads: 8,
     wholeProgram: true,
     following: true,
   });
   // A target that does not say has the vectors that every CPU has.
   expect(optionsOf({ site: siteOf({}, { nativeVectorBytes: 0 }) }).nativeVectorBytes).toBe(16);
+});
+
+test.each([
+  ['x86_64-unknown-linux-gnu', 64, 32],
+  ['x86_64-unknown-linux-gnu', 32, 16],
+  ['x86_64-unknown-linux-gnu', 16, 16],
+  ['aarch64-unknown-linux-gnu', 16, 32],
+])('%s with vectors of %i bytes has %i registers of them', (triple, nativeVectorBytes, expected) => {
+  expect(optionsOf({ site: siteOf({}, { triple, nativeVectorBytes }) }).vectorRegisters).toBe(expected);
 });
 
 describe('the whole program is asked of', () => {

@@ -137,6 +137,7 @@ function decisionsFor(input: Uint8Array): Decision[] {
     if (!isTunable(tunable)) return skipped(tunable);
     const space = llvmCpuSpace(operationWork(tunable.workload), {
       nativeVectorBytes: 16,
+      vectorRegisters: 16,
       threads: 1,
       wholeProgram: true,
     });

@@ -172,7 +172,12 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
 describe('configurations that only sum in another order are right', () => {
   /** Data tiling where there is any, the first start, and one that nobody thought of. */
   function configurationsOf(shape: OperationWork) {
-    const space = llvmCpuSpace(shape, { nativeVectorBytes: 16, threads: 1, wholeProgram: true });
+    const space = llvmCpuSpace(shape, {
+      nativeVectorBytes: 16,
+      vectorRegisters: 16,
+      threads: 1,
+      wholeProgram: true,
+    });
     const points = randomSearch(space, seededRandom(1)).propose(1);
     return [
       ...space.alternatives,

@@ -156,6 +156,7 @@ test(
       const subject = store.subject(miss)!;
       const space = windowSpace(operationWork(subject.workloadForm), {
         nativeVectorBytes: 32,
+        vectorRegisters: 16,
         threads: 1,
         wholeProgram: false,
       });

@@ -12,7 +12,7 @@ import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { without } from '../../src/search/space.ts';
 import { matmul, workload } from '../support/workloads.ts';
 
-const options = { nativeVectorBytes: 64, threads: 1, wholeProgram: true };
+const options = { nativeVectorBytes: 64, vectorRegisters: 32, threads: 1, wholeProgram: true };
 const shape = matmul(8, 16, 4);
 
 describe('a space without some configurations', () => {

@@ -9,6 +9,7 @@ import type { OperationWork } from '../../src/workload/workload.ts';
 /** Of a small CPU with one thread, without data tiling. */
 export const SPACE: SpaceOptions = {
   nativeVectorBytes: 16,
+  vectorRegisters: 32,
   threads: 1,
   wholeProgram: false,
   following: false,

@@ -17,7 +17,13 @@ import { tuneWith, type TuningJob } from './support.ts';
 
 const shape = matmul(64, 64, 64);
 const subject = subjectOf(64, { workloadForm: shape });
-const options = { nativeVectorBytes: 64, threads: 1, wholeProgram: true, following: true };
+const options = {
+  nativeVectorBytes: 64,
+  vectorRegisters: 32,
+  threads: 1,
+  wholeProgram: true,
+  following: true,
+};
 const space = llvmCpu.spaceOf(shape, options);
 const job: TuningJob = {
   subject,

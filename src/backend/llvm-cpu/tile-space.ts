@@ -139,10 +139,6 @@ function leavesRemainder(workload: OperationWork, c: TileConfiguration): boolean
   });
 }
 
-/** Vector registers: of 32 bytes x86 has 16; of 64, and of 16 where ARM has them, there are 32. */
-const vectorRegisters = ({ nativeVectorBytes }: Pick<SpaceOptions, 'nativeVectorBytes'>): number =>
-  nativeVectorBytes === 32 ? 16 : 32;
-
 /** Of what compiles across `cache_reduction`: more takes the compiler many seconds where work that is fused is unrolled with it. */
 const FUSED_LIVE_SHARE = 0.5;
 
@@ -200,7 +196,7 @@ export function llvmCpuSpace(
   // Threads are not equally free: what is divided by their number alone waits for the last one.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
   const starts: Point[] = [];
-  for (const recipe of recipes(lanes, vectorRegisters(options), rowsOf(workload))) {
+  for (const recipe of recipes(lanes, options.vectorRegisters, rowsOf(workload))) {
     for (const [i, peel] of peeling.entries()) {
       const start = [...startAt(workload, tiles, recipe), i];
       const configuration = configurationOf(workload.dimensions, own, start);

@@ -137,7 +137,10 @@ test('what is legal compiles where something is fused with it, too', async () =>
 describe('everything the llvm-cpu space yields compiles', () => {
   /** The first starts, then random points. */
   function configurationsOf(shape: OperationWork) {
-    const space = llvmCpuSpace(shape, { nativeVectorBytes, threads: 1, wholeProgram: true });
+    const space = llvmCpuSpace(shape, {
+      ...{ nativeVectorBytes, vectorRegisters: 32 },
+      ...{ threads: 1, wholeProgram: true },
+    });
     const random = seededRandom(11);
     const points = [
       ...space.starts.slice(0, 6),

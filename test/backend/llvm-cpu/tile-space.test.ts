@@ -8,7 +8,7 @@ import type { OperationWork } from '../../../src/workload/workload.ts';
 import { matmul } from '../../support/workloads.ts';
 import type { TileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 
-const options = { nativeVectorBytes: 64, threads: 1, wholeProgram: true };
+const options = { nativeVectorBytes: 64, vectorRegisters: 32, threads: 1, wholeProgram: true };
 const size = fc.integer({ min: 1, max: 5000 });
 
 /** The limits for an f32 matmul on AVX-512, in so many words; compiles.test.ts holds them against the compiler. */
@@ -129,13 +129,18 @@ describe('the llvm-cpu space', () => {
   );
 
   test.each([
-    // Where vectors have 32 bytes there are 16 registers: for accumulators, a row of the one operand and an element of the other.
+    // Registers hold accumulators, a row of the one operand and an element of the other.
+    [16, 16],
     [32, 16],
     [64, 32],
   ])(
-    'first tries accumulators that fit the registers of vectors of %i bytes',
+    'first tries accumulators of vectors of %i bytes that fit %i registers',
     (nativeVectorBytes, registers) => {
-      const space = llvmCpuSpace(matmul(384, 384, 384), { ...options, nativeVectorBytes });
+      const space = llvmCpuSpace(matmul(384, 384, 384), {
+        ...options,
+        nativeVectorBytes,
+        vectorRegisters: registers,
+      });
       const lanes = nativeVectorBytes / 4;
       expect(space.starts.length).toBeGreaterThan(3);
       for (const start of space.starts.slice(0, 4)) {

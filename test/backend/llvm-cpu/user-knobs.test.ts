@@ -13,7 +13,7 @@ import { PACKED, TILED } from '../../profile/samples.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
 const options = (only?: KnobValues): SpaceOptions => ({
-  ...{ nativeVectorBytes: 64, threads: 1, wholeProgram: true, following: true },
+  ...{ nativeVectorBytes: 64, vectorRegisters: 32, threads: 1, wholeProgram: true, following: true },
   ...(only && { only }),
 });
 const PUBLISHED: KnobValues = {

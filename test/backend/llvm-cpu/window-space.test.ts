@@ -8,7 +8,7 @@ import { windowSpace } from '../../../src/backend/llvm-cpu/window-space.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { convolution } from '../../support/workloads.ts';
 
-const options = { nativeVectorBytes: 32, threads: 2, wholeProgram: true };
+const options = { nativeVectorBytes: 32, vectorRegisters: 16, threads: 2, wholeProgram: true };
 const size = fc.integer({ min: 1, max: 300 });
 
 test('every configuration divides what it tiles, and is stored and read again', () => {
