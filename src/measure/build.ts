@@ -24,8 +24,12 @@ export interface Build {
   readonly refused: ReadonlyMap<string, string>;
 }
 
-/** A candidate takes 0.1 s to compile; one that takes a hundred times as long is not worth having. */
-const SECONDS_PER_CANDIDATE = 10;
+/**
+ * Limit of a compile: a candidate takes 0.1 s, and a busy machine several times as long. A candidate that takes minutes is found by halving
+ * the batch, and must leave time for the others.
+ */
+const SECONDS_PER_CANDIDATE = 3;
+const LEAST_SECONDS = 20;
 
 /** What the compiler makes of legal text is the same without its own checks, which take up to a fifth of the time. */
 const NO_CHECKS = '--verify=false';
@@ -139,7 +143,7 @@ async function compileOnce(
     runTool(
       toolchain.compiler,
       [...flags, ...argv],
-      SECONDS_PER_CANDIDATE * (candidates.length + 1),
+      Math.max(LEAST_SECONDS, SECONDS_PER_CANDIDATE * (candidates.length + 1)),
       toolchain.signal,
       // What the compiler leaves when it is killed goes with our own folder.
       { TMPDIR: toolchain.workDirectory },
