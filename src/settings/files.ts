@@ -97,7 +97,8 @@ export function findLockFile(
   for (const folder of searchedFolders(home)) {
     const path = join(folder, LOCK_FILE);
     const status = statOr(path);
-    if (status !== null && !isOwn(status)) return { path: null, problem: `${path} is ignored: ${FOREIGN}` };
+    if (status !== null && !isOwn(status))
+      return { path: null, problem: `${path} is ignored: ${FOREIGN}; IREE_TUNED_LOCK names one to use` };
     if (status !== null) return { path, problem: null };
     if (folder === project) break;
   }

@@ -73,7 +73,7 @@ describe('what belongs to another user', () => {
     expect(read()[0]).toMatchObject({ path: join(folder, PROJECT_FILE), text: null, problem });
     expect(findLockFile(null, '/')).toEqual({
       path: null,
-      problem: `${join(folder, LOCK_FILE)} is ignored: ${problem}`,
+      problem: `${join(folder, LOCK_FILE)} is ignored: ${problem}; IREE_TUNED_LOCK names one to use`,
     });
   });
 
