@@ -1,4 +1,4 @@
-// `iree-tuned explain`: what a build of this input gets, operation by operation, and whether it lands.
+// `iree-tuned explain`: the decisions of a build, operation by operation, and whether they land.
 import type { Command as Program } from 'commander';
 import { isBytecode } from 'mlir-parser-ts';
 import type { Injection } from '../inject/plan.ts';
@@ -72,7 +72,7 @@ export async function explainInput(
   say(describeRoute(injection));
 }
 
-/** What a build finds in the database. */
+/** Decisions by the database. */
 async function decideByDatabase(
   read: Inspected,
   asked: Command,

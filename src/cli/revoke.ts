@@ -40,7 +40,7 @@ export async function revoke(
     createdAt: new Date().toISOString(),
     createdBy: userName(),
   };
-  // Who is not let in there has not revoked anything here either.
+  // If the server refuses, nothing is revoked here either.
   const there =
     surroundings.settings.team === undefined
       ? null

@@ -65,7 +65,7 @@ export async function writeSpec(
   else for (const file of [{ path: output, text }, ...others]) writeFileSync(file.path, file.text);
 }
 
-/** What a program that compiles itself has to know. */
+/** Facts for a program that compiles by itself. */
 interface ForProgram {
   /** To be put in front of its own; none where there is nothing to bring, or nowhere to write it. */
   readonly flags: readonly string[];
@@ -110,7 +110,7 @@ interface DecidedByRecords {
   readonly forms: ExplainedForms | null;
 }
 
-/** What the operations of an input get from the records there are. */
+/** Decisions about an input, by records alone. */
 async function decide(
   input: string,
   flags: readonly string[],
@@ -141,7 +141,7 @@ async function decide(
   };
 }
 
-/** Rules for what a build would substitute. */
+/** Rules for dispatches that a build would substitute. */
 function rulesFor(
   dispatches: readonly DispatchEntry[],
   command: Command,
@@ -155,7 +155,7 @@ function rulesFor(
   return dispatchRules(command.compiler.executable, argv, dispatches, release, options);
 }
 
-/** What flags can bring to a compile in another process: all of it by specs, else what a tuning spec can. */
+/** The injection for a compile in another process: everything by specs, else the part that a tuning spec can bring. */
 function planSpecs(decisions: readonly Decision[], options: InjectionOptions): Injection {
   const all = planInjection(decisions, { ...options, wanted: 'auto', lost: ['inline', 'substitute'] });
   return 'text' in all ? all : planInjection(decisions, options);

@@ -1,4 +1,4 @@
-// `iree-tuned sync`: what is new in the team comes here, and what is new here goes there.
+// `iree-tuned sync`: pulls new lines of the team, and pushes new lines of this database.
 import type { Command as Program } from 'commander';
 import { table } from '../report/table.ts';
 import { wrapped } from '../report/text.ts';
@@ -26,7 +26,7 @@ export async function sync(
     throw new UserError('the database is only read: unset IREE_TUNED_READONLY to sync it');
   requireOwnDatabase(surroundings);
   await withTeam(surroundings, async (team, url) => {
-    // Somebody looks after it now: whatever it was, the next build asks again.
+    // The next build asks the server again, whatever has failed before.
     teamState(cacheDirectory, url).forget();
     const server = valueOf(await team.identify(COMMAND_LIMIT_MS));
     const filters = await filtersOf(flags, surroundings);

@@ -17,7 +17,7 @@ import { UserError } from '../system/user-error.ts';
 import { surroundingsOf, UsageError } from './context.ts';
 import { page, say } from './output.ts';
 
-/** Who runs a command waits longer than a build. */
+/** Limit of a command; a build waits less. */
 export const COMMAND_LIMIT_MS = 30_000;
 
 /**
@@ -54,13 +54,13 @@ export async function withTeam<T>(
   }
 }
 
-/** What was answered. Throws UserError with the reason where nothing was. */
+/** The answer. @throws UserError with the reason for none */
 export function valueOf<T>(answer: Answer<T>): T {
   if (answer.ok) return answer.value;
   throw new UserError(answer.failure.reason);
 }
 
-/** A connection for what is no function of the server's. */
+/** A connection for statements beyond the server's functions. */
 export async function withConnection<T>(
   surroundings: Surroundings,
   action: (connection: Connection, address: Address) => Promise<T>,
@@ -162,7 +162,7 @@ function inWords(login: string, { removed, origins, revocations }: Distrusted): 
   return lines.join('\n');
 }
 
-/** A word of a shell's, without what would make a terminal do something: anybody may have written it. */
+/** A shell word without control characters: anybody may have written the text. */
 const quoted = (text: string) => `'${text.replaceAll(/\p{C}/gu, '?').replaceAll("'", String.raw`'\''`)}'`;
 
 export async function trust(login: string, options: { json?: boolean }, program: Program): Promise<void> {

@@ -1,4 +1,4 @@
-// What the search space of a workload depends on in one program.
+// Options of the search space of a workload in one program.
 import type { SpaceOptions } from '../backend/backend.ts';
 import { isBefore } from '../compiler/release.ts';
 import { tunables, type Input } from '../input/input.ts';

@@ -22,7 +22,7 @@ import {
 
 /** How decisions reach the compiler. */
 export type Injection = Whole & {
-  /** What goes into the very dispatches that it was measured in, as the compile has them with everything else; absent for none. */
+  /** Configurations for dispatches that were measured in the program; absent for none. */
   readonly dispatches?: readonly DispatchEntry[];
 };
 
@@ -39,22 +39,22 @@ type Whole =
   | {
       readonly route: 'preprocess';
       readonly text: string;
-      /** What is asked of the whole program, such as `data tiling`; null for nothing. */
+      /** A requirement on the whole program, such as `data tiling`; null for none. */
       readonly needs: string | null;
       /** Flags beside the spec's own. */
       readonly flags: readonly string[];
-      /** A tuning spec for what the compiler makes of the operations; null where the compiler decides about that. */
+      /** A tuning spec for the generated operations; null if the compiler decides about these. */
       readonly following: string | null;
     }
   | { readonly route: 'inline'; readonly insertions: readonly Insertion[] }
   | { readonly route: 'substitute'; readonly entries: readonly GeneratedEntry[] };
 
-/** What the operations of one form get, as code is generated for them. */
+/** Configuration of the generated operations of one form. */
 export interface GeneratedEntry extends MatchedForm {
   readonly configuration: OwnConfiguration;
 }
 
-/** What the root of a dispatch gets. */
+/** Configuration of a dispatch's root. */
 export interface DispatchEntry {
   /** Digest of the dispatch. */
   readonly digest: string;
@@ -190,7 +190,7 @@ function preprocessing(
   };
 }
 
-/** The first of what decisions ask of the whole program; null when none asks for anything. */
+/** The first requirement on the whole program; null for none. */
 const needsOfAll = (decisions: readonly Decision[]): string | null =>
   decisions.map(({ configuration }) => needsOf(configuration)).find((needs) => needs !== null) ?? null;
 
@@ -199,7 +199,7 @@ const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
     isOperationWork(workload) ? [{ workload, loops, configuration }] : [],
   );
 
-/** Whether a route finds operations by what code is generated for, so that nothing else gets their configurations. */
+/** Whether a route finds generated operations, so that no other operation gets their configurations. */
 export const matchesGenerated = (route: Injection['route']): boolean =>
   route !== 'preprocess' && route !== 'inline';
 
@@ -219,7 +219,7 @@ function specProblem(decisions: readonly Decision[], options: InjectionOptions):
   return ownProblem(decisions) ?? generatedProblem(decisions, options);
 }
 
-/** Why operations cannot be found by what code is generated for. */
+/** Why generated operations cannot be told apart. */
 function generatedProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (options.dataTiling) return 'the command has data tiling, which hides what code is generated for';
   const needs = needsOfAll(decisions);
@@ -267,7 +267,7 @@ const ownProblem = (decisions: readonly Decision[]) =>
     ? 'the input has operations with configurations of their own'
     : null;
 
-/** What an operation is found by, and what it wants. */
+/** The key of an operation, and its configuration. */
 interface Wish {
   /** Null for one that cannot be found. */
   readonly key: unknown;

@@ -45,7 +45,7 @@ export function editedExecutable(
     : { name, phase: 'source', text: applyInsertions(source, found) };
 }
 
-/** What the compiler is asked with. */
+/** Surroundings of the question to the compiler. */
 export interface SourceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Uint8Array | undefined;

@@ -14,7 +14,7 @@ import { EMPTY_LOCK, type Lock } from './lock.ts';
 /** No lock file is larger: a program has a few hundred lines. */
 const LARGEST_BYTES = 64 * 1024 * 1024;
 
-/** What a lock file says, and its text; null when it is not there. */
+/** A lock file's content and its text. */
 export interface LockOnDisk {
   readonly lock: Lock;
   readonly text: string;

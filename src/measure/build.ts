@@ -31,7 +31,7 @@ export interface Build {
 const SECONDS_PER_CANDIDATE = 3;
 const LEAST_SECONDS = 20;
 
-/** What the compiler makes of legal text is the same without its own checks, which take up to a fifth of the time. */
+/** The compiler's own checks take up to a fifth of the time, and change nothing for legal text. */
 const NO_CHECKS = '--verify=false';
 
 /**
@@ -53,7 +53,7 @@ export async function buildCandidates(
     const { module, blamed } = await compileOnce(toolchain, workload, left, name);
     if (module !== null) return { module, built: left, refused };
     if (blamed.size === 0) {
-      // The truth only judges the others and must cost none of them: whatever nothing names is tried without it first.
+      // The truth only judges candidates: a failure without a culprit is tried again without the truth first.
       const truth = left.find(({ sumsIn }) => sumsIn !== undefined);
       if (truth !== undefined) {
         refused.set(truth.name, 'the compiler failed without naming a location');
@@ -78,7 +78,7 @@ export async function buildCandidates(
         for (const [candidate, reason] of build.refused) refused.set(candidate, reason);
       }
       left = left.filter((candidate) => !refused.has(candidate.name));
-      // Each half compiled on its own, so together they fail for a reason that is nobody's: give up on this batch.
+      // Each half compiles alone, so no candidate is to blame: give up on this batch.
       if (left.length === before) {
         for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the whole batch');
         break;
@@ -145,7 +145,7 @@ async function compileOnce(
       [...flags, ...argv],
       Math.max(LEAST_SECONDS, SECONDS_PER_CANDIDATE * (candidates.length + 1)),
       toolchain.signal,
-      // What the compiler leaves when it is killed goes with our own folder.
+      // Files of a killed compiler go with our own folder.
       { TMPDIR: toolchain.workDirectory },
     );
   let result: ToolResult;

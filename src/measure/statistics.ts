@@ -1,4 +1,4 @@
-// The statistics behind "faster": what things take undisturbed, ratios and their confidence intervals. Pure.
+// The statistics behind "faster": undisturbed times, ratios and their confidence intervals. Pure.
 import { seededRandom } from '../search/strategy.ts';
 
 /** Middle value; the mean of the two middle ones for an even count. NaN for no values. */
@@ -13,8 +13,8 @@ export function median(values: readonly number[]): number {
 const UNDISTURBED_SHARE = 0.2;
 
 /**
- * What something takes where nothing else gets in its way: the mean of the fastest fifth of its times. Whatever else a machine
- * does only adds to them; a core that is taken away for some milliseconds doubles what runs on all threads. NaN for no values.
+ * Undisturbed time: the mean of the fastest fifth. Other work on the machine only adds time; a core that is taken away for some
+ * milliseconds doubles a run on all threads. NaN for no values.
  */
 export function undisturbed(values: readonly number[]): number {
   const fastest = values.toSorted((a, b) => a - b).slice(0, Math.ceil(UNDISTURBED_SHARE * values.length));
@@ -47,7 +47,7 @@ function tTail(t: number, degrees: number): number {
 
 const quantiles = new Map<string, number>();
 
-/** What Student's t with so many degrees of freedom (1, 2, 3, ...) exceeds with a chance of `doubt`, which is below a half. */
+/** The value that Student's t with so many degrees of freedom (1, 2, 3, ...) exceeds with a chance of `doubt`, below a half. */
 export function tQuantile(doubt: number, degrees: number): number {
   const key = `${doubt} ${degrees}`;
   const known = quantiles.get(key);
@@ -84,7 +84,7 @@ export function ratioInterval(ratios: readonly number[]): Interval {
   return { ratio: Math.exp(mean), low: Math.exp(mean - halfWidth), high: Math.exp(mean + halfWidth) };
 }
 
-/** Fewer pairs than that do not tell what is undisturbed from what is not. */
+/** Fewer pairs do not separate undisturbed times from others. */
 const LEAST_FOR_UNDISTURBED = 8;
 
 /** How often samples are drawn from the times for an interval. */

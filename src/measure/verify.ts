@@ -1,4 +1,4 @@
-// Compares the outputs of two functions of one module, so that what is verified is what was timed.
+// Compares the outputs of two functions of one module: the code that is verified is the code that was timed.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deviceFlags } from '../backend/index.ts';
@@ -77,7 +77,7 @@ export function programAllowance(
 ): Allowance | null {
   const { finite: largest, isAllFinite } = largestOf(expected, elementType);
   if (!isAllFinite) return null;
-  // Integers are exact, whatever floats they are made from.
+  // Integers are exact, also if they are made from floats.
   const types = tolerance(elementType).relative === 0 ? [elementType] : [elementType, ...roundsTo];
   const all = types.map(tolerance);
   const absolute = Math.max(...all.map((one) => one.absolute));
@@ -160,7 +160,7 @@ export function compareOutputs(
   const exact = reason === null || truth === null ? null : decodeElements(truth, 'f32');
   if (exact?.length === want.length) {
     const expectedError = largestError(exact, want);
-    // What is not a number, or has overflowed, does not tell how far is too far.
+    // A NaN or an overflow gives no bound.
     if (Number.isFinite(expectedError))
       reason = firstBeyond(exact, got, (value) => fromTruth(value, expectedError));
   }

@@ -1,4 +1,4 @@
-// Rounds of a program within a budget, and what the program says of the best in the end. Pure, but for the bench.
+// Rounds of a program within a budget, and the program's verdict on the best configurations. Pure, except for the bench.
 import { assess, LEAST_ADVANTAGE, type Assessed } from './assess.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { Rounds, type Assignment, type Best, type Contender, type Outcomes } from './rounds.ts';
@@ -17,14 +17,14 @@ export interface RoundFailure {
   readonly blamed: ReadonlySet<string>;
 }
 
-/** What a program takes in one run, in seconds. */
+/** Seconds of a program in one run. */
 export interface ProgramSeconds {
   readonly whole: number;
-  /** By the key of a workload, what its dispatches take. */
+  /** Of a workload's dispatches, by its key. */
   readonly workloads: ReadonlyMap<string, number>;
 }
 
-/** What compiles and runs a program in rounds. All of it throws StoppedError when it is stopped. */
+/** Compiles and runs a program in rounds. Every method throws StoppedError after a stop. */
 export interface RoundBench {
   /** The program without any configuration that rounds try. */
   readonly stock: string;
@@ -35,11 +35,11 @@ export interface RoundBench {
   /** Times modules in turns; null for one that could not be run. */
   time(modules: readonly string[]): Promise<readonly (ProgramSeconds | null)[]>;
   /**
-   * What the program says of the best of each workload: see `assess`.
+   * Runs of the program with the best of each workload, for `assess`.
    * @param seconds that all runs together may take, about
    */
   confirm(best: Assignment, seconds: number): ProgramsRun;
-  /** What a compile has taken before any round. */
+  /** Seconds of a compile before any round. */
   readonly compileSeconds: number;
   /** Seconds that confirming them takes at least beside a compile. */
   readonly confirmingSeconds: number;
@@ -69,31 +69,31 @@ export interface RoundsOptions {
   /** Seconds on a clock that never goes back. */
   readonly clock: () => number;
   readonly onProgress: (progress: RoundsProgress) => void;
-  /** What the program gets in any case: it is confirmed with what is found, and not tried. */
+  /** Configurations that the program has already: confirmed together with the new ones, and not tried. */
   readonly given: Assignment;
-  /** What became of each configuration of a round. */
+  /** Called with the result of each configuration of a round. */
   readonly note: (assignment: Assignment, outcomes: Outcomes, stock: ProgramSeconds['workloads']) => void;
 }
 
 /** A configuration is confirmed that is at least so many times as fast as the default. */
 export const LEAST_RATIO = 1.03;
 
-/** An offer takes about so many compiles: to split the program, its module, the round beside it, and to confirm what is found. */
+/** An offer takes about so many compiles: the split, its module, the round beside it, and the confirmation. */
 const OFFER_COMPILES = 4;
 
 /** So many rounds at once of which nothing could be told are the last. */
 const MOST_FAILURES = 2;
 
-/** What came of all rounds. */
+/** Result of all rounds. */
 export interface RoundsResult {
   readonly rounds: number;
-  /** What was found for each workload, before it was confirmed. */
+  /** The best of each workload, before it was confirmed. */
   readonly found: Assignment;
-  /** What the program said; null where there was nothing to confirm. */
+  /** The program's verdict; null if there was nothing to confirm. */
   readonly assessed: Assessed | null;
-  /** Of each workload, what it took by default whenever something was run beside it. */
+  /** Seconds of each workload by default, once for each run beside it. */
   readonly stock: ReadonlyMap<string, readonly number[]>;
-  /** Whether all of that is of the program with what was offered. */
+  /** Whether the result is of the program with the offer. */
   readonly isOffered: boolean;
   /** Whether rounds ended because they brought too little, and not because the time was over. */
   readonly isComplete: boolean;
@@ -117,10 +117,10 @@ export async function tuneInRounds(
   let bench = plain;
   let [runSeconds, failures] = [0, 0];
   let { compileSeconds } = bench;
-  /** Whether there is time for so many compiles, and to confirm what was found. */
+  /** Whether there is time for so many compiles and the confirmation. */
   const isTimeFor = (compiles: number) =>
     clock() + compiles * compileSeconds + runSeconds + bench.confirmingSeconds < end;
-  // The first round finds most: it may take what confirming it takes longer than there is time.
+  // The first round finds most, so it may exceed the time by its confirmation.
   const isTime = () => isTimeFor(rounds.count === 0 ? 1 : 2);
   const isTried = offer !== null && isTimeFor(OFFER_COMPILES);
   let open = isTried ? offer : null;
@@ -172,7 +172,7 @@ export async function tuneInRounds(
     [...rounds.bestFrom(LEAST_RATIO)].map(([key, { configuration }]) => [key, configuration]),
   );
   const isOffered = bench !== plain;
-  // What is offered brings what is given along.
+  // The program with the offer has the given configurations already.
   const all = found.size === 0 || isOffered ? found : new Map([...given, ...found]);
   const keys = found.size === 0 && isOffered ? [...offer!.keys] : [...all.keys()];
   // More pairs of processes tell smaller gains from noise, so confirming gets all that is left.
@@ -189,7 +189,7 @@ export async function tuneInRounds(
   };
 }
 
-/** Whether a program is faster with what is offered to some of its workloads than with the best of each of them. */
+/** Whether a program is faster with the offer than with the best of each workload. */
 function isBetter(
   offered: ProgramSeconds | null,
   before: ProgramSeconds | null,
@@ -203,7 +203,7 @@ function isBetter(
   return LEAST_ADVANTAGE * offered.whole < before.whole - sumOf(saved);
 }
 
-/** What one round has shown: nothing of a workload that does not run, or whose configuration is not in it. */
+/** Ratios of one round; none for a workload that does not run, or whose configuration is missing. */
 function ratios(
   assignment: Assignment,
   { missing }: RoundModule,
@@ -218,7 +218,7 @@ function ratios(
   return outcomes;
 }
 
-/** Whoever is blamed has had its turn; where nobody is, all have. */
+/** Blamed workloads failed; if none is blamed, all did. */
 const failedOutcomes = (assignment: Assignment, { blamed }: RoundFailure): Outcomes =>
   new Map(
     [...assignment.keys()].filter((key) => blamed.size === 0 || blamed.has(key)).map((key) => [key, null]),

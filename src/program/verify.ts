@@ -69,7 +69,7 @@ export async function verifyProgram(contest: Contest, extent: Extent): Promise<V
   return { equal, maxError, reason: timed.reason, timing: timed.timing };
 }
 
-/** What came of running both programs once. */
+/** Result of running both programs once. */
 export interface Compared extends Omit<Verdict, 'timing'> {
   /** Whether one of them could not be run to its end. */
   readonly hasFailed: boolean;
@@ -91,13 +91,13 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
     let stock = await runStock();
     let noNumber = await whyNoNumber(run, stock);
     if (noNumber !== null) {
-      // A root of what is negative, say.
+      // A root of a negative number, say.
       run = { ...run, inputs: await inputsWithoutSigns(run.inputs, folder) };
       stock = await runStock();
       noNumber = await whyNoNumber(run, stock);
     }
     if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
-    // What stock has only just done in the time is no failure of the other one.
+    // If stock needs nearly all of the time, a little more is no failure.
     const patience = Math.max(callSeconds, 3 * stock.seconds);
     const tuned = await runProgram(run, run.tuned, join(folder, 'tuned'), patience);
     if ('failure' in tuned) return notCompared(false, `tuned cannot be run: ${tuned.failure}`);
@@ -139,7 +139,7 @@ export async function roundingOf(contest: Contest, callSeconds: number): Promise
   }
 }
 
-/** A program of many steps rounds in all of them, and not only what it is given. */
+/** A program of many steps rounds in each of them, and not only its inputs. */
 const ROUNDINGS = 4;
 
 const notCompared = (equal: false | null, reason: string): Compared => ({
@@ -237,9 +237,9 @@ async function compareResults(
   return { equal: reason === null, maxError, reason };
 }
 
-/** What came of timing both programs in pairs of processes. */
+/** Result of timing both programs in pairs of processes. */
 export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
-  /** What their dispatches took; empty where the runtime does not tell. */
+  /** Times of their dispatches; empty if the runtime has no statistics. */
   readonly dispatches: readonly (readonly [stock: DispatchTimes, tuned: DispatchTimes])[];
 }
 
@@ -320,18 +320,18 @@ const MOST_REPETITIONS = 20;
  */
 const LONG_CALL = 0.25;
 
-/** What timing a program takes at least. @param seconds of a process that calls the function once, about */
+/** Least time of timing a program. @param seconds of a process that calls the function once, about */
 export const leastSeconds = (seconds: number): number => 2 * LEAST_PAIRS * seconds;
 
 const leastOf = ({ pairs }: Extent) => Math.max(1, Math.min(LEAST_PAIRS, pairs));
 
-/** How one process measures what takes so long; null when there is no time for so many pairs of them. */
+/** Repetitions in one process; null if there is no time for so many pairs of processes. */
 function effortOf(seconds: number, extent: Extent, pairs: number): ProcessEffort | null {
   if (2 * pairs * seconds > extent.seconds) return null;
   return processEffort(seconds, Math.max(2, extent.seconds));
 }
 
-/** How one process measures what takes so many seconds. */
+/** Repetitions in one process, by the seconds of a call. */
 export function processEffort(seconds: number, timeoutSeconds: number): ProcessEffort {
   const fitting = Math.min(
     MOST_REPETITIONS,

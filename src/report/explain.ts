@@ -14,7 +14,7 @@ export interface Explanation {
   readonly target: unknown;
   readonly device: unknown;
   readonly route: Injection['route'];
-  /** Whether every injected configuration was seen in the executables; null when nobody looked. */
+  /** Whether every injected configuration was seen in the executables; null if no build has looked. */
   readonly applied: boolean | null;
   /** The real compiler's command line as it was run. */
   readonly command: readonly string[];
@@ -25,9 +25,9 @@ export interface Explanation {
   readonly lock: ExplainedLock | null;
   /** The forms that the program was compiled or tried in; null where it has no others. */
   readonly forms: ExplainedForms | null;
-  /** What of the program's time is decided, as it was timed last; null where nobody has timed it. */
+  /** Shares of the program's time, as it was timed last; null if it was not timed. */
   readonly time: TimeShares | null;
-  /** What came of running the program, stock against tuned; null where this compile had no need to. */
+  /** Verdict of running the program, stock against tuned; null if this compile did not run it. */
   readonly program: ProgramVerdict | null;
   readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };
 }
@@ -35,7 +35,7 @@ export interface Explanation {
 export interface ExplainedForms {
   /** Whether the program is compiled in them. */
   readonly used: boolean;
-  /** How much faster or slower the program is in them, or why nobody knows. */
+  /** How much faster or slower the program is in them, or why that is not known. */
   readonly reason: string;
   readonly operations: readonly { readonly operation: string; readonly form: string }[];
 }
@@ -44,7 +44,7 @@ export interface ExplainedLock {
   readonly path: string;
   /** Whether it decided about everything: nothing was looked up, tuned or run. */
   readonly used: boolean;
-  /** What does not fit it, and what to do; null for nothing. */
+  /** Why it does not fit, and the way out; null if it fits. */
   readonly problem: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface ExplainedOperation {
   readonly reason: string;
   readonly configuration: Configuration | null;
   readonly speedup: Speedup | null;
-  /** Whether its configuration was seen in the executables; null where nothing is injected, or nobody looked. */
+  /** Whether its configuration was seen in the executables; null if none is injected, or no build has looked. */
   readonly landed: boolean | null;
   /** The executables that it was looked for in, as far as they are known. */
   readonly executables: readonly string[];
@@ -67,7 +67,7 @@ export interface ExplainedOperation {
 export const whyNothing = (injection: Injection, forms: ExplainedForms | null): string | null =>
   injection.route === 'none' && forms?.used !== true ? injection.reason : null;
 
-/** The place in the text of the input, else what the compiler says, else the input as a whole. */
+/** The place in the text of the input, else the compiler's location, else the input as a whole. */
 function placeOf({ operation, location }: Place, input: Uint8Array, inputName: string): string {
   if (operation === null) return location ?? inputName;
   const { line, column } = locate(input, operation.start);

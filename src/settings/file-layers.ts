@@ -1,4 +1,4 @@
-// What settings files say, without what a project's file may not say. Pure.
+// The content of settings files, without settings that a project's file may not set. Pure.
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ConfigEntry, ConfigText, ConfigValue } from './config-text.ts';
 import { isServer } from './address.ts';
@@ -8,10 +8,10 @@ import { DEFINITIONS, isName, NAMES, shownText, type Name } from './settings.ts'
 export interface FileSources {
   /** First the one that wins. */
   readonly files: readonly SettingsFile[];
-  /** What the text of a file says. */
+  /** Reads the text of a file. */
   readonly parse: (text: string) => ConfigText;
   readonly home: string;
-  /** Path without links of what is there or would be made; null when that cannot be known. */
+  /** Path without links of an existing or a new file; null if it cannot be known. */
   readonly realPath: (path: string) => string | null;
   /** Whether writing there loses nothing, see `mayOverwrite`. */
   readonly mayOverwrite: (name: OutputName, path: string) => boolean;
@@ -27,10 +27,10 @@ export interface Placed {
 
 export type Layer = ReadonlyMap<Name, Placed>;
 
-/** The key by which a user lets projects say what they otherwise may not. */
+/** The key by which a user trusts projects. */
 const TRUST_KEY = 'trusted-projects';
 
-/** What was read, and what is to be said about it: `problems` and `refused` as in `Resolution`. */
+/** Settings of the files; `problems` and `refused` as in `Resolution`. */
 export interface FileLayers {
   /** One a file. */
   readonly layers: Layer[];
@@ -80,7 +80,7 @@ export function readLayers({ files, parse, home, realPath, mayOverwrite }: FileS
   return { layers, problems, refused };
 }
 
-/** What is wrong with an entry wherever it stands; null when nothing is. */
+/** The error in an entry of any file; null for none. */
 function problemOf(key: string, value: ConfigValue): string | null {
   if (key === TRUST_KEY) return isPathList(value) ? null : ': it takes a list of folders';
   if (!isName(key)) return ` is unknown: the keys are ${[...NAMES, TRUST_KEY].join(', ')}`;

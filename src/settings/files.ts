@@ -1,4 +1,4 @@
-// Settings files: where they are looked for, and what stands in them.
+// Settings files: where they are looked for, and their content.
 import {
   closeSync,
   lstatSync,
@@ -30,7 +30,7 @@ export const PROJECT_FILE = '.iree-tuned.json';
 /** The name of a lock file; it is looked for like a project's file, and not above that. */
 export const LOCK_FILE = 'iree-tuned.lock';
 
-/** The files that count, first the one that wins. Never throws: what cannot be read is not there. */
+/** The files that count, the winning one first. Never throws: an unreadable file counts as missing. */
 export function readSettingsFiles(
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,
@@ -86,8 +86,8 @@ export const projectFolder = (files: readonly SettingsFile[]): string | null => 
 };
 
 /**
- * The nearest lock file, from the working directory upwards, whatever it is; null where there is none, or where it belongs to another
- * user, which the problem says.
+ * The nearest lock file, from the working directory upwards, readable or not; null if there is none, or if it belongs to another user,
+ * which is a problem.
  * @param project the folder above which it belongs to another project; null for none
  */
 export function findLockFile(
@@ -129,13 +129,13 @@ function readFile(layer: FileLayer, path: string): SettingsFile {
   }
 }
 
-/** Path without links of what is there, or of what would be made there; null when that cannot be known. */
+/** Path without links of an existing or a new file; null if it cannot be known. */
 export function realPath(path: string): string | null {
   try {
     return realpathSync(path);
   } catch {
     try {
-      // A link to what is not there yet leads anywhere.
+      // A dangling link may lead anywhere.
       if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null;
     } catch {
       return null;

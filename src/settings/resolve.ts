@@ -16,13 +16,13 @@ export interface Sources extends FileSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Flags by the name of the setting. */
   readonly flags: ReadonlyMap<Name, string>;
-  /** What the flags begin with, for messages: `--iree-tuned-`. */
+  /** Prefix of the flags, for messages: `--iree-tuned-`. */
   readonly flagPrefix: string;
   readonly defaults: Pick<Settings, 'database' | 'cache' | 'lock'>;
 }
 
 export interface Resolution {
-  /** With the default for what was not understood. */
+  /** With the default for a value that is not understood. */
   readonly settings: Settings;
   /** Every setting, in the order of `NAMES`. */
   readonly origins: readonly {
@@ -31,9 +31,9 @@ export interface Resolution {
     /** A flag, a variable, the path of a file, or `default`. */
     readonly origin: string;
   }[];
-  /** What was not understood: nothing is tuned until it is mended. */
+  /** Values that are not understood: nothing is tuned until they are mended. */
   readonly problems: readonly string[];
-  /** What a project's file may not say; it is ignored. */
+  /** Ignored settings of a project's file. */
   readonly refused: readonly string[];
 }
 

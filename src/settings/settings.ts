@@ -1,4 +1,4 @@
-// What can be set, what each setting takes, and what it is when nobody sets it.
+// The settings, their values and defaults.
 import { UserError } from '../system/user-error.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 import { isServer, isTeamAddress, withoutPassword } from './address.ts';
@@ -18,7 +18,7 @@ export interface Settings {
   readonly sizes: TunedSizes;
   /** Value of the runtime's `--device=` to measure on. */
   readonly device: string;
-  /** What the build is for: a device's name, key or class; undefined for this machine. */
+  /** The device that the build is for, by name, key or class; undefined for this machine. */
   readonly forDevice: string | undefined;
   /** Whose records are used where nothing is measured: this device's, or those of its class too. */
   readonly trust: Trust;
@@ -33,13 +33,13 @@ export interface Settings {
   readonly cache: string;
   /** Whether the output cache is used. */
   readonly outputs: boolean;
-  /** The lock file: one that was found, or one that somebody names, which need not be there; undefined for none. */
+  /** The lock file that was found, or that a setting names, which need not exist; undefined for none. */
   readonly lock: string | undefined;
   /** Nothing is decided but by the lock file. */
   readonly frozen: boolean;
   /** `postgres://` URL of the team's server, with its password: never to be shown as it is. Undefined where there is none. */
   readonly team: string | undefined;
-  /** What a build waits for the team's server at most, in all. */
+  /** Limit of a build's waiting for the team's server, in all. */
   readonly teamTimeoutMs: number;
 }
 
@@ -56,7 +56,7 @@ export type InjectRoute = 'auto' | Route;
 /** Whether something may be asked of the whole program before it is optimised. */
 export const mayPreprocess = (inject: InjectRoute): boolean => inject === 'auto' || inject === 'preprocess';
 
-/** A setting cannot be understood; the message names it and says what it takes. */
+/** A setting cannot be understood; the message names it and its possible values. */
 export class SettingsError extends UserError {
   override readonly name = 'SettingsError';
 }
@@ -65,7 +65,7 @@ export class SettingsError extends UserError {
 export interface Definition<T> {
   /** Its type in a settings file. */
   readonly type: 'string' | 'number' | 'boolean';
-  /** What it takes, for messages: `it takes ...`. */
+  /** Possible values, for messages: `it takes ...`. */
   readonly takes: string;
   /** The value that a text stands for; undefined when the text is not accepted. */
   readonly read: (text: string) => T | undefined;
@@ -96,7 +96,7 @@ const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
 const onOrOff: Definition<boolean> = {
   type: 'boolean',
   takes: 'true or false',
-  // As a flag or variable whatever is not a "no" is a "yes".
+  // In a flag or variable, every other text means yes.
   read: (value) => !['', '0', 'false', 'no', 'off'].includes(value.toLowerCase()),
   isPath: false,
 };
@@ -164,7 +164,7 @@ export const NAMES = Object.keys(DEFINITIONS) as readonly Name[];
 
 export const isName = (name: string): name is Name => Object.hasOwn(DEFINITIONS, name);
 
-/** A text that somebody has given for a setting, as it may be shown. */
+/** The text of a setting, without secrets. */
 export const shownText = (name: Name, given: string): string => {
   const { shown }: Pick<Definition<unknown>, 'shown'> = DEFINITIONS[name];
   return shown?.(given) ?? given;

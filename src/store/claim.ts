@@ -51,10 +51,10 @@ export function better(a: Claim, b: Claim): number {
   );
 }
 
-/** What all searches for a subject have spent, and could choose from. */
+/** Effort of all searches for a subject, and their families of configurations. */
 export type Effort = Pick<Evidence, 'families' | 'trials' | 'tuningSeconds'>;
 
-/** The union of families, and the most of what was spent: searches go on from each other, and count what went before. */
+/** The union of families, and the greater effort: searches go on from each other, and count earlier effort. */
 export const joinedEffort = (a: Effort, b: Effort): Effort => ({
   families: [...new Set([...a.families, ...b.families])].sort(),
   trials: Math.max(a.trials, b.trials),
@@ -67,7 +67,7 @@ export function joined(a: Claim, b: Claim): Claim {
   return { ...best, evidence: { ...best.evidence, ...joinedEffort(a.evidence, b.evidence) } };
 }
 
-/** The same where one of them may be revoked: what nobody reads replaces nothing, however good it seems. */
+/** The same if one of them may be revoked: a revoked claim replaces no other one. */
 export function joinedUnder(
   a: Claim,
   b: Claim,
@@ -82,7 +82,7 @@ export function joinedUnder(
 export const joinedMark = (a: KeptMark, b: KeptMark): KeptMark =>
   (compare(a.createdAt, b.createdAt) || compare(a.reason, b.reason)) <= 0 ? a : b;
 
-/** Of a mark, what decides whether it counts. */
+/** The fields that decide whether a mark counts. */
 export type MarkSign = Pick<KeptMark, 'generation' | 'kind' | 'createdBy' | 'machine'>;
 
 /**
@@ -116,7 +116,7 @@ export function nextGeneration(
   return kind === 'lifted' ? highest + 1 : highest;
 }
 
-/** Whether one of the revocations names what comes from this origin, or the claim with this digest. */
+/** Whether a revocation names this origin, or the claim with this digest. */
 export const isRevoked = (
   { createdBy, machine, tool, digest }: Origin & { readonly digest?: string },
   revocations: readonly Pick<Revocation, 'scope' | 'value'>[],

@@ -4,13 +4,13 @@ import { basename, dirname, join } from 'node:path';
 
 /** One kind of files or folders. */
 export interface Place {
-  /** Below the cache folder; `*` is what tells several apart: letters, digits, dashes. */
+  /** Below the cache folder; `*` is a digest or another name of letters, digits and dashes. */
   readonly path: string;
-  /** So long stays what is neither read nor written; what does not go with time says how it goes. */
+  /** Days until an unused file is removed. */
   readonly days: number;
 }
 
-/** What is remembered of an input and not asked for in this time is worth less than its place. */
+/** A memory that no build has read for so long is not worth its space. */
 const MEMORY_DAYS = 30;
 
 /** For ever, unless something else than time ends it. */
@@ -22,7 +22,7 @@ export const OPTION_TABLES: Place = { path: 'options-*.json', days: ANY_DAYS };
 export const TARGETS: Place = { path: 'target-*.json', days: ANY_DAYS };
 export const PIP_ANSWERS: Place = { path: 'pip-*.json', days: ANY_DAYS };
 
-// What is remembered of inputs and plans.
+// Memories of inputs and plans.
 export const PLANS: Place = { path: 'plans/plan-*.json', days: MEMORY_DAYS };
 export const REPLAYS: Place = { path: 'replays/replay-*.json', days: MEMORY_DAYS };
 export const SUBSTITUTES: Place = { path: 'substitutes/substitute-*.json', days: MEMORY_DAYS };
@@ -32,10 +32,10 @@ export const SURVEYS: Place = { path: 'surveys/survey-*.json', days: MEMORY_DAYS
 export const OUTPUTS: Place = { path: 'outputs/output-*.bin', days: MEMORY_DAYS };
 export const OUTPUT_NOTES: Place = { path: 'outputs/output-*.json', days: MEMORY_DAYS };
 
-/** Of earlier versions: databases hold what is known of programs. */
+/** Of earlier versions: databases hold notes about programs now. */
 export const PROGRAMS: Place = { path: 'programs/program-*.json', days: MEMORY_DAYS };
 
-/** What compilers read. A memory that names one may be as old as memories become, and then a compiler is about to read it. */
+/** Files for the compiler. They outlive the oldest memory that names them. */
 export const SPECS: Place = { path: 'specs/*.mlir', days: 3 * MEMORY_DAYS };
 
 /** Folders that are wanted for a moment, and are removed with the process that made them: `scratch.ts`. */
@@ -47,15 +47,15 @@ export const NODES: Place = { path: 'nodes/*', days: MEMORY_DAYS };
 /** Node's own, of our code as its engine has compiled it. */
 export const NODE_CODE: Place = { path: 'node', days: ANY_DAYS };
 
-// Of teams' servers: one that has failed, and what one did not know.
+// Of teams' servers: failures and missing workloads.
 export const BREAKERS: Place = { path: 'team/breaker-*.json', days: MEMORY_DAYS };
 export const MISSING: Place = { path: 'team/missing-*.json', days: MEMORY_DAYS };
-/** Locked by whoever asks one. */
+/** Locked by the process that asks a server. */
 export const ASKING_LOCKS: Place = { path: 'team/asking-*.lock', days: MEMORY_DAYS };
 
 /** Until `iree-tuned stats` collects it. */
 export const COUNTERS: Place = { path: 'counters.jsonl', days: ANY_DAYS };
-/** While they are added up; what a killed process has left there is taken by the next. */
+/** Counters that are added up; the next process takes leftovers of a killed one. */
 export const TAKEN_COUNTERS: Place = { path: 'counters.jsonl.*', days: ANY_DAYS };
 
 /** The log of builds, and its older half. */
@@ -65,13 +65,13 @@ export const OLDER_BUILDS: Place = { path: 'builds.older.jsonl', days: ANY_DAYS 
 /** Locked while a lock file is written, one for each path. */
 export const WRITING_LOCKS: Place = { path: 'writing-*.lock', days: MEMORY_DAYS };
 
-/** Locked by whoever measures. */
+/** Locked by the process that measures. */
 export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: ANY_DAYS };
 
-/** Its time says when somebody last looked for what is not used any more. */
+/** Its time says when unused files were last removed. */
 export const TIDIED: Place = { path: 'tidied', days: ANY_DAYS };
 
-/** That a person at a terminal has been told what tuning is. */
+/** Says that the introduction to tuning was shown on a terminal. */
 export const INTRODUCED: Place = { path: 'introduced', days: ANY_DAYS };
 
 /** All there is. */
@@ -116,6 +116,6 @@ export const filesOf = (cacheDirectory: string, { path }: Place, end = '') => ({
   isOurs: new RegExp(`^${basename(path).replaceAll('.', '\\.').replace('*', NAME)}${end}$`),
 });
 
-/** Path of what is kept at a place, with `name` for its `*`. */
+/** Path of a file at a place, with `name` for its `*`. */
 export const pathIn = (cacheDirectory: string, { path }: Place, name = ''): string =>
   join(cacheDirectory, path.replace('*', name));

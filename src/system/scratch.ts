@@ -24,7 +24,7 @@ const OWNED = new RegExp(`${OWNER}(?:-\\w+|\\.tmp)$`);
 /** A file in each scratch folder, without which a folder is not ours, whatever its name. */
 const MARKER = '.iree-tuned-scratch';
 
-/** Whatever another machine, or another container, left in a shared cache is nobody's after a day. */
+/** Leftovers of another machine or container in a shared cache are removed after a day. */
 const FOREIGN_LIFETIME_MS = 24 * 3600 * 1000;
 
 const folders = new Set<string>();

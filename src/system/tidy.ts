@@ -1,4 +1,4 @@
-// What nobody will use again leaves the cache folder. Builds that are no hits have the time for it.
+// Removes unused files from the cache folder. Builds after a miss have the time for it.
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesOf, pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3600 * 1000;
 /** Files of ours that are older when a plan uses them are written anew, so that they outlive the plan. */
 export const isFresh = (modifiedMs: number): boolean => modifiedMs > Date.now() - PLANS.days * DAY_MS;
 
-/** Removes what dead processes left and, once a day, what was not used for a long time. Never throws. */
+/** Removes leftovers of dead processes and, once a day, files that were not used for a long time. Never throws. */
 export function tidyUp(cacheDirectory: string): void {
   removeAbandoned(cacheDirectory);
   try {
@@ -30,7 +30,7 @@ function removeUnused(cacheDirectory: string, place: Place): void {
       if (!isOurs.test(name)) continue;
       const path = join(folder, name);
       const { atimeMs, mtimeMs } = statSync(path);
-      // Where the system does not keep the time of reading, what was written long ago is made again.
+      // If the system does not keep the time of reading, an old file is made again.
       if (Math.max(atimeMs, mtimeMs) < Date.now() - place.days * DAY_MS)
         rmSync(path, { force: true, recursive: true });
     }

@@ -29,10 +29,10 @@ interface Care {
 const TIMED_SECONDS = 0.03;
 const MOST_REPETITIONS = 12;
 
-/** Fewer in one process do not tell what is disturbed. */
+/** Fewer in one process do not show a disturbance. */
 const LEAST_REPETITIONS = 3;
 
-/** What as many runs of the default as there are repetitions may take, in seconds. */
+/** Limit of all repetitions of the default together, in seconds. */
 const RUNS_SECONDS = 0.1;
 
 /**
@@ -44,7 +44,7 @@ const RUN_TWICE_SECONDS = 0.2;
 /** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
 const DEFAULT_SHARE = 0.08;
 
-/** Where the default is slow, what the candidates of the first batch may take: as much again if some hang, and the finals. */
+/** With a slow default, the candidates' share of the first batch: as much again is left if some hang, and for the finals. */
 const FIRST_BATCH_SHARE = 0.3;
 
 /**
@@ -56,10 +56,10 @@ const LEAST_FOR_PLACEMENTS = 6;
 /** A candidate that is so many times slower than the default need not be measured to its end. */
 const HOPELESS = 20;
 
-/** What loading a module may take on a busy machine. */
+/** Limit of loading a module on a busy machine. */
 const START_SECONDS = 5;
 
-/** What one process says. */
+/** Result of one process. */
 interface Timed extends CandidateTimings {
   readonly placement: Placement;
 }
@@ -98,7 +98,7 @@ export class Screener {
     return { time: (timeoutSeconds) => this.#batch(candidates, build, timeoutSeconds) };
   }
 
-  /** What has the default and all of these in one module; null when they were in no batch together. */
+  /** The batch with the default and all of these in one module; null for none. */
   compiledWith(configurations: readonly Configuration[]): CompiledTogether | null {
     const keys = configurations.map(configurationKey);
     const isWhole = ({ build: { module, refused }, names }: CompiledTogether) =>
@@ -150,7 +150,7 @@ export class Screener {
     };
   }
 
-  /** What was said when the default was compiled and when it was run, in so many seconds at most. */
+  /** Why the default did not compile or run. @param timeoutSeconds limit of another look */
   async #problemOf(refused: string | undefined, failed: string | undefined, timeoutSeconds: number) {
     if (refused !== undefined) return `the default does not compile: ${refused}`;
     if (failed?.startsWith('took longer') !== true)
@@ -230,7 +230,7 @@ export class Screener {
   }
 }
 
-/** What was timed in all processes, as the geometric mean of them; what failed in one has failed. */
+/** Geometric means over all processes; a candidate that failed in one has failed. */
 function together(processes: readonly Timed[]): CandidateTimings {
   const failed = new Map(processes.flatMap((one) => [...one.failed]));
   const seconds = new Map<string, readonly number[]>();
