@@ -58,17 +58,34 @@ const definitions = (
   nameIn: (filler: Filler) => string,
 ): string => fillers.map((filler) => definition(filler, values, nameIn(filler))).join('');
 
-/** A function that gives a new buffer of hashes of each element's position and a seed. */
+/**
+ * Bytes of guard before and after the elements of an operand. A kernel that reads outside of its operand, a tile of rows too far,
+ * sees NaN there, and so does its result. Without guards it would mostly see zeros, which change no sum.
+ */
+const GUARD_BYTES = 65_536;
+
+/**
+ * A function that gives a view of hashes of each element's position and a seed, with guards around them in the same buffer. The guards
+ * are whole pages, so the elements are aligned as a buffer of their own would be.
+ */
 function definition({ elementType, size }: Filler, values: Values, name: string): string {
-  const type = `tensor<${size ?? '?'}x${elementType}>`;
+  const bits = elementBits(elementType);
+  const guard = (GUARD_BYTES * 8) / Math.max(8, bits);
+  const type = `tensor<${size === null ? '?' : size + 2 * guard}x${elementType}>`;
   const dynamic = size === null;
   return `util.func public @${name}(%seed: index, %unused: i32, %factor: i32, %size: index) -> !hal.buffer_view {
-  %empty = tensor.empty(${dynamic ? '%size' : ''}) : ${type}
+  %guard = arith.constant ${guard} : index
+  %guards = arith.constant ${2 * guard} : index
+  %whole_size = arith.addi %size, %guards : index
+  %empty = tensor.empty(${dynamic ? '%whole_size' : ''}) : ${type}
   %filled = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%empty : ${type}) {
   ^bb0(%old: ${elementType}):
     %i = linalg.index 0 : index
+    %own = arith.subi %i, %guard : index
+    // Positions before the first element are huge when unsigned.
+    %inside = arith.cmpi ult, %own, %size : index
     %first = arith.muli %seed, %size : index
-    %position = arith.addi %first, %i : index
+    %position = arith.addi %first, %own : index
     %h0 = arith.index_cast %position : index to i32
     %m0 = arith.constant -1640531535 : i32
     %m1 = arith.constant -2048144777 : i32
@@ -81,12 +98,32 @@ function definition({ elementType, size }: Filler, values: Values, name: string)
     %h5 = arith.shrui %h4, %r1 : i32
     %hash = arith.xori %h4, %h5 : i32
 ${values === 'exact' ? exactValue(elementType) : fullValue(elementType)}
-    linalg.yield %value : ${elementType}
+    %outside = arith.constant ${guardValue(elementType)} : ${elementType}
+    %guarded = arith.select %inside, %value, %outside : ${elementType}
+    linalg.yield %guarded : ${elementType}
   } -> ${type}
-  %view = hal.tensor.export %filled : ${type}${dynamic ? '{%size}' : ''} -> !hal.buffer_view
+  %with_guards = hal.tensor.export %filled : ${type}${dynamic ? '{%whole_size}' : ''} -> !hal.buffer_view
+  %buffer = hal.buffer_view.buffer<%with_guards : !hal.buffer_view> : !hal.buffer
+  %bits = arith.constant ${bits} : index
+  %seven = arith.constant 7 : index
+  %eight = arith.constant 8 : index
+  %size_bits = arith.muli %size, %bits : index
+  %up = arith.addi %size_bits, %seven : index
+  %length = arith.divui %up, %eight : index
+  %offset = arith.constant ${(guard * bits) / 8} : index
+  %type = hal.element_type<${elementType}> : i32
+  %encoding = hal.encoding_type<dense_row_major> : i32
+  %view = hal.buffer_view.create buffer(%buffer : !hal.buffer)[%offset, %length] shape([%size]) type(%type) encoding(%encoding) : !hal.buffer_view
   util.return %view : !hal.buffer_view
 }
 `;
+}
+
+/** All bits but the sign: NaN in most floats, and the largest number in those that write NaN in another way. For integers a large number. */
+function guardValue(elementType: string): string {
+  const bits = elementBits(elementType);
+  if (!isFloat(elementType)) return bits === 1 ? 'true' : String(2 ** (Math.min(bits, 20) - 2));
+  return `0x${((1n << BigInt(bits - 1)) - 1n).toString(16).toUpperCase()}`;
 }
 
 /** What is to be filled. */

@@ -169,6 +169,82 @@ describe('a kernel that computes in fewer bits than it should is found out', () 
   });
 });
 
+/** Makes `%short` of the operand `%whole`, a tensor of two dimensions, by a computation for each element. */
+const elementwise = (operand: 'lhs' | 'rhs', body: (elementType: string, type: string) => string): Fault => ({
+  edit: (text) =>
+    text
+      .replace(
+        new RegExp(String.raw`^  %${operand} = .*-> (tensor<\S+x(\w+)>)$`, 'm'),
+        (line, type: string, element: string) => `${line}
+  %short_empty = tensor.empty() : ${type}
+  %short = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%short_empty : ${type}) {
+  ^bb0(%old: ${element}):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %own = tensor.extract %${operand}[%i, %j] : ${type}
+${body(element, type)}
+    linalg.yield %value : ${element}
+  } -> ${type}`,
+      )
+      .replace(/ins\(%lhs, %rhs/, operand === 'lhs' ? 'ins(%short, %rhs' : 'ins(%lhs, %short'),
+});
+
+/** Reads the row after each one, of which the last is outside of the operand, and makes nothing of it as long as it is a number. */
+const readsTooFar = elementwise(
+  'lhs',
+  (element, type) => `    %one = arith.constant 1 : index
+    %next = arith.addi %i, %one : index
+    %far = tensor.extract %lhs[%next, %j] : ${type}
+    %nothing = arith.constant 0.0 : ${element}
+    %product = arith.mulf %far, %nothing : ${element}
+    %value = arith.addf %own, %product : ${element}`,
+);
+
+/** Leaves the last product of each sum out. */
+const dropsTerm = (k: number) =>
+  elementwise(
+    'lhs',
+    (element) => `    %last = arith.constant ${k - 1} : index
+    %is_last = arith.cmpi eq, %j, %last : index
+    %nothing = arith.constant 0.0 : ${element}
+    %value = arith.select %is_last, %nothing, %own : ${element}`,
+  );
+
+/** Writes all rows of its result but the last. */
+const leavesRow: Fault = {
+  edit: (text) =>
+    text.replace(/ {2}return %result : tensor<(\d+)x(\S+)>/, (_, rows: string, row: string) => {
+      const [type, part] = [`tensor<${rows}x${row}>`, `tensor<${Number(rows) - 1}x${row}>`];
+      const columns = row.split('x')[0]!;
+      return `  %part = tensor.extract_slice %result[0, 0] [${Number(rows) - 1}, ${columns}] [1, 1] : ${type} to ${part}
+  %unwritten = tensor.empty() : ${type}
+  %written = tensor.insert_slice %part into %unwritten[0, 0] [${Number(rows) - 1}, ${columns}] [1, 1] : ${part} into ${type}
+  return %written : ${type}`;
+    }),
+};
+
+describe('a kernel that does not compute all that it should is found out', () => {
+  const bf16: Types = ['bf16', 'bf16', 'bf16'];
+  const faults: [string, OperationWork, Fault][] = [
+    ['reads past its last row', matmul(16, 24, 100), readsTooFar],
+    ['leaves a row unwritten', matmul(16, 24, 100), leavesRow],
+    ['drops a product in f32', matmul(16, 24, 4096), dropsTerm(4096)],
+    ['drops a product in bf16', matmul(16, 24, 4, bf16), dropsTerm(4)],
+    ['drops one of many products in bf16', matmul(16, 24, 300, bf16), dropsTerm(300)],
+  ];
+  test.each(faults)('%s', async (what, shape, fault) => {
+    const part: Part = {
+      workload: shape,
+      candidates: [stockOf(0), ...truthsOf(shape, 0), { name: 'faulty', attribute: null }],
+    };
+    const text = textOf([part]).replace(/^func\.func @faulty\(\)[^]*?^}/m, (one) => fault.edit(one));
+    const module = await compileTogether(tools, [part], text, what.replaceAll(' ', '_'));
+    expect(await verify(module, part, 0)).toEqual([
+      { outcome: 'wrong-result', reason: expect.stringMatching(/^element \d+ is /) as string },
+    ]);
+  });
+});
+
 describe('configurations that only sum in another order are right', () => {
   /** Data tiling where there is any, the first start, and one that nobody thought of. */
   function configurationsOf(shape: OperationWork) {
