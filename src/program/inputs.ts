@@ -1,6 +1,6 @@
 // Made-up inputs for a function: raw little-endian files, and the `--input=` values that name them.
 import { readFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { seededRandom, type Random } from '../search/strategy.ts';
 import { elementBytes, type RuntimeType } from '../input/runtime-type.ts';
 import type { ProgramFunction } from '../input/signature.ts';
@@ -158,29 +158,70 @@ function roundedElements(
   return new Uint8Array(halves.buffer);
 }
 
-/** Bytes of floats with a sign in their highest bit. */
-const SIGNED_BYTES: Readonly<Record<string, number>> = { f64: 8, f32: 4, f16: 2, bf16: 2 };
+/** Begins names of files. */
+const TAME = 'tame-';
+
+export const areTame = (inputs: readonly string[]): boolean =>
+  inputs.some((input) => basename(input).startsWith(TAME));
+
+/** Sums of more products are not of weights, so such an input is data: an image, say. */
+const MOST_SUMMED = 2 ** 14;
 
 /**
- * Writes the sizes of inputs into `folder`: a program may take roots of what it is given.
+ * Writes inputs beside the given ones with which deep networks give finite results more often than with small integers. Vectors, of which some
+ * are variances, get positive values. Matrices and larger tensors, of which most are weights, are scaled so that a sum of products is about
+ * as large as one of them.
  * @param inputs as `writeInputs` gives them
+ * @param isPositive whether no element of any tensor is negative
  * @returns the same of the new files
  */
-export async function inputsWithoutSigns(inputs: readonly string[], folder: string): Promise<string[]> {
+export async function tameInputs(inputs: readonly string[], isPositive: boolean): Promise<string[]> {
   const written: string[] = [];
   for (const input of inputs) {
     const [, type = '', path = ''] = /^(.*)=@(.*)$/.exec(input) ?? [];
-    const bytes = SIGNED_BYTES[type.split('x').at(-1)!];
-    if (bytes === undefined) {
+    const shape = type.split('x');
+    const elementType = shape.pop()!;
+    const scale = scaleOf(shape.map(Number));
+    const tame = (value: number) =>
+      scale === null ? Math.max(1, Math.abs(value)) : scale * (isPositive ? Math.abs(value) : value);
+    const elements = path === '' ? null : mapped(await readFile(path), elementType, tame);
+    if (elements === null) {
       written.push(input);
       continue;
     }
-    const elements = new Uint8Array(await readFile(path));
-    // Little-endian: the last byte of an element has its sign.
-    for (let at = bytes - 1; at < elements.length; at += bytes) elements[at]! &= 0x7f;
-    const file = join(folder, `size-${basename(path)}`);
+    const file = join(dirname(path), `${TAME}${basename(path)}`);
     await writeFile(file, elements);
     written.push(`${type}=@${file}`);
   }
   return written;
+}
+
+/**
+ * A power of two for the elements of a tensor; null for a vector. The largest of the first and the last dimension counts outputs in the
+ * usual layouts of weights, and the others are summed over.
+ */
+function scaleOf(shape: readonly number[]): number | null {
+  if (shape.length <= 1) return null;
+  const summed =
+    shape.reduce((product, size) => product * size, 1) / Math.max(1, shape[0]!, shape[shape.length - 1]!);
+  return summed > MOST_SUMMED ? 1 : 2 ** -Math.ceil(Math.log2(Math.max(1, summed)) / 2);
+}
+
+/** Floats through a function, where 0 and powers of two are all that occurs in narrow ones; null for other types. */
+function mapped(
+  bytes: Uint8Array,
+  elementType: string,
+  to: (value: number) => number,
+): Uint8Array | Float32Array | Float64Array | null {
+  const { buffer } = new Uint8Array(bytes);
+  if (elementType === 'f32') return new Float32Array(buffer).map(to);
+  if (elementType === 'f64') return new Float64Array(buffer).map(to);
+  if (elementType !== 'f16' && elementType !== 'bf16') return null;
+  const [one, exponent] = NARROW_ONE[elementType]!;
+  const halves = new Uint16Array(buffer).map((half) => {
+    const size = half & 0x7fff;
+    const value = to(size === 0 ? 0 : (half === size ? 1 : -1) * 2 ** ((size - one) / exponent));
+    return value === 0 ? 0 : (value < 0 ? 0x8000 : 0) + one + Math.log2(Math.abs(value)) * exponent;
+  });
+  return new Uint8Array(halves.buffer);
 }

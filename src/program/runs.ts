@@ -95,13 +95,17 @@ export function programRuns(
     string,
     readonly [stock: ReadonlyMap<string, number>, tuned: ReadonlyMap<string, number>]
   >();
+  /** The inputs whose results say something. */
+  const inputsOf = new Map<StockContest, readonly string[]>();
   const steady = new Map<StockContest, boolean>();
   const roundings = new Map<StockContest, readonly number[] | null>();
 
   const compareOne = async (stock: StockContest, tuned: string): Promise<Compared> => {
-    const contest: Contest = { ...stock, tuned };
     const callSeconds = Math.min(MOST_SECONDS, own());
-    const result = await purse.spend(() => compareProgram(contest, callSeconds));
+    const asked: Contest = { ...stock, tuned, inputs: inputsOf.get(stock) ?? stock.inputs };
+    const result = await purse.spend(() => compareProgram(asked, callSeconds));
+    inputsOf.set(stock, result.inputs);
+    const contest: Contest = { ...asked, inputs: result.inputs };
     if (result.equal !== false || result.hasFailed) return result;
     // A program that differs from itself says nothing of a configuration. One look is enough.
     const isSteady =

@@ -20,7 +20,7 @@ import { messageOf } from '../system/tell.ts';
 import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import type { ProgramFunction } from '../input/signature.ts';
-import { inputsWithoutSigns, roundedInputs } from './inputs.ts';
+import { areTame, roundedInputs, tameInputs } from './inputs.ts';
 
 export interface Contest {
   /** Paths of the two compiled modules. */
@@ -75,6 +75,8 @@ export interface Compared extends Omit<Verdict, 'timing'> {
   readonly hasFailed: boolean;
   /** Of the longer one of two processes that call the function once; NaN where one of them failed. */
   readonly seconds: number;
+  /** Values of `--input=` whose results were compared. They lie beside the contest's. */
+  readonly inputs: readonly string[];
 }
 
 /**
@@ -85,18 +87,22 @@ export interface Compared extends Omit<Verdict, 'timing'> {
  */
 export async function compareProgram(contest: Contest, callSeconds: number): Promise<Compared> {
   const folder = await mkdtemp(join(contest.folder, 'results-'));
+  let run = contest;
+  const notCompared = (equal: false | null, reason: string): Compared => ({
+    ...{ equal, reason, inputs: run.inputs },
+    ...{ maxError: Infinity, hasFailed: true, seconds: NaN },
+  });
   try {
-    let run = contest;
     const runStock = () => runProgram(run, run.stock, join(folder, 'stock'), callSeconds);
     let stock = await runStock();
-    let noNumber = await whyNoNumber(run, stock);
-    if (noNumber !== null) {
-      // A root of a negative number, say.
-      run = { ...run, inputs: await inputsWithoutSigns(run.inputs, folder) };
+    // Sums may grow from layer to layer until nothing is finite, and roots of negative numbers are NaN.
+    for (const isPositive of areTame(run.inputs) ? [] : [false, true]) {
+      if ((await whyNot(Number.isFinite, run, stock)) === null) break;
+      run = { ...run, inputs: await tameInputs(contest.inputs, isPositive) };
       stock = await runStock();
-      noNumber = await whyNoNumber(run, stock);
     }
     if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
+    const noNumber = await whyNot((value) => !Number.isNaN(value), run, stock);
     // If stock needs nearly all of the time, a little more is no failure.
     const patience = Math.max(callSeconds, 3 * stock.seconds);
     const tuned = await runProgram(run, run.tuned, join(folder, 'tuned'), patience);
@@ -105,7 +111,8 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
       noNumber === null
         ? await compareResults(run, stock.files, tuned.files)
         : { equal: null, maxError: Infinity, reason: noNumber };
-    return { ...compared, hasFailed: false, seconds: Math.max(stock.seconds, tuned.seconds) };
+    const seconds = Math.max(stock.seconds, tuned.seconds);
+    return { ...compared, hasFailed: false, seconds, inputs: run.inputs };
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     return notCompared(null, messageOf(error));
@@ -142,14 +149,6 @@ export async function roundingOf(contest: Contest, callSeconds: number): Promise
 /** A program of many steps rounds in each of them, and not only its inputs. */
 const ROUNDINGS = 4;
 
-const notCompared = (equal: false | null, reason: string): Compared => ({
-  equal,
-  maxError: Infinity,
-  reason,
-  hasFailed: true,
-  seconds: NaN,
-});
-
 interface Results {
   /** One raw file per result. */
   readonly files: readonly string[];
@@ -185,10 +184,11 @@ async function runProgram(
 }
 
 /**
- * Which result of a program on made-up inputs holds something that is no number, behind which errors hide; null for none, and for inputs
- * that somebody else has given.
+ * Says which result of a program on made-up inputs has elements that are not good: behind NaN errors hide. Null if all are good, and for
+ * inputs that are not made up.
  */
-async function whyNoNumber(
+async function whyNot(
+  isGood: (value: number) => boolean,
   { roundsTo, function: { results } }: Contest,
   run: Results | { readonly failure: string },
 ): Promise<string | null> {
@@ -197,7 +197,7 @@ async function whyNoNumber(
     if (!/^b?f/.test(elementType)) continue;
     const elements = decodeElements(await readFile(run.files[i]!), elementType) ?? [];
     let count = 0;
-    for (let at = 0; at < elements.length; at++) if (Number.isNaN(Number(elements[at]))) count++;
+    for (let at = 0; at < elements.length; at++) if (!isGood(Number(elements[at]))) count++;
     if (count > 0)
       return `result ${i} is no number in ${count} of ${elements.length} elements on made-up inputs`;
   }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
-import { roundedInputs, writeInputs } from '../../src/program/inputs.ts';
+import { areTame, roundedInputs, tameInputs, writeInputs } from '../../src/program/inputs.ts';
 import type { ProgramFunction } from '../../src/input/signature.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
@@ -121,4 +121,39 @@ test('inputs that are rounded otherwise differ by a rounding, and by that of the
   expect(await differences('f32', ['f16', 'bf16'])).toBe(2 ** -8);
   expect(await differences('bf16', ['bf16'])).toBe(1);
   expect(await differences('i32', ['bf16'])).toBe(0);
+});
+
+test('tame inputs have positive vectors, and tensors of weights that keep the size of what they are multiplied with', async () => {
+  const folder = temporaryDirectory();
+  const types = [
+    { shape: [50], elementType: 'f32' },
+    { shape: [64, 10], elementType: 'f32' },
+    { shape: [3, 3, 16, 40], elementType: 'f16' },
+    { shape: [1, 200, 200, 3], elementType: 'bf16' },
+    { shape: [20, 20], elementType: 'i32' },
+    { shape: null, elementType: 'f32' },
+  ];
+  const inputs = await writeInputs({ ...tensor('f32'), arguments: types }, folder, 1);
+  const bytesIn = (input: string) => new Uint8Array(readFileSync(input.slice(input.indexOf('@') + 1)));
+  /** Distinct values of floats, or distinct halves. */
+  const valuesIn = (input: string) =>
+    [
+      ...new Set(
+        /f32/.test(input) ? new Float32Array(bytesIn(input).buffer) : new Uint16Array(bytesIn(input).buffer),
+      ),
+    ].sort((a, b) => a - b);
+  const signed = await tameInputs(inputs, false);
+  expect(areTame(inputs)).toBe(false);
+  expect(areTame(signed)).toBe(true);
+  expect(valuesIn(signed[0]!)).toEqual([1, 2]);
+  // 10 products to a sum, at most.
+  expect(valuesIn(signed[1]!)).toEqual([-0.5, -0.25, 0, 0.25, 0.5]);
+  // 144 products to a sum: 1/16 is 0x2c00 in f16.
+  expect(valuesIn(signed[2]!)).toEqual([0, 0x2c00, 0xac00]);
+  // Too many for a weight: 1 is 0x3f80 in bf16.
+  expect(valuesIn(signed[3]!)).toEqual([0, 0x3f80, 0xbf80]);
+  expect(signed.slice(4)).toEqual(inputs.slice(4));
+  const positive = await tameInputs(inputs, true);
+  expect(valuesIn(positive[1]!)).toEqual([0, 0.25, 0.5]);
+  expect(valuesIn(positive[2]!)).toEqual([0, 0x2c00]);
 });

@@ -183,13 +183,30 @@ describe('results that are no numbers', () => {
       .replace('%zero = ', `%zeros = arith.constant dense<0.0> : ${matrix}\n  %zero = `);
   const roots = withRoot('math.sqrt %a');
 
-  test('are made again of inputs without signs, and then say whether results are equal', async () => {
+  test('are made again of tamer inputs, and then say whether results are equal', async () => {
     const verdict = await compareProgram(await contestOf(roots, roots, { roundsTo: [] }), 60);
     expect(verdict).toMatchObject({ equal: true, reason: null });
     const wrong = withRoot('arith.addf %z, %a');
     expect(await compareProgram(await contestOf(roots, wrong, { roundsTo: [] }), 60)).toMatchObject({
       equal: false,
     });
+  });
+
+  test('are made again where values grow from layer to layer', async () => {
+    const layers = Array.from(
+      { length: 40 },
+      (_, i) =>
+        `  %l${i + 1} = linalg.matmul ins(%l${i}, %b : ${matrix}, ${matrix}) outs(%init : ${matrix}) -> ${matrix}`,
+    );
+    const deep = (last: string) =>
+      program('addf').replace(
+        / {2}%1 = .*/,
+        [...layers, `  %1 = ${last} %l40, %l39 : ${matrix}`].join('\n').replace('%l0,', '%a,'),
+      );
+    const contest = await contestOf(deep('arith.addf'), deep('arith.addf'), { roundsTo: [] });
+    expect(await compareProgram(contest, 60)).toMatchObject({ equal: true, reason: null });
+    const wrong = await contestOf(deep('arith.addf'), deep('arith.subf'), { roundsTo: [] });
+    expect(await compareProgram(wrong, 60)).toMatchObject({ equal: false });
   });
 
   test('say nothing where no inputs have others', async () => {
