@@ -5,23 +5,26 @@ import type { Lock } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
 /** Why a build whose wait was in vain goes on without tuning. */
-export const BUSY = 'another process measured on this machine for the whole budget';
+export const BUSY = 'another process measured on this machine all the time';
 
-/** How often is looked whether a turn is still wanted, in milliseconds. */
+/** Milliseconds between two looks whether a turn is still wanted. */
 const INTERVAL = 100;
 
 /**
- * Waits for a turn; null when somebody measured for all of `seconds`, when the caller has gone, or when it is not wanted
- * any more.
+ * Waits for a turn. Null if somebody else measured all that time, if the caller has gone, or if the turn is not wanted any more.
+ * @param seconds of waiting at most, and fewer after many waits in vain
  * @throws when nothing can be written to the cache folder
  */
 export async function takeTurn(
-  surroundings: Surroundings,
+  surroundings: Pick<Surroundings, 'cacheDirectory' | 'env'>,
   seconds: number,
   isWanted: () => boolean = () => true,
 ): Promise<Lock | null> {
   // Nothing of this is loaded on a hit.
   const { acquireMeasuringLock } = await import('./measuring-lock.ts');
+  const { noteVainWait, patienceOf } = await import('./vain-waits.ts');
+  const { cacheDirectory } = surroundings;
+  const patience = patienceOf(cacheDirectory, seconds);
   const enough = new AbortController();
   const stop = () => {
     enough.abort();
@@ -31,7 +34,9 @@ export async function takeTurn(
     if (!isWanted()) stop();
   }, INTERVAL);
   try {
-    return await acquireMeasuringLock(surroundings, seconds, enough.signal);
+    const turn = await acquireMeasuringLock(surroundings, patience, enough.signal);
+    if (turn === null && !enough.signal.aborted) noteVainWait(cacheDirectory, patience);
+    return turn;
   } finally {
     clearInterval(timer);
     stopWatching();

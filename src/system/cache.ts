@@ -68,6 +68,9 @@ export const WRITING_LOCKS: Place = { path: 'writing-*.lock', days: MEMORY_DAYS 
 /** Locked by the process that measures. */
 export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: ANY_DAYS };
 
+/** Seconds of waiting in vain for that lock, see `site/vain-waits.ts`. */
+export const VAIN_WAITS: Place = { path: 'vain-waits.json', days: ANY_DAYS };
+
 /** Its time says when unused files were last removed. */
 export const TIDIED: Place = { path: 'tidied', days: ANY_DAYS };
 
@@ -99,6 +102,7 @@ export const PLACES: readonly Place[] = [
   OLDER_BUILDS,
   TAKEN_COUNTERS,
   MEASURING_LOCK,
+  VAIN_WAITS,
   WRITING_LOCKS,
   TIDIED,
   INTRODUCED,

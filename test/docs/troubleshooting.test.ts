@@ -52,7 +52,7 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   'is locked by another process': () => storeError('SQLITE_BUSY'),
   'is damaged': () => storeError('SQLITE_CORRUPT'),
   'cannot be written': () => storeError('SQLITE_FULL'),
-  'another process measured on this machine for the whole budget': async () => {
+  'another process measured on this machine all the time': async () => {
     const surroundings = surroundingsOf();
     const lock = await acquireMeasuringLock(surroundings, 1);
     const said = await whyNotTuned(surroundings);
