@@ -1,7 +1,7 @@
 // What measuring needs of the outside world: the compiler, the runtime's tools, and how to run one of them.
-import { totalmem } from 'node:os';
 import { startChild } from '../system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../system/limits.ts';
+import { memoryBytes } from '../system/processor.ts';
 import type { Release } from '../compiler/release.ts';
 import type { Device } from '../backend/device.ts';
 
@@ -41,7 +41,7 @@ export class StoppedError extends Error {
  * KiB of memory that one tool may have: half of the machine's. A candidate that wants more fails, instead of taking the
  * machine down with it.
  */
-const MEMORY_KIB = Math.floor(Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2 / 1024);
+const MEMORY_KIB = Math.floor(memoryBytes() / 2 / 1024);
 
 /**
  * Runs one tool to its end, at most `timeoutSeconds` long. Whatever it has started ends with it, and all of it with us.

@@ -1,6 +1,6 @@
 // What the system says of this machine's CPU.
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism, cpus, totalmem } from 'node:os';
 import { shortHash } from './hash.ts';
 
 /**
@@ -11,6 +11,9 @@ export function cpuFeatures(): string {
   const info = firstProcessor();
   return info('flags') ?? info('Features') ?? info('isa') ?? '';
 }
+
+/** Bytes of memory that this process may use: the machine's, or the limit of its container. */
+export const memoryBytes = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity);
 
 let host: string | undefined;
 

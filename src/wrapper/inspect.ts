@@ -16,6 +16,8 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { describeSite, type NoSite, type Site } from '../site/site.ts';
 import { readBytes, readStdin, takenStdin } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
+import { formatBytes } from '../system/format.ts';
+import { memoryBytes } from '../system/processor.ts';
 
 /** The compile goes on as the user gave it. */
 export interface PassThrough {
@@ -71,6 +73,9 @@ export async function inspectInput(
   // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
     return unread('the input is not a plain file');
+  const size = args.input!.kind === 'file' ? sizeOf(args.input!.path) : 0;
+  if (isTooLarge(size))
+    return unread(`the input has ${formatBytes(size)}, more than a quarter of the memory`);
   const bytes = readInput(args);
   if (bytes === null) return unread('the input cannot be read', takenStdin());
   const pass = (why: string, decisions: readonly Decision[] = []) => passOn(why, bytes, fromStdin, decisions);
@@ -100,6 +105,14 @@ const DESCRIPTOR = /^\/(?:dev\/(?:std|fd)|proc\/)/;
 
 const isPlainFile = (path: string): boolean =>
   !DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Smaller inputs fit beside any compiler. */
+const LARGE_BYTES = 2 ** 28;
+
+/** Whether the compiler, which holds the input more than once, could lack memory beside ours. */
+const isTooLarge = (size: number): boolean => size > LARGE_BYTES && size > memoryBytes() / 4;
 
 /** Whether a program can be given to the compiler in other forms: a pipeline of the user's takes the place that it needs. */
 export const mayHaveForms = (

@@ -1,5 +1,5 @@
 // What is made of a command and its input before anything is looked up: without a compiler, where no input is new.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { inputIdentity } from '../../src/compiler/command-identity.ts';
@@ -9,6 +9,7 @@ import { surveyMemory, type SurveyedOperation } from '../../src/input/survey-mem
 import type { Settings } from '../../src/settings/index.ts';
 import { readStdin, takenStdin } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
+import { memoryBytes } from '../../src/system/processor.ts';
 import { inspectedAt, inspectInput, unread, type PassThrough } from '../../src/wrapper/inspect.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -256,6 +257,19 @@ describe('an input is passed on', () => {
   test('that is not there', async () => {
     const passed = await inspectInput(commandOf('/nowhere/in.mlir'), surroundingsOf());
     expect(passed).toEqual(unread('the input cannot be read'));
+  });
+  test('that takes too much memory beside the compiler', async () => {
+    const path = join(temporaryDirectory(), 'large.mlir');
+    // The file has no blocks on disk. To read it would take minutes.
+    writeFileSync(path, '');
+    truncateSync(path, Math.max(2 ** 28, memoryBytes() / 4) + 4096);
+    const passed = await inspectInput(commandOf(path), surroundingsOf());
+    expect(passed).toMatchObject({
+      pass: expect.stringMatching(
+        /^the input has [\d.]+ [GM]iB, more than a quarter of the memory$/,
+      ) as string,
+      input: undefined,
+    });
   });
   test('that is used up when it is read', async () => {
     const folder = join(temporaryDirectory(), 'folder');
