@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { seededRandom } from '../../src/search/strategy.ts';
+import { removeAbandoned } from '../../src/system/scratch.ts';
 import { HOST, matmulModule, runMatmul, Workplace } from '../scenarios/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { root } from '../support/real-tools.ts';
@@ -86,6 +87,8 @@ export async function killStorm(
     if (next.code !== 0 || next.stderr !== '' || next.stdout.length > 0)
       problem(`the next build ended with ${next.code}: ${next.stderr}`);
     else if (!(await isRight(place, shape))) problem('the output of the next build is wrong');
+    // A repeated build makes no scratch folder, and the next build that makes one removes those of killed processes.
+    removeAbandoned(join(place.folder, 'cache'));
     const files = leftovers(place.folder);
     if (files.length > 0) problem(`left behind: ${files.join(', ')}`);
     const running = commandLinesWith(place.folder);
