@@ -185,8 +185,10 @@ function largestError(want: Elements, got: Elements): number {
 function firstBeyond(want: Elements, got: Elements, allowed: (value: number) => number): string | null {
   for (let i = 0; i < want.length; i++) {
     const [a, b] = [Number(want[i]), Number(got[i])];
-    // Written so that a NaN on one side fails.
-    if (!isSame(a, b) && !(Math.abs(a - b) <= allowed(a))) return `element ${i} is ${b} instead of ${a}`;
+    if (isSame(a, b)) continue;
+    const error = Math.abs(a - b);
+    // An infinite or NaN element equals nothing but itself, however much is allowed.
+    if (!Number.isFinite(error) || !(error <= allowed(a))) return `element ${i} is ${b} instead of ${a}`;
   }
   return null;
 }

@@ -161,6 +161,7 @@ function roundedElements(
 /** Begins names of files. */
 const TAME = 'tame-';
 
+/** Whether some of these inputs are from `tameInputs`. */
 export const areTame = (inputs: readonly string[]): boolean =>
   inputs.some((input) => basename(input).startsWith(TAME));
 
@@ -168,9 +169,9 @@ export const areTame = (inputs: readonly string[]): boolean =>
 const MOST_SUMMED = 2 ** 14;
 
 /**
- * Writes inputs beside the given ones with which deep networks give finite results more often than with small integers. Vectors, of which some
- * are variances, get positive values. Matrices and larger tensors, of which most are weights, are scaled so that a sum of products is about
- * as large as one of them.
+ * Writes inputs beside the given ones that give finite results in deep networks more often than small integers do. Vectors, of which some
+ * are variances, get positive values. Matrices and larger tensors, which are mostly weights, are scaled so that a sum of products is about
+ * as large as one of its factors.
  * @param inputs as `writeInputs` gives them
  * @param isPositive whether no element of any tensor is negative
  * @returns the same of the new files

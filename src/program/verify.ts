@@ -97,12 +97,14 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
     let stock = await runStock();
     // Sums may grow from layer to layer until nothing is finite, and roots of negative numbers are NaN.
     for (const isPositive of areTame(run.inputs) ? [] : [false, true]) {
-      if ((await whyNot(Number.isFinite, run, stock)) === null) break;
-      run = { ...run, inputs: await tameInputs(contest.inputs, isPositive) };
+      if ((await badResult(Number.isFinite, run, stock)) === null) break;
+      const inputs = await tameInputs(contest.inputs, isPositive);
+      if (!areTame(inputs)) break;
+      run = { ...run, inputs };
       stock = await runStock();
     }
     if ('failure' in stock) return notCompared(null, `stock cannot be run: ${stock.failure}`);
-    const noNumber = await whyNot((value) => !Number.isNaN(value), run, stock);
+    const noNumber = await badResult((value) => !Number.isNaN(value), run, stock);
     // If stock needs nearly all of the time, a little more is no failure.
     const patience = Math.max(callSeconds, 3 * stock.seconds);
     const tuned = await runProgram(run, run.tuned, join(folder, 'tuned'), patience);
@@ -184,10 +186,10 @@ async function runProgram(
 }
 
 /**
- * Says which result of a program on made-up inputs has elements that are not good: behind NaN errors hide. Null if all are good, and for
- * inputs that are not made up.
+ * Names a result on made-up inputs with elements that are not good. A result of NaN hides every error. Null if all elements are good, and
+ * for inputs that are not made up.
  */
-async function whyNot(
+async function badResult(
   isGood: (value: number) => boolean,
   { roundsTo, function: { results } }: Contest,
   run: Results | { readonly failure: string },

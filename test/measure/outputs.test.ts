@@ -54,6 +54,11 @@ describe('comparing outputs', () => {
   test('refuses a NaN where there was a number', () => {
     expect(compareOutputs(f32(1), f32(NaN), 'f32')).toMatchObject({ equal: false, maxError: Infinity });
   });
+  test('refuses a number where there was an infinite one, of which every share is infinite', () => {
+    expect(compareOutputs(f32(-Infinity), f32(1), 'f32')).toMatchObject({ equal: false, maxError: Infinity });
+    expect(compareOutputs(f32(Infinity), f32(-Infinity), 'f32').equal).toBe(false);
+    expect(compareOutputs(f32(Infinity, 1), f32(Infinity, 1.000001), 'f32').equal).toBe(true);
+  });
   test('refuses integers that are off by one', () => {
     const i32 = (value: number) => bytes(new Int32Array([value]));
     expect(compareOutputs(i32(7), i32(8), 'i32').equal).toBe(false);

@@ -209,6 +209,19 @@ describe('results that are no numbers', () => {
     expect(await compareProgram(wrong, 60)).toMatchObject({ equal: false });
   });
 
+  test('but infinite, are compared as they are where inputs are integers', async () => {
+    const masked = (operation: string) => `func.func @main(%a: tensor<8xi32>) -> tensor<8xf32> {
+      %f = arith.sitofp %a : tensor<8xi32> to tensor<8xf32>
+      %i = arith.constant dense<0xFF800000> : tensor<8xf32>
+      %r = arith.${operation} %f, %i : tensor<8xf32>
+      return %r : tensor<8xf32>
+    }`;
+    const same = await contestOf(masked('addf'), masked('addf'), { roundsTo: [] });
+    expect(await compareProgram(same, 60)).toMatchObject({ equal: true, inputs: same.inputs });
+    const other = await contestOf(masked('addf'), masked('maximumf'), { roundsTo: [] });
+    expect((await compareProgram(other, 60)).equal).not.toBe(true);
+  });
+
   test('say nothing where no inputs have others', async () => {
     const nothing = withRoot('arith.divf %z, %z');
     expect(await compareProgram(await contestOf(nothing, nothing, { roundsTo: [] }), 60)).toMatchObject({
