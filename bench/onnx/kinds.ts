@@ -22,7 +22,7 @@ const KINDS: readonly (readonly [kind: string, name: RegExp])[] = [
 
 const OTHER = 'other';
 
-/** What is less of the time is not named. */
+/** A dispatch with less of the time is not named. */
 const LEAST_SHARE = 0.005;
 
 /**

@@ -52,7 +52,7 @@ export function dispatchRule(configured: string): Rule | null {
   return { action: actionOf(dag, paths, found[1]!), matcher: (name) => matcherText(name, root, dag) };
 }
 
-/** What can be brought to dispatches by a spec. */
+/** The rules of a spec for whole dispatches. */
 export interface DispatchRules {
   readonly rules: readonly Rule[];
   /** The entries that no spec can bring. */

@@ -7,12 +7,12 @@ const BYTES = 2 ** 29;
 /** Threads beyond these add little, and each takes memory of its own. */
 const MOST_THREADS = 8;
 
-/** The best of so many passes is what nothing has disturbed. */
+/** The best of so many passes counts, since other processes only slow a pass down. */
 const PASSES = 3;
 
 /**
- * What one thread does. Every page is written first, since pages that nobody has written are one and the same to the system. A search
- * for a byte that is not there reads a buffer as fast as its core can.
+ * The program of one thread. It writes every page first, since the system keeps a single page for all that were never written. Then it
+ * searches for a byte that is not there, which reads a buffer as fast as the core can.
  */
 const READER = `
 const { parentPort, workerData } = require('node:worker_threads');

@@ -118,26 +118,52 @@ const RELATIVE_ROUNDING: Readonly<Record<string, number>> = {
  * @param roundsTo element types that the program rounds to; the one that rounds most decides
  * @returns the same of the new files
  */
-export async function roundedInputs(
+export function roundedInputs(
   inputs: readonly string[],
   roundsTo: readonly string[],
   folder: string,
 ): Promise<string[]> {
   const random = seededRandom(1);
-  const rounded: string[] = [];
+  const path = (given: string) => join(folder, basename(given));
+  return changedInputs(inputs, path, ({ elementType }, bytes) =>
+    RELATIVE_ROUNDING[elementType] === undefined
+      ? null
+      : roundedElements(bytes, elementType, roundsTo, random),
+  );
+}
+
+/**
+ * Writes inputs again.
+ * @param pathOf place of the new file, by the path of the given one
+ * @param change the new elements of a tensor; null to keep the input as it is
+ */
+async function changedInputs(
+  inputs: readonly string[],
+  pathOf: (given: string) => string,
+  change: (
+    type: { readonly shape: readonly number[]; readonly elementType: string },
+    bytes: Uint8Array<ArrayBuffer>,
+  ) => Uint8Array | Float32Array | Float64Array | null,
+): Promise<string[]> {
+  const changed: string[] = [];
   for (const input of inputs) {
-    const [, type = '', path = ''] = /^(.*)=@(.*)$/.exec(input) ?? [];
-    const elementType = type.split('x').at(-1)!;
-    if (RELATIVE_ROUNDING[elementType] === undefined) {
-      rounded.push(input);
+    // A scalar has no file.
+    const [, type, path] = /^(.*)=@(.*)$/.exec(input) ?? [];
+    const shape = type?.split('x') ?? [];
+    const elementType = shape.pop() ?? '';
+    const elements =
+      path === undefined
+        ? null
+        : change({ shape: shape.map(Number), elementType }, new Uint8Array(await readFile(path)));
+    if (elements === null) {
+      changed.push(input);
       continue;
     }
-    const elements = roundedElements(new Uint8Array(await readFile(path)), elementType, roundsTo, random);
-    const file = join(folder, basename(path));
+    const file = pathOf(path!);
     await writeFile(file, elements);
-    rounded.push(`${type}=@${file}`);
+    changed.push(`${type}=@${file}`);
   }
-  return rounded;
+  return changed;
 }
 
 function roundedElements(
@@ -176,25 +202,14 @@ const MOST_SUMMED = 2 ** 14;
  * @param isPositive whether no element of any tensor is negative
  * @returns the same of the new files
  */
-export async function tameInputs(inputs: readonly string[], isPositive: boolean): Promise<string[]> {
-  const written: string[] = [];
-  for (const input of inputs) {
-    const [, type = '', path = ''] = /^(.*)=@(.*)$/.exec(input) ?? [];
-    const shape = type.split('x');
-    const elementType = shape.pop()!;
-    const scale = scaleOf(shape.map(Number));
-    const tame = (value: number) =>
-      scale === null ? Math.max(1, Math.abs(value)) : scale * (isPositive ? Math.abs(value) : value);
-    const elements = path === '' ? null : mapped(await readFile(path), elementType, tame);
-    if (elements === null) {
-      written.push(input);
-      continue;
-    }
-    const file = join(dirname(path), `${TAME}${basename(path)}`);
-    await writeFile(file, elements);
-    written.push(`${type}=@${file}`);
-  }
-  return written;
+export function tameInputs(inputs: readonly string[], isPositive: boolean): Promise<string[]> {
+  const path = (given: string) => join(dirname(given), `${TAME}${basename(given)}`);
+  return changedInputs(inputs, path, ({ shape, elementType }, bytes) => {
+    const scale = scaleOf(shape);
+    return mapped(bytes, elementType, (value) =>
+      scale === null ? Math.max(1, Math.abs(value)) : scale * (isPositive ? Math.abs(value) : value),
+    );
+  });
 }
 
 /**
@@ -210,11 +225,10 @@ function scaleOf(shape: readonly number[]): number | null {
 
 /** Floats through a function, where 0 and powers of two are all that occurs in narrow ones; null for other types. */
 function mapped(
-  bytes: Uint8Array,
+  { buffer }: Uint8Array<ArrayBuffer>,
   elementType: string,
   to: (value: number) => number,
 ): Uint8Array | Float32Array | Float64Array | null {
-  const { buffer } = new Uint8Array(bytes);
   if (elementType === 'f32') return new Float32Array(buffer).map(to);
   if (elementType === 'f64') return new Float64Array(buffer).map(to);
   if (elementType !== 'f16' && elementType !== 'bf16') return null;

@@ -33,7 +33,7 @@ interface Left {
   readonly reason: string;
 }
 
-/** What is less of the time is not worth a line. */
+/** A dispatch with less of the time gets no line. */
 const LEAST_SHARE = 0.01;
 
 /** A dispatch that reads so much of what the machine can is at its bound. */

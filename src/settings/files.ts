@@ -1,15 +1,7 @@
 // Settings files: where they are looked for, and their content.
-import {
-  closeSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-  realpathSync,
-  statSync,
-  type Stats,
-} from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { readHead } from '../system/files.ts';
 import { isOwn } from '../system/trust.ts';
 import { SYSTEM_SETTINGS_PATH, userSettingsPath } from './locations.ts';
 
@@ -158,19 +150,5 @@ const BEGINNINGS: Readonly<Record<OutputName, RegExp>> = {
 export function mayOverwrite(name: OutputName, path: string): boolean {
   const status = statOr(path);
   if (status === null || (status.isFile() && status.size === 0)) return true;
-  return status.isFile() && BEGINNINGS[name].test(headOf(path));
-}
-
-function headOf(path: string): string {
-  const head = Buffer.alloc(64);
-  try {
-    const file = openSync(path, 'r');
-    try {
-      return head.toString('latin1', 0, readSync(file, head));
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return '';
-  }
+  return status.isFile() && BEGINNINGS[name].test(readHead(path, 64));
 }

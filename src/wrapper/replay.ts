@@ -1,9 +1,9 @@
 // Repeats a compile without deciding anew, as long as command, settings, input, compiler and database are unchanged.
-import { realpathSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
 import { isObject } from '../system/data.ts';
-import { fileIdentity, settledIdentity } from '../system/files.ts';
+import { fileIdentity, realpathOr, settledIdentity } from '../system/files.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
 import { readBytes } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
@@ -89,9 +89,10 @@ const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path
  */
 export function stampsBefore({ settings: { lock, database } }: Surroundings, withDatabase = true): Stamps {
   try {
+    // SQLite keeps its other files beside the real file, not beside links to it.
     return stampsOf([
       ...(lock === undefined ? [] : [lock]),
-      ...(withDatabase ? [database, `${realPath(database)}-wal`] : []),
+      ...(withDatabase ? [database, `${realpathOr(database)}-wal`] : []),
     ]);
   } catch {
     return [];
@@ -143,16 +144,6 @@ function identityOf(argv: readonly string[], executable: string, { settings }: S
   // No password goes into a file. The team is asked again after `until` anyway.
   const ours = { ...settings, team: settings.team !== undefined };
   return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);
-}
-
-/** SQLite keeps its other files beside the real file, not beside links to it. */
-function realPath(database: string): string {
-  try {
-    return realpathSync(database);
-  } catch {
-    // There is none yet. As soon as there is one, that alone is a change.
-    return database;
-  }
 }
 
 /** An empty file is as good as none: so is the log that a database leaves behind. */

@@ -11,6 +11,7 @@ import {
   type Finding,
   type PlanState,
 } from '../../src/plan/ledger.ts';
+import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { commandOf } from '../support/inspected.ts';
@@ -29,14 +30,7 @@ function decision(change: (workload: OperationWork) => OperationWork = (workload
     tunable: { ...tunable, workload, key: workloadKey(workload) },
     outcome: 'hit',
     reason: '',
-    configuration: {
-      version: 1,
-      kind: 'tile',
-      distribution: [8, 16, 0],
-      vectorCommonParallel: [4, 16, 0],
-      vectorReduction: [0, 0, 1],
-      peeling: false,
-    },
+    configuration: MATMUL_TILES,
     evidence: null,
     record: null,
   };

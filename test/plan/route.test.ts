@@ -6,6 +6,7 @@ import type { Route } from '../../src/settings/settings.ts';
 import { notePlan, planIdentity } from '../../src/plan/ledger.ts';
 import { planCompile } from '../../src/plan/route.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
+import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { commandOf } from '../support/inspected.ts';
 
@@ -18,14 +19,6 @@ const inspected = {
   site: { compiler: { version: '3.13.0', commit: 'c', release: [3, 13, 0], key: 'k' } },
 } as const;
 
-const tile: Configuration = {
-  version: 1,
-  kind: 'tile',
-  distribution: [8, 16, 0],
-  vectorCommonParallel: [4, 16, 0],
-  vectorReduction: [0, 0, 1],
-  peeling: false,
-};
 const operation = (m: number) =>
   `%r = linalg.matmul ins(%x, %y : tensor<${m}x4xf32>, tensor<4x16xf32>) outs(%z : tensor<${m}x16xf32>) -> tensor<${m}x16xf32>\n`;
 const decide = (configurations: readonly Configuration[]): Decision[] =>
@@ -50,7 +43,7 @@ function planner(decisions: readonly Decision[], inject: 'auto' | Route = 'auto'
 }
 
 test('what did not land by one route is tried by the next, substitution last, and then by the first again', () => {
-  const { route, found } = planner(decide([tile]));
+  const { route, found } = planner(decide([MATMUL_TILES]));
   const tried: string[] = [];
   for (const expected of ['spec', 'preprocess', 'inline', 'substitute'] as const) {
     tried.push(route());
@@ -62,20 +55,20 @@ test('what did not land by one route is tried by the next, substitution last, an
 
 test('a route by which everything landed, or where nobody looked, stays', () => {
   for (const landed of [[true], [null], null]) {
-    const { route, found } = planner(decide([tile]));
+    const { route, found } = planner(decide([MATMUL_TILES]));
     found('spec', landed);
     expect(route()).toBe('spec');
   }
 });
 
 test('a route that the user wants stays, whatever it loses', () => {
-  const { route, found } = planner(decide([tile]), 'inline');
+  const { route, found } = planner(decide([MATMUL_TILES]), 'inline');
   found('inline', [false]);
   expect(route()).toBe('inline');
 });
 
 test('data tiling is not given up for another operation that did not land beside it', () => {
-  const { route, found } = planner(decide([{ version: 1, kind: 'data-tile' }, tile]));
+  const { route, found } = planner(decide([{ version: 1, kind: 'data-tile' }, MATMUL_TILES]));
   expect(route()).toBe('preprocess');
   found('preprocess', [true, false]);
   expect(route()).toBe('preprocess');

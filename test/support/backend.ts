@@ -15,6 +15,16 @@ export const SPACE: SpaceOptions = {
   following: false,
 };
 
+/** For a small matmul. */
+export const MATMUL_TILES: TileConfiguration = {
+  version: 1,
+  kind: 'tile',
+  distribution: [8, 16, 0],
+  vectorCommonParallel: [4, 16, 0],
+  vectorReduction: [0, 0, 1],
+  peeling: false,
+};
+
 /** For a pointwise convolution with strides that makes 4x4x48 of 32 channels; no default is like it. */
 export const STRIDED_TILES: TileConfiguration = {
   version: 1,
