@@ -84,7 +84,7 @@ export interface Executable {
   readonly name: string;
   readonly start: number;
   readonly end: number;
-  /** Null where it has not got exactly one, or one that is called with more than tensors. */
+  /** Null where it has not got exactly one, or one whose workgroups nobody knows. */
   readonly function: { readonly start: number; readonly end: number; readonly text: string } | null;
 }
 
@@ -108,7 +108,7 @@ function executablesOf(text: string): Executable[] {
     const body = text.slice(start, end);
     const functions = [...body.matchAll(/^ {6}func\.func (?:private |public )?@[^(\s]+\(/gm)];
     const [first] = functions;
-    const isPlain = /^ {4}flow\.executable\.export public @[^(\s]+ workgroups\(\) ->/m.test(body);
+    const isPlain = /^ {4}flow\.executable\.export public @[^(\s]+ workgroups\(.*\) ->/m.test(body);
     if (first === undefined || functions.length !== 1 || !isPlain)
       return { name: name!, start, end, function: null };
     const last = body.indexOf('\n      }', first.index) + '\n      }'.length;

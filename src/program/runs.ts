@@ -11,6 +11,7 @@ import {
   type ComparedWorkload,
   type SlowerWorkload,
 } from './slower.ts';
+import { callName } from '../input/signature.ts';
 import type { FunctionVerdict } from './verdict.ts';
 import {
   compareProgram,
@@ -137,7 +138,7 @@ export function programRuns(
       const result = await compareOne(contest, program.module);
       runsWith(keys).set(contest, result);
       if (result.equal === true) continue;
-      const reason = `${result.reason ?? 'there are no results'} (@${contest.function.name})`;
+      const reason = `${result.reason ?? 'there are no results'} (@${callName(contest.function)})`;
       if (result.equal === null) return { results: 'unknown', reason };
       return { results: result.hasFailed ? 'failed' : 'different', reason };
     }
@@ -169,7 +170,7 @@ export function programRuns(
       if (timed.timing === null) break;
     }
     const some = all.flatMap(({ dispatches }) => comparedWorkloads(dispatches, program.dispatches));
-    compared.set(keys.join(), [...new Map(some.toReversed().map((one) => [one.key, one])).values()]);
+    compared.set(keys.join(), mostTelling(some));
     const secondsAt = (side: 0 | 1) =>
       secondsOf(all.map(({ dispatches }) => dispatches.map((pair) => pair[side])));
     spent.set(keys.join(), [secondsAt(0), secondsAt(1)]);
@@ -201,7 +202,7 @@ export function programRuns(
     ratio,
     verdictsOf: (keys) =>
       [...runsWith(keys)].map(([contest, { equal, maxError, reason, timing = null }]) => ({
-        name: contest.function.name,
+        name: callName(contest.function),
         ...{ equal, maxError, reason, timing },
       })),
     comparedIn: (keys) => compared.get(keys.join()) ?? [],
@@ -217,6 +218,12 @@ function secondsOf(functions: readonly (readonly DispatchTimes[])[]): ReadonlyMa
     for (const [name, one] of processes.flatMap((times) => [...times]))
       seconds.set(name, (seconds.get(name) ?? 0) + one.seconds / processes.length);
   return seconds;
+}
+
+/** Each workload once: as it was timed in the call that spends most time in it. */
+function mostTelling(compared: readonly ComparedWorkload[]): ComparedWorkload[] {
+  const longestLast = [...compared].sort((a, b) => a.comparison.seconds[0] - b.comparison.seconds[0]);
+  return [...new Map(longestLast.map((one) => [one.key, one])).values()];
 }
 
 /** Answers a question that was asked before as it was answered then. */

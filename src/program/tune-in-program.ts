@@ -1,6 +1,6 @@
 // Rounds of a program within a budget, and the program's verdict on the best configurations. Pure, except for the bench.
 import { assess, LEAST_ADVANTAGE, type Assessed } from './assess.ts';
-import { sumOf } from '../measure/statistics.ts';
+import { geometricMean, sumOf } from '../measure/statistics.ts';
 import { Rounds, type Assignment, type Best, type Contender, type Outcomes } from './rounds.ts';
 import type { ProgramsRun } from './runs.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
@@ -20,8 +20,8 @@ export interface RoundFailure {
 /** Seconds of a program in one run. */
 export interface ProgramSeconds {
   readonly whole: number;
-  /** Of a workload's dispatches, by its key. */
-  readonly workloads: ReadonlyMap<string, number>;
+  /** Of a workload's dispatches, by its key: in each call that runs some of them. */
+  readonly workloads: ReadonlyMap<string, readonly number[]>;
 }
 
 /** Compiles and runs a program in rounds. Every method throws StoppedError after a stop. */
@@ -146,7 +146,7 @@ export async function tuneInRounds(
         : await bench.time([bench.stock, ...modules, ...(offered === null ? [] : [offered.stock])]);
     const before = times[0] ?? null;
     for (const [key, seconds] of before?.workloads ?? [])
-      stock.set(key, [...(stock.get(key) ?? []), seconds]);
+      stock.set(key, [...(stock.get(key) ?? []), sumOf(seconds)]);
     failures = times.length === 0 ? failures + 1 : 0;
     for (const [i, assignment] of assignments.entries()) {
       const one = compiled[i]!;
@@ -155,7 +155,7 @@ export async function tuneInRounds(
           ? ratios(assignment, one, before, times[1 + modules.indexOf(one.module)] ?? null)
           : failedOutcomes(assignment, one);
       rounds.observe(assignment, outcomes);
-      note(assignment, outcomes, before?.workloads ?? new Map<string, number>());
+      note(assignment, outcomes, before?.workloads ?? new Map<string, number[]>());
     }
     if (offered !== null && isBetter(times.at(-1) ?? null, before, rounds.bestFrom(1), open!.keys)) {
       bench = offered;
@@ -198,7 +198,7 @@ function isBetter(
 ): boolean {
   if (offered === null || before === null) return false;
   const saved = [...best].flatMap(([key, { ratio }]) =>
-    keys.has(key) ? [(before.workloads.get(key) ?? 0) * (1 - 1 / ratio)] : [],
+    keys.has(key) ? [sumOf(before.workloads.get(key) ?? []) * (1 - 1 / ratio)] : [],
   );
   return LEAST_ADVANTAGE * offered.whole < before.whole - sumOf(saved);
 }
@@ -213,9 +213,22 @@ function ratios(
   const outcomes = new Map<string, number | null>();
   for (const key of assignment.keys()) {
     const [own, tuned] = [before?.workloads.get(key), after?.workloads.get(key)];
-    outcomes.set(key, missing.has(key) || !own || !tuned ? null : own / tuned);
+    outcomes.set(key, missing.has(key) || !own || !tuned ? null : ratioOver(own, tuned));
   }
   return outcomes;
+}
+
+/** Timing noise of one run, as a ratio. */
+const NOISE = 1.05;
+
+/**
+ * How many times as fast a workload is over all calls. A configuration that is slower in one call is worth no more than that: the program
+ * would leave it out.
+ */
+function ratioOver(before: readonly number[], after: readonly number[]): number {
+  const ratios = before.map((seconds, call) => seconds / (after[call] ?? NaN));
+  const least = Math.min(...ratios);
+  return least * NOISE < 1 ? least : geometricMean(ratios);
 }
 
 /** Blamed workloads failed; if none is blamed, all did. */

@@ -124,6 +124,19 @@ export async function compareProgram(contest: Contest, callSeconds: number): Pro
 }
 
 /**
+ * Whether the untuned program runs to its end.
+ * @throws StoppedError when the signal fires
+ */
+export async function canRun(contest: Omit<Contest, 'tuned'>, callSeconds: number): Promise<boolean> {
+  const folder = await mkdtemp(join(contest.folder, 'call-'));
+  try {
+    return !('failure' in (await runProgram(contest, contest.stock, join(folder, 'result'), callSeconds)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
  * By how much stock's own results change, each at most, when its inputs are rounded otherwise. Null where it cannot be run
  * with them.
  * @throws StoppedError when the signal fires
@@ -160,7 +173,7 @@ interface Results {
 
 /** Calls the function once. The tool insists on as many outputs as there are results. */
 async function runProgram(
-  { function: { name, results }, inputs, flags = [], device, tools, signal }: Contest,
+  { function: { name, results }, inputs, flags = [], device, tools, signal }: Omit<Contest, 'tuned'>,
   module: string,
   prefix: string,
   callSeconds: number,

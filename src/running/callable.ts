@@ -6,10 +6,12 @@ import { findMeasuringTools, findRuntimeTool } from '../compiler/index.ts';
 import type { Command } from '../compiler/command.ts';
 import { elementTypeConversion } from '../input/conversion.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
-import { programSignature, type ProgramFunction } from '../input/signature.ts';
+import { callName, programSignature, type ProgramFunction } from '../input/signature.ts';
 import { functionsOf } from '../program/functions.ts';
 import { inputBytes, writeInputs } from '../program/inputs.ts';
 import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
+import type { StockContest } from '../program/runs.ts';
+import { canRun } from '../program/verify.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
@@ -55,7 +57,7 @@ export function measuringTools(
 export async function callableOf(
   command: Command,
   { input: { bytes } }: Inspected,
-  { cacheDirectory, env, root }: Surroundings,
+  { cacheDirectory, env, root, settings }: Surroundings,
   compileStock: () => Promise<string>,
   largestInputs: number,
 ): Promise<Callable> {
@@ -65,8 +67,8 @@ export async function callableOf(
     const module = await compileStock();
     const dumpModule = findRuntimeTool('iree-dump-module', command.compiler, env, { root, cacheDirectory });
     if (dumpModule === undefined) throw missing('iree-dump-module');
-    functions = await functionsOf(bytes, convert, { module, dumpModule });
-  } else functions = programSignature(bytes, convert);
+    functions = await functionsOf(bytes, convert, settings.sizes, { module, dumpModule });
+  } else functions = programSignature(bytes, convert, settings.sizes);
 
   // Where they are not understood, the program fails to load, which says so.
   const parameters = parametersOf(bytes) ?? [];
@@ -76,33 +78,34 @@ export async function callableOf(
     called: functions.filter((one) => whyNot(one) === null),
     skipped: functions.flatMap((one) => {
       const reason = whyNot(one);
-      return reason === null ? [] : [{ name: one.name, reason }];
+      return reason === null ? [] : [{ name: callName(one), reason }];
     }),
     parameters,
   };
 }
 
-/** A function, with values of `--input=` for it, and more flags that running it takes. */
-export interface Call {
-  readonly function: ProgramFunction;
-  readonly inputs: readonly string[];
-  readonly flags: readonly string[];
+/**
+ * Makes up the inputs of functions, and calls each of them where the untuned program takes these sizes.
+ * @param shared what all contests have in common
+ * @throws StoppedError when the signal fires
+ */
+export async function contestsOf(
+  { called, parameters }: Pick<Callable, 'called' | 'parameters'>,
+  shared: Omit<StockContest, 'function' | 'inputs' | 'flags'>,
+): Promise<StockContest[]> {
+  const flags = await writeParameters(parameters, shared.folder);
+  const contests: StockContest[] = [];
+  for (const [i, one] of called.entries()) {
+    const own = join(shared.folder, `inputs${i}`);
+    await mkdir(own, { recursive: true });
+    const contest = { ...shared, function: one, inputs: await writeInputs(one, own, i), flags };
+    if (one.call?.isExtra !== true || (await canRun(contest, EXTRA_SECONDS))) contests.push(contest);
+  }
+  return contests;
 }
 
-/** Makes up the inputs of functions. */
-export async function callsOf(
-  { called, parameters }: Pick<Callable, 'called' | 'parameters'>,
-  folder: string,
-): Promise<Call[]> {
-  const flags = await writeParameters(parameters, folder);
-  const calls: Call[] = [];
-  for (const [i, one] of called.entries()) {
-    const own = join(folder, `inputs${i}`);
-    await mkdir(own, { recursive: true });
-    calls.push({ function: one, inputs: await writeInputs(one, own, i), flags });
-  }
-  return calls;
-}
+/** A call at a size that nobody asked for may take so many seconds. */
+const EXTRA_SECONDS = 10;
 
 const missing = (tools: string) =>
   new NotVerifiedError(`${tools} cannot be found (pip install iree-base-runtime)`);

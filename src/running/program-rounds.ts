@@ -42,7 +42,9 @@ const isOperation = ({ workload }: Work): boolean => isOperationWork(workload);
 export function contendersOf(works: readonly Work[]): readonly Work[] {
   const possible = works.filter(
     ({ workload, executables = [], options }) =>
-      executables.length > 0 && !isDynamic(workload) && options.only === undefined,
+      executables.length > 0 &&
+      !(isOperationWork(workload) && isDynamic(workload)) &&
+      options.only === undefined,
   );
   return possible.filter(isOperation).length >= LEAST_OPERATIONS
     ? possible
@@ -116,7 +118,7 @@ export async function tuneInProgram(
       );
       const own = earlierTrials(store, subject);
       const earlier = alike === undefined ? own : [...own, trialElsewhere(alike)];
-      const share = stock.workloads.get(key)! / stock.whole;
+      const share = sumOf(stock.workloads.get(key)!) / stock.whole;
       return { key, kin: kinOf(workload), space: seeded(space, earlier, false), share };
     });
     const prepare = async () => {
@@ -141,7 +143,7 @@ export async function tuneInProgram(
           for (const [key, configuration] of assignment) {
             const ratio = outcomes.get(key);
             if (ratio === undefined) continue;
-            const own = (seconds.get(key) ?? NaN) / calls.get(key)!;
+            const own = sumOf(seconds.get(key) ?? [NaN]) / calls.get(key)!;
             notes.get(key)!.addTrials([trialOf(configuration, ratio, own)]);
           }
         },

@@ -8,7 +8,7 @@ import type { Command } from '../compiler/command.ts';
 import { messageOf } from '../system/tell.ts';
 import { UserError } from '../system/user-error.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';
-import { callableOf, callsOf, measuringTools } from './callable.ts';
+import { callableOf, contestsOf, measuringTools } from './callable.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
@@ -121,7 +121,7 @@ export async function proveForms(
   // Sums of a convolution are added in another order, in as many steps as the program has.
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
-  const contests = (await callsOf(callable, folder)).map((call) => ({ ...shared, ...call }));
+  const contests = await contestsOf(callable, shared);
   const formed = () => Promise.resolve({ module, dispatches: new Map<string, readonly string[]>() });
   const runs = programRuns(contests, formed, limits.runSeconds, CLEAR);
   const { results, reason } = await runs.compare([]);

@@ -115,10 +115,12 @@ export async function roundBench(
     return times;
   };
   const secondsOf = (times: readonly ModuleTimes[]): ProgramSeconds => {
-    const dispatches = times.flatMap((one) => [...one.dispatches]);
-    const workloads = works.flatMap((work): [string, number][] => {
-      const own = dispatches.filter(([name]) => isDispatchOf(work, name));
-      return own.length === 0 ? [] : [[work.key, sumOf(own.map(([, { seconds }]) => seconds))]];
+    const workloads = works.flatMap((work): [string, number[]][] => {
+      const calls = times.flatMap(({ dispatches }) => {
+        const own = [...dispatches].filter(([name]) => isDispatchOf(work, name));
+        return own.length === 0 ? [] : [sumOf(own.map(([, { seconds }]) => seconds))];
+      });
+      return calls.length === 0 ? [] : [[work.key, calls]];
     });
     return { whole: sumOf(times.map(({ seconds }) => seconds)), workloads: new Map(workloads) };
   };
@@ -176,9 +178,12 @@ export async function roundBench(
 
 /** The fastest run: other processes only add time. */
 function leastOf(times: readonly ProgramSeconds[]): ProgramSeconds {
-  const workloads = new Map<string, number>();
+  const workloads = new Map<string, readonly number[]>();
   for (const one of times)
     for (const [key, seconds] of one.workloads)
-      workloads.set(key, Math.min(seconds, workloads.get(key) ?? Infinity));
+      workloads.set(
+        key,
+        seconds.map((own, call) => Math.min(own, workloads.get(key)?.[call] ?? Infinity)),
+      );
   return { whole: Math.min(...times.map(({ whole }) => whole)), workloads };
 }

@@ -5,7 +5,7 @@ import { StoppedError } from '../measure/toolchain.ts';
 import { purseOf } from '../program/purse.ts';
 import type { StockContest } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { callableOf, callsOf, measuringTools, NotVerifiedError, type Callable } from './callable.ts';
+import { callableOf, contestsOf, measuringTools, NotVerifiedError, type Callable } from './callable.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
@@ -75,9 +75,8 @@ export async function runnable(
   const callable = await callableOf(command, inspected, surroundings, compileStock, limits.inputBytes);
   if (callable.called.length === 0) throw new NotVerifiedError('none of its functions can be run');
   const stock = await compileStock();
-  const shared = { stock, tools, folder, signal, device: inspected.site.device };
   const roundsTo = roundedTypes([], inspected.input.bytes);
-  const calls = await callsOf(callable, folder);
-  const contests = calls.map((call) => ({ ...shared, ...call, roundsTo }));
+  const shared = { stock, tools, folder, signal, device: inspected.site.device, roundsTo };
+  const contests = await contestsOf(callable, shared);
   return { folder, callable, stock, contests, split };
 }

@@ -7,11 +7,11 @@ import { reasonOf, withProgramWide, type ProgramWide } from '../decision/program
 import { assess, gainBeside, judgementWith } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { purseOf } from '../program/purse.ts';
-import { programRuns, type StockContest, type Uncompiled } from '../program/runs.ts';
+import { programRuns, type Uncompiled } from '../program/runs.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { callableOf, callsOf, measuringTools, NotVerifiedError } from './callable.ts';
+import { callableOf, contestsOf, measuringTools, NotVerifiedError } from './callable.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import { planCompile } from '../plan/route.ts';
@@ -107,13 +107,9 @@ export async function verifyTuned(
     if ('problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
   }
 
-  const shared = { stock, tools, folder, signal, device: inspected.site.device };
   const roundsTo = roundedTypes([...keys, ...offer.keys()], bytes);
-  const contests = (await callsOf(callable, folder)).map((call): StockContest => ({
-    ...shared,
-    ...call,
-    roundsTo,
-  }));
+  const shared = { stock, tools, folder, signal, device: inspected.site.device, roundsTo };
+  const contests = await contestsOf(callable, shared);
   // A program with the offer is another program, and takes as much time.
   const runSeconds = limits.runSeconds / (isInjecting && offer.size > 0 ? 2 : 1);
   const suspects = keysOf(decisions.filter(changesProgram));

@@ -37,7 +37,7 @@ const ROWS = 'tensor<512x100xf32>';
 const WORKS: readonly Work[] = [
   { what: 'softmax', ...softmax(T, `%e = tensor.empty() : ${T}`) },
   {
-    what: 'softmax of dynamic size',
+    what: 'softmax of dynamic size, `--iree-tuned-dim=m=1,128`',
     ...softmax('tensor<64x?x120xf32>', '%e = tensor.empty(%size) : tensor<64x?x120xf32>'),
     parameters: '%x: tensor<64x?x120xf32>, %size: index',
   },

@@ -9,6 +9,7 @@ import { runtimeTool } from '../support/real-tools.ts';
 import { compile } from './support.ts';
 
 const tensor = (elementType: string): ProgramFunction => ({
+  call: null,
   name: 'main',
   arguments: [{ shape: [4, 10], elementType }],
   results: [elementType],

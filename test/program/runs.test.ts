@@ -40,7 +40,7 @@ ${deeds}`;
   const input = join(folder, 'input0.bin');
   writeFileSync(input, new Float32Array([1, 0, -2]));
   const contests = functions.map((name) => ({
-    function: { name, arguments: [], results: [result], unsupported: null },
+    function: { call: null, name, arguments: [], results: [result], unsupported: null },
     ...{
       stock: join(folder, 'stock'),
       inputs: [`3xf32=@${input}`],

@@ -16,6 +16,8 @@ const contender = (key: string): Contender => ({ key, kin: key, space: line(6), 
 const contenders = ['a', 'b', 'c'].map(contender);
 
 interface Machine {
+  /** Whether a second call of the program is slower with this configuration. */
+  readonly isSlowerIn2nd?: (key: string, configuration: Configuration) => boolean;
   /** How many times as fast as the default. */
   readonly gainOf: (key: string, configuration: Configuration) => number;
   readonly failureOf?: (key: string, configuration: Configuration) => RoundFailure | null;
@@ -38,11 +40,13 @@ function machine({
   name = 'stock',
   keys = ['a', 'b', 'c'],
   wholes = {},
+  isSlowerIn2nd = () => false,
 }: Machine) {
   let now = 0;
   const confirmed: string[][] = [];
   const confirmingSeconds: number[] = [];
-  const gains = new Map<string, ReadonlyMap<string, number>>();
+  /** Of each module, what workloads gain in two calls. */
+  const gains = new Map<string, ReadonlyMap<string, readonly [number, number]>>();
   let compiles = 0;
   const noted: (readonly [key: string, tile: number, ratio: number | null])[] = [];
   const bench: RoundBench = {
@@ -56,15 +60,18 @@ function machine({
       const failure = [...assignment].map(([key, one]) => failureOf(key, one)).find((one) => one !== null);
       if (failure) return Promise.resolve(failure);
       const module = `${name} ${compiles}`;
-      gains.set(module, new Map([...assignment].map(([key, one]) => [key, gainOf(key, one)])));
+      const gainsOf = (key: string, one: Configuration) =>
+        [gainOf(key, one), isSlowerIn2nd(key, one) ? 0.5 : gainOf(key, one)] as const;
+      gains.set(module, new Map([...assignment].map(([key, one]) => [key, gainsOf(key, one)])));
       return Promise.resolve({ module, missing: new Set(missing) });
     },
     time: (modules) =>
       Promise.resolve(
         modules.map((module) => {
-          const own = gains.get(module) ?? new Map<string, number>();
-          const workloads = new Map(contenders.map(({ key }) => [key, 1 / (own.get(key) ?? 1)]));
-          return { whole: sumOf([...workloads.values()]) * (wholes[module] ?? 1), workloads };
+          const own = gains.get(module);
+          const secondsOf = (key: string) => (own?.get(key) ?? [1, 1]).map((gain) => 1 / gain);
+          const workloads = new Map(contenders.map(({ key }) => [key, secondsOf(key)]));
+          return { whole: sumOf([...workloads.values()].flat()) * (wholes[module] ?? 1), workloads };
         }),
       ),
     confirm(best, given) {
@@ -113,6 +120,14 @@ test('the best of each workload is confirmed by the program, and what has none i
   expect(rounds).toBe(6);
   // What stock takes is seen whenever something is run beside it.
   expect(stock.get('c')).toHaveLength(3);
+});
+
+test('a configuration with which one call is slower is not chosen', async () => {
+  const isSlowerIn2nd = (key: string, one: Configuration) => key === 'a' && tileOf(one) === best['a'];
+  const { bench, options, noted } = machine({ gainOf, isSlowerIn2nd });
+  const { found } = await tuneInRounds(contenders, bench, null, options);
+  expect([...found.keys()]).toEqual(['b']);
+  expect(noted).toContainEqual(['a', 5, 0.5]);
 });
 
 test('a configuration that the compiler blames is not tried again, and the others of its round are', async () => {

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { DispatchTileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { DYNAMIC_SOFTMAX } from '../support/dispatch-programs.ts';
 import { runtimeTool } from '../support/installed-tools.ts';
 import { recordMisses } from './faults/support.ts';
 import { HOST, Workplace } from './support.ts';
@@ -26,17 +27,19 @@ const argv = [...HOST, 'softmax.mlir', '-o', 'tuned.vmfb'];
 function workplace(): Workplace {
   const place = new Workplace();
   place.write('softmax.mlir', SOFTMAX);
-  writeFileSync(
-    place.path('x.bin'),
-    Float32Array.from({ length: 4 * 100 * 150 }, (_, i) => Math.sin(i)),
-  );
   return place;
 }
 
-async function outputOf(place: Workplace, module: string): Promise<Float32Array> {
+async function outputOf(place: Workplace, module: string, shape = '4x100x150'): Promise<Float32Array> {
+  const length = shape.split('x').reduce((product, size) => product * Number(size), 1);
+  const file = `x${length}.bin`;
+  writeFileSync(
+    place.path(file),
+    Float32Array.from({ length }, (_, i) => Math.sin(i)),
+  );
   await place.run(runtimeTool('iree-run-module'), [
     ...[`--module=${module}`, '--device=local-sync', '--function=main'],
-    ...['--input=4x100x150xf32=@x.bin', '--output=@y.bin'],
+    ...[`--input=${shape}xf32=@${file}`, '--output=@y.bin'],
   ]);
   const bytes = place.read('y.bin');
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
@@ -73,6 +76,47 @@ describe('a softmax', { timeout: 300_000 }, () => {
     for (const name of ['cache', 'data']) place.remove(name);
     expect(await place.compile([...argv, '--iree-tuned-frozen'])).toMatchObject({ code: 0, stderr: '' });
     expect(place.read('tuned.vmfb').equals(tuned)).toBe(true);
+  });
+
+  test('of dynamic size is tuned at the sizes that the user gives, and right at others', async () => {
+    const place = new Workplace();
+    place.write('softmax.mlir', DYNAMIC_SOFTMAX);
+    const skipped = await place.explain([...argv, '--iree-tuned-budget=0']);
+    expect(skipped.explanation.operations).toMatchObject([
+      { outcome: 'skipped', reason: expect.stringMatching(/^dynamic dimensions without sizes/) as string },
+    ]);
+    const sized = [...argv, '--iree-tuned-dim=m=16,150'];
+    const record = { env: { IREE_TUNED_ON_MISS: 'record' } };
+    expect(await place.compile(sized, record)).toMatchObject({ code: 0 });
+    const [workload] = recordMisses(place, () => ({
+      ...TILES,
+      distribution: [1, 16, 0],
+      vector: [1, 4, 16],
+    }));
+    expect(workload).toMatch(/^dispatch softmax_4xDxDxf32 in=[0-9a-f]{16} at=16,150$/);
+    const { explanation } = await place.explain(sized, record);
+    expect(explanation).toMatchObject({ route: 'substitute', applied: true, reason: null });
+    expect(explanation.operations).toMatchObject([{ outcome: 'hit', landed: true }]);
+    expect((await place.stock([...HOST, 'softmax.mlir', '-o', 'stock.vmfb'])).code).toBe(0);
+    expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
+    for (const shape of ['4x100x150', '4x1x15000', '4x3x5', '4x16x16']) {
+      const own = await outputOf(place, 'tuned.vmfb', shape);
+      const others = await outputOf(place, 'stock.vmfb', shape);
+      expect(own.every((value, i) => Math.abs(value - others[i]!) < 1e-6)).toBe(true);
+    }
+    // Other sizes are another question.
+    const other = [...argv, '--iree-tuned-dim=m=150', '--iree-tuned-budget=0'];
+    expect((await place.explain(other)).explanation.operations).toMatchObject([{ outcome: 'default' }]);
+    // The program has the last word at these sizes, and at one that no tile divides.
+    const judged = await place.explain([...sized, '--iree-tuned-budget=30']);
+    const { functions, leftOut } = judged.explanation.program!;
+    const called = functions.map(({ name, equal }) => [name, equal]);
+    if (leftOut.length === 0)
+      expect(called).toEqual(['main at 16', 'main at 150', 'main at 149'].map((name) => [name, true]));
+    else
+      expect(leftOut).toMatchObject([
+        { workload, reason: expect.stringMatching(/slower|instead of/) as string },
+      ]);
   });
 
   test('and a maximum beside it land, whatever operands their operations have', async () => {

@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { dispatchSpace } from '../../src/backend/llvm-cpu/dispatch-space.ts';
 import { reconfigured } from '../../src/backend/llvm-cpu/dispatch-tiles.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
-import type { DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
+import { dispatchAtSizes, type DispatchWork } from '../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../src/workload/dispatch/from-configured.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
 
@@ -21,6 +21,18 @@ export const SOFTMAX = `func.func @main(%x: tensor<4x100x190xf32>) -> tensor<4x1
 }
 `;
 
+/** Any number of rows of any length. */
+export const DYNAMIC_SOFTMAX = `func.func @main(%x: tensor<4x?x?xf32>) -> tensor<4x?x?xf32> {
+  %one = arith.constant 1 : index
+  %two = arith.constant 2 : index
+  %rows = tensor.dim %x, %one : tensor<4x?x?xf32>
+  %columns = tensor.dim %x, %two : tensor<4x?x?xf32>
+  %e = tensor.empty(%rows, %columns) : tensor<4x?x?xf32>
+  %r = linalg.softmax dimension(2) ins(%x : tensor<4x?x?xf32>) outs(%e : tensor<4x?x?xf32>) -> tensor<4x?x?xf32>
+  return %r : tensor<4x?x?xf32>
+}
+`;
+
 export const TRANSPOSE = `func.func @main(%x: tensor<301x222xf32>) -> tensor<222x301xf32> {
   %e = tensor.empty() : tensor<222x301xf32>
   %r = linalg.transpose ins(%x : tensor<301x222xf32>) outs(%e : tensor<222x301xf32>) permutation = [1, 0]
@@ -30,16 +42,26 @@ export const TRANSPOSE = `func.func @main(%x: tensor<301x222xf32>) -> tensor<222
 
 const attentionMap = (results: string) => `affine_map<(d0, d1, d2, d3, d4) -> (${results})>`;
 const HEADS = 'tensor<3x60x40xf32>';
-export const ATTENTION = `func.func @main(%x: ${HEADS}) -> ${HEADS} {
+const attentionOf = (heads: string, empty: string) => `func.func @main(%x: ${heads}) -> ${heads} {
   %s = arith.constant 0.125 : f32
-  %e = tensor.empty() : ${HEADS}
-  %r = iree_linalg_ext.attention <{indexing_maps = [${['d0, d1, d4', 'd0, d3, d4', 'd0, d3, d2', '', 'd0, d1, d2'].map(attentionMap).join(', ')}]}> ins(%x, %x, %x, %s : ${HEADS}, ${HEADS}, ${HEADS}, f32) outs(%e : ${HEADS}) {
+  ${empty}
+  %r = iree_linalg_ext.attention <{indexing_maps = [${['d0, d1, d4', 'd0, d3, d4', 'd0, d3, d2', '', 'd0, d1, d2'].map(attentionMap).join(', ')}]}> ins(%x, %x, %x, %s : ${heads}, ${heads}, ${heads}, f32) outs(%e : ${heads}) {
   ^bb0(%score: f32):
     iree_linalg_ext.yield %score : f32
-  } -> ${HEADS}
-  return %r : ${HEADS}
+  } -> ${heads}
+  return %r : ${heads}
 }
 `;
+export const ATTENTION = attentionOf(HEADS, `%e = tensor.empty() : ${HEADS}`);
+
+/** Of any number of queries, and as many keys. */
+const ANY_LENGTH = 'tensor<3x?x40xf32>';
+export const DYNAMIC_ATTENTION = attentionOf(
+  ANY_LENGTH,
+  `%one = arith.constant 1 : index
+  %length = tensor.dim %x, %one : ${ANY_LENGTH}
+  %e = tensor.empty(%length) : ${ANY_LENGTH}`,
+);
 
 /** Rows by an index that comes of what is gathered. */
 export const GATHER = `func.func @main(%x: tensor<301x222xf32>) -> tensor<256x222xf32> {
@@ -68,7 +90,7 @@ export interface ConfiguredExecutable {
   readonly work: DispatchWork;
 }
 
-/** The last dispatch of a program. @param flags more than the target's */
+/** The last dispatch of a program, of dynamic sizes up to 100. @param flags more than the target's */
 export async function lastConfigured(
   program: string,
   folder: string,
@@ -82,8 +104,10 @@ export async function lastConfigured(
     /^ {2}hal\.executable \w+ @(\S+) [^]*?^ {2}\}$/gm,
   );
   const [text, name] = [...executables].at(-1) as unknown as [string, string];
-  const work = dispatchWork(text, { executable: name, digest: '0123456789abcdef', bytes: 1 });
-  if (typeof work === 'string') throw new Error(work);
+  const open = dispatchWork(text, { executable: name, digest: '0123456789abcdef', bytes: 1 });
+  if (typeof open === 'string') throw new Error(open);
+  const work = dispatchAtSizes(open, { m: [100] });
+  if ('skipped' in work) throw new Error(work.skipped);
   return { name, text, work };
 }
 

@@ -5,6 +5,7 @@ import { legalPoints, type Knob, type Point, type SearchSpace } from '../../sear
 import {
   isAttention,
   multipliedAlong,
+  type DispatchDimension,
   type DispatchPart,
   type DispatchWork,
 } from '../../workload/dispatch/dispatch-work.ts';
@@ -19,11 +20,20 @@ import { ascending, divisors } from './tile-sizes.ts';
 const WANTED_VECTORS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const WANTED_WORKGROUPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
+/** A dynamic dimension may be larger than the sizes that it is tuned at: its tiles are at least up to this. */
+const LEAST_DYNAMIC = 16;
+
 /** Vectors of so many elements leave a remainder of most sizes that they do not divide, and are masked there. */
 const MASKED = [8, 16, 32];
 
-/** The nearest divisors of a size to what is wanted, each once. */
-function dividing(size: number, wanted: readonly number[], most: number): number[] {
+/** Whether a tile leaves no remainder; nobody knows of a dynamic dimension, whose remainders are masked. */
+const divides = (tile: number, { size, sizes }: DispatchDimension): boolean =>
+  sizes !== undefined || size % tile === 0;
+
+/** The nearest divisors of a dimension to what is wanted, each once; of a dynamic one what is wanted itself. */
+function dividing({ size, sizes }: DispatchDimension, wanted: readonly number[], most: number): number[] {
+  if (sizes !== undefined)
+    return wanted.filter((one) => one <= Math.min(most, Math.max(2 * size, LEAST_DYNAMIC)));
   const all = divisors(size, 1, Math.min(LARGEST_TILE, Math.max(most, 1)));
   const near = wanted.flatMap((one) => (one > 2 * size ? [] : [all[nearestByRatio(all, one)]!]));
   return ascending([...near, ...(size <= most ? [size] : [])]);
@@ -89,13 +99,14 @@ export function dispatchSpace(
   const key = attention && attention.loops[attention.reduced[0]!]!;
   const multiplied = multipliedAlong(parts);
 
-  const vectors = dimensions.map(({ size }, d) => {
+  const vectors = dimensions.map((dimension, d) => {
+    const { size } = dimension;
     if (d === multiplied) return [size];
-    const even = dividing(size, WANTED_VECTORS, 512);
-    const masked = MASKED.filter((one) => one < size && size % one !== 0);
+    const even = dividing(dimension, WANTED_VECTORS, 512);
+    const masked = MASKED.filter((one) => one < size && !divides(one, dimension));
     return ascending([...even, ...masked]);
   });
-  const workgroups = distributed.map((d) => dividing(dimensions[d]!.size, WANTED_WORKGROUPS, LARGEST_TILE));
+  const workgroups = distributed.map((d) => dividing(dimensions[d]!, WANTED_WORKGROUPS, LARGEST_TILE));
   const nameOf = (d: number) => `${dimensions[d]!.kind}${d}`;
   const knobs: Knob[] = [
     ...distributed.map((d, i) => ({ name: `distribution.${nameOf(d)}`, values: workgroups[i]! })),
@@ -129,7 +140,7 @@ export function dispatchSpace(
       if (d === key) return recipe.keys ?? 1;
       return isSummed(parts, d) ? recipe.depth : 1;
     });
-    const inner = wanted.map((one, d) => nearestDividing(vectors[d]!, one, dimensions[d]!.size));
+    const inner = wanted.map((one, d) => nearestDividing(vectors[d]!, one, dimensions[d]!));
     const outer = distributed.map((d, i) => {
       const [alongLane, alongRow] = recipe.workgroup;
       const one = d === lane ? alongLane : d === row ? alongRow : 1;
@@ -168,9 +179,9 @@ const isSummed = (parts: readonly DispatchPart[], dimension: number): boolean =>
   parts.some(({ loops, reduced }) => reduced.some((loop) => loops[loop] === dimension));
 
 /** Index of the nearest value that divides a size. */
-function nearestDividing(values: readonly number[], wanted: number, size: number): number {
-  const even = values.filter((one) => size % one === 0);
-  return values.indexOf(even[nearestByRatio(even, Math.min(wanted, size))]!);
+function nearestDividing(values: readonly number[], wanted: number, dimension: DispatchDimension): number {
+  const even = values.filter((one) => divides(one, dimension));
+  return values.indexOf(even[nearestByRatio(even, Math.min(wanted, dimension.size))]!);
 }
 
 /**

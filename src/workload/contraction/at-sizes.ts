@@ -1,5 +1,5 @@
 // Dynamic dimensions: the sizes that a contraction is tuned at when its text does not say them.
-import type { TunedSizes } from '../sizes.ts';
+import { sizesWanted, type TunedSizes } from '../sizes.ts';
 import type { Contraction } from './contraction.ts';
 
 /** Every combination is compiled into every module of candidates and measured. */
@@ -13,12 +13,7 @@ export function atSizes(
   const open = workload.dimensions.filter(({ sizes }) => sizes !== undefined);
   if (open.length === 0) return workload;
   const missing = [...new Set(open.map(({ kind }) => kind))].filter((kind) => wanted[kind] === undefined);
-  if (missing.length > 0) {
-    const example = missing.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
-    return {
-      skipped: `dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="${example}"`,
-    };
-  }
+  if (missing.length > 0) return { skipped: sizesWanted(missing) };
   const combinations = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
   if (combinations > MOST_COMBINATIONS)
     return {

@@ -1,10 +1,10 @@
 // A contraction as JSON, checked down to the last key: a database is written by anybody.
 import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
+import { areSizes } from '../sizes.ts';
 import type { Contraction, DimensionKind } from './contraction.ts';
 
 const MOST_DIMENSIONS = 32;
-const MOST_SIZES = 64;
 const KIND_ORDER: readonly unknown[] = ['batch', 'm', 'n', 'k'] satisfies DimensionKind[];
 
 /** Element types are single words, since they are written into MLIR. */
@@ -61,14 +61,6 @@ function areDimensions(value: unknown): value is unknown[] {
       : areSizes(sizes) && size === (sizes.at(-1) ?? 0);
   });
 }
-
-/** Sizes of a dynamic dimension, smallest first. */
-const areSizes = (value: unknown): value is number[] =>
-  Array.isArray(value) &&
-  value.length <= MOST_SIZES &&
-  value.every((size, i) =>
-    isIntegerWithin(size, ((value[i - 1] as number | undefined) ?? 0) + 1, Number.MAX_SAFE_INTEGER),
-  );
 
 function isOperand(value: unknown, rank: number): boolean {
   if (!isObject(value) || !hasKeys(value, ['elementType', 'dimensions'])) return false;

@@ -19,12 +19,15 @@ export interface ConfiguredPart {
   readonly end: number;
 }
 
+/** Stands for a size that is only known at run time. */
+export const DYNAMIC = -1;
+
 export interface ConfiguredDispatch {
   /** The function as the runtime calls the dispatch. */
   readonly function: string;
   /** The compiler's pipeline for it, such as `DoubleTilingExpert`. */
   readonly pipeline: string;
-  /** Elements along each dimension: those of the root first, in the order of its loops. */
+  /** Elements along each dimension, `DYNAMIC` for a dynamic one: those of the root first, in the order of its loops. */
   readonly sizes: readonly number[];
   readonly parts: readonly ConfiguredPart[];
   /** Index of the operation that decides about workgroups. */
@@ -126,7 +129,7 @@ function readLine(line: string, offset: number): Line | null {
   const all = [...inputs, ...outputs].map((one, i): Operand => ({ ...one, access: nest.accesses[i] ?? [] }));
   const sizes = Array.from({ length: nest.rank }, (_, loop) => sizeOf(all, loop) ?? nest.windows[loop] ?? 0);
   const isKnown =
-    sizes.every((size) => size > 0) && [...levels.values()].every((own) => own.length <= sizes.length);
+    sizes.every((size) => size !== 0) && [...levels.values()].every((own) => own.length <= sizes.length);
   if (!isKnown) return null;
   const start = offset + lowering.index;
   return {
@@ -161,7 +164,7 @@ type Value = Omit<Operand, 'access'>;
 /** A buffer's type has its layout in brackets of its own. */
 const TYPE = /\w+(?:<(?:[^<>]|<[^<>]*>)*>)?/g;
 
-/** The operands of one sort, scalars with no shape; null where a size is not known. */
+/** The operands of one sort, scalars with no shape; null where a type is not understood. */
 function valuesOf(line: string, sort: 'ins' | 'outs'): Value[] | null {
   const list = new RegExp(String.raw`\b${sort}\(([^:()]*) : ([^()]*)\)`).exec(line);
   if (list === null) return sort === 'ins' ? [] : null;
@@ -169,9 +172,12 @@ function valuesOf(line: string, sort: 'ins' | 'outs'): Value[] | null {
   const types = list[2]!.match(TYPE) ?? [];
   const values = names.map((value, i): Value | null => {
     const type = types[i] ?? '';
-    const tensor = /^(?:tensor|memref)<((?:\d+x)*)(\w+)[,>]/.exec(type);
-    if (tensor !== null)
-      return { value, shape: tensor[1]!.split('x').slice(0, -1).map(Number), elementType: tensor[2]! };
+    const tensor = /^(?:tensor|memref)<((?:(?:\d+|\?)x)*)(\w+)[,>]/.exec(type);
+    if (tensor !== null) {
+      const sizes = tensor[1]!.split('x').slice(0, -1);
+      const shape = sizes.map((size) => (size === '?' ? DYNAMIC : Number(size)));
+      return { value, shape, elementType: tensor[2]! };
+    }
     return /^\w+$/.test(type) ? { value, shape: [], elementType: type } : null;
   });
   const known = values.filter((one) => one !== null);

@@ -1,11 +1,14 @@
 // A dispatch of a program that is no contraction, in canonical form: a softmax, an attention, a pooling, a transpose, whatever the
 // compiler generates code for in one piece. What it computes is told by a digest; the rest is what decides about tiles.
+import { allSizes, sizesWanted, type TunedSizes } from '../sizes.ts';
 
 export interface DispatchDimension {
   /** `m` where the operation that decides about workgroups computes elements along it, `k` where it sums them up. */
   readonly kind: 'm' | 'k';
-  /** In elements. */
+  /** In elements. Of a dynamic dimension the largest of `sizes`, 0 while it has none. */
   readonly size: number;
+  /** Of a dynamic dimension the sizes that its program is run at, smallest first; absent where the size is static. */
+  readonly sizes?: readonly number[];
 }
 
 /** An operation that has tiles. */
@@ -43,12 +46,37 @@ export interface DispatchWork {
   readonly elementType: string;
   /** Index of the dimension along which that is contiguous; null for none. */
   readonly lane: number | null;
-  /** Bytes that it reads and writes. */
+  /** Bytes that it reads and writes; 0 where sizes are dynamic. */
   readonly bytes: number;
 }
 
-/** Readable key, such as `dispatch softmax_6x1500x1500xf32 in=0123456789abcdef`. */
-export const dispatchKey = ({ name, digest }: DispatchWork): string => `dispatch ${name} in=${digest}`;
+/** Readable key, such as `dispatch softmax_6x1500x1500xf32 in=0123456789abcdef`, with ` at=1,128` for dynamic sizes. */
+export function dispatchKey({ name, digest, dimensions }: DispatchWork): string {
+  const sizes = dimensions.find((one) => one.sizes !== undefined)?.sizes;
+  return `dispatch ${name} in=${digest}${sizes === undefined ? '' : ` at=${sizes.join(',')}`}`;
+}
+
+export const isDynamicDispatch = ({ dimensions }: DispatchWork): boolean =>
+  dimensions.some(({ sizes }) => sizes !== undefined);
+
+/** The dispatch in a program that is run at these sizes, or why it cannot be tuned. */
+export function dispatchAtSizes(
+  workload: DispatchWork,
+  wanted: TunedSizes,
+): DispatchWork | { readonly skipped: string } {
+  if (!isDynamicDispatch(workload)) return workload;
+  const sizes = allSizes(wanted);
+  if (sizes.length === 0) return { skipped: sizesWanted(['m']) };
+  const largest = sizes.at(-1)!;
+  const at = ({ kind, size, sizes: own }: DispatchDimension): DispatchDimension =>
+    own === undefined ? { kind, size } : { kind, size: largest, sizes };
+  const found = { ...workload, dimensions: workload.dimensions.map(at) };
+  return dispatchIterations(found) < LEAST_ITERATIONS ? { skipped: TOO_LITTLE } : found;
+}
+
+/** A dispatch of fewer iterations takes no time that anybody would miss. */
+export const LEAST_ITERATIONS = 2 ** 15;
+export const TOO_LITTLE = 'it does too little to matter';
 
 /** Innermost iterations of all its operations. */
 export const dispatchIterations = ({

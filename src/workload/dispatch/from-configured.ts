@@ -1,6 +1,13 @@
 // From what the compiler has configured to a workload.
-import { pipelineIn, readConfigured, type ConfiguredDispatch } from './configured.ts';
-import { dispatchIterations, type DispatchWork } from './dispatch-work.ts';
+import { DYNAMIC, pipelineIn, readConfigured, type ConfiguredDispatch } from './configured.ts';
+import {
+  dispatchIterations,
+  isDynamicDispatch,
+  LEAST_ITERATIONS,
+  multipliedAlong,
+  TOO_LITTLE,
+  type DispatchWork,
+} from './dispatch-work.ts';
 
 /** Pipelines with tiles that we can read and vary. */
 const PIPELINES = new Set(['DoubleTilingExpert', 'LinalgExtTileAndVectorize', 'BufferOpsTileAndVectorize']);
@@ -14,9 +21,6 @@ const LEFT_ALONE: Readonly<Record<string, string>> = {
   DataTiling: 'packing has the tiles that it packs into',
   Default: 'the compiler makes loops of it without tiles',
 };
-
-/** What takes fewer iterations takes no time that anybody would miss. */
-const LEAST_ITERATIONS = 2 ** 15;
 
 /** No dispatch has as many. */
 export const MOST_PARTS = 64;
@@ -38,12 +42,12 @@ export function dispatchWork(
   if (pipeline === null || !PIPELINES.has(pipeline))
     return LEFT_ALONE[pipeline ?? ''] ?? 'the tiles of this pipeline are not understood';
   const configured = readConfigured(text);
-  if (configured === null)
-    return /tensor<[\dx]*\?/.test(text)
-      ? 'its sizes are dynamic'
-      : 'its operations, or where their loops run, are not understood';
+  if (configured === null) return 'its operations, or where their loops run, are not understood';
   const work: DispatchWork = { ...shapeOf(configured), digest, bytes, name: nameOf(configured, executable) };
-  if (dispatchIterations(work) < LEAST_ITERATIONS) return 'it does too little to matter';
+  const multiplied = multipliedAlong(work.parts);
+  if (multiplied !== null && work.dimensions[multiplied]!.sizes !== undefined)
+    return 'queries and keys are multiplied along a dynamic dimension, which has to be whole';
+  if (!isDynamicDispatch(work) && dispatchIterations(work) < LEAST_ITERATIONS) return TOO_LITTLE;
   return work.parts.length > MOST_PARTS || work.dimensions.length > MOST_DIMENSIONS
     ? 'it has too many operations'
     : work;
@@ -58,7 +62,10 @@ export function shapeOf({ pipeline, sizes, parts, root, elementType, lane }: Con
   return {
     kind: 'dispatch',
     ...{ pipeline, elementType, lane },
-    dimensions: sizes.map((size, d) => ({ kind: isReduced(d) ? 'k' : 'm', size })),
+    dimensions: sizes.map((size, d) => ({
+      kind: isReduced(d) ? 'k' : 'm',
+      ...(size === DYNAMIC ? { size: 0, sizes: [] } : { size }),
+    })),
     parts: parts.map(({ name, loops, reduced }) => ({ name, loops, reduced })),
   };
 }
@@ -67,8 +74,10 @@ export function shapeOf({ pipeline, sizes, parts, root, elementType, lane }: Con
 export const isShapedLike = (configured: ConfiguredDispatch, work: DispatchWork): boolean =>
   tilingOf(shapeOf(configured)) === tilingOf(work);
 
-const tilingOf = ({ pipeline, dimensions, parts }: Shape): string =>
-  JSON.stringify([pipeline, dimensions, parts]);
+const tilingOf = ({ pipeline, dimensions, parts }: Shape): string => {
+  const sizes = dimensions.map((one) => (one.sizes === undefined ? one : { kind: one.kind }));
+  return JSON.stringify([pipeline, sizes, parts]);
+};
 
 /** The compiler calls a dispatch after its executable and what it computes. */
 function nameOf({ function: name }: ConfiguredDispatch, executable: string): string {

@@ -1,15 +1,22 @@
 // Dispatches as a kind of work: whatever the compiler generates code for in one piece and that is no contraction. They are
 // measured in their program, and nowhere else.
 import type { KindOfWork } from '../kind.ts';
-import { dispatchIterations, dispatchKey, type DispatchWork } from './dispatch-work.ts';
+import {
+  dispatchAtSizes,
+  dispatchIterations,
+  dispatchKey,
+  isDynamicDispatch,
+  type DispatchWork,
+} from './dispatch-work.ts';
 import { isDispatchWork } from './schema.ts';
 
 export const dispatches: KindOfWork<DispatchWork> = {
   key: dispatchKey,
   isWorkload: isDispatchWork,
   rank: ({ dimensions }) => dimensions.length,
-  isDynamic: () => false,
-  atSizes: (workload) => workload,
+  isDynamic: isDynamicDispatch,
+  atSizes: dispatchAtSizes,
+  // All sizes are those of one program.
   staticForms: (workload) => [workload],
   flops: dispatchIterations,
   bytes: ({ bytes }) => bytes,

@@ -1,6 +1,7 @@
 // A dispatch as JSON, checked down to the last key: a database is written by anybody.
 import { hasKeys, isIntegerWithin, isObject } from '../../system/data.ts';
 import { isSimpleType } from '../element-type.ts';
+import { areSizes } from '../sizes.ts';
 import type { DispatchWork } from './dispatch-work.ts';
 import { MOST_DIMENSIONS, MOST_PARTS } from './from-configured.ts';
 
@@ -30,11 +31,15 @@ const matches = (value: unknown, pattern: RegExp): boolean =>
 const isFew = (value: unknown, most: number): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.length <= most;
 
-const isDimension = (value: unknown): boolean =>
-  isObject(value) &&
-  hasKeys(value, ['kind', 'size']) &&
-  (value['kind'] === 'm' || value['kind'] === 'k') &&
-  isIntegerWithin(value['size'], 1, Number.MAX_SAFE_INTEGER);
+function isDimension(value: unknown): boolean {
+  if (!isObject(value) || !hasKeys(value, ['kind', 'size'], ['sizes'])) return false;
+  const { kind, size, sizes } = value;
+  return (
+    (kind === 'm' || kind === 'k') &&
+    isIntegerWithin(size, 1, Number.MAX_SAFE_INTEGER) &&
+    (sizes === undefined || (areSizes(sizes) && size === sizes.at(-1)))
+  );
+}
 
 function isPart(value: unknown, rank: number): boolean {
   if (!isObject(value) || !hasKeys(value, ['name', 'loops', 'reduced'])) return false;

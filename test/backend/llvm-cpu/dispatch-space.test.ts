@@ -52,6 +52,16 @@ test('an attention begins with a few queries, a few keys, and all columns', () =
   expect(first).toMatchObject({ distribution: [1, 64, 64, 0, 0], vector: [1, 8, 64, 64, 8] });
 });
 
+test('tiles of a dynamic dimension are powers of two, also larger than the sizes that it is tuned at', () => {
+  const work = softmax(1, 500);
+  const dimensions = work.dimensions.map((one, d) => (d === 1 ? { ...one, sizes: [1] } : one));
+  const { knobs } = dispatchSpace({ ...work, dimensions }, OPTIONS);
+  const valuesOf = (name: string) => knobs.find((knob) => knob.name === name)!.values;
+  expect(valuesOf('distribution.m1')).toEqual([1, 2, 4, 8, 16]);
+  expect(valuesOf('vector.m1')).toEqual([1, 2, 4, 8, 16]);
+  expect(valuesOf('vector.k2')).toContain(500);
+});
+
 const sizes = fc.integer({ min: 1, max: 3000 });
 
 test('whatever the sizes, starts are legal, points lead back, and no vector is larger than the compiler takes', () => {

@@ -1,7 +1,11 @@
 // What the compiler says of a dispatch that it has configured, and other tiles in its place.
 import { expect, test } from 'vitest';
 import { readConfigured, withLevels } from '../../../src/workload/dispatch/configured.ts';
-import type { DispatchWork } from '../../../src/workload/dispatch/dispatch-work.ts';
+import {
+  dispatchAtSizes,
+  dispatchKey,
+  type DispatchWork,
+} from '../../../src/workload/dispatch/dispatch-work.ts';
 import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts';
 import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
 import type { DispatchTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
@@ -77,7 +81,6 @@ test('what one operation reads twice in different orders stays apart', () => {
 });
 
 test.each([
-  ['a size that is not known', softmax().replaceAll('6x1500xf32', '6x?xf32')],
   ['a level that is not known', softmax().replace('vector_inner_parallel', 'inner_tiles')],
   ['scalable vectors', softmax().replace('[0, 0, 16]', '[0, 0, [16]]')],
   ['an operation whose loops are not known', softmax().replace('linalg.fill', 'linalg.pack')],
@@ -134,4 +137,34 @@ test('an attention never gets tiles that would make weights of a part of each pr
 
 test('a dispatch that does next to nothing is none to tune', () => {
   expect(dispatchWork(softmax().replaceAll('1500', '4'), PLACE)).toBe('it does too little to matter');
+});
+
+test('a dispatch of dynamic size is known by the sizes that its program is run at', () => {
+  const text = softmax().replaceAll('<6x1500x1500', '<6x?x?').replaceAll('<6x1500xf32>', '<6x?xf32>');
+  const open = dispatchWork(text, PLACE) as DispatchWork;
+  expect(open.dimensions.map(({ sizes }) => sizes)).toEqual([undefined, [], []]);
+  expect(isDispatchWork(open)).toBe(false);
+  expect(dispatchAtSizes(open, {})).toEqual({
+    skipped: 'dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="m=1,16,128"',
+  });
+  expect(dispatchAtSizes(open, { m: [1, 2] })).toEqual({ skipped: 'it does too little to matter' });
+  const work = dispatchAtSizes(open, { m: [1, 128], batch: [4] }) as DispatchWork;
+  expect(dispatchKey(work)).toMatch(/^dispatch \S+ in=0123456789abcdef at=1,4,128$/);
+  expect(isDispatchWork(JSON.parse(JSON.stringify(work)) as object)).toBe(true);
+  const configuration = {
+    version: 1,
+    kind: 'dispatch-tile',
+    distribution: [1, 32, 0],
+    vector: [1, 4, 32],
+  } as const;
+  expect(reconfigured(text, work, configuration)).toContain(
+    'distribution = [1, 32, 0], vector_common_parallel = [1, 4, 0], vector_reduction = [0, 0, 32]',
+  );
+  expect(reconfigured(softmax(), work, configuration)).toBeNull();
+});
+
+test('an attention whose heads are of dynamic size is none to tune: they have to be whole', () => {
+  expect(dispatchWork(ATTENTION.replaceAll('x64xf32>', 'x?xf32>'), PLACE)).toMatch(
+    /dynamic dimension, which has to be whole/,
+  );
 });
