@@ -13,7 +13,7 @@ import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import { planCompile } from '../plan/route.ts';
-import type { Plan } from './run-plan.ts';
+import type { Plan } from './ending.ts';
 
 /** Messages about memory, disks, rights, file descriptors and the linker. */
 const ABOUT_MACHINE =

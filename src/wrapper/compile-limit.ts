@@ -1,4 +1,9 @@
 // How long a compile with an injection may work before it counts as one that never ends.
+import { inputIdentity } from '../compiler/command-identity.ts';
+import type { Command } from '../compiler/command.ts';
+import { surveyMemory } from '../input/survey-memory.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
 
 /** A compile takes about six times as long as its survey, so this is a hundred compiles. */
 const SURVEYS = 600;
@@ -6,8 +11,10 @@ const SURVEYS = 600;
 /** Least limit: a short survey is a poor estimate. */
 const LEAST_SECONDS = 5 * 60;
 
-/**
- * Limit of processor time in seconds. Infinity without a survey: a compile that takes an hour untuned must not be ended.
- */
+/** Limit of processor time in seconds. Infinity without a survey: a compile that takes an hour untuned must not be ended. */
 export const compileLimit = (surveySeconds: number | undefined): number =>
   surveySeconds === undefined ? Infinity : Math.max(LEAST_SECONDS, SURVEYS * surveySeconds);
+
+/** The limit that follows from the input's last survey. */
+export const limitFor = (command: Command, { input }: Inspected, { cacheDirectory }: Surroundings): number =>
+  compileLimit(surveyMemory.recall(cacheDirectory, inputIdentity(command, input.digest))?.seconds);

@@ -17,7 +17,7 @@ import { takenStdin } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import { exitLike } from '../system/run.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
-import { compileLimit } from './compile-limit.ts';
+import { limitFor } from './compile-limit.ts';
 import { decide, type Decided } from './decide.ts';
 import { canDeliver } from './deliver.ts';
 import { injectedCommand, originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
@@ -27,21 +27,12 @@ import { flowOf } from '../plan/kept-modules.ts';
 import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
+import { NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
+import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
 import { withSurvey } from './resolve.ts';
-import {
-  attempt,
-  hasDelivered,
-  NOT_APPLIED,
-  runInPlace,
-  runPlan,
-  SUCCESS,
-  surveySeconds,
-  type Ending,
-  type Plan,
-  type PlanHooks,
-} from './run-plan.ts';
+import { runPlan } from './run-plan.ts';
 
 /**
  * Compiles, with everything that is known or can be found out. Never returns; rejects only when the compiler cannot be
@@ -183,7 +174,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
 }
 
 const limitOf = ({ command, inspected, surroundings }: Decided): number =>
-  compileLimit(surveySeconds(command, inspected, surroundings));
+  limitFor(command, inspected, surroundings);
 
 /** Counts and explains how a compile ends, and remembers a command that would end in the same way again. */
 function reporting(

@@ -1,8 +1,10 @@
 // The outcome of the user's command that is there already, put where the compiler would have written it.
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from '../compiler/command.ts';
 import { givesOnlyOutput } from '../compiler/flag-roles.ts';
 import { readBytes, writeSlices } from '../system/bytes.ts';
+import { makeScratchFolder } from '../system/scratch.ts';
 
 /**
  * Whether a copy of the same module leaves everything as the compiler would: the output is a file, and no flag asks for
@@ -29,4 +31,13 @@ export function deliverFile(module: string, command: Command): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Scratch path for the output. A failed compile removes its output file, and with it the mode and links of the user's file. Null if the
+ * output is no regular file.
+ */
+export function heldOutput(command: Command, cacheDirectory: string): string | null {
+  const folder = canDeliver(command) ? makeScratchFolder(cacheDirectory, 'output') : null;
+  return folder && join(folder, 'output');
 }

@@ -6,7 +6,7 @@ import { logBuild } from '../report/build-log.ts';
 import { explainOperations, whyNothing, type Explanation } from '../report/explain.ts';
 import { isExplained, writeExplanation } from '../report/explain-file.ts';
 import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
-import type { Ending } from './run-plan.ts';
+import type { Ending } from './ending.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { PassThrough } from './inspect.ts';
 import type { LockedBuild } from './locked.ts';

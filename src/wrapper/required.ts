@@ -8,6 +8,13 @@ import type { LockedBuild } from './locked.ts';
 /** Exit code of such a build. The compiler and shells do not use it. */
 export const UNTUNED_EXIT_CODE = 86;
 
+/** Why `require=landed` refuses a build. */
+export const LOST = 'a configuration was not seen in the executables';
+
+/** A build with budget 0 makes no proof, unless `require=landed` asks for one. */
+export const mayLook = ({ budgetSeconds, require }: Settings): boolean =>
+  budgetSeconds > 0 || require === 'landed';
+
 /** Whether a build may fall back: not with `require`, and not with a frozen lock file that has the program. */
 export const mayFallBack = ({ require, frozen }: Settings, lock: LockedBuild | null): boolean =>
   require === undefined && !(frozen && lock !== null && lock.whole !== null);

@@ -1,0 +1,164 @@
+// Runs a plan that is not known to compile. Its output is held back until it is whole. If the injection fails in any way, the user's own
+// command runs.
+import { existsSync, statSync } from 'node:fs';
+import { withTrailingFlags, type Command } from '../compiler/command.ts';
+import { isInjected } from '../decision/decision.ts';
+import { proveLanded } from '../inject/proof.ts';
+import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
+import { notePlan, type Landed } from '../plan/ledger.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { exitLike, runCompiler, type RunResult } from '../system/run.ts';
+import { STALL_SECONDS, whenHung } from '../system/stall.ts';
+import { tell } from '../system/tell.ts';
+import { tidyUp } from '../system/tidy.ts';
+import { limitFor } from './compile-limit.ts';
+import { deliverFile } from './deliver.ts';
+import { allLanded, NOT_APPLIED, SUCCESS, type Plan, type Run } from './ending.ts';
+import { attempt, noteDelivered, runInPlace } from './in-place.ts';
+import { isSilent, show, withColours } from './messages.ts';
+import { LOST, mayLook, refuse } from './required.ts';
+
+const UNSEEN = 'nobody could look whether configurations are in the executables';
+
+/**
+ * Runs a plan for the first time. Never returns.
+ * @param held scratch path for the output; null if the compiler writes to the user's path
+ */
+export async function firstRun(run: Run, held: string | null, workSeconds?: number): Promise<never> {
+  const { plan, surroundings, compile, end } = run;
+  const { command, inspected, injected } = plan;
+  const { executable } = command.compiler;
+  const { argv, stdin, mapMessages } = compile;
+  const { env, cacheDirectory } = surroundings;
+  // A killed build may have left a folder.
+  if (injected !== null) tidyUp(cacheDirectory);
+  const before = outputState(command);
+  const limit = workSeconds ?? limitFor(command, inspected, surroundings);
+  const result = await runCompiler(executable, withColours(heldArgv(argv, held), env), {
+    env,
+    // The user's command may still have to read ours.
+    stdin: stdin ?? (injected === null ? new Uint8Array() : undefined),
+    capture: true,
+    limits: injected === null ? [] : [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: limit })],
+  });
+  if (result.forwarded !== null) {
+    if (injected !== null) show(result, mapMessages);
+    return exitLike(result);
+  }
+  const isWritten =
+    held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
+  if (isWritten) return deliver(run, result, held);
+  if (injected !== null) return recover(run, injected, result, held, limit);
+  // The command fails again, with the messages that the compiler writes to the user.
+  end(null, null);
+  return runInPlace(executable, argv, stdin, env);
+}
+
+/** Delivers a whole output, and notes in the ledger what was seen of it: before the output is written where `require=landed` asks so. */
+async function deliver(run: Run, result: RunResult, held: string | null): Promise<never> {
+  const { plan, hooks, surroundings, compile, cached, isInjecting, end } = run;
+  const { argv, stdin, mapMessages } = compile;
+  const { env, settings } = surroundings;
+  const seen = settings.require === 'landed' && isInjecting ? await prove(run) : undefined;
+  if (seen !== undefined && allLanded(seen) !== true) return refuse(seen === null ? UNSEEN : LOST, settings);
+  const isCopied = held === null || deliverFile(held, plan.command);
+  const shown = isCopied ? show(result, mapMessages) : 'nothing';
+  if (shown !== 'nothing') noteDelivered();
+  await attempt(async () => {
+    const landed = seen ?? (await prove(run));
+    const output = held !== null && isSilent(result, mapMessages) ? cached.keep(held) : null;
+    // After a loss the next build decides anew.
+    if (allLanded(landed) === false)
+      hooks.onEnd({ applied: false, landed, argv, fallback: null, output, files: null });
+    else end(landed, output);
+  }, surroundings);
+  // With a full disk the compiler reports the error itself. After a partial write to stdout it must not write again.
+  if (shown === 'nothing') return runInPlace(plan.command.compiler.executable, argv, stdin, env);
+  if (shown === 'all') return exitLike(result);
+  tell('the output could not be written to the end', settings.log);
+  return exitLike({ ...SUCCESS, code: 1 });
+}
+
+/** Looks for each decision whether its configuration landed, and notes the finding; null if this build may not look. */
+async function prove({ plan, hooks, surroundings, identity }: Run): Promise<Landed | null> {
+  const { injected } = plan;
+  if (injected === null) return null;
+  const { cacheDirectory } = surroundings;
+  const landed = await provenLanding(injected, plan, surroundings);
+  notePlan(cacheDirectory, identity, landed === null ? { state: 'compiled' } : { state: 'seen', landed });
+  if (allLanded(landed) === false) await hooks.onLost();
+  return landed;
+}
+
+function provenLanding(
+  { forExecutables, route }: InjectedCommand,
+  { command, decisions }: Plan,
+  { env, cacheDirectory, settings }: Surroundings,
+): Promise<Landed | null> {
+  if (!mayLook(settings)) return Promise.resolve(null);
+  if (!decisions.some(isInjected)) return Promise.resolve(decisions.map(() => null));
+  return proveLanded(command.compiler.executable, forExecutables, decisions, route, { env, cacheDirectory });
+}
+
+/** A plan that has failed: runs the user's own command, and finds out whether the injection is to blame. */
+async function recover(
+  { plan: { command, inspected }, hooks, surroundings, identity }: Run,
+  injected: InjectedCommand,
+  failed: RunResult,
+  held: string | null,
+  limit: number,
+): Promise<never> {
+  const { mayFallBack, onEnd, onFailure } = hooks;
+  const { env, cacheDirectory, settings } = surroundings;
+  const { executable } = command.compiler;
+  const { argv, stdin } = originalCompile(command, inspected);
+  // A refused build leaves the user's output unchanged.
+  const original = await runCompiler(executable, mayFallBack ? argv : heldArgv(argv, held), {
+    env,
+    stdin,
+    capture: false,
+  });
+  const hasHung = failed.cut === 'hung';
+  const ours = hasHung ? 'the tuned compile hung' : 'the tuned compile failed';
+  const isOurFault = original.code === 0;
+  if (isOurFault) {
+    tell('a tuned compile failed and was done again without tuning', settings.log);
+    await attempt(async () => {
+      // The user has the output by now, so a second compile delays no result.
+      const { failsAgain, firstError } = await import('./blame.ts');
+      const said = hasHung ? null : await failsAgain(injected, executable, surroundings, limit);
+      if (!hasHung && said === null) return;
+      const reason = said === null ? ours : firstError(said);
+      notePlan(cacheDirectory, identity, { state: 'broken', reason });
+      await onFailure(said);
+    }, surroundings);
+  }
+  const fallback = isOurFault ? ours : 'the input does not compile';
+  await attempt(() => {
+    onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
+  }, surroundings);
+  if (isOurFault && !mayFallBack) return refuse(ours, settings);
+  return exitLike(original);
+}
+
+const heldArgv = (argv: readonly string[], held: string | null): readonly string[] =>
+  held === null ? argv : withTrailingFlags(argv, ['-o', held]);
+
+/**
+ * The compiler can exit with 0 and leave nothing but a crash reproducer: then there is no output, or still an old one.
+ * @param before the output's state before the compile
+ */
+function succeeded(result: RunResult, command: Command, before: string): boolean {
+  if (result.code !== 0) return false;
+  return command.arguments.output.kind === 'stdout' || outputState(command) !== before;
+}
+
+/** A text that is another one when the output has been written; for a device, which does not tell, always another. */
+function outputState({ arguments: { output } }: Command): string {
+  if (output.kind === 'stdout') return '';
+  const status = statSync(output.path, { bigint: true, throwIfNoEntry: false });
+  if (status === undefined) return 'missing';
+  return status.isFile()
+    ? `${status.ino} ${status.mtimeNs} ${status.ctimeNs}`
+    : `device ${performance.now()}`;
+}
