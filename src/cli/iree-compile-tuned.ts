@@ -37,7 +37,7 @@ export async function main(): Promise<never> {
     const surroundings = { env, settings, root, cacheDirectory };
     const known = problems.length > 0 ? null : await recallRun(argv, executable, surroundings);
     const output = settings.outputs ? known?.output : undefined;
-    const isFetched = output !== undefined && fetchOutput(cacheDirectory, output.identity, output.path);
+    const isFetched = output !== undefined && fetchOutput(cacheDirectory, output.identity, output.path, env);
     if (known !== null && (isFetched || known.output?.isAll !== true)) {
       noteCounts(cacheDirectory, known.counts);
       logBuild(cacheDirectory, known.input, true, known.counts);

@@ -10,6 +10,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
 import type { Digest } from '../system/digest.ts';
+import type { Input } from '../input/input.ts';
 import type { Inspected } from './inspected.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import { substituteFiles } from './substitutes.ts';
@@ -30,14 +31,14 @@ export interface InjectedCommand {
 }
 
 /** The command as the user gave it. */
-export const originalCompile = (command: Command, { input }: Pick<Inspected, 'input'>): Compile => ({
+export const originalCompile = (command: Command, { bytes }: Pick<Input, 'bytes'>): Compile => ({
   argv: command.argv,
-  stdin: command.arguments.input?.kind === 'stdin' ? input.bytes : undefined,
+  stdin: command.arguments.input?.kind === 'stdin' ? bytes : undefined,
 });
 
 /** The command without configurations, in the forms that it is compiled in. */
-export function untunedCompile(command: Command, inspected: Pick<Inspected, 'input'>): Compile {
-  const { argv, stdin } = originalCompile(command, inspected);
+export function untunedCompile(command: Command, { input }: Pick<Inspected, 'input'>): Compile {
+  const { argv, stdin } = originalCompile(command, input);
   return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
 }
 
@@ -119,7 +120,7 @@ function commandWithout(
   write: (text: Uint8Array) => string,
 ): Omit<InjectedCommand, 'forExecutables'> {
   const input = command.arguments.input!;
-  const { stdin } = originalCompile(command, inspected);
+  const { stdin } = originalCompile(command, inspected.input);
   const passes = passesOf(command);
   if (injection.route !== 'inline') {
     const files = command.rewriting === undefined ? [] : [command.rewriting.path];

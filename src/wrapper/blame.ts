@@ -13,7 +13,11 @@ import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import { planCompile } from '../plan/route.ts';
+import type { Inspected } from '../plan/inspected.ts';
 import type { Plan } from './ending.ts';
+
+/** A plan with what it takes to compile it otherwise. */
+export type InspectedPlan = Plan & { readonly inspected: Inspected };
 
 /** Messages about memory, disks, rights, file descriptors and the linker. */
 const ABOUT_MACHINE =
@@ -51,7 +55,7 @@ export async function failsAgain(
  * @param workSeconds limit of each compile
  */
 export async function markBroken(
-  plan: Plan,
+  plan: InspectedPlan,
   stderr: string,
   store: Store,
   surroundings: Surroundings,
@@ -72,7 +76,7 @@ export async function markBroken(
 /** Compiles with the configuration of one operation alone. Gives the messages if that fails, null otherwise. */
 async function failingAlone(
   { tunable: { key: blamedKey } }: Injected,
-  { decisions, inspected, command }: Plan,
+  { decisions, inspected, command }: InspectedPlan,
   stderr: string,
   surroundings: Surroundings,
   workSeconds: number,
@@ -87,11 +91,11 @@ async function failingAlone(
 }
 
 /** The decisions whose operations the messages point at; the only one, if there is just one and the messages name a place. */
-function blamed({ decisions, inspected }: Plan, stderr: string): Injected[] {
+function blamed({ decisions, input }: Plan, stderr: string): Injected[] {
   const injected = decisions.filter(isInjected);
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
   if (lines.size > 0 && injected.length === 1) return injected;
-  return injected.filter(({ place }) => lines.has(lineOf(place, inspected.input.bytes)));
+  return injected.filter(({ place }) => lines.has(lineOf(place, input.bytes)));
 }
 
 const lineOf = ({ operation, location }: Place, input: Uint8Array): number =>

@@ -13,8 +13,8 @@ export interface CachedOutput {
    * @returns the key if the output is in the cache now; null if nothing was written
    */
   deliver(module: string | null): { readonly output: string | null } | null;
-  /** Moves a module into the cache. Returns its key, or null. */
-  keep(module: string): string | null;
+  /** Moves a module into the cache, with the messages of its compile. Returns its key, or null. */
+  keep(module: string, messages: Uint8Array): string | null;
 }
 
 /** @param parts everything that decides about the output's bytes, except the input's name */
@@ -22,22 +22,28 @@ export async function cachedOutput(
   command: Command,
   { bytes }: Pick<Input, 'bytes'>,
   parts: readonly unknown[],
-  { cacheDirectory, settings }: Surroundings,
+  { cacheDirectory, settings, env }: Surroundings,
 ): Promise<CachedOutput> {
   const { input, output } = command.arguments;
   const path = output.kind === 'file' && settings.outputs && canDeliver(command) ? output.path : null;
   // The output holds the input's name in its locations.
   const key = (await createDigest())([Buffer.from(JSON.stringify([...parts, input]))]);
-  const keep = (module: string) =>
-    path !== null && !linksObjects(bytes) && keepOutput(cacheDirectory, key, module) ? key : null;
+  const keep = (module: string, messages: Uint8Array) => {
+    const isKept =
+      path !== null && !linksObjects(bytes) && keepOutput(cacheDirectory, key, module, messages, env);
+    return isKept ? key : null;
+  };
   return {
     keep,
     deliver(module) {
-      if (path !== null && fetchOutput(cacheDirectory, key, path)) return { output: key };
-      return module !== null && deliverFile(module, command) ? { output: keep(module) } : null;
+      if (path !== null && fetchOutput(cacheDirectory, key, path, env)) return { output: key };
+      return module !== null && deliverFile(module, command) ? { output: keep(module, NONE) } : null;
     },
   };
 }
+
+/** Modules of this build are from compiles without messages. */
+const NONE = new Uint8Array();
 
 /** Whether the input links object files, which are no part of the key. */
 const linksObjects = (bytes: Uint8Array): boolean =>

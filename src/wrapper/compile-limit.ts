@@ -2,7 +2,7 @@
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { Command } from '../compiler/command.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
-import type { Inspected } from '../plan/inspected.ts';
+import type { Input } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
 /** A compile takes about six times as long as its survey, so this is a hundred compiles. */
@@ -16,5 +16,8 @@ export const compileLimit = (surveySeconds: number | undefined): number =>
   surveySeconds === undefined ? Infinity : Math.max(LEAST_SECONDS, SURVEYS * surveySeconds);
 
 /** The limit that follows from the input's last survey. */
-export const limitFor = (command: Command, { input }: Inspected, { cacheDirectory }: Surroundings): number =>
-  compileLimit(surveyMemory.recall(cacheDirectory, inputIdentity(command, input.digest))?.seconds);
+export const limitFor = (
+  command: Command,
+  { digest }: Pick<Input, 'digest'>,
+  { cacheDirectory }: Surroundings,
+): number => compileLimit(surveyMemory.recall(cacheDirectory, inputIdentity(command, digest))?.seconds);

@@ -6,8 +6,7 @@ import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Counts } from '../report/counting.ts';
-import { countsOf, countsOfPass } from '../report/counts.ts';
-import type { Explanation } from '../report/explain.ts';
+import { countsOf } from '../report/counts.ts';
 import { explainedAgain } from '../report/explain-file.ts';
 import type { ProgramTimes } from '../report/time-shares.ts';
 import type { Settings } from '../settings/index.ts';
@@ -26,12 +25,13 @@ import { inspect, unread, type PassThrough } from './inspect.ts';
 import { flowOf } from '../plan/kept-modules.ts';
 import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
-import { rememberRun, stampsBefore } from './replay.ts';
+import { rememberRun } from './replay.ts';
 import { NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
 import { withSurvey } from './resolve.ts';
+import { passOn } from './pass-on.ts';
 import { runPlan } from './run-plan.ts';
 
 /**
@@ -63,24 +63,17 @@ export async function compile(
   // An uncaught rejection would end this process with an error, and a promise that never settles would end it with success.
   process.once('uncaughtException', (error) => void goOn(error));
   process.once('beforeExit', () => void goOn('nothing goes on'));
-  let stdin: Uint8Array | undefined;
   try {
     await tellUnknown(argv, settings);
     command = await readCommand(argv, compiler, surroundings.cacheDirectory);
     const inspected =
       problems.length > 0 ? passUntouched(problems, settings) : await inspect(command, surroundings);
-    if ('pass' in inspected) {
-      stdin = inspected.stdin;
-      const told = reportPass(inspected, command, surroundings);
-      await rememberPass(inspected, told, command, surroundings);
-    } else {
-      if (command.arguments.input?.kind === 'stdin') stdin = inspected.input.bytes;
-      await compileTuned(inspected, command, surroundings);
-    }
+    return 'pass' in inspected
+      ? await passOn(inspected, command, surroundings)
+      : await compileTuned(inspected, command, surroundings);
   } catch (error) {
     return goOn(error);
   }
-  return runInPlace(compiler.executable, argv, stdin, env);
 }
 
 /** The compiler refuses misspelled flags of ours, but cannot suggest the right name. */
@@ -112,8 +105,8 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   const programTimes = knownTimes({ command, inspected }, isTold ? store : null);
   const report = reporting(decided, programTimes, asked, given);
   const run = async (injected: InjectedCommand | null, onEnd = report): Promise<never> => {
-    const module = await kept.find(injected ?? originalCompile(command, inspected));
-    const plan: Plan = { command, inspected, decisions, injected, module };
+    const module = await kept.find(injected ?? originalCompile(command, inspected.input));
+    const plan: Plan = { command, input: inspected.input, decisions, injected, module };
     const hooks: PlanHooks = {
       mayFallBack: mayFallBack(settings, lock),
       onEnd,
@@ -124,7 +117,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
       async onFailure(stderr) {
         if (store === null || settings.readonly || stderr === null) return;
         const { markBroken } = await import('./blame.ts');
-        await markBroken(plan, stderr, store, surroundings, limitOf(decided));
+        await markBroken({ ...plan, inspected }, stderr, store, surroundings, limitOf(decided));
       },
     };
     // Locked configurations were proven to land when the lock file was made.
@@ -174,7 +167,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
 }
 
 const limitOf = ({ command, inspected, surroundings }: Decided): number =>
-  limitFor(command, inspected, surroundings);
+  limitFor(command, inspected.input, surroundings);
 
 /** Counts and explains how a compile ends, and remembers a command that would end in the same way again. */
 function reporting(
@@ -216,19 +209,4 @@ function countsOfRepeat(
     decision.outcome === 'tuned' ? { ...decision, outcome: 'hit' } : decision,
   );
   return countsOf({ decisions: again, injection, verdict: null, landed, fallback, tuningSeconds: 0 });
-}
-
-/** An input that is read and passed on is passed on again, as long as it is the same. */
-async function rememberPass(
-  { pass, decisions, input, lasting }: PassThrough,
-  explanation: Explanation | null,
-  command: Command,
-  surroundings: Surroundings,
-): Promise<void> {
-  if (!lasting || input === undefined || command.arguments.input?.kind !== 'file') return;
-  const { path } = command.arguments.input;
-  const digest = (await createDigest())([input]);
-  const counts = countsOfPass(pass, decisions);
-  const run = { argv: command.argv, counts, ...(explanation && { explanation }) };
-  rememberRun(run, command, { path, digest }, stampsBefore(surroundings), [], surroundings);
 }

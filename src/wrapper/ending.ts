@@ -1,8 +1,8 @@
 // A command to run, and how its compile ends.
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
+import type { Input } from '../input/input.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
-import type { Inspected } from '../plan/inspected.ts';
 import type { Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { CachedOutput } from './cached-output.ts';
@@ -10,7 +10,7 @@ import type { CachedOutput } from './cached-output.ts';
 /** A command that is to be run. */
 export interface Plan {
   readonly command: Command;
-  readonly inspected: Inspected;
+  readonly input: Pick<Input, 'bytes' | 'digest'>;
   readonly decisions: readonly Decision[];
   /** Null for the user's own command. */
   readonly injected: InjectedCommand | null;

@@ -15,7 +15,7 @@ import { limitFor } from './compile-limit.ts';
 import { deliverFile } from './deliver.ts';
 import { allLanded, NOT_APPLIED, SUCCESS, type Plan, type Run } from './ending.ts';
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
-import { isSilent, show, withColours } from './messages.ts';
+import { messagesOf, show, withColours } from './messages.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 
 const UNSEEN = 'nobody could look whether configurations are in the executables';
@@ -26,14 +26,14 @@ const UNSEEN = 'nobody could look whether configurations are in the executables'
  */
 export async function firstRun(run: Run, held: string | null, workSeconds?: number): Promise<never> {
   const { plan, surroundings, compile, end } = run;
-  const { command, inspected, injected } = plan;
+  const { command, input, injected } = plan;
   const { executable } = command.compiler;
   const { argv, stdin, mapMessages } = compile;
   const { env, cacheDirectory } = surroundings;
   // A killed build may have left a folder.
   if (injected !== null) tidyUp(cacheDirectory);
   const before = outputState(command);
-  const limit = workSeconds ?? limitFor(command, inspected, surroundings);
+  const limit = workSeconds ?? limitFor(command, input, surroundings);
   const result = await runCompiler(executable, withColours(heldArgv(argv, held), env), {
     env,
     // The user's command may still have to read ours.
@@ -66,7 +66,8 @@ async function deliver(run: Run, result: RunResult, held: string | null): Promis
   if (shown !== 'nothing') noteDelivered();
   await attempt(async () => {
     const landed = seen ?? (await prove(run));
-    const output = held !== null && isSilent(result, mapMessages) ? cached.keep(held) : null;
+    const isKept = held !== null && result.stdout.length === 0;
+    const output = isKept ? cached.keep(held, messagesOf(result, mapMessages)) : null;
     // After a loss the next build decides anew.
     if (allLanded(landed) === false)
       hooks.onEnd({ applied: false, landed, argv, fallback: null, output, files: null });
@@ -102,7 +103,7 @@ function provenLanding(
 
 /** A plan that has failed: runs the user's own command, and finds out whether the injection is to blame. */
 async function recover(
-  { plan: { command, inspected }, hooks, surroundings, identity }: Run,
+  { plan: { command, input }, hooks, surroundings, identity }: Run,
   injected: InjectedCommand,
   failed: RunResult,
   held: string | null,
@@ -111,7 +112,7 @@ async function recover(
   const { mayFallBack, onEnd, onFailure } = hooks;
   const { env, cacheDirectory, settings } = surroundings;
   const { executable } = command.compiler;
-  const { argv, stdin } = originalCompile(command, inspected);
+  const { argv, stdin } = originalCompile(command, input);
   // A refused build leaves the user's output unchanged.
   const original = await runCompiler(executable, mayFallBack ? argv : heldArgv(argv, held), {
     env,

@@ -6,29 +6,28 @@ import type { RunResult } from '../system/run.ts';
 /** Maps messages about an edited copy to the user's input; null if the compiler reads the input itself. */
 export type MapMessages = ((messages: string) => string) | null;
 
-/**
- * The compiler colours messages on a terminal. Its output goes to a pipe of ours, so a flag tells it about the terminal. The user's own
- * flag comes later and wins.
- */
-export function withColours(argv: readonly string[], { TERM = '' }: Surroundings['env']): readonly string[] {
-  const { isatty } = process.getBuiltinModule('node:tty');
-  const hasColours = isatty(2) && /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
-  return hasColours ? ['--color', ...argv] : argv;
-}
+/** Whether the compiler colours its messages: on a terminal that can show them. */
+export const hasColours = ({ TERM = '' }: Surroundings['env']): boolean =>
+  process.getBuiltinModule('node:tty').isatty(2) &&
+  /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
+
+/** The compiler's output goes to a pipe of ours, so a flag tells it about the terminal. The user's own flag comes later and wins. */
+export const withColours = (argv: readonly string[], env: Surroundings['env']): readonly string[] =>
+  hasColours(env) ? ['--color', ...argv] : argv;
 
 /** Writes stdout and messages. @returns the part of stdout that was written */
 export function show(result: RunResult, mapMessages: MapMessages): 'all' | 'a part' | 'nothing' {
   // Not through process.stdout: writes to a pipe would be lost when the process ends by a signal.
   const written = writeAll(1, result.stdout);
-  writeAll(2, shownOf(result, mapMessages));
+  writeMessages(messagesOf(result, mapMessages));
   return written === result.stdout.length ? 'all' : written > 0 ? 'a part' : 'nothing';
 }
 
-/** Whether a compile writes nothing but its output. */
-export const isSilent = (result: RunResult, mapMessages: MapMessages): boolean =>
-  result.stdout.length === 0 && shownOf(result, mapMessages).length === 0;
+/** Writes messages of the compiler. */
+export const writeMessages = (messages: Uint8Array): void => void writeAll(2, messages);
 
-const shownOf = ({ stderr }: RunResult, mapMessages: MapMessages): Uint8Array =>
+/** The messages as the user sees them. */
+export const messagesOf = ({ stderr }: RunResult, mapMessages: MapMessages): Uint8Array =>
   mapMessages === null ? stderr : Buffer.from(mapMessages(stderr.toString()));
 
 /** Writes bytes, blocking. Returns the number of written bytes: fewer after an error, such as a closed pipe or a full disk. */

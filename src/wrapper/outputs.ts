@@ -1,4 +1,4 @@
-// The output cache: a repeated compile copies its output.
+// The output cache: a repeated compile copies its output, and shows the messages of the compile.
 import {
   chmodSync,
   closeSync,
@@ -16,6 +16,8 @@ import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
 import { temporaryName } from '../system/scratch.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { hasColours, writeMessages } from './messages.ts';
 
 /** Size of all outputs, in bytes. The least recently used go first. */
 export const OUTPUTS_LIMIT = 2 * 2 ** 30;
@@ -27,7 +29,14 @@ interface OutputNote {
   readonly checksum: number;
   /** `settledIdentity` of the file when its checksum was verified last. */
   readonly settled: string | null;
+  /** Messages of the compile, a character for each byte; left out for none. */
+  readonly messages?: string;
+  /** Whether the messages have colours. */
+  readonly hasColours?: boolean;
 }
+
+/** Longer messages are not stored, and neither is their output, in bytes. */
+const LONGEST_MESSAGES = 2 ** 16;
 
 const notes = memoryOf(OUTPUT_NOTES, isOutputNote);
 
@@ -39,12 +48,19 @@ const fileOf = (cacheDirectory: string, identity: string) =>
 const checksumOf = (bytes: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(bytes);
 
 /**
- * Copies an output to the user's path.
- * @returns false if there is none, it is damaged, or the copy fails
+ * Copies an output to the user's path, and shows the messages of its compile.
+ * @returns false if there is none, it is damaged, its messages are not for such a terminal, or the copy fails
  */
-export function fetchOutput(cacheDirectory: string, identity: string, output: string): boolean {
+export function fetchOutput(
+  cacheDirectory: string,
+  identity: string,
+  output: string,
+  env: Surroundings['env'],
+): boolean {
   try {
     const note = notes.recall(cacheDirectory, identity);
+    const { messages } = note ?? {};
+    if (messages !== undefined && note!.hasColours !== hasColours(env)) return false;
     if (note === null || statSync(output, { throwIfNoEntry: false })?.isFile() === false) return false;
     const path = fileOf(cacheDirectory, identity);
     const settled = settledIdentity(path);
@@ -58,6 +74,7 @@ export function fetchOutput(cacheDirectory: string, identity: string, output: st
     copyInto(path, output);
     // The note's time orders outputs by their last use.
     notes.remember(cacheDirectory, { ...note, settled });
+    if (messages !== undefined) writeMessages(Buffer.from(messages, 'latin1'));
     return true;
   } catch {
     return false;
@@ -76,9 +93,17 @@ function copyInto(path: string, output: string): void {
 /**
  * Stores an output.
  * @param file is moved into the cache
+ * @param messages of its compile
  * @returns whether it was stored
  */
-export function keepOutput(cacheDirectory: string, identity: string, file: string): boolean {
+export function keepOutput(
+  cacheDirectory: string,
+  identity: string,
+  file: string,
+  messages: Uint8Array,
+  env: Surroundings['env'],
+): boolean {
+  if (messages.length > LONGEST_MESSAGES) return false;
   try {
     const bytes = readBytes(file);
     if (bytes.length > OUTPUTS_LIMIT) return false;
@@ -86,7 +111,11 @@ export function keepOutput(cacheDirectory: string, identity: string, file: strin
     makeFolder(dirname(path), 0o700);
     move(file, path);
     const checksum = checksumOf(bytes);
-    notes.remember(cacheDirectory, { identity, bytes: bytes.length, checksum, settled: null });
+    const shown = messages.length > 0 && {
+      messages: Buffer.from(messages).toString('latin1'),
+      hasColours: hasColours(env),
+    };
+    notes.remember(cacheDirectory, { identity, bytes: bytes.length, checksum, settled: null, ...shown });
     trim(cacheDirectory, OUTPUTS_LIMIT);
     return true;
   } catch {
@@ -140,11 +169,14 @@ export function trim(cacheDirectory: string, limit: number): void {
 }
 
 function isOutputNote(value: unknown): value is OutputNote {
-  const { identity, bytes, checksum, settled } = (value ?? {}) as Partial<Record<keyof OutputNote, unknown>>;
+  const { identity, bytes, checksum, settled, messages, hasColours } = (value ?? {}) as Partial<
+    Record<keyof OutputNote, unknown>
+  >;
   return (
     typeof identity === 'string' &&
     typeof bytes === 'number' &&
     typeof checksum === 'number' &&
-    (settled === null || typeof settled === 'string')
+    (settled === null || typeof settled === 'string') &&
+    (messages === undefined || (typeof messages === 'string' && typeof hasColours === 'boolean'))
   );
 }

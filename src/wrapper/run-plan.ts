@@ -42,13 +42,13 @@ export async function runPlan(
 }
 
 async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): Promise<Run> {
-  const { command, inspected, decisions, injected } = plan;
-  const compile = injected ?? { ...originalCompile(command, inspected), mapMessages: null, files: [] };
+  const { command, input, decisions, injected } = plan;
+  const compile = injected ?? { ...originalCompile(command, input), mapMessages: null, files: [] };
   const { argv, stdin, mapMessages, files } = compile;
   const identity =
     injected === null
-      ? planIdentity(command, inspected.input.digest, [], 'none')
-      : planIdentity(command, inspected.input.digest, decisions, injected.route);
+      ? planIdentity(command, input.digest, [], 'none')
+      : planIdentity(command, input.digest, decisions, injected.route);
   const end = (landed: Landed | null, output: string | null) => {
     // Only this program can edit messages again, or read an input from a pipe.
     const isRepeatable = stdin === undefined && (mapMessages === null || output !== null);
@@ -61,17 +61,17 @@ async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): 
     ...{ plan, hooks, surroundings, compile, identity, end },
     entry: injected && recallPlan(surroundings.cacheDirectory, identity),
     isInjecting: injected !== null && decisions.some(isInjected),
-    cached: await cachedOutput(command, inspected.input, [identity], surroundings),
+    cached: await cachedOutput(command, input, [identity], surroundings),
   };
 }
 
 /** The user's own command in place of a plan that has broken this compile before. */
 function runUntuned({ plan, hooks, surroundings }: Run, { reason }: LedgerEntry): Promise<never> {
-  const { command, inspected } = plan;
+  const { command, input } = plan;
   const fallback = `these configurations broke this compile before: ${reason}`;
   hooks.onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
   if (!hooks.mayFallBack) return refuse(fallback, surroundings.settings);
-  const { argv, stdin } = originalCompile(command, inspected);
+  const { argv, stdin } = originalCompile(command, input);
   return runInPlace(command.compiler.executable, argv, stdin, surroundings.env);
 }
 

@@ -85,12 +85,29 @@ test('a damaged output is compiled again, and outputs=off compiles every time', 
   }
 });
 
-test('a compile with a warning is not cached, so that the warning appears each time', async () => {
-  const { place, env } = await noted("echo 'a warning' >&2");
-  for (const build of [1, 2]) {
-    expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: 'a warning\n' });
-    expect([build, runs(place)]).toEqual([build, 1]);
+test('a warning of the compile appears each time', async () => {
+  const { place, env } = await noted("printf 'a w\\303\\244rning\\377\\n' >&2");
+  for (const build of [1, 2, 3]) {
+    const { code, stderr } = await place.compile(argv, { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'a wärning\ufffd\n' });
+    expect([build, runs(place)]).toEqual([build, build === 1 ? 1 : 0]);
   }
+});
+
+test('an input without anything to tune is copied, too', async () => {
+  const { place, env } = await noted();
+  place.write(
+    'again.mlir',
+    'func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n',
+  );
+  const own = argv.map((one) => (one === 'in.mlir' ? 'again.mlir' : one));
+  for (const build of [1, 2, 3]) {
+    expect(await place.compile(own, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect([build, runs(place)]).toEqual([build, build === 1 ? 1 : 0]);
+    if (build === 1) place.remove('out.vmfb');
+  }
+  expect((await place.stock([...own.slice(0, -1), 'stock.vmfb'])).code).toBe(0);
+  expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
 });
 
 test('iree-tuned cache shows the size, and --clear removes outputs', async () => {

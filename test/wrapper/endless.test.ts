@@ -29,7 +29,7 @@ test(
     const note = (what) => appendFileSync('events', JSON.stringify(what) + '\\n');
     await runPlan(
       {
-        command, inspected: { input: { bytes: new Uint8Array(), digest: 'digest' } }, decisions: [], module: null,
+        command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,
         injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
       },
       { mayFallBack: true, onEnd: ({ fallback }) => note(fallback), onLost: async () => {}, onFailure: (stderr) => note(stderr) },

@@ -28,7 +28,7 @@ function build(deed: string, output = 'link.vmfb') {
     const command = { compiler: { executable: ${JSON.stringify(executable)} }, argv, expanded: argv, arguments: args };
     await runPlan(
       {
-        command, inspected: { input: { bytes: new Uint8Array(), digest: 'digest' } }, decisions: [], module: null,
+        command, input: { bytes: new Uint8Array(), digest: 'digest' }, decisions: [], module: null,
         injected: { argv: ['--spec', ...argv], route: 'spec', files: [], stdin: undefined, mapMessages: null },
       },
       { mayFallBack: true, onEnd: () => {}, onLost: async () => {}, onFailure: () => {} },

@@ -1,0 +1,43 @@
+// Runs a command that is not tuned. An output that was made before comes from the output cache.
+import type { Command } from '../compiler/command.ts';
+import { countsOfPass } from '../report/counts.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { createDigest } from '../system/digest.ts';
+import type { Ending } from './ending.ts';
+import { runInPlace } from './in-place.ts';
+import type { PassThrough } from './inspect.ts';
+import { rememberRun, stampsBefore } from './replay.ts';
+import { reportPass } from './report-compile.ts';
+import { runPlan } from './run-plan.ts';
+
+/** Runs the command as the user gave it. Never returns. */
+export async function passOn(
+  pass: PassThrough,
+  command: Command,
+  surroundings: Surroundings,
+): Promise<never> {
+  const { input: bytes, stdin, lasting } = pass;
+  const { input, output } = command.arguments;
+  if (!lasting || bytes === undefined || input?.kind !== 'file') {
+    reportPass(pass, command, surroundings);
+    return runInPlace(command.compiler.executable, command.argv, stdin, surroundings.env);
+  }
+  const digest = (await createDigest())([bytes]);
+  const before = stampsBefore(surroundings);
+  const onEnd = ({ argv, output: kept }: Ending) => {
+    const explanation = reportPass(pass, command, surroundings);
+    const run = {
+      ...{ argv, counts: countsOfPass(pass.pass, pass.decisions) },
+      ...(explanation && { explanation }),
+      ...(kept !== null &&
+        output.kind === 'file' && { output: { identity: kept, path: output.path, isAll: false } }),
+    };
+    rememberRun(run, command, { path: input.path, digest }, before, [], surroundings);
+  };
+  return runPlan(
+    { command, input: { bytes, digest }, decisions: [], injected: null, module: null },
+    // Nothing is injected that could be lost or fail.
+    { mayFallBack: true, onEnd, onLost: () => Promise.resolve(), onFailure() {} },
+    surroundings,
+  );
+}
