@@ -1,25 +1,18 @@
 // Whether decisions hold: the default against its own clones, and the same shapes tuned again and again.
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configurationText } from '../src/backend/index.ts';
 import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../src/backend/configuration.ts';
-import { findMeasuringTools } from '../src/compiler/index.ts';
-import { readCommand } from '../src/compiler/command.ts';
 import type { Work } from '../src/tuning/tune-workloads.ts';
 import { tuneWorkloads } from '../src/tuning/tune-workloads.ts';
-import { workloadsOf } from '../src/decision/look-up.ts';
 import { median } from '../src/measure/statistics.ts';
 import type { Toolchain } from '../src/measure/toolchain.ts';
 import { table } from '../src/report/table.ts';
 import { defaultStrategy } from '../src/search/index.ts';
 import { seededRandom } from '../src/search/strategy.ts';
-import { readSettings } from '../src/settings/index.ts';
 import type { Surroundings } from '../src/settings/surroundings.ts';
-import type { Site } from '../src/site/site.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
 import { prepareFinals } from '../src/tuning/finals.ts';
 import { race, winner } from '../src/tuning/race.ts';
-import { inspect } from '../src/wrapper/inspect.ts';
 import type { Finals } from '../src/tuning/bench.ts';
 import {
   BenchError,
@@ -28,12 +21,11 @@ import {
   run,
   say,
   secondsOption,
-  UsageError,
   wholeNumber,
   writeJson,
 } from './shared/arguments.ts';
-import { moduleText, parseShape } from './shared/shape.ts';
-import { describeMachine, HOST_FLAGS, openWorkplace, root, type Workplace } from './shared/workplace.ts';
+import { matmulSearch, surroundingsOf, type MatmulSearch } from './shared/matmul-search.ts';
+import { describeMachine, HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
 import { isOperationWork } from '../src/workload/workload.ts';
 
 const DEFAULT_SHAPES = ['500x500x500', '127x255x511', '333x333x333', '1x4096x4096', '384x768x768'];
@@ -55,13 +47,6 @@ const PROCESSES = 24;
 
 /** Within this share of the best, one is as good as another. */
 const AS_GOOD = 0.03;
-
-interface Shape {
-  readonly name: string;
-  readonly work: Work;
-  readonly site: Site;
-  readonly toolchain: Toolchain;
-}
 
 interface Repeated {
   readonly shape: string;
@@ -91,8 +76,8 @@ async function main(): Promise<void> {
   const driver = args.options['device'] ?? 'local-sync';
   const place = await openWorkplace();
   const surroundings = surroundingsOf(place, driver);
-  const shapes: Shape[] = [];
-  for (const name of names) shapes.push(await prepare(name, place, surroundings));
+  const shapes: MatmulSearch[] = [];
+  for (const name of names) shapes.push(await matmulSearch(name, place, surroundings));
   const about = {
     version: 1,
     date: new Date().toISOString(),
@@ -116,47 +101,8 @@ async function main(): Promise<void> {
   writeJson(json, { ...about, cloned, repeated });
 }
 
-function surroundingsOf({ cacheDirectory, compiler }: Workplace, device: string): Surroundings {
-  const env = { ...process.env, XDG_CONFIG_HOME: cacheDirectory };
-  const flags = new Map([
-    ['device', device],
-    ['compiler', compiler.invokedAs],
-    ['cache', cacheDirectory],
-  ] as const);
-  const { settings } = readSettings(env, flags);
-  return { env, settings, root, cacheDirectory };
-}
-
-async function prepare(name: string, place: Workplace, surroundings: Surroundings): Promise<Shape> {
-  const { cacheDirectory, env } = surroundings;
-  const file = join(place.folder, `${name}.mlir`);
-  writeFileSync(file, moduleText(parseShape(name)));
-  const command = await readCommand([file, ...HOST_FLAGS], place.compiler, cacheDirectory);
-  const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new BenchError(`${name}: ${inspected.pass}`);
-  const { site, input } = inspected;
-  const [work] = workloadsOf(input, site, surroundings.settings);
-  if (work === undefined) throw new UsageError(`${name}: nothing of it is tuned`);
-  const tools = findMeasuringTools(place.compiler, env, { root, cacheDirectory });
-  if (tools === null) throw new BenchError('the runtime is missing: pip install iree-base-runtime');
-  const workDirectory = join(place.folder, name);
-  mkdirSync(workDirectory);
-  const { signal } = new AbortController();
-  const { executable, compiler, flags, device } = site;
-  const own = {
-    compiler: executable,
-    release: compiler.release,
-    flags,
-    device,
-    workDirectory,
-    commonDirectory: workDirectory,
-    signal,
-  };
-  return { name, work, site, toolchain: { ...own, ...tools } };
-}
-
 /** Finals whose finalists are the default itself, under other names and at other places of the code. */
-async function raceClones({ name, work, toolchain }: Shape, finals: number): Promise<Cloned> {
+async function raceClones({ name, work, toolchain }: MatmulSearch, finals: number): Promise<Cloned> {
   let claims = 0;
   for (let nth = 0; nth < finals; nth++) {
     say(`${name}: clones of the default (${nth + 1} of ${finals}) ...`);
@@ -187,7 +133,7 @@ async function finalsOf(
 
 /** Tunes a shape from nothing, again and again, and times all that was decided for in one run. */
 async function tuneAgain(
-  shape: Shape,
+  shape: MatmulSearch,
   times: number,
   budgetSeconds: number,
   surroundings: Surroundings,

@@ -102,6 +102,15 @@ export interface Backend {
   programWide(workload: Workload, options: Pick<SpaceOptions, 'wholeProgram'>): OwnConfiguration | null;
   /** All configurations worth trying; everything it yields compiles. */
   spaceOf(workload: Workload, options: SpaceOptions): SearchSpace<Configuration>;
+  /**
+   * What decides about the speed of a configuration, as numbers, for a prior; null where nothing is known.
+   * @returns as many numbers as the backend's priors ask about
+   */
+  featuresOf(
+    workload: Workload,
+    configuration: Configuration,
+    options: SpaceOptions,
+  ): readonly number[] | null;
   /** The knobs that users may restrict, and the largest tile. */
   readonly userKnobs: readonly UserKnob[];
   readonly largestTile: number;

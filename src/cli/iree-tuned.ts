@@ -57,7 +57,7 @@ program
   .argument('[flags...]', "the compiler's own flags, after --")
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
   .addOption(
-    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
+    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('guided'),
   )
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--search-space <file>', 'JSON: try only these values of these knobs, such as {"vector_m": [4, 8]}')
@@ -126,7 +126,7 @@ program
   .option('--keep <dir>', 'leave every candidate there as MLIR, and what came of them as CSV')
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
   .addOption(
-    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('descent'),
+    new Option('--strategy <name>', 'how to search').choices(Object.keys(STRATEGIES)).default('guided'),
   )
   .option('--trials <count>', 'configurations to try per contraction', '160')
   .option('--search-space <file>', 'JSON: try only these values of these knobs')

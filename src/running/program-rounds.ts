@@ -23,6 +23,7 @@ import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { earlierTrials, markedIn, seeded, trialElsewhere } from '../tuning/earlier.ts';
 import { defaultResult, type Searched, type TuningResult } from '../tuning/result.ts';
+import { spaceWithPrior } from '../tuning/prior.ts';
 import { SearchNotes } from '../tuning/search-notes.ts';
 import { likelyCompilesAtOnce, type Known, type Work } from '../tuning/tune-workloads.ts';
 import { isDynamic, isOperationWork, kinOf } from '../workload/workload.ts';
@@ -113,7 +114,7 @@ export async function tuneInProgram(
       const subject = subjectOf({ key, workload }, site);
       const isMarked = markedIn(store, subject);
       const space = without(
-        backend.spaceOf(workload, options),
+        spaceWithPrior(backend, workload, options),
         (one) => isMarked(one) || needsOf(one) !== null,
       );
       const own = earlierTrials(store, subject);

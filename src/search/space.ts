@@ -1,4 +1,6 @@
 // A search space: knobs with ordered values, and the rule that turns a choice of values into a configuration.
+import type { Forest } from './forest.ts';
+import type { Doubt } from './likeness.ts';
 
 /** One tuning decision. Values are ordered so that neighbours behave alike. */
 export interface Knob {
@@ -11,11 +13,24 @@ export interface Knob {
 /** A choice for every knob: indices into `Knob.values`, in the order of `SearchSpace.knobs`. */
 export type Point = readonly number[];
 
+/** What is known of the points of a space before any is measured. */
+export interface Guide {
+  /** Predicts how many times as long a point takes as the best one, as a logarithm to base 2. */
+  readonly forest: Forest;
+  readonly doubt: Doubt;
+  /** The numbers that the forest asks about; null for a point of which it knows nothing. */
+  featuresAt(point: Point): readonly number[] | null;
+}
+
 /** What a search may try for one workload on one target. Pure: the same workload and target give the same space. */
 export interface SearchSpace<Configuration = unknown> {
   readonly knobs: readonly Knob[];
   /** Promising points to begin with, best guess first; every one is legal. */
   readonly starts: readonly Point[];
+  /** How many of the starts were the best of earlier searches; 0 when left out. */
+  readonly known?: number;
+  /** What a prior says of the points; absent where there is none. */
+  readonly guide?: Guide;
   /** Configurations that no knob leads to, such as another way to lower the operation; each is tried once. */
   readonly alternatives: readonly Configuration[];
   /** The configuration at a point; null where the target's legality rules forbid it. */
@@ -34,7 +49,7 @@ export function without<Configuration>(
     return configuration === null || isExcluded(configuration) ? null : configuration;
   };
   return {
-    knobs: space.knobs,
+    ...space,
     starts: space.starts.filter((point) => configurationAt(point) !== null),
     alternatives: space.alternatives.filter((configuration) => !isExcluded(configuration)),
     configurationAt,

@@ -9,6 +9,10 @@ export interface Observation {
 
 export interface Strategy {
   readonly name: string;
+  /** Batches in a row without a gain after which it finds no more; as many as the search likes when left out. */
+  readonly patience?: number;
+  /** Trials after which it finds little more; as many as the search likes when left out. */
+  readonly enough?: number;
   /** Up to `limit` points that were not proposed before; empty when the search is over. */
   propose(limit: number): Point[];
   /** Points may be observed again: the later cost is the one that is known better. */

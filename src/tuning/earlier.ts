@@ -80,5 +80,9 @@ export function seeded(
     .slice(0, SEEDS);
   for (const { key } of seeds) byKey.delete(key);
   const left = goesOn ? without(space, (configuration) => byKey.has(configurationKey(configuration))) : space;
-  return { ...left, starts: [...seeds.map(({ point }) => point!), ...left.starts] };
+  return {
+    ...left,
+    starts: [...seeds.map(({ point }) => point!), ...left.starts],
+    known: seeds.length,
+  };
 }

@@ -9,6 +9,7 @@ import { staticForms } from '../workload/workload.ts';
 import type { Bench, Finals, ReadyBatch } from './bench.ts';
 import { besideOf, finalistsOf } from './beside.ts';
 import { earlierTrials, isVerifiable, markedIn, seeded, trialElsewhere, VERIFICATION } from './earlier.ts';
+import { spaceWithPrior } from './prior.ts';
 import { race, winner } from './race.ts';
 import { Ranks, type Gain } from './ranks.ts';
 import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
@@ -73,7 +74,7 @@ export class WorkloadSearch {
     this.#job = job;
     const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
-    this.#space = without(backend.spaceOf(subject.workloadForm, options), this.#isMarked);
+    this.#space = without(spaceWithPrior(backend, subject.workloadForm, options), this.#isMarked);
     // What a user allows is tried as often as he asks for it, whatever was tried before.
     this.#goesOn =
       options.only === undefined && this.#notes.before !== null && isUnfinished(this.#notes.before, Infinity);
@@ -185,12 +186,11 @@ export class WorkloadSearch {
    * @returns null when there is nothing to try
    */
   async prepare(size: number): Promise<Attempt | null> {
-    const { effort } = this.#job;
     const isFirst = this.#trials === 0;
     if (this.#hasFollowUps) this.#others = await this.#followUps(size);
     const others = this.#others;
     this.#others = [];
-    const room = Math.max(1, Math.min(size, effort.maxTrials - this.#trials) - (isFirst ? 0 : others.length));
+    const room = Math.max(1, Math.min(size, this.#mostTrials - this.#trials) - (isFirst ? 0 : others.length));
     const points = this.#isSearching ? this.#strategy.propose(room) : [];
     if (points.length === 0) this.#hasPoints = false;
     const tried = [...points.map((point) => this.#space.configurationAt(point)!), ...others];
@@ -264,8 +264,16 @@ export class WorkloadSearch {
 
   /** Whether the strategy is asked for more. */
   get #isSearching(): boolean {
-    const { maxTrials, patience } = this.#job.effort;
-    return this.#hasPoints && this.#trials < maxTrials && this.#idle < patience;
+    return this.#hasPoints && this.#trials < this.#mostTrials && this.#idle < this.#patience;
+  }
+
+  get #mostTrials(): number {
+    return Math.min(this.#job.effort.maxTrials, this.#strategy.enough ?? Infinity);
+  }
+
+  /** Batches in a row without a gain that end the search. */
+  get #patience(): number {
+    return Math.min(this.#job.effort.patience, this.#strategy.patience ?? Infinity);
   }
 
   get #hasFollowUps(): boolean {

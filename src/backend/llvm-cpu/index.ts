@@ -8,6 +8,7 @@ import { isOperationWork } from '../../workload/workload.ts';
 import { describeDevice, deviceFlags } from './cpu.ts';
 import { directive, needsOf } from './directive.ts';
 import { familiesOf, programWide } from './families.ts';
+import { tileFeatures } from './features.ts';
 import { namesOf } from './names.ts';
 import { packedFollowUps } from './follow-ups.ts';
 import { landedOn } from './landed.ts';
@@ -33,6 +34,10 @@ export const llvmCpu: Backend = {
     if (!isOperationWork(workload)) return dispatchSpace(workload, options);
     return workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options);
   },
+  featuresOf: (workload, configuration, options) =>
+    isOperationWork(workload) && configuration.kind === 'tile'
+      ? tileFeatures(workload, configuration, options)
+      : null,
   userKnobs: USER_KNOBS,
   largestTile: LARGEST_TILE,
   illegalValues: (workload, options) => (isOperationWork(workload) ? illegalValues(workload, options) : []),

@@ -1,0 +1,163 @@
+// How soon strategies find the best: each searches spaces that were measured before, of shapes that its prior has not seen.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { trainForest, doubtOf } from '../scripts/prior/train.ts';
+import { configurationKey } from '../src/backend/index.ts';
+import type { Configuration } from '../src/backend/configuration.ts';
+import { llvmCpu } from '../src/backend/llvm-cpu/index.ts';
+import { table } from '../src/report/table.ts';
+import { predict, type Forest } from '../src/search/forest.ts';
+import { coordinateDescent } from '../src/search/descent.ts';
+import { guidedSearch } from '../src/search/guided.ts';
+import { randomSearch } from '../src/search/random.ts';
+import type { Doubt } from '../src/search/likeness.ts';
+import type { Guide, Point, SearchSpace } from '../src/search/space.ts';
+import { seededRandom, type StrategyFactory } from '../src/search/strategy.ts';
+import { jsonFile, readArguments, run, wholeNumber, writeJson } from './shared/arguments.ts';
+import { readSpaces, type MeasuredSpace } from './shared/measured-spaces.ts';
+import { root } from './shared/workplace.ts';
+
+const USAGE = `usage: npm run bench:search -- [--seeds N] [--json FILE] [FILE...]
+
+  FILE     measured spaces (default: all below bench/data/spaces)
+  --seeds  how often each strategy searches each space (default 5)
+  --json   also write every value to FILE`;
+
+/** A grid takes as long as there are points, whatever it finds. */
+const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
+  guided: guidedSearch,
+  descent: coordinateDescent,
+  random: randomSearch,
+};
+
+const BATCH = 16;
+const BATCHES = 10;
+
+/** Trials after which shares of the best are told. */
+const AFTER = [16, 32, 64, 160];
+
+interface Searched {
+  /** Share of the best's speed after each batch. */
+  readonly shares: readonly number[];
+  readonly trials: number;
+}
+
+async function main(): Promise<void> {
+  const args = readArguments(['seeds', 'json'], USAGE);
+  const json = jsonFile(args);
+  const seeds = wholeNumber(args, 'seeds', 5);
+  const data = join(root, 'bench/data/spaces');
+  const files =
+    args.positionals.length > 0 ? args.positionals : readdirSync(data).map((file) => join(data, file));
+  const results: unknown[] = [];
+  for (const file of files) {
+    const spaces = readSpaces(file);
+    const doubt = doubtOf(spaces);
+    const untimed: number[] = [];
+    const searched = new Map<string, Searched[]>();
+    for (const space of spaces) {
+      const forest = trainForest(spaces.filter(({ name }) => name !== space.name));
+      untimed.push(shareUntimed(space, forest));
+      for (const [name, strategy] of Object.entries(STRATEGIES))
+        for (let seed = 1; seed <= seeds; seed++) {
+          const own = searched.get(name) ?? [];
+          searched.set(name, own);
+          own.push(search(strategy, space, { forest, doubt }, seed));
+        }
+    }
+    const rows = [...searched].map(([name, own]) => {
+      const at = AFTER.map((trials) =>
+        own.map(({ shares }) => shares[Math.min(trials / BATCH, shares.length) - 1]!),
+      );
+      return [
+        name,
+        ...at.flatMap((shares) => [percent(mean(shares)), percent(decile(shares))]),
+        mean(own.map(({ trials }) => trials)).toFixed(0),
+      ];
+    });
+    const heads = ['strategy', ...AFTER.flatMap((trials) => [`after ${trials}`, 'worst tenth']), 'trials'];
+    console.log(
+      `${file}: ${spaces.length} shapes; by the prior alone ${percent(mean(untimed))} of the best, worst tenth ${percent(decile(untimed))}`,
+    );
+    console.log(`${table(heads, rows)}\n`);
+    results.push({ file, doubt, untimed, searched: [...searched] });
+  }
+  writeJson(json, results);
+  return Promise.resolve();
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+const decile = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)]!;
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+const bestOf = ({ trials }: MeasuredSpace): number => Math.max(...trials.map(([, ratio]) => ratio ?? 0));
+
+/** Share of the best's speed of what the prior predicts to be best. */
+function shareUntimed(space: MeasuredSpace, forest: Forest): number {
+  const predicted = space.trials.flatMap(([configuration, ratio]) => {
+    const features = llvmCpu.featuresOf(space.workload, configuration, space.options);
+    return features === null ? [] : [{ value: predict(forest, features), ratio: ratio ?? 0 }];
+  });
+  const [best] = predicted.sort((a, b) => a.value - b.value);
+  return best!.ratio / bestOf(space);
+}
+
+/** A search of what was measured of a space, and of nothing else. */
+function search(
+  strategy: StrategyFactory,
+  measured: MeasuredSpace,
+  { forest, doubt }: { readonly forest: Forest; readonly doubt: Doubt },
+  seed: number,
+): Searched {
+  const { workload, options, trials } = measured;
+  const whole = llvmCpu.spaceOf(workload, options);
+  const ratios = new Map(trials.map(([configuration, ratio]) => [configurationKey(configuration), ratio]));
+  const ratioOf = (configuration: Configuration | null) =>
+    configuration === null ? undefined : ratios.get(configurationKey(configuration));
+  const configurationAt = (point: Point) => {
+    const configuration = whole.configurationAt(point);
+    return ratioOf(configuration) === undefined ? null : configuration;
+  };
+  const points = trials.flatMap(([configuration]) => {
+    const point = whole.pointOf(configuration);
+    return point === null ? [] : [point];
+  });
+  const guide: Guide = {
+    ...{ forest, doubt },
+    featuresAt(point) {
+      const configuration = configurationAt(point);
+      return configuration && llvmCpu.featuresOf(workload, configuration, options);
+    },
+  };
+  const inSpace: SearchSpace<Configuration> = {
+    ...{ ...whole, configurationAt, guide },
+    // A guided search looks at all that was measured, a descent finds its way.
+    starts: strategy === guidedSearch ? points : whole.starts.filter((one) => configurationAt(one) !== null),
+  };
+  // A random point of the whole space is hardly ever one that was measured.
+  const space = strategy === randomSearch ? listed(trials.map(([configuration]) => configuration)) : inSpace;
+  const searcher = strategy(space, seededRandom(seed));
+  const best = bestOf(measured);
+  const shares: number[] = [];
+  let [found, count] = [0, 0];
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const some = searcher.propose(BATCH);
+    if (some.length === 0) break;
+    const timed = some.map((point) => ratioOf(space.configurationAt(point)) ?? null);
+    searcher.observe(some.map((point, i) => ({ point, cost: timed[i] === null ? null : 1 / timed[i]! })));
+    found = Math.max(found, ...timed.map((ratio) => ratio ?? 0));
+    count += some.length;
+    shares.push(found / best);
+  }
+  return { shares, trials: count };
+}
+
+/** A space of these configurations in no order. */
+const listed = (configurations: readonly Configuration[]): SearchSpace<Configuration> => ({
+  knobs: [{ name: 'configuration', values: [...configurations.keys()] }],
+  ...{ starts: [], alternatives: [], pointOf: () => null },
+  configurationAt: ([at]) => configurations[at!] ?? null,
+});
+
+await run('bench:search', main);

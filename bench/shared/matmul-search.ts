@@ -1,0 +1,72 @@
+// A matmul as a search is given it.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readCommand } from '../../src/compiler/command.ts';
+import { findMeasuringTools } from '../../src/compiler/index.ts';
+import { workloadsOf } from '../../src/decision/look-up.ts';
+import type { Toolchain } from '../../src/measure/toolchain.ts';
+import { readSettings } from '../../src/settings/index.ts';
+import type { Surroundings } from '../../src/settings/surroundings.ts';
+import type { Site } from '../../src/site/site.ts';
+import type { Work } from '../../src/tuning/tune-workloads.ts';
+import { inspect } from '../../src/wrapper/inspect.ts';
+import { BenchError, UsageError } from './arguments.ts';
+import { moduleText, parseShape } from './shape.ts';
+import { HOST_FLAGS, root, type Workplace } from './workplace.ts';
+
+/** A matmul with everything that it takes to measure configurations of it. */
+export interface MatmulSearch {
+  readonly name: string;
+  readonly work: Work;
+  readonly site: Site;
+  readonly toolchain: Toolchain;
+}
+
+export function surroundingsOf({ cacheDirectory, compiler }: Workplace, device: string): Surroundings {
+  const env = { ...process.env, XDG_CONFIG_HOME: cacheDirectory };
+  const flags = new Map([
+    ['device', device],
+    ['compiler', compiler.invokedAs],
+    ['cache', cacheDirectory],
+  ] as const);
+  const { settings } = readSettings(env, flags);
+  return { env, settings, root, cacheDirectory };
+}
+
+/**
+ * @param name such as `512x512x512xf16`
+ * @param targetFlags of the compiler
+ * @throws UsageError for a name that is none, or a matmul that is not tuned
+ */
+export async function matmulSearch(
+  name: string,
+  place: Workplace,
+  surroundings: Surroundings,
+  targetFlags: readonly string[] = HOST_FLAGS,
+): Promise<MatmulSearch> {
+  const { cacheDirectory, env } = surroundings;
+  const file = join(place.folder, `${name}.mlir`);
+  writeFileSync(file, moduleText(parseShape(name)));
+  const command = await readCommand([file, ...targetFlags], place.compiler, cacheDirectory);
+  const inspected = await inspect(command, surroundings);
+  if ('pass' in inspected) throw new BenchError(`${name}: ${inspected.pass}`);
+  const { site, input } = inspected;
+  const [work] = workloadsOf(input, site, surroundings.settings);
+  if (work === undefined) throw new UsageError(`${name}: nothing of it is tuned`);
+  const tools = findMeasuringTools(place.compiler, env, { root, cacheDirectory });
+  if (tools === null) throw new BenchError('the runtime is missing: pip install iree-base-runtime');
+  const workDirectory = join(place.folder, name);
+  mkdirSync(workDirectory, { recursive: true });
+  const { signal } = new AbortController();
+  const { executable, compiler, flags, device } = site;
+  const own = {
+    compiler: executable,
+    release: compiler.release,
+    flags,
+    device,
+    workDirectory,
+    commonDirectory: workDirectory,
+    signal,
+  };
+  return { name, work, site, toolchain: { ...own, ...tools } };
+}

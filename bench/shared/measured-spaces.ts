@@ -1,0 +1,29 @@
+// Search spaces of which many configurations were measured, one workload on a line of JSON.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { SpaceOptions } from '../../src/backend/backend.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
+
+export interface MeasuredSpace {
+  /** Such as `512x512x512xf16`. */
+  readonly name: string;
+  readonly workload: OperationWork;
+  readonly options: SpaceOptions;
+  readonly device: string;
+  /** Of one execution of the default. */
+  readonly defaultSeconds: number;
+  /** What was measured: how many times as fast as the default, null for what failed. */
+  readonly trials: readonly (readonly [configuration: Configuration, ratio: number | null])[];
+}
+
+/** @param path of a gzipped file; empty where there is none */
+export function readSpaces(path: string): MeasuredSpace[] {
+  if (!existsSync(path)) return [];
+  const lines = gunzipSync(readFileSync(path)).toString().split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as MeasuredSpace);
+}
+
+export const writeSpaces = (path: string, spaces: readonly MeasuredSpace[]): void => {
+  writeFileSync(path, gzipSync(spaces.map((space) => `${JSON.stringify(space)}\n`).join(''), { level: 9 }));
+};

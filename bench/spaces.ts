@@ -1,0 +1,154 @@
+// Measures many configurations of many matmuls: data for priors (`npm run make:prior`) and for comparing strategies (`npm run bench:search`).
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { backendNamed, configurationKey } from '../src/backend/index.ts';
+import { deviceKey } from '../src/backend/device.ts';
+import type { Configuration } from '../src/backend/configuration.ts';
+import { geometricMean } from '../src/measure/statistics.ts';
+import type { Point, SearchSpace } from '../src/search/space.ts';
+import { randomPoint, seededRandom, type Random } from '../src/search/strategy.ts';
+import { realBench } from '../src/tuning/real-bench.ts';
+import { isOperationWork } from '../src/workload/workload.ts';
+import { BenchError, readArguments, run, say, UsageError, wholeNumber } from './shared/arguments.ts';
+import { matmulSearch, surroundingsOf, type MatmulSearch } from './shared/matmul-search.ts';
+import { readSpaces, writeSpaces, type MeasuredSpace } from './shared/measured-spaces.ts';
+import { HOST_FLAGS, openWorkplace } from './shared/workplace.ts';
+
+const USAGE = `usage: node --conditions=source bench/spaces.ts --to FILE [--trials N] [--cpu NAME] SHAPE...
+
+  --to      a gzipped file of JSON lines; shapes that it has are left out
+  --trials  configurations of each shape (default 240)
+  --cpu     value of --iree-llvmcpu-target-cpu (default host)`;
+
+/** Configurations in one module. Two modules are compiled at once. */
+const BATCH = 24;
+const AT_ONCE = 2;
+
+/** Configurations whose neighbours are tried. */
+const BEST = 8;
+
+/** Seconds for timing one batch. */
+const BATCH_SECONDS = 60;
+
+async function main(): Promise<void> {
+  const args = readArguments(['to', 'trials', 'cpu'], USAGE);
+  const path = args.options['to'];
+  if (path === undefined) throw new UsageError('--to names no file');
+  const cpu = args.options['cpu'] ?? 'host';
+  const trials = wholeNumber(args, 'trials', 240);
+  const flags = [...HOST_FLAGS.slice(0, -1), `--iree-llvmcpu-target-cpu=${cpu}`];
+  const place = await openWorkplace();
+  const surroundings = surroundingsOf(place, 'local-sync');
+  const spaces = readSpaces(path);
+  mkdirSync(dirname(path), { recursive: true });
+  for (const name of args.positionals) {
+    if (spaces.some((space) => space.name === name)) continue;
+    const begun = performance.now();
+    const shape = await matmulSearch(name, place, surroundings, flags);
+    const space = await measure(shape, trials);
+    rmSync(shape.toolchain.workDirectory, { recursive: true, force: true });
+    spaces.push(space);
+    writeSpaces(path, spaces);
+    const best = Math.max(...space.trials.map(([, ratio]) => ratio ?? 0));
+    const seconds = Math.round((performance.now() - begun) / 1000);
+    say(`${name}: ${space.trials.length} configurations in ${seconds} s, the best ${best.toFixed(2)}x`);
+  }
+}
+
+/** Starts and random points first, then changes of one or two knobs of the best. */
+async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpace> {
+  const { work, site, toolchain } = shape;
+  const { workload, options } = work;
+  const backend = backendNamed(site.target.key);
+  if (backend === undefined || !isOperationWork(workload)) throw new BenchError(`${shape.name} is not tuned`);
+  const space = backend.spaceOf(workload, options);
+  const random = seededRandom(7);
+  const bench = realBench(toolchain, workload);
+  /** Seconds by key: the least, since other processes only add time. Infinity for what failed. */
+  const results = new Map<string, readonly [Configuration, number]>();
+  let defaultSeconds = Infinity;
+  const timeAll = async (configurations: readonly Configuration[]) => {
+    for (let at = 0; at < configurations.length; at += AT_ONCE * BATCH) {
+      const parts = Array.from({ length: AT_ONCE }, (_, i) =>
+        configurations.slice(at + i * BATCH, at + (i + 1) * BATCH),
+      );
+      const some = parts.filter((part) => part.length > 0);
+      const batches = await Promise.all(some.map((part) => bench.prepareBatch(part)));
+      for (const [i, batch] of batches.entries()) {
+        const timed = await batch.time(BATCH_SECONDS);
+        if (timed.defaultSeconds !== null)
+          defaultSeconds = Math.min(defaultSeconds, geometricMean(timed.defaultSeconds));
+        for (const [j, result] of timed.results.entries()) {
+          const configuration = some[i]![j]!;
+          const key = configurationKey(configuration);
+          const seconds = result.outcome === 'measured' ? geometricMean(result.seconds) : Infinity;
+          results.set(key, [configuration, Math.min(seconds, results.get(key)?.[1] ?? Infinity)]);
+        }
+      }
+    }
+  };
+  const tryAll = (points: readonly Point[]) => {
+    const configurations = points.flatMap((point) => space.configurationAt(point) ?? []);
+    const isNew = (one: Configuration) => !results.has(configurationKey(one));
+    return timeAll([
+      ...new Map(configurations.filter(isNew).map((one) => [configurationKey(one), one])).values(),
+    ]);
+  };
+  await tryAll([...space.starts, ...randomPoints(space, random, Math.ceil(count / 6))]);
+  while (results.size < count) {
+    const before = results.size;
+    const best = [...results.values()]
+      .sort(([, a], [, b]) => a - b)
+      .slice(0, BEST)
+      .map(([configuration]) => space.pointOf(configuration))
+      .filter((point) => point !== null);
+    const room = Math.min(2 * AT_ONCE * BATCH, count - results.size);
+    const moves = Array.from({ length: 20 * room }, () =>
+      moved(space, best[Math.floor(random() * best.length)]!, random),
+    );
+    const legal = moves.filter((point) => {
+      const configuration = space.configurationAt(point);
+      return configuration !== null && !results.has(configurationKey(configuration));
+    });
+    await tryAll(legal.slice(0, room));
+    if (results.size === before) break;
+  }
+  // The best once more, without those that were only slowed down by others.
+  const again = [...results.values()].sort(([, a], [, b]) => a - b).slice(0, 2 * AT_ONCE * BATCH);
+  await timeAll(again.map(([configuration]) => configuration));
+  const trials = [...results.values()].map(
+    ([configuration, seconds]) =>
+      [configuration, seconds === Infinity ? null : rounded(defaultSeconds / seconds)] as const,
+  );
+  return {
+    ...{ name: shape.name, workload, options, device: deviceKey(site.device) },
+    ...{ defaultSeconds, trials },
+  };
+}
+
+function randomPoints(space: SearchSpace<Configuration>, random: Random, count: number): Point[] {
+  const points: Point[] = [];
+  for (let i = 0; points.length < count && i < 100 * count; i++) {
+    const point = randomPoint(space, random);
+    if (space.configurationAt(point) !== null) points.push(point);
+  }
+  return points;
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(4));
+
+/** One to three knobs changed, mostly to a value nearby. */
+function moved({ knobs }: SearchSpace<Configuration>, from: Point, random: Random): Point {
+  let point = from;
+  const changes = 1 + Math.floor(random() * 3);
+  for (let i = 0; i < changes; i++) {
+    const knob = Math.floor(random() * knobs.length);
+    const { length } = knobs[knob]!.values;
+    const near = point[knob]! + Math.round((random() - 0.5) * 5);
+    const value = random() < 0.7 ? Math.min(length - 1, Math.max(0, near)) : Math.floor(random() * length);
+    point = point.with(knob, value);
+  }
+  return point;
+}
+
+await run('bench:spaces', main);

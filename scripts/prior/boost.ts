@@ -1,0 +1,157 @@
+// Trains boosted regression trees by least squares, on features that are cut into few ranges.
+import type { Forest, Tree } from '../../src/search/forest.ts';
+import type { Random } from '../../src/search/strategy.ts';
+
+export interface Sample {
+  readonly x: readonly number[];
+  readonly y: number;
+  readonly weight: number;
+}
+
+export interface BoostOptions {
+  readonly trees: number;
+  readonly depth: number;
+  readonly rate: number;
+  /** Least weight of a leaf. */
+  readonly leastWeight: number;
+  /** Share of samples and of features that each tree sees. */
+  readonly sampleShare: number;
+  readonly featureShare: number;
+  /** Added to the weight of each leaf, so that small leaves say less. */
+  readonly shrinkage: number;
+}
+
+export const BOOST: BoostOptions = {
+  ...{ trees: 200, depth: 6, rate: 0.08, leastWeight: 8 },
+  ...{ sampleShare: 0.7, featureShare: 0.5, shrinkage: 4 },
+};
+
+/** Ranges that each feature is cut into. */
+const RANGES = 48;
+
+/** The thresholds between ranges of one feature. */
+function thresholdsOf(values: readonly number[]): number[] {
+  const sorted = values.toSorted((a, b) => a - b);
+  const cuts = new Set<number>();
+  for (let i = 1; i < RANGES; i++) {
+    const at = Math.floor((i * sorted.length) / RANGES);
+    const [before, after] = [sorted[Math.max(0, at - 1)]!, sorted[at]!];
+    // Halfway between two values that occur.
+    const next = after > before ? after : sorted.find((one) => one > after);
+    if (next !== undefined) cuts.add(rounded((Math.min(before, after) + next) / 2));
+  }
+  return [...cuts].sort((a, b) => a - b);
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(5));
+
+export function boost(samples: readonly Sample[], options: BoostOptions, random: Random): Forest {
+  const features = samples[0]!.x.length;
+  const thresholds = Array.from({ length: features }, (_, f) => thresholdsOf(samples.map(({ x }) => x[f]!)));
+  /** For each feature the range of each sample. */
+  const ranges = thresholds.map((own, f) =>
+    Uint8Array.from(samples, ({ x }) => own.filter((threshold) => x[f]! >= threshold).length),
+  );
+  const total = samples.reduce((sum, { weight }) => sum + weight, 0);
+  const base = samples.reduce((sum, { y, weight }) => sum + y * weight, 0) / total;
+  const residual = Float64Array.from(samples, ({ y }) => y - base);
+  const trees: Tree[] = [];
+  for (let t = 0; t < options.trees; t++) {
+    const chosen = samples.flatMap((_, i) => (random() < options.sampleShare ? [i] : []));
+    const some = thresholds.flatMap((own, f) =>
+      own.length > 0 && random() < options.featureShare ? [f] : [],
+    );
+    const tree = grow(samples, residual, chosen, some, thresholds, ranges, options);
+    trees.push(tree);
+    for (const [i, { x }] of samples.entries()) residual[i]! -= valueAt(tree, x);
+  }
+  return { base: rounded(base), trees };
+}
+
+function valueAt({ feature, value, below }: Tree, x: readonly number[]): number {
+  let node = 0;
+  while (feature[node]! >= 0) node = below[node]! + (x[feature[node]!]! < value[node]! ? 0 : 1);
+  return value[node]!;
+}
+
+function grow(
+  samples: readonly Sample[],
+  residual: Float64Array,
+  chosen: readonly number[],
+  features: readonly number[],
+  thresholds: readonly (readonly number[])[],
+  ranges: readonly Uint8Array[],
+  { depth, rate, leastWeight, shrinkage }: BoostOptions,
+): Tree {
+  const [feature, value, below] = [[0], [0], [0]];
+  const open: { node: number; own: readonly number[]; level: number }[] = [
+    { node: 0, own: chosen, level: 0 },
+  ];
+  while (open.length > 0) {
+    const { node, own, level } = open.shift()!;
+    const sums = sumsOf(own, samples, residual);
+    const split =
+      level < depth
+        ? bestSplit(own, samples, residual, features, thresholds, ranges, leastWeight, shrinkage)
+        : null;
+    if (split === null) {
+      feature[node] = -1;
+      value[node] = rounded((rate * sums.sum) / (sums.weight + shrinkage));
+      continue;
+    }
+    const first = feature.length;
+    feature.push(0, 0);
+    value.push(0, 0);
+    below.push(0, 0);
+    feature[node] = split.feature;
+    value[node] = thresholds[split.feature]![split.at]!;
+    below[node] = first;
+    const isBelow = (i: number) => ranges[split.feature]![i]! <= split.at;
+    open.push({ node: first, own: own.filter(isBelow), level: level + 1 });
+    open.push({ node: first + 1, own: own.filter((i) => !isBelow(i)), level: level + 1 });
+  }
+  return { feature, value, below };
+}
+
+function sumsOf(own: readonly number[], samples: readonly Sample[], residual: Float64Array) {
+  let [sum, weight] = [0, 0];
+  for (const i of own) {
+    sum += residual[i]! * samples[i]!.weight;
+    weight += samples[i]!.weight;
+  }
+  return { sum, weight };
+}
+
+function bestSplit(
+  own: readonly number[],
+  samples: readonly Sample[],
+  residual: Float64Array,
+  features: readonly number[],
+  thresholds: readonly (readonly number[])[],
+  ranges: readonly Uint8Array[],
+  leastWeight: number,
+  shrinkage: number,
+): { readonly feature: number; readonly at: number } | null {
+  const all = sumsOf(own, samples, residual);
+  const scoreOf = (sum: number, weight: number) => (sum * sum) / (weight + shrinkage);
+  const least = scoreOf(all.sum, all.weight) + 1e-9;
+  let best: { readonly feature: number; readonly at: number; readonly score: number } | null = null;
+  for (const f of features) {
+    const count = thresholds[f]!.length + 1;
+    const [sums, weights] = [new Float64Array(count), new Float64Array(count)];
+    for (const i of own) {
+      const range = ranges[f]![i]!;
+      sums[range]! += residual[i]! * samples[i]!.weight;
+      weights[range]! += samples[i]!.weight;
+    }
+    let [sum, weight] = [0, 0];
+    for (let at = 0; at < count - 1; at++) {
+      sum += sums[at]!;
+      weight += weights[at]!;
+      if (weight < leastWeight || all.weight - weight < leastWeight) continue;
+      const score = scoreOf(sum, weight) + scoreOf(all.sum - sum, all.weight - weight);
+      if (score > least && (best === null || score > best.score)) best = { feature: f, at, score };
+    }
+  }
+  return best;
+}

@@ -1,0 +1,157 @@
+// A search that a prior guides.
+import { describe, expect, test } from 'vitest';
+import { boost, BOOST } from '../../scripts/prior/boost.ts';
+import { leavesOf, predict } from '../../src/search/forest.ts';
+import { guidedSearch } from '../../src/search/guided.ts';
+import { likeness, Trials } from '../../src/search/likeness.ts';
+import type { Point, SearchSpace } from '../../src/search/space.ts';
+import { seededRandom } from '../../src/search/strategy.ts';
+
+const SIZES = [12, 12, 12, 2];
+
+/** Logarithm of how many times as slow a point is as the best, for a workload whose best point is near `target`. */
+const slowness = (target: Point, point: Point): number =>
+  point.reduce((sum, value, i) => sum + 0.04 * (value - target[i]!) ** 2, 0);
+
+/** Numbers that a prior asks about: distances that are the same for all workloads. */
+const featuresFor = (target: Point, point: Point): number[] => point.map((value, i) => value - target[i]!);
+
+const random = seededRandom(5);
+const pointAt = (): Point => SIZES.map((size) => Math.floor(random() * size));
+const TARGETS: readonly Point[] = [
+  [3, 7, 2, 1],
+  [8, 4, 9, 0],
+  [5, 5, 6, 1],
+  [10, 2, 3, 0],
+];
+const forest = boost(
+  TARGETS.flatMap((target) =>
+    Array.from({ length: 300 }, () => {
+      const point = pointAt();
+      return { x: featuresFor(target, point), y: Math.min(3, slowness(target, point)), weight: 1 };
+    }),
+  ),
+  BOOST,
+  seededRandom(1),
+);
+const DOUBT = { ofPrior: 0.3, ofTrial: 0.03 };
+
+/** A space of a workload that the prior has not seen; odd points are illegal. @param shift how far the prior is off */
+function spaceOf(target: Point, shift = 0, known: readonly Point[] = []): SearchSpace {
+  const values = (size: number) => Array.from({ length: size }, (_, i) => i);
+  const configurationAt = (point: Point) => (point[0]! + point[1]! === 21 ? null : { point: point.join() });
+  return {
+    knobs: SIZES.map((size, i) => ({ name: `knob${i}`, values: values(size) })),
+    starts: [...known, [0, 0, 0, 0]],
+    known: known.length,
+    alternatives: [],
+    configurationAt,
+    pointOf: () => null,
+    guide: {
+      ...{ forest, doubt: DOUBT },
+      featuresAt: (point) =>
+        configurationAt(point) &&
+        featuresFor(
+          target.map((value) => value + shift),
+          point,
+        ),
+    },
+  };
+}
+
+/** Searches with batches of 16. @returns how slow the best is after each batch, and all points in their order */
+function search(space: SearchSpace, costAt: (point: Point) => number | null, batches = 8, seed = 1) {
+  const strategy = guidedSearch(space, seededRandom(seed));
+  const seen: Point[] = [];
+  const best: number[] = [];
+  for (let batch = 0; batch < batches; batch++) {
+    const points = strategy.propose(16);
+    if (points.length === 0) break;
+    seen.push(...points);
+    const costs = points.map(costAt);
+    strategy.observe(points.map((point, i) => ({ point, cost: costs[i]! })));
+    best.push(Math.min(best.at(-1) ?? Infinity, ...costs.map((cost) => cost ?? Infinity)));
+  }
+  return { seen, best };
+}
+
+/** The default is four times as slow as the best. */
+const costFor = (target: Point) => (point: Point) => 2 ** slowness(target, point) / 4;
+const TARGET: Point = [6, 8, 4, 1];
+
+describe('a guided search', () => {
+  test('is near the best after one batch, and there soon', () => {
+    const { best } = search(spaceOf(TARGET), costFor(TARGET));
+    expect(best[0]).toBeLessThan(1.15 / 4);
+    expect(best[1]).toBeLessThan(1.03 / 4);
+  });
+
+  test('learns where its prior is wrong', () => {
+    const { best } = search(spaceOf(TARGET, 2), costFor(TARGET));
+    expect(best[0]).toBeGreaterThan(1.1 / 4);
+    expect(best.at(-1)).toBeLessThan(1.03 / 4);
+  });
+
+  test('proposes no point twice, no illegal one, and no more than it is asked for', () => {
+    const { seen } = search(spaceOf(TARGET, 3), costFor(TARGET), 20);
+    expect(new Set(seen.map(String)).size).toBe(seen.length);
+    expect(seen.filter(([a, b]) => a! + b! === 21)).toEqual([]);
+    expect(guidedSearch(spaceOf(TARGET), seededRandom(1)).propose(3)).toHaveLength(3);
+  });
+
+  test('ends when nothing is likely to be better', () => {
+    const { seen } = search(spaceOf(TARGET), costFor(TARGET), 100);
+    expect(seen.length).toBeLessThan(400);
+  });
+
+  test('goes on when every trial fails', () => {
+    expect(search(spaceOf(TARGET), () => null).seen.length).toBeGreaterThan(32);
+  });
+
+  test('begins with what was best in earlier searches', () => {
+    const known: Point = [11, 9, 11, 0];
+    const strategy = guidedSearch(spaceOf(TARGET, 0, [known]), seededRandom(1));
+    expect(strategy.propose(4)[0]).toEqual(known);
+  });
+
+  test('is the same for the same seed', () => {
+    const run = () => search(spaceOf(TARGET, 1), costFor(TARGET), 3).seen;
+    expect(run()).toEqual(run());
+  });
+
+  test('is a descent where there is no prior', () => {
+    const { guide, ...space } = spaceOf(TARGET);
+    expect(guide).toBeDefined();
+    expect(guidedSearch(space, seededRandom(1)).name).toBe('descent');
+  });
+});
+
+describe('a forest', () => {
+  test('predicts what it was trained on, and says little where nothing decides', () => {
+    const samples = Array.from({ length: 400 }, (_, i) => ({
+      x: [i % 20, (i * 7) % 13],
+      y: i % 20 < 10 ? 0 : 1,
+      weight: 1,
+    }));
+    const own = boost(samples, BOOST, seededRandom(2));
+    expect(predict(own, [3, 5])).toBeCloseTo(0, 1);
+    expect(predict(own, [15, 5])).toBeCloseTo(1, 1);
+    expect(likeness(leavesOf(own, [3, 5]), leavesOf(own, [3, 5]))).toBe(1);
+    expect(likeness(leavesOf(own, [3, 5]), leavesOf(own, [15, 5]))).toBeLessThan(0.5);
+  });
+});
+
+test('trials tell much of points that are like them, and nothing of others', () => {
+  const trials = new Trials({ ofPrior: 1, ofTrial: 0.1 });
+  const [a, b] = [Uint8Array.from([1, 2, 3, 4]), Uint8Array.from([5, 6, 7, 8])];
+  trials.add(a);
+  const solved = trials.solved([0.8]);
+  const meanAt = (leaves: Uint8Array) =>
+    trials.against(leaves).reduce((sum, one, i) => sum + one * solved[i]!, 0);
+  expect(meanAt(a)).toBeCloseTo(0.8, 1);
+  expect(meanAt(b)).toBe(0);
+  // Twice the same point: its noise is half as large.
+  trials.add(a);
+  const both = trials.solved([0.8, 0.6]);
+  expect(trials.against(a).reduce((sum, one, i) => sum + one * both[i]!, 0)).toBeCloseTo(0.7, 1);
+});
