@@ -5,6 +5,13 @@ import { loadedWith } from '../../src/measure/common-modules.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { runFunction } from '../../src/measure/verify.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
+import {
+  areGuardsWhole,
+  guardedBytes,
+  guardedName,
+  resultIn,
+  UNWRITTEN_BYTE,
+} from '../../src/workload/guarded.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { answers } from './answers.ts';
 import { compiler, runtimeTool } from './installed-tools.ts';
@@ -22,6 +29,20 @@ export async function outputOf(
 ): Promise<Uint8Array | null> {
   const modules = await loadedWith(tools, workload, module);
   return runFunction(tools, modules!, name, 60);
+}
+
+/** The same between guards; null when it could not be run, or something was written outside of it. @param bytes of the result */
+export async function guardedOutputOf(
+  tools: Toolchain,
+  workload: OperationWork,
+  module: string,
+  name: string,
+  bytes: number,
+): Promise<Uint8Array | null> {
+  const modules = await loadedWith(tools, workload, module);
+  const input = `${guardedBytes(bytes)}xi8=${UNWRITTEN_BYTE}`;
+  const memory = await runFunction(tools, modules!, guardedName(name), 60, [input]);
+  return memory !== null && areGuardsWhole(memory) ? resultIn(memory) : null;
 }
 
 /** A toolchain for measuring on one thread; what it has compiled before it does not compile again. */
