@@ -17,6 +17,7 @@ import { readSettings } from '../src/settings/index.ts';
 import type { Surroundings } from '../src/settings/surroundings.ts';
 import type { Site } from '../src/site/site.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
+import { Semaphore } from '../src/system/semaphore.ts';
 import { prepareFinals } from '../src/tuning/finals.ts';
 import { race, winner } from '../src/tuning/race.ts';
 import { inspect } from '../src/wrapper/inspect.ts';
@@ -145,6 +146,7 @@ async function prepare(name: string, place: Workplace, surroundings: Surrounding
   const { executable, compiler, flags, device } = site;
   const own = {
     compiler: executable,
+    compiles: new Semaphore(2),
     release: compiler.release,
     flags,
     device,

@@ -4,10 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fillersModule, type Values } from '../workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../workload/workload.ts';
-import { runTool, type Toolchain } from './toolchain.ts';
+import { runCompiler, type Toolchain } from './toolchain.ts';
 
 /** What it takes to compile something. */
-type Compiling = Pick<Toolchain, 'compiler' | 'flags' | 'commonDirectory' | 'signal'>;
+type Compiling = Pick<Toolchain, 'compiler' | 'compiles' | 'flags' | 'commonDirectory' | 'signal'>;
 
 /** Seconds to compile a module of next to nothing. */
 const SECONDS_FOR_LITTLE = 30;
@@ -53,7 +53,7 @@ function compiled(
   own: readonly string[],
   ending: string,
 ): Promise<string | null> {
-  const { compiler, flags, commonDirectory, signal } = toolchain;
+  const { flags, commonDirectory } = toolchain;
   const digest = createHash('sha1')
     .update([...own, text].join('\n'))
     .digest('hex');
@@ -65,7 +65,7 @@ function compiled(
   const compile = async () => {
     await writeFile(source!, text);
     const argv = [...flags, ...own, source!, '-o', path!];
-    const { ok } = await runTool(compiler, argv, SECONDS_FOR_LITTLE, signal);
+    const { ok } = await runCompiler(toolchain, argv, SECONDS_FOR_LITTLE);
     return ok ? path! : null;
   };
   const making = compile();

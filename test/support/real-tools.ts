@@ -3,6 +3,7 @@ import { describeDevice } from '../../src/backend/index.ts';
 import { describeCompiler } from '../../src/compiler/index.ts';
 import { loadedWith } from '../../src/measure/common-modules.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
+import { Semaphore } from '../../src/system/semaphore.ts';
 import { runFunction } from '../../src/measure/verify.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 import {
@@ -50,6 +51,7 @@ export async function toolchain(workDirectory: string): Promise<Toolchain> {
   const { release } = await describeCompiler(compiler.executable, answers);
   return {
     compiler: rememberingCompiler,
+    compiles: new Semaphore(4),
     release,
     flags: HOST_FLAGS,
     benchmarkModule: runtimeTool('iree-benchmark-module'),
