@@ -46,8 +46,11 @@ export async function moduleAt(phase: string, toolchain: Compiling, text: string
   return path === null ? null : readFile(path, 'utf8');
 }
 
-/** Path of what the compiler makes of a text. */
-function compiled(
+/**
+ * Path of what the compiler makes of a text; null when it makes nothing of it.
+ * @param own flags for this text alone
+ */
+export function compiled(
   toolchain: Compiling,
   text: string,
   own: readonly string[],

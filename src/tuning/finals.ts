@@ -4,6 +4,7 @@ import { configurationKey } from '../backend/index.ts';
 import { buildCandidates } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
+import { placementsHere } from '../measure/placement.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { verifyCandidates } from '../measure/verify-candidates.ts';
@@ -133,7 +134,8 @@ export async function prepareFinals(
   const inReverse = [...defaults, ...candidates]
     .map((one) => ({ ...one, isGuarded: isGuardable && one.name !== AGAIN_NAME }))
     .toReversed();
-  const [build, reversed] = await Promise.all([
+  const [placements, build, reversed] = await Promise.all([
+    placementsHere(toolchain),
     known?.build ?? buildCandidates(toolchain, workload, everything, 'finals'),
     buildCandidates(toolchain, workload, inReverse, 'finals_reversed'),
   ]);
@@ -197,6 +199,7 @@ export async function prepareFinals(
   return {
     finalists,
     failed,
+    placements,
     repetitions,
     leastProcesses,
     mostProcesses,
