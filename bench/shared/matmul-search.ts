@@ -7,6 +7,7 @@ import { workloadsOf } from '../../src/decision/look-up.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { readSettings } from '../../src/settings/index.ts';
 import type { Surroundings } from '../../src/settings/surroundings.ts';
+import { Semaphore } from '../../src/system/semaphore.ts';
 import type { Site } from '../../src/site/site.ts';
 import type { Work } from '../../src/tuning/tune-workloads.ts';
 import { inspect } from '../../src/wrapper/inspect.ts';
@@ -61,6 +62,7 @@ export async function matmulSearch(
   const { executable, compiler, flags, device } = site;
   const own = {
     compiler: executable,
+    compiles: new Semaphore(2),
     release: compiler.release,
     flags,
     device,

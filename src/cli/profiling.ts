@@ -22,6 +22,7 @@ import { moduleAt } from '../measure/common-modules.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { makeFolder } from '../system/folder.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
+import { Semaphore } from '../system/semaphore.ts';
 import { candidatePhase, isOperationWork, type OperationWork } from '../workload/workload.ts';
 import { spaceSize } from '../search/space.ts';
 import type { Site } from '../site/site.ts';
@@ -180,6 +181,7 @@ async function textAround(
   const phase = candidatePhase(workload);
   if (phase === null) return moduleWithFillers(workload);
   const signal = new AbortController().signal;
-  const toolchain = { compiler: executable, flags, commonDirectory: workDirectory, signal };
+  const compiles = new Semaphore(1);
+  const toolchain = { compiler: executable, compiles, flags, commonDirectory: workDirectory, signal };
   return (await moduleAt(phase, toolchain, moduleWithFillers(workload))) ?? undefined;
 }

@@ -1,12 +1,7 @@
 // Times the functions of one module, interleaved in one process.
 import { deviceFlags } from '../backend/index.ts';
+import { environmentOf, type Placement } from './placement.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
-
-/**
- * How operands come to lie in memory: `apart` as large allocations are by themselves, each at the same offset in its
- * page; `packed` one behind the other. Programs see both, and some configurations are good in one of them only.
- */
-export type Placement = 'apart' | 'packed';
 
 export interface BenchmarkOptions {
   readonly repetitions: number;
@@ -57,20 +52,11 @@ export async function benchmark(
 
 const endingOf = (result: ToolResult) => (result.ok ? 'no timing was reported' : result.ending);
 
-/**
- * Understood by glibc, and without effect elsewhere. Without the second one each result would be given back to the system, and
- * its pages cleared anew for the next: more than the work takes, and programs do not.
- */
-const PACKED = ['mmap_threshold', 'trim_threshold']
-  .map((name) => `glibc.malloc.${name}=${2 ** 30}`)
-  .join(':');
-
 function runOnce(
   toolchain: Toolchain,
   modules: readonly string[],
   options: BenchmarkOptions,
 ): Promise<ToolResult> {
-  const env = options.placement === 'packed' ? { GLIBC_TUNABLES: PACKED } : {};
   const filter = options.only === undefined ? [] : [`--benchmark_filter=BM_(${options.only.join('|')})/`];
   return runTool(
     toolchain.benchmarkModule,
@@ -85,7 +71,7 @@ function runOnce(
     ],
     options.timeoutSeconds,
     toolchain.signal,
-    env,
+    environmentOf(options.placement),
   );
 }
 

@@ -14,7 +14,7 @@ import {
 } from './candidate-module.ts';
 import { compiledFillers, moduleAt, NO_CONVERSION } from './common-modules.ts';
 import { annotated, lateAnnotations, wholeProgramFlags } from './whole-program.ts';
-import { runTool, type ToolResult, type Toolchain } from './toolchain.ts';
+import { runCompiler, type ToolResult, type Toolchain } from './toolchain.ts';
 
 export interface Build {
   /** The compiled module; null when no candidate was left. */
@@ -105,7 +105,7 @@ export async function textAfter(
   await writeFile(source!, candidateModule(workload, [candidate]));
   const flags = [...toolchain.flags, ...(await wholeProgramFlags(toolchain, [candidate], 'phase'))];
   const argv = [...flags, `--compile-to=${phase}`, source!, '-o', made!];
-  const { ok } = await runTool(toolchain.compiler, argv, SECONDS_TO_A_PHASE, toolchain.signal);
+  const { ok } = await runCompiler(toolchain, argv, SECONDS_TO_A_PHASE);
   return ok ? readFile(made!) : null;
 }
 
@@ -140,11 +140,10 @@ async function compileOnce(
     ...from,
   ];
   const compile = (...argv: string[]) =>
-    runTool(
-      toolchain.compiler,
+    runCompiler(
+      toolchain,
       [...flags, ...argv],
       Math.max(LEAST_SECONDS, SECONDS_PER_CANDIDATE * (candidates.length + 1)),
-      toolchain.signal,
       // Files of a killed compiler go with our own folder.
       { TMPDIR: toolchain.workDirectory },
     );

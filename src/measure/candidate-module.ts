@@ -5,6 +5,7 @@ import { attributeText, directiveOf } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Release } from '../compiler/release.ts';
 import { fillerDeclarations, fillerDefinitions } from '../workload/fillers.ts';
+import { guardedName, plainName } from '../workload/guarded.ts';
 import {
   candidateLoops,
   exactTypeOf,
@@ -26,6 +27,8 @@ export interface Candidate {
   readonly configuration?: Configuration;
   /** Element type of the result where it is not the workload's: of the truth, which is never timed. */
   readonly sumsIn?: string;
+  /** Whether there is a function that writes its result between guards, too: see `guarded.ts`. */
+  readonly isGuarded?: boolean;
 }
 
 /**
@@ -76,15 +79,16 @@ export function candidateModule(
   candidates: readonly Candidate[],
   around: string = moduleWithFillers(workload),
 ): string {
-  const functions = candidates.flatMap(({ name, attribute, sumsIn }) =>
-    functionNames(workload, name).map((functionName, form) =>
-      functionText(workload, {
-        name: functionName,
-        form,
-        attribute,
-        resultType: sumsIn ?? resultTypeOf(workload),
-      }),
-    ),
+  const functions = candidates.flatMap(({ name, attribute, sumsIn, isGuarded }) =>
+    functionNames(workload, name).flatMap((plain, form) => {
+      const own = { form, attribute, resultType: sumsIn ?? resultTypeOf(workload) };
+      return [
+        functionText(workload, { ...own, name: plain, isGuarded: false }),
+        ...(isGuarded === true
+          ? [functionText(workload, { ...own, name: guardedName(plain), isGuarded: true })]
+          : []),
+      ];
+    }),
   );
   const end = around.lastIndexOf('}');
   return `${around.slice(0, end)}${operandsText(workload)}\n${functions.join('\n')}\n${around.slice(end)}`;
@@ -103,7 +107,7 @@ export interface CandidateFunction {
 export function candidateFunctions(moduleText: string): CandidateFunction[] {
   const bytes = Buffer.from(moduleText);
   return functions(bytes).map(({ name, start, end }) => ({
-    candidate: name.replace(/_at\d+$/, ''),
+    candidate: plainName(name).replace(/_at\d+$/, ''),
     firstLine: locate(bytes, start).line,
     lastLine: locate(bytes, end).line,
   }));

@@ -4,10 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fillersModule, type Values } from '../workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../workload/workload.ts';
-import { runTool, type Toolchain } from './toolchain.ts';
+import { runCompiler, type Toolchain } from './toolchain.ts';
 
 /** What it takes to compile something. */
-type Compiling = Pick<Toolchain, 'compiler' | 'flags' | 'commonDirectory' | 'signal'>;
+type Compiling = Pick<Toolchain, 'compiler' | 'compiles' | 'flags' | 'commonDirectory' | 'signal'>;
 
 /** Seconds to compile a module of next to nothing. */
 const SECONDS_FOR_LITTLE = 30;
@@ -46,14 +46,17 @@ export async function moduleAt(phase: string, toolchain: Compiling, text: string
   return path === null ? null : readFile(path, 'utf8');
 }
 
-/** Path of what the compiler makes of a text. */
-function compiled(
+/**
+ * Path of what the compiler makes of a text; null when it makes nothing of it.
+ * @param own flags for this text alone
+ */
+export function compiled(
   toolchain: Compiling,
   text: string,
   own: readonly string[],
   ending: string,
 ): Promise<string | null> {
-  const { compiler, flags, commonDirectory, signal } = toolchain;
+  const { flags, commonDirectory } = toolchain;
   const digest = createHash('sha1')
     .update([...own, text].join('\n'))
     .digest('hex');
@@ -65,7 +68,7 @@ function compiled(
   const compile = async () => {
     await writeFile(source!, text);
     const argv = [...flags, ...own, source!, '-o', path!];
-    const { ok } = await runTool(compiler, argv, SECONDS_FOR_LITTLE, signal);
+    const { ok } = await runCompiler(toolchain, argv, SECONDS_FOR_LITTLE);
     return ok ? path! : null;
   };
   const making = compile();

@@ -2,12 +2,15 @@
 import { startChild } from '../system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../system/limits.ts';
 import { memoryBytes } from '../system/processor.ts';
+import type { Semaphore } from '../system/semaphore.ts';
 import type { Release } from '../compiler/release.ts';
 import type { Device } from '../backend/device.ts';
 
 export interface Toolchain {
   /** The real iree-compile. */
   readonly compiler: string;
+  /** How many of it may run at once, whatever they compile. */
+  readonly compiles: Semaphore;
   readonly release: Release;
   /** Flags that every candidate is compiled with. */
   readonly flags: readonly string[];
@@ -73,3 +76,11 @@ export async function runTool(
   const [stdout, stderr] = [ended.stdout.toString(), ended.stderr.toString()];
   return { ok: ended.code === 0, timedOut, stdout, stderr, ending };
 }
+
+/** Runs the compiler when it is its turn. @param timeoutSeconds from then on */
+export const runCompiler = (
+  { compiler, compiles, signal }: Pick<Toolchain, 'compiler' | 'compiles' | 'signal'>,
+  argv: readonly string[],
+  timeoutSeconds: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ToolResult> => compiles.run(() => runTool(compiler, argv, timeoutSeconds, signal, env));

@@ -1,9 +1,10 @@
-// Whether candidates compute what the default does: the very functions that are timed, on exact and on full values.
+// Whether candidates compute what the default does: the very kernels that are timed, on exact and on full values.
 import { candidatePhase, resultTypeOf, staticForms, type OperationWork } from '../workload/workload.ts';
 import type { Build } from './build.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
 import type { Values } from '../workload/fillers.ts';
+import { areGuardsWhole, guardedBytes, guardedName, resultIn, UNWRITTEN_BYTE } from '../workload/guarded.ts';
 import { canCompareFull, fullAllowance } from '../workload/contraction/rounding.ts';
 import type { Toolchain } from './toolchain.ts';
 import { compareOutputs, dispatchAllowance, exactAllowance, runFunction, type Comparison } from './verify.ts';
@@ -17,9 +18,19 @@ export type Verification =
     }
   | { readonly outcome: 'wrong-result' | 'run-error'; readonly reason: string };
 
+/** Another build of the same candidates, with functions that write their results between guards: see `guarded.ts`. */
+export interface GuardedBuild {
+  readonly module: string;
+  /** What a candidate is called there; null where it has no such function. */
+  readonly nameOf: (name: string) => string | null;
+}
+
+const WRITES_OUTSIDE: Verification = { outcome: 'wrong-result', reason: 'it writes outside of its result' };
+
 /**
  * Compares the outputs of `names` with that of `stock`, at every size. With narrow accumulators, where another order of
  * summation rounds to something else, they are compared with the truth too, where the build has it.
+ * @param guarded has `stock`, under the same name, too
  * @returns one verification for each name; null when there is nothing to compare with
  * @throws StoppedError when the toolchain's signal fires
  */
@@ -30,59 +41,88 @@ export async function verifyCandidates(
   stock: string,
   names: readonly string[],
   timeoutSeconds: number,
+  guarded: GuardedBuild | null = null,
 ): Promise<ReadonlyMap<string, Verification> | null> {
   if (module === null) return null;
   const truth = built.find(({ sumsIn }) => sumsIn !== undefined);
   const forms = staticForms(workload);
   const isDispatch = candidatePhase(workload) !== null;
 
-  const verifyOn = async (values: Values): Promise<ReadonlyMap<string, Verification> | null> => {
-    const modules = await loadedWith(toolchain, workload, module, values);
-    if (modules === null) return null;
-    /** At each size; null when one of them cannot be had. */
-    const outputsOf = async (name: string): Promise<Uint8Array[] | null> => {
-      const outputs: Uint8Array[] = [];
-      for (const functionName of functionNames(workload, name)) {
-        const output = await runFunction(toolchain, modules, functionName, timeoutSeconds);
-        if (output === null) return null;
-        outputs.push(output);
-      }
-      return outputs;
-    };
-    const references = await outputsOf(stock);
+  /** Outputs at each size; null when one of them cannot be had. */
+  const outputsOf = async (
+    modules: readonly string[],
+    functions: readonly string[],
+    inputOf: (form: number) => string[] = () => [],
+  ): Promise<Uint8Array[] | null> => {
+    const outputs: Uint8Array[] = [];
+    for (const [form, name] of functions.entries()) {
+      const output = await runFunction(toolchain, modules, name, timeoutSeconds, inputOf(form));
+      if (output === null) return null;
+      outputs.push(output);
+    }
+    return outputs;
+  };
+
+  const verifyOn = async (
+    values: Values,
+    guards: GuardedBuild | null,
+  ): Promise<ReadonlyMap<string, Verification> | null> => {
+    const [modules, guardedModules] = await Promise.all(
+      [module, guards?.module ?? module].map((one) => loadedWith(toolchain, workload, one, values)),
+    );
+    if (!modules || !guardedModules) return null;
+    const plain = (name: string) => outputsOf(modules, functionNames(workload, name));
+    const references = await plain(stock);
     if (references === null) return null;
     // Where it cannot be had, outputs are compared with the default's alone.
-    const truths = truth === undefined ? null : await outputsOf(truth.name);
-    const verified = new Map<string, Verification>();
-    for (const name of names) {
-      const outputs = await outputsOf(name);
-      const comparisons = outputs?.map((output, i) =>
-        compareOutputs(
-          references[i]!,
-          output,
-          resultTypeOf(workload),
-          truths?.[i],
-          isDispatch
-            ? dispatchAllowance(references[i]!, resultTypeOf(workload))
-            : values === 'full'
-              ? fullAllowance(forms[i]!, truths !== null)
-              : exactAllowance(resultTypeOf(workload)),
+    const truths = truth === undefined ? null : await plain(truth.name);
+    const verificationOf = (outputs: readonly Uint8Array[] | null): Verification =>
+      verificationOfAll(
+        outputs?.map((output, i) =>
+          compareOutputs(
+            references[i]!,
+            output,
+            resultTypeOf(workload),
+            truths?.[i],
+            isDispatch
+              ? dispatchAllowance(references[i]!, resultTypeOf(workload))
+              : values === 'full'
+                ? fullAllowance(forms[i]!, truths !== null)
+                : exactAllowance(resultTypeOf(workload)),
+          ),
         ),
       );
-      verified.set(name, verificationOf(comparisons));
+    const betweenGuards = async (name: string): Promise<Verification> => {
+      const functions = functionNames(workload, name).map(guardedName);
+      const memory = await outputsOf(guardedModules, functions, (form) => [
+        `${guardedBytes(references[form]!.length)}xi8=${UNWRITTEN_BYTE}`,
+      ]);
+      return memory?.every(areGuardsWhole) === false
+        ? WRITES_OUTSIDE
+        : verificationOf(memory?.map(resultIn) ?? null);
+    };
+    // Where the default itself fails between guards, they say nothing of the others.
+    const areTelling = guards !== null && (await betweenGuards(stock)).outcome === 'right';
+    const verified = new Map<string, Verification>();
+    for (const name of names) {
+      const own = areTelling ? guards.nameOf(name) : null;
+      verified.set(name, own === null ? verificationOf(await plain(name)) : await betweenGuards(own));
     }
     return verified;
   };
 
-  const sets: readonly Values[] = canCompareFull(workload) ? ['exact', 'full'] : ['exact'];
-  // Most of it is starting processes, and nothing is timed meanwhile.
-  const verified = await Promise.all(sets.map(verifyOn));
+  const isFull = canCompareFull(workload);
+  // Most of it is starting processes, and nothing is timed meanwhile. Guards come first: they tell why a program fails.
+  const verified = await Promise.all([
+    ...(isFull || guarded !== null ? [verifyOn(isFull ? 'full' : 'exact', guarded)] : []),
+    verifyOn('exact', null),
+  ]);
   if (verified.includes(null)) return null;
   return new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
 }
 
 /** @param comparisons at each size; undefined when there is nothing to compare */
-function verificationOf(comparisons: readonly Comparison[] | undefined): Verification {
+function verificationOfAll(comparisons: readonly Comparison[] | undefined): Verification {
   if (comparisons === undefined) return { outcome: 'run-error', reason: 'the program failed' };
   const different = comparisons.find(({ equal }) => !equal);
   if (different !== undefined)

@@ -102,15 +102,20 @@ function largestOf(bytes: Uint8Array, elementType: string): { finite: number; is
 /** So that one function can be run several times at once. */
 let runs = 0;
 
+/** Fills all memory that a program gets, so that a part of a result that is not written does not look like zeros. */
+const FILLED_MEMORY = '--device_allocator=debug';
+
 /**
- * Output of one function without arguments, as raw bytes; null when it could not be run.
+ * Output of one function, as raw bytes; null when it could not be run.
  * @param modules are loaded in their order; the last one has the function
+ * @param inputs values of `--input=`
  */
 export async function runFunction(
   toolchain: Toolchain,
   modules: readonly string[],
   name: string,
   timeoutSeconds: number,
+  inputs: readonly string[] = [],
 ): Promise<Uint8Array | null> {
   const file = join(toolchain.workDirectory, `${name}-${runs++}.bin`);
   const result = await runTool(
@@ -118,7 +123,9 @@ export async function runFunction(
     [
       ...modules.map((module) => `--module=${module}`),
       ...deviceFlags(toolchain.device),
+      FILLED_MEMORY,
       `--function=${name}`,
+      ...inputs.map((input) => `--input=${input}`),
       `--output=@${file}`,
     ],
     timeoutSeconds,

@@ -1,5 +1,5 @@
 // What the system says of this machine's CPU.
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { shortHash } from './hash.ts';
 
@@ -56,15 +56,71 @@ export function cpuModel(): string {
   return numbers.length > 0 ? `${name} (${numbers.join('/')})` : name;
 }
 
-/** Cores that this process may use: IREE's runtime runs one worker on each, not one on each hardware thread. */
-export function physicalCores(): number {
-  const info = firstProcessor();
-  const threadsPerCore = Number(info('siblings')) / Number(info('cpu cores'));
-  const available = availableParallelism();
-  return threadsPerCore > 1 ? Math.max(1, Math.ceil(available / threadsPerCore)) : available;
+/** IREE's runtime makes no more workers by itself. */
+const MOST_WORKERS = 64;
+
+const SYSTEM = '/sys/devices/system';
+
+/**
+ * Cores that IREE's runtime runs a worker on by itself: those of one NUMA node that this process may use. A quota of processor time
+ * takes none away, since the runtime does not look at it.
+ * @param perCore hardware threads of a core, on average
+ * @param allowed hardware threads that this process may use; null where the system does not tell
+ */
+export function physicalCores(
+  system = SYSTEM,
+  perCore = siblingsPerCore(),
+  allowed = allowedThreads(),
+): number {
+  const nodes = allowed === null ? null : threadsOfNodes(system);
+  if (allowed === null || nodes === null) return Math.max(1, Math.ceil(availableParallelism() / perCore));
+  const cores = nodes.map((node) => {
+    const own = node.filter((thread) => allowed.has(thread));
+    return own.length < node.length && perCore > 1
+      ? new Set(own.map((thread) => siblingsOf(thread, system))).size
+      : Math.ceil(own.length / perCore);
+  });
+  // The system starts a program on any node. They are of one size, unless some of their cores may not be used.
+  return Math.min(MOST_WORKERS, Math.max(1, ...cores));
 }
 
-const CPU = '/sys/devices/system/cpu/cpu0';
+/** On average: some processors have cores of two sorts. */
+function siblingsPerCore(): number {
+  const info = firstProcessor();
+  const ratio = Number(info('siblings')) / Number(info('cpu cores'));
+  return ratio > 1 ? ratio : 1;
+}
+
+function allowedThreads(): ReadonlySet<number> | null {
+  try {
+    const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1];
+    return list === undefined ? null : new Set(numbersOf(list));
+  } catch {
+    return null;
+  }
+}
+
+/** Hardware threads that are on, by NUMA node; null where the system does not tell. */
+function threadsOfNodes(system: string): number[][] | null {
+  const read = (name: string) => numbersOf(readFileSync(`${system}/${name}`, 'latin1'));
+  try {
+    const nodes = existsSync(`${system}/node/online`) ? read('node/online') : [];
+    return nodes.length > 1 ? nodes.map((node) => read(`node/node${node}/cpulist`)) : [read('cpu/online')];
+  } catch {
+    return null;
+  }
+}
+
+/** The threads of the core that a thread is one of, as a list; the thread alone where the system does not tell. */
+function siblingsOf(thread: number, system: string): string {
+  try {
+    return readFileSync(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`, 'latin1').trim();
+  } catch {
+    return String(thread);
+  }
+}
+
+const CPU = `${SYSTEM}/cpu/cpu0`;
 
 /** Sizes in KiB of the data and unified caches of one core, from level 1 up; none where the system does not tell. */
 export function cacheSizesKiB(): number[] {
@@ -83,7 +139,7 @@ export function sharedCaches(): { level: number; sizeKiB: number; threads: numbe
     return cacheFolders().map((folder) => ({
       level: numberIn(`${folder}/level`),
       sizeKiB: numberIn(`${folder}/size`),
-      threads: countOf(readFileSync(`${folder}/shared_cpu_list`, 'latin1')),
+      threads: numbersOf(readFileSync(`${folder}/shared_cpu_list`, 'latin1')).length,
     }));
   } catch {
     return [];
@@ -93,7 +149,7 @@ export function sharedCaches(): { level: number; sizeKiB: number; threads: numbe
 /** Hardware threads of one core, as far as the system shows it. */
 export function threadsPerCore(): number {
   try {
-    return countOf(readFileSync(`${CPU}/topology/thread_siblings_list`, 'latin1'));
+    return numbersOf(readFileSync(`${CPU}/topology/thread_siblings_list`, 'latin1')).length;
   } catch {
     return 1;
   }
@@ -109,13 +165,16 @@ function cacheFolders(): string[] {
     .filter((folder) => !readFileSync(`${folder}/type`, 'latin1').startsWith('Instruction'));
 }
 
-/** How many a list of Linux names, such as `0-3,8`. */
-const countOf = (list: string): number =>
+/** What a list of Linux names, such as `0-3,8`; nothing where it is empty. */
+const numbersOf = (list: string): number[] =>
   list
     .trim()
     .split(',')
-    .map((range) => range.split('-').map(Number))
-    .reduce((sum, [first, last]) => sum + (last ?? first!) - first! + 1, 0);
+    .filter((range) => range !== '')
+    .flatMap((range) => {
+      const [first, last = first] = range.split('-').map(Number);
+      return Array.from({ length: last! - first! + 1 }, (_, i) => first! + i);
+    });
 
 /** A model of CPUs in numbers. */
 export interface CpuNumbers {

@@ -1,6 +1,6 @@
 // What tuning needs of the world: timings. They are measured, or made up by tests.
 import type { Configuration } from '../backend/configuration.ts';
-import type { Placement } from '../measure/benchmark.ts';
+import type { Placement } from '../measure/placement.ts';
 import type { TrialOutcome } from '../store/store.ts';
 
 /** What became of one configuration in a batch of a search. */
@@ -83,6 +83,8 @@ export interface TimedProcess {
 export interface Finals {
   readonly finalists: readonly Finalist[];
   readonly failed: readonly FailedFinalist[];
+  /** Those that differ on this machine. */
+  readonly placements: readonly Placement[];
   /** Of each function in one process. */
   readonly repetitions: number;
   /** Processes that are spent whatever time is left, 3 at least, and those that are worth spending. */

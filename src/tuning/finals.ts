@@ -4,11 +4,13 @@ import { configurationKey } from '../backend/index.ts';
 import { buildCandidates } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
+import { placementsHere } from '../measure/placement.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { verifyCandidates } from '../measure/verify-candidates.ts';
 import type { Configuration } from '../backend/configuration.ts';
-import { staticForms, type OperationWork } from '../workload/workload.ts';
+import { elementBits } from '../workload/element-type.ts';
+import { resultTypeOf, staticForms, type OperationWork } from '../workload/workload.ts';
 import type { ExpectedSeconds, FailedFinalist, Finalist, Finals } from './bench.ts';
 import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import { DEFAULT_NAME, type CompiledTogether } from './screen.ts';
@@ -96,8 +98,8 @@ export function finalsSeconds(
   const functions = sizes * (finalists.length + runsOfDefault(expected.ofDefault, isBrief));
   const { likelyProcesses, repetitions } = finalsEffort(all, functions, isBrief, threads);
   const perProcess = START_SECONDS + repetitions * (all + MIN_SECONDS * functions);
-  // The outputs of default and finalists, on two sets of values at once.
-  const verification = all + START_SECONDS * (finalists.length + 1);
+  // The outputs of the default, once more between guards, and of finalists, on two sets of values at once.
+  const verification = all + START_SECONDS * (finalists.length + 2);
   return verification + likelyProcesses * perProcess;
 }
 
@@ -127,10 +129,15 @@ export async function prepareFinals(
   const truths = truthOf(workload);
   const known = isAgain || truths.length > 0 ? null : screened;
   const everything = [...defaults, ...candidates, ...truths];
-  const [build, reversed] = await Promise.all([
+  // The same functions in another order, which is another layout of the code. The memory of elements that share bytes cannot be guarded.
+  const isGuardable = elementBits(resultTypeOf(workload)) >= 8;
+  const inReverse = [...defaults, ...candidates]
+    .map((one) => ({ ...one, isGuarded: isGuardable && one.name !== AGAIN_NAME }))
+    .toReversed();
+  const [placements, build, reversed] = await Promise.all([
+    placementsHere(toolchain),
     known?.build ?? buildCandidates(toolchain, workload, everything, 'finals'),
-    // The same functions in another order, which is another layout of the code.
-    buildCandidates(toolchain, workload, [...defaults, ...candidates].toReversed(), 'finals_reversed'),
+    buildCandidates(toolchain, workload, inReverse, 'finals_reversed'),
   ]);
   const { module } = build;
   if (module === null || defaultNames.some((name) => build.refused.has(name))) return null;
@@ -146,7 +153,24 @@ export async function prepareFinals(
     first: known?.names.get(configurationKey(configuration)) ?? `f${i}`,
   }));
   const names = named.map(({ first }) => first).filter((name) => !build.refused.has(name));
-  const verified = await verifyCandidates(toolchain, workload, build, DEFAULT_NAME, names, timeoutSeconds);
+  const guarded = reversed.module !== null &&
+    isGuardable &&
+    !reversed.refused.has(DEFAULT_NAME) && {
+      module: reversed.module,
+      nameOf: (name: string) => {
+        const own = named.find(({ first }) => first === name)!.name;
+        return reversed.refused.has(own) ? null : own;
+      },
+    };
+  const verified = await verifyCandidates(
+    toolchain,
+    workload,
+    build,
+    DEFAULT_NAME,
+    names,
+    timeoutSeconds,
+    guarded || null,
+  );
   if (verified === null) return null;
   for (const { configuration, name, first } of named) {
     const refusal = build.refused.get(first);
@@ -175,6 +199,7 @@ export async function prepareFinals(
   return {
     finalists,
     failed,
+    placements,
     repetitions,
     leastProcesses,
     mostProcesses,

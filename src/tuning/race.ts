@@ -7,7 +7,7 @@ import type { FailedFinalist, Finalist, Finals, Stratum } from './bench.ts';
 import { isNearlyClaimed, judge, LOOKS, mayBeat, ordinary, type Judgement, type Process } from './rule.ts';
 import { isBeside } from './sorts.ts';
 
-/** Of each process in turn: the first four are one of each. */
+/** Of each process in turn: the first four are one of each, as far as placements differ. */
 const STRATA: readonly Stratum[] = [
   { placement: 'apart', build: 0 },
   { placement: 'packed', build: 1 },
@@ -65,6 +65,7 @@ export async function race(
   note: (runs: readonly Run[]) => void,
 ): Promise<Race | null> {
   const failed = [...finals.failed];
+  const strata = STRATA.filter(({ placement }) => finals.placements.includes(placement));
   const runners: Runner[] = finals.finalists.map((one) => ({ ...one, processes: [] }));
   let running = runners;
   const defaultMeans: number[] = [];
@@ -77,7 +78,7 @@ export async function race(
     // To leave it now would make all that was spent on it worth nothing.
     const isWorthIt = running.some(({ processes }) => isNearlyClaimed(processes, areQuick));
     if (count >= finals.mostProcesses || (isEnough && !isWorthIt)) break;
-    const stratum = STRATA[count % STRATA.length]!;
+    const stratum = strata[count % strata.length]!;
     const timed = await finals.time(
       running.map(({ name }) => name),
       stratum,

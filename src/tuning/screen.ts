@@ -4,7 +4,7 @@ import { configurationKey } from '../backend/index.ts';
 import { buildCandidates, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../measure/candidate-module.ts';
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
-import type { Placement } from '../measure/benchmark.ts';
+import { placementsHere, type Placement } from '../measure/placement.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { Configuration } from '../backend/configuration.ts';
@@ -77,6 +77,7 @@ export class Screener {
   readonly #workload: OperationWork;
   readonly #compiled: CompiledTogether[] = [];
   #batches = 0;
+  #placements: readonly Placement[] = [];
   /** Of the default at each size, median seconds; empty until the first batch has run. */
   #defaults: readonly number[] = [];
 
@@ -92,7 +93,11 @@ export class Screener {
     );
     const withDefault = !this.#isSlow;
     const all = withDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
-    const build = await buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`);
+    const [build, placements] = await Promise.all([
+      buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`),
+      placementsHere(this.#toolchain),
+    ]);
+    this.#placements = placements;
     const names = new Map(configurations.map((one, i) => [configurationKey(one), candidates[i]!.name]));
     if (withDefault) this.#compiled.push({ build, names });
     return { time: (timeoutSeconds) => this.#batch(candidates, build, timeoutSeconds) };
@@ -208,7 +213,7 @@ export class Screener {
     const sizes = this.#defaults.length;
     const longest = Math.max(10 * minSeconds * sizes, HOPELESS * this.#defaultRun);
     const isInBoth = repetitions >= 2 * LEAST_REPETITIONS && names.length > LEAST_FOR_PLACEMENTS;
-    const placements: readonly Placement[] = isInBoth ? ['apart', 'packed'] : ['apart'];
+    const placements = isInBoth ? this.#placements : (['apart'] as const);
     const processes: Timed[] = [];
     let left = names;
     for (const placement of placements) {

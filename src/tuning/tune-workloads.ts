@@ -19,6 +19,7 @@ import { chooseRecord, lacksFamily } from '../store/choose.ts';
 import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
+import { Semaphore } from '../system/semaphore.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { isOperationWork, likelyCost, type Workload } from '../workload/workload.ts';
 import { realBench } from './real-bench.ts';
@@ -55,7 +56,7 @@ export interface TuneOptions {
   readonly finishEarly?: AbortSignal;
   readonly strategy?: StrategyFactory;
   readonly effort?: Effort;
-  /** How many batches are compiled at once; as many as the machine carries when left out. */
+  /** How many compilers run at once; as many as the machine carries when left out. */
   readonly compilesAtOnce?: number;
   /**
    * Seconds that the dispatches of one run of the program take by default, by name; empty where nobody knows. It is asked for
@@ -208,11 +209,13 @@ export async function tuneWorkloads(
     end += clock() - asked;
     const overdueMs = 1000 * (end - clock() + graceSeconds(options.budgetSeconds));
     overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
+    const compilesAtOnce = options.compilesAtOnce ?? likelyCompilesAtOnce();
     const toolchain: Toolchain = {
+      ...tools,
       compiler: site.executable,
+      compiles: new Semaphore(compilesAtOnce),
       release: site.compiler.release,
       flags: site.flags,
-      ...tools,
       device: site.device,
       workDirectory,
       commonDirectory: workDirectory,
@@ -255,7 +258,7 @@ export async function tuneWorkloads(
         end,
         clock,
         effort,
-        compilesAtOnce: options.compilesAtOnce ?? likelyCompilesAtOnce(),
+        compilesAtOnce,
         ...(options.isEachAlone === true && { isEachAlone: true }),
         leastSeconds: Math.min(LEAST_SECONDS, options.givenSeconds / 2),
         ...(finishEarly && { finishEarly }),

@@ -59,10 +59,10 @@ const definitions = (
 ): string => fillers.map((filler) => definition(filler, values, nameIn(filler))).join('');
 
 /**
- * Bytes of guard before and after the elements of an operand. A kernel that reads outside of its operand, a tile of rows too far,
- * sees NaN there, and so does its result. Without guards it would mostly see zeros, which change no sum.
+ * Bytes of guard before and after the elements of an operand or a result. A kernel that reads outside of its operand, a tile of rows
+ * too far, sees NaN there, and so does its result. Without guards it would mostly see zeros, which change no sum.
  */
-const GUARD_BYTES = 65_536;
+export const GUARD_BYTES = 65_536;
 
 /**
  * A function that gives a view of hashes of each element's position and a seed, with guards around them in the same buffer. The guards
@@ -176,13 +176,19 @@ ${viewLines({ name, shape, elementType })}`;
 /** What is seen in a buffer. */
 type Viewed = Pick<Filled, 'name' | 'shape' | 'elementType'>;
 
-/** Lines that make `%name_view` of `%name_filled`, whatever that is a view of. */
-function viewLines({ name, shape, elementType }: Viewed): string {
+/**
+ * Lines that make `%name_view` of `%name_filled`, whatever that is a view of.
+ * @param part in bytes; the whole buffer when left out
+ */
+export function viewLines(
+  { name, shape, elementType }: Viewed,
+  part: { readonly offset: number; readonly length: number } | null = null,
+): string {
   const constants = shape.map((one, i) => `  %${name}_d${i} = arith.constant ${one} : index\n`).join('');
   const sizes = shape.map((_, i) => `%${name}_d${i}`).join(', ');
   return `  %${name}_buffer = hal.buffer_view.buffer<%${name}_filled : !hal.buffer_view> : !hal.buffer
-  %${name}_offset = arith.constant 0 : index
-  %${name}_length = hal.buffer.length<%${name}_buffer : !hal.buffer> : index
+  %${name}_offset = arith.constant ${part?.offset ?? 0} : index
+  %${name}_length = ${part === null ? `hal.buffer.length<%${name}_buffer : !hal.buffer>` : `arith.constant ${part.length}`} : index
 ${constants}  %${name}_type = hal.element_type<${elementType}> : i32
   %${name}_encoding = hal.encoding_type<dense_row_major> : i32
   %${name}_view = hal.buffer_view.create buffer(%${name}_buffer : !hal.buffer)[%${name}_offset, %${name}_length] shape([${sizes}]) type(%${name}_type) encoding(%${name}_encoding) : !hal.buffer_view`;

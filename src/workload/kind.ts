@@ -45,6 +45,8 @@ export interface CandidateFunction {
   readonly attribute: string | null;
   /** Element type of the result. */
   readonly resultType: string;
+  /** Whether it writes its result between guards: see `guarded.ts`. */
+  readonly isGuarded: boolean;
 }
 
 /** What there is to know of any kind of work. Pure. */
@@ -111,7 +113,7 @@ export interface KindOfOperation<W extends { readonly kind: string }> extends Ki
   fillers(workload: W): readonly Filler[];
   /** Text of the operands of all static forms, filled when a module is loaded. */
   operandsText(workload: W): string;
-  /** Text of a function without arguments that does the work on the operands of one static form. */
+  /** Text of a function that does the work on the operands of one static form. */
   functionText(workload: W, candidate: CandidateFunction): string;
   /** Whether results of full values say anything. */
   canCompareFull(workload: W): boolean;

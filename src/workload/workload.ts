@@ -171,7 +171,7 @@ export const fillersOf = (workload: OperationWork): Filler[] =>
 export const operandsText = (workload: OperationWork): string =>
   OF_OPERATIONS[workload.kind].operandsText(workload);
 
-/** Text of a function without arguments that does the work on the operands of one static form. */
+/** Text of a function that does the work on the operands of one static form. */
 export const functionText = (workload: OperationWork, candidate: CandidateFunction): string =>
   OF_OPERATIONS[workload.kind].functionText(workload, candidate);
 

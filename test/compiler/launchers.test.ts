@@ -320,6 +320,21 @@ describe.each(shells)('under %s', (shell) => {
       utimesSync(node, Date.now() / 1000 + 2, Date.now() / 1000 + 2);
       expect(compile(directory, env)).toEqual(compiled);
     });
+    test.each(['-v 500000', '-d 50000'])(
+      'is noticed under the limit %s, where one ran without it',
+      (limit) => {
+        const { directory, env } = counted();
+        const text = `ulimit -c 0; ulimit ${limit}; exec "$@"`;
+        const limited = () => {
+          const command = ['-c', text, 'limited', join(tools, shell), wrapper(directory), '-'];
+          return spawnSync('/bin/sh', command, { encoding: 'utf8', env, input: 'input' });
+        };
+        expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
+        const { status, stdout, stderr } = limited();
+        expect({ status, stdout, stderr }).toEqual(compiled);
+        expect(compile(directory, env).stdout).toBe('iree-compile-tuned --iree-tuned-budget 3 -\n');
+      },
+    );
     it('is not trusted for the same path in another working directory', () => {
       const { directory, env } = counted();
       const from = (folder: string) =>

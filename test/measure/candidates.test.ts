@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { attributeOf } from '../support/backend.ts';
-import { benchmark, type Placement } from '../../src/measure/benchmark.ts';
+import { benchmark } from '../../src/measure/benchmark.ts';
+import { placementsHere, type Placement } from '../../src/measure/placement.ts';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { candidateAtLine, candidateModule, truthOf } from '../../src/measure/candidate-module.ts';
 import { timeCandidates } from '../../src/measure/candidate-timings.ts';
@@ -234,6 +235,21 @@ describe('measuring', () => {
       benchmark({ ...tools, benchmarkModule: fake }, ['none.vmfb'], names, { ...options, placement });
     expect([...(await inPlacement('packed')).seconds.keys()]).toEqual(names);
     expect([...(await inPlacement('apart')).seconds.keys()]).toEqual([]);
+  });
+
+  test('knows whether operands lie elsewhere in the second placement', async () => {
+    const report = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+    const isGlibc = report.header.glibcVersionRuntime !== undefined;
+    expect(await placementsHere(tools)).toEqual(isGlibc ? ['apart', 'packed'] : ['apart']);
+    // Like a C library that has no such tunables.
+    const other = join(tools.workDirectory, 'other-library');
+    writeFileSync(other, `#!/bin/sh\nunset GLIBC_TUNABLES\nexec '${tools.runModule}' "$@"\n`, {
+      mode: 0o755,
+    });
+    expect(await placementsHere({ ...tools, runModule: other })).toEqual(['apart']);
+    const broken = join(tools.workDirectory, 'broken');
+    writeFileSync(broken, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    expect(await placementsHere({ ...tools, runModule: broken })).toEqual(['apart', 'packed']);
   });
 
   test('blames a candidate that takes too long and still times the others', async () => {

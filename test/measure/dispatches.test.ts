@@ -7,14 +7,14 @@ import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration
 import { dispatchesOf } from '../../src/input/dispatches.ts';
 import { buildCandidates, type Build } from '../../src/measure/build.ts';
 import { timeCandidates } from '../../src/measure/candidate-timings.ts';
-import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
+import { candidateOf, stockCandidate, type Candidate } from '../../src/measure/candidate-module.ts';
 import { runTool, type Toolchain } from '../../src/measure/toolchain.ts';
 import { compareOutputs, dispatchAllowance } from '../../src/measure/verify.ts';
 import { verifyCandidates } from '../../src/measure/verify-candidates.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { STRIDED_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { outputOf, toolchain } from '../support/real-tools.ts';
+import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
 
 /** Four vectors times matrices, one after the other, each with a bias; then a convolution with strides, padded. */
 const PROGRAM = `func.func @main(%x: tensor<256xf32>, %bias: tensor<256xf32>, ${[0, 1, 2, 3].map((i) => `%w${i}: tensor<256x256xf32>`).join(', ')}, %image: tensor<8x8x32xf32>, %filter: tensor<32x48xf32>) -> (tensor<256xf32>, tensor<6x6x48xf32>) {
@@ -55,6 +55,8 @@ const VECTOR: TileConfiguration = {
   peeling: false,
 };
 
+const guarded = (candidate: Candidate): Candidate => ({ ...candidate, isGuarded: true });
+
 describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   const folder = temporaryDirectory();
   let tools: Toolchain;
@@ -78,7 +80,12 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     )!;
     const bad = { name: 'bad', attribute: 'lowering_config = #iree_cpu.lowering_config<distribution = "x">' };
     const own = candidateOf('own', VECTOR, streamed, tools.release);
-    build = await buildCandidates(tools, streamed, [stockCandidate('stock'), bad, own], 'streamed');
+    build = await buildCandidates(
+      tools,
+      streamed,
+      [stockCandidate('stock'), bad, own].map(guarded),
+      'streamed',
+    );
   });
 
   test('are blamed one by one for what the compiler says of them', () => {
@@ -92,6 +99,8 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
     expect(context!.dispatch!.arguments.map(({ buffers }) => buffers)).toEqual([1, 256, 1, 1]);
     const verified = await verifyCandidates(tools, streamed, build, 'stock', ['own'], 60);
     expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
+    const output = (await outputOf(tools, streamed, build.module!, 'own'))!;
+    expect(await guardedOutputOf(tools, streamed, build.module!, 'own', output.length)).toEqual(output);
     const timings = await timeCandidates(tools, streamed, build.module!, ['stock', 'own'], {
       ...{ repetitions: 2, minSeconds: 0.001, timeoutSeconds: 60 },
     });
@@ -102,11 +111,17 @@ describe('candidates of a dispatch', { timeout: 300_000 }, () => {
   test('may write a part of a tensor', async () => {
     const workload = workloads.find(({ context }) => context?.dispatch!.isStrided)!;
     const own = candidateOf('own', STRIDED_TILES, workload, tools.release);
-    const build = await buildCandidates(tools, workload, [stockCandidate('stock'), own], 'padded');
+    const build = await buildCandidates(
+      tools,
+      workload,
+      [stockCandidate('stock'), own].map(guarded),
+      'padded',
+    );
     expect(build.refused).toEqual(new Map());
     const verified = await verifyCandidates(tools, workload, build, 'stock', ['own'], 60);
     expect(verified!.get('own')).toMatchObject({ outcome: 'right' });
     const output = (await outputOf(tools, workload, build.module!, 'own'))!;
+    expect(await guardedOutputOf(tools, workload, build.module!, 'own', output.length)).toEqual(output);
     const values = new Float32Array(output.buffer, output.byteOffset, 6 * 6 * 48);
     expect(values.subarray(0, 7 * 48).every((value) => value === 0)).toBe(true);
     expect(values.subarray(7 * 48, 11 * 48).some((value) => value !== 0)).toBe(true);

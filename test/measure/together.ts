@@ -37,6 +37,7 @@ export const withFillers = (parts: readonly Part[]): string => {
 
 /**
  * Compiles such a module with the flags of `buildCandidates`, linked into one executable.
+ * @param edited what becomes of the compiler's text after a phase; when left out, what the candidates say of their operations there
  * @returns path of the compiled module
  */
 export async function compileTogether(
@@ -44,6 +45,7 @@ export async function compileTogether(
   parts: readonly Part[],
   text: string,
   name: string,
+  edited: Edited | null = lateEdit(parts),
 ): Promise<string> {
   const fileOf = (ending: string) => join(tools.workDirectory, `${name}.${ending}`);
   const candidates = parts.flatMap((part) => part.candidates);
@@ -63,10 +65,23 @@ export async function compileTogether(
     return made;
   };
   writeFileSync(fileOf('mlir'), text);
+  if (edited === null) return compile(fileOf('mlir'), fileOf('vmfb'));
+  const stopped = await compile(fileOf('mlir'), fileOf('late.mlir'), `--compile-to=${edited.phase}`);
+  writeFileSync(stopped, edited.edit(readFileSync(stopped, 'utf8')));
+  return compile(stopped, fileOf('vmfb'), `--compile-from=${edited.phase}`);
+}
+
+interface Edited {
+  readonly phase: string;
+  readonly edit: (text: string) => string;
+}
+
+function lateEdit(parts: readonly Part[]): Edited | null {
+  const candidates = parts.flatMap((part) => part.candidates);
   const late = lateAnnotations(candidates);
-  if (late === undefined) return compile(fileOf('mlir'), fileOf('vmfb'));
-  const stopped = await compile(fileOf('mlir'), fileOf('late.mlir'), `--compile-to=${late.phase}`);
-  const whole = annotated(readFileSync(stopped, 'utf8'), candidates, (...line) => late.annotate(...line));
-  writeFileSync(stopped, whole);
-  return compile(stopped, fileOf('vmfb'), `--compile-from=${late.phase}`);
+  if (late === undefined) return null;
+  return {
+    phase: late.phase,
+    edit: (text) => annotated(text, candidates, (...line) => late.annotate(...line)),
+  };
 }

@@ -3,6 +3,7 @@ import {
   candidateOf,
   declaringFillers,
   EMPTY_MODULE,
+  functionNames,
   truthOf,
   type Candidate,
 } from '../../src/measure/candidate-module.ts';
@@ -13,8 +14,9 @@ import { randomSearch } from '../../src/search/random.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import { llvmCpuSpace } from '../../src/backend/llvm-cpu/tile-space.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
+import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { outputOf, toolchain } from '../support/real-tools.ts';
+import { guardedOutputOf, outputOf, toolchain } from '../support/real-tools.ts';
 import { matmul, workload } from '../support/workloads.ts';
 import { compileTogether, moduleOf, type Part } from './together.ts';
 
@@ -45,7 +47,8 @@ async function verify(module: string, { workload, candidates }: Part, part: numb
   const isReference = ({ name }: Candidate) => /^(?:stock|truth)/.test(name);
   const names = candidates.filter((one) => !isReference(one)).map(({ name }) => name);
   const build = { module, built: candidates.filter(isReference), refused: new Map<string, string>() };
-  const verified = await verifyCandidates(tools, workload, build, `stock${part}`, names, TIMEOUT);
+  const guarded = candidates[0]!.isGuarded === true ? { module, nameOf: String } : null;
+  const verified = await verifyCandidates(tools, workload, build, `stock${part}`, names, TIMEOUT, guarded);
   expect([...verified!.keys()]).toEqual(names);
   return [...verified!.values()];
 }
@@ -245,6 +248,75 @@ describe('a kernel that does not compute all that it should is found out', () =>
   });
 });
 
+test('a row of zeros that is not written is found out', async () => {
+  const shape = matmul(16, 24, 100);
+  const part: Part = { workload: shape, candidates: [stockOf(0), { name: 'faulty', attribute: null }] };
+  // The last row of the left-hand side is zero for both.
+  const isLast = elementwise(
+    'lhs',
+    (element) => `    %last = arith.constant 15 : index
+    %is_last = arith.cmpi eq, %i, %last : index
+    %nothing = arith.constant 0.0 : ${element}
+    %value = arith.select %is_last, %nothing, %own : ${element}`,
+  );
+  const text = textOf([part])
+    .replaceAll(/^func\.func @(?:stock0|faulty)\(\)[^]*?^}/gm, (one) => isLast.edit(one))
+    .replace(/^func\.func @faulty\(\)[^]*?^}/m, (one) => leavesRow.edit(one));
+  const module = await compileTogether(tools, [part], text, 'unwritten_zeros');
+  expect(await verify(module, part, 0)).toEqual([
+    {
+      outcome: 'wrong-result',
+      reason: expect.stringMatching(/^element 360 is -\d+ instead of 0$/) as string,
+    },
+  ]);
+});
+
+describe('a kernel that writes outside of its result is found out', () => {
+  const TILES: TileConfiguration = {
+    version: 1,
+    kind: 'tile',
+    distribution: [128, 128, 0],
+    vectorCommonParallel: [8, 32, 0],
+    vectorReduction: [0, 0, 4],
+    peeling: false,
+  };
+  const shape = matmul(256, 256, 64);
+  const type = 'tensor<256x256xf32>';
+  const row = 'tensor<1x256xf32>';
+  test.each([
+    ['after it', 256],
+    ['before it', -1],
+  ])('%s', async (_, at) => {
+    const guarded = { isGuarded: true };
+    const part: Part = {
+      workload: shape,
+      candidates: [
+        { ...stockOf(0), ...guarded },
+        { ...candidateOf('right', TILES, shape, tools.release), ...guarded },
+        { ...candidateOf('faulty', { ...TILES, peeling: true }, shape, tools.release), ...guarded },
+      ],
+    };
+    // In the kernel of the faulty one alone, the first row of the result is stored once more.
+    const edit = (text: string) => {
+      const planted = text.replace(
+        /flow\.executable private @faulty_[^]*?dispatch\.tensor\.store (%\w+), (%\w+), .*\n/,
+        (found, result: string, memory: string) => `${found}
+        %at = arith.constant ${at} : index
+        %row = tensor.extract_slice ${result}[0, 0] [1, 256] [1, 1] : ${type} to ${row}
+        iree_tensor_ext.dispatch.tensor.store %row, ${memory}, offsets = [%at, 0], sizes = [1, 256], strides = [1, 1] : ${row} -> !iree_tensor_ext.dispatch.tensor<writeonly:${type}>
+`,
+      );
+      expect(planted).not.toBe(text);
+      return planted;
+    };
+    const module = await compileTogether(tools, [part], textOf([part]), `past${at}`, { phase: 'flow', edit });
+    expect(await verify(module, part, 0)).toEqual([
+      { outcome: 'right', maxError: expect.any(Number) as number },
+      { outcome: 'wrong-result', reason: 'it writes outside of its result' },
+    ]);
+  });
+});
+
 describe('configurations that only sum in another order are right', () => {
   /** Data tiling where there is any, the first start, and one that nobody thought of. */
   function configurationsOf(shape: OperationWork) {
@@ -288,7 +360,7 @@ describe('configurations that only sum in another order are right', () => {
           candidateOf(`c${part}_${i}`, configuration, shape, tools.release),
         ),
         ...truthsOf(shape, part),
-      ],
+      ].map((one) => ({ ...one, isGuarded: one.sumsIn === undefined })),
     }));
     const module = await compileTogether(tools, parts, textOf(parts), `right_${type}`);
     const found = await Promise.all(
@@ -297,6 +369,15 @@ describe('configurations that only sum in another order are right', () => {
         outcomes: (await verify(module, one, part)).map(({ outcome }) => outcome),
       })),
     );
+    for (const { workload, candidates } of parts) {
+      const names = candidates
+        .filter((one) => one.isGuarded)
+        .flatMap(({ name }) => functionNames(workload, name));
+      for (const name of names) {
+        const alone = (await outputOf(tools, workload, module, name))!;
+        expect(await guardedOutputOf(tools, workload, module, name, alone.length)).toEqual(alone);
+      }
+    }
     for (const { outcomes } of found) expect(outcomes.length).toBeGreaterThanOrEqual(2);
     expect(found).toEqual(
       found.map(({ what, outcomes }) => ({ what, outcomes: outcomes.map(() => 'right') })),

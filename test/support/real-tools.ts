@@ -3,8 +3,16 @@ import { describeDevice } from '../../src/backend/index.ts';
 import { describeCompiler } from '../../src/compiler/index.ts';
 import { loadedWith } from '../../src/measure/common-modules.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
+import { Semaphore } from '../../src/system/semaphore.ts';
 import { runFunction } from '../../src/measure/verify.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
+import {
+  areGuardsWhole,
+  guardedBytes,
+  guardedName,
+  resultIn,
+  UNWRITTEN_BYTE,
+} from '../../src/workload/guarded.ts';
 import type { OperationWork } from '../../src/workload/workload.ts';
 import { answers } from './answers.ts';
 import { compiler, runtimeTool } from './installed-tools.ts';
@@ -24,11 +32,26 @@ export async function outputOf(
   return runFunction(tools, modules!, name, 60);
 }
 
+/** The same between guards; null when it could not be run, or something was written outside of it. @param bytes of the result */
+export async function guardedOutputOf(
+  tools: Toolchain,
+  workload: OperationWork,
+  module: string,
+  name: string,
+  bytes: number,
+): Promise<Uint8Array | null> {
+  const modules = await loadedWith(tools, workload, module);
+  const input = `${guardedBytes(bytes)}xi8=${UNWRITTEN_BYTE}`;
+  const memory = await runFunction(tools, modules!, guardedName(name), 60, [input]);
+  return memory !== null && areGuardsWhole(memory) ? resultIn(memory) : null;
+}
+
 /** A toolchain for measuring on one thread; what it has compiled before it does not compile again. */
 export async function toolchain(workDirectory: string): Promise<Toolchain> {
   const { release } = await describeCompiler(compiler.executable, answers);
   return {
     compiler: rememberingCompiler,
+    compiles: new Semaphore(4),
     release,
     flags: HOST_FLAGS,
     benchmarkModule: runtimeTool('iree-benchmark-module'),

@@ -2,6 +2,8 @@
 // not compiled, and what is measured of them is made up; so it is of whole programs, where that is wanted. Everything else
 // is done by the real tools. For tests of what happens around measuring: who waits for whom, what is kept, what is left
 // behind.
+import { GUARD_BYTES } from '../../src/workload/fillers.ts';
+import { UNWRITTEN_BYTE } from '../../src/workload/guarded.ts';
 import { CANDIDATE_ARGUMENTS, CANDIDATES, installScripts } from './scripts.ts';
 import { compiler, runtimeTool } from './real-tools.ts';
 import { rememberingCompiler } from './remembering-compiler.ts';
@@ -104,6 +106,8 @@ exec awk -v "repetitions=$repetitions" -v "filter=$filter" '${TIMES}' "$module"`
 done
 ${ofPrograms('$module', runProgram)}
 case $module in ${CANDIDATES}) ;; *) exec '${runtimeTool('iree-run-module')}' "$@" ;; esac
-exec awk -v "name=$name" '${RESULT}' "$module" >"$output"`,
+result() { awk -v "name=\${name%_guarded}" '${RESULT}' "$module"; }
+guard() { head -c ${GUARD_BYTES} /dev/zero | tr '\\0' '\\${UNWRITTEN_BYTE.toString(8)}'; }
+case $name in *_guarded) { guard && result && guard; } >"$output" ;; *) result >"$output" ;; esac`,
   });
 }

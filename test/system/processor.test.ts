@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { numbersIn } from '../../src/system/processor.ts';
+import { availableParallelism } from 'node:os';
+import { numbersIn, physicalCores } from '../../src/system/processor.ts';
+import { describedTopology } from '../support/topology.ts';
 
 const x86 = (model: string | number) => `processor\t: 0
 vendor_id\t: GenuineIntel
@@ -40,5 +42,29 @@ describe("a processor's model in numbers", () => {
     ['a text that says nothing in its place', x86('unknown')],
   ])('is none in %s', (_, text) => {
     expect(numbersIn(text)).toBeNull();
+  });
+});
+
+describe('the cores that the runtime runs a worker on', () => {
+  const workstation = describedTopology({ nodes: 1, cores: 16, perCore: 2 });
+  const server = describedTopology({ nodes: 2, cores: 4, perCore: 2 });
+  const from = (first: number, count: number) => new Set(Array.from({ length: count }, (_, i) => first + i));
+
+  test('are those of a machine of one node, as they always were', () => {
+    expect(physicalCores(workstation, 2, from(0, 32))).toBe(16);
+    // Linux may allow what is not there.
+    expect(physicalCores(workstation, 2, from(0, 128))).toBe(16);
+    expect(physicalCores('/nowhere', 1, from(0, 128))).toBe(availableParallelism());
+    expect(physicalCores('/nowhere', 2, null)).toBe(Math.ceil(availableParallelism() / 2));
+  });
+
+  test('are those of one node of several', () => {
+    expect(physicalCores(server, 2, from(0, 16))).toBe(4);
+  });
+
+  test('are those that a process may use, however many of their threads', () => {
+    expect(physicalCores(workstation, 2, from(0, 8))).toBe(8);
+    expect(physicalCores(workstation, 2, new Set([0, 16, 1, 17]))).toBe(2);
+    expect(physicalCores(server, 2, new Set([4, 5, 12]))).toBe(2);
   });
 });

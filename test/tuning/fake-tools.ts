@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
+import { Semaphore } from '../../src/system/semaphore.ts';
 import { describeDevice } from '../../src/backend/index.ts';
 
 /** What the tools do before they do what is asked, as shell text. */
@@ -48,6 +49,7 @@ for argument; do case $argument in --output=@*) output=\${argument#*@} ;; esac; 
 printf '12345678' >"$output"
 ${deeds.afterRun ?? ''}`,
     ),
+    compiles: new Semaphore(4),
     release: [3, 13, 0],
     flags: [],
     device: describeDevice('local-sync'),

@@ -27,6 +27,7 @@ function finalsOf(runners: readonly Runner[], change: Partial<Finals> = {}) {
   const finals: Finals = {
     finalists: runners.map((_, i) => ({ name: `f${i}`, configuration: configuration(i), maxError: 0 })),
     failed: [],
+    placements: ['apart', 'packed'],
     repetitions: 3,
     leastProcesses: 3,
     mostProcesses: 16,
@@ -72,6 +73,16 @@ test('processes are spread evenly over placements and builds', async () => {
   expect(strata.length).toBe(16);
   const counts = Map.groupBy(strata, ({ placement, build }) => `${placement} ${build}`);
   expect([...counts.values()].map((own) => own.length)).toEqual([4, 4, 4, 4]);
+});
+
+test('placements that are alike count once', async () => {
+  const { finals, strata } = finalsOf([about(1.025, 0.03)], { placements: ['apart'] });
+  await race(finals, always);
+  const counts = Map.groupBy(strata, ({ placement, build }) => `${placement} ${build}`);
+  expect([...counts].map(([name, own]) => [name, own.length])).toEqual([
+    ['apart 0', 8],
+    ['apart 1', 8],
+  ]);
 });
 
 test('those that cannot win any more are dropped, and the others go on', async () => {

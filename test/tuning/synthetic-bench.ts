@@ -63,6 +63,7 @@ export function syntheticBench({
       const finals: Finals = {
         finalists,
         failed: [],
+        placements: ['apart', 'packed'],
         repetitions: 3,
         leastProcesses: 4,
         mostProcesses: 16,

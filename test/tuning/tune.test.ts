@@ -12,6 +12,7 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import type { SearchSpace } from '../../src/search/space.ts';
 import type { Subject } from '../../src/store/store.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
+import { GUARD_BYTES } from '../../src/workload/fillers.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { coordinateDescent } from '../../src/search/descent.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -184,8 +185,8 @@ describe('tuning a workload', () => {
       liar,
       `#!/bin/sh
 '${tools.runModule}' "$@" || exit 1
-case "$*" in *--function=stock* | *_at0*) exit 0;; esac
-for argument; do case $argument in --output=@*) printf '\\377' | dd of="\${argument#--output=@}" conv=notrunc bs=1 seek=2 2>/dev/null;; esac; done
+case "$*" in *--function=stock* | *_at0*) exit 0;; *_guarded*) at=${GUARD_BYTES + 2};; *) at=2;; esac
+for argument; do case $argument in --output=@*) printf '\\377' | dd of="\${argument#--output=@}" conv=notrunc bs=1 seek=$at 2>/dev/null;; esac; done
 `,
       { mode: 0o755 },
     );

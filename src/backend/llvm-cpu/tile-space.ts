@@ -145,6 +145,9 @@ const FUSED_LIVE_SHARE = 0.5;
 /** Workgroups for each thread where work is divided finely. */
 const SHARES_PER_THREAD = 12;
 
+/** Products that a workgroup computes at least where there are more workgroups than threads: some ten microseconds. */
+const LEAST_WORK = 2 ** 19;
+
 const isSlowToCompile = (workload: OperationWork, configuration: TileConfiguration, unit: VectorUnit) =>
   workload.context !== undefined &&
   configuration.cacheReduction !== undefined &&
@@ -179,20 +182,34 @@ export function llvmCpuSpace(
     const even = values.findLastIndex((tile, i) => i < at && tile > 0 && size % tile === 0);
     return even >= 0 && 2 * values[even]! >= values[at]! ? even : at - 1;
   };
-  /** A start with at least so many workgroups, as far as there can be, is spread along what it splits most coarsely. */
-  const spread = (start: Point, least: number): Point => {
-    const point = [...start];
-    while (workgroups(configurationOf(workload.dimensions, own, point)) < least) {
-      const coarsest = tiles
-        .map((knob, i) => ({ knob, i }))
-        .filter(({ knob, i }) => knob.level === 'distribution' && point[i]! > 0)
-        .sort((a, b) => b.knob.values[point[b.i]!]! - a.knob.values[point[a.i]!]!)[0];
-      if (coarsest === undefined) break;
-      point[coarsest.i] = finer(coarsest.knob, point[coarsest.i]!);
-    }
-    return point;
-  };
   const { threads } = options;
+  const work = workload.dimensions.reduce((products, { size }) => products * size, 1);
+  /**
+   * A start with at least so many workgroups, as far as there can be, is spread along what it splits most coarsely. There are more of
+   * them than threads only where each has a whole register tile, and enough to do.
+   */
+  const spread = (start: Point, least: number): Point => {
+    let point = start;
+    for (;;) {
+      const configuration = configurationOf(workload.dimensions, own, point);
+      const count = workgroups(configuration);
+      if (count >= least) return point;
+      const smallest = (dimension: number) =>
+        count < threads ? 0 : configuration.vectorCommonParallel[dimension]!;
+      const [coarsest] = tiles
+        .map((knob, i) => ({ ...knob, i, tile: knob.values[point[i]!]!, next: finer(knob, point[i]!) }))
+        .filter(
+          ({ level, dimension, values, next }) =>
+            level === 'distribution' && next >= 0 && values[next]! >= smallest(dimension),
+        )
+        .sort((a, b) => b.tile - a.tile);
+      if (coarsest === undefined) return point;
+      const next = point.with(coarsest.i, coarsest.next);
+      const nextCount = workgroups(configurationOf(workload.dimensions, own, next));
+      if (count >= threads && work / nextCount < LEAST_WORK) return point;
+      point = next;
+    }
+  };
   // Threads are not equally free: what is divided by their number alone waits for the last one.
   const divisions = threads === 1 ? [1] : [SHARES_PER_THREAD * threads, threads];
   const starts: Point[] = [];

@@ -9,9 +9,11 @@ import {
   initializer,
   load,
   operandsOf,
+  resultSizes,
   type Operand,
 } from './operands.ts';
 import type { Filler } from '../fillers.ts';
+import { guardedReturn, guardedSignature } from '../guarded.ts';
 import { operationText, tensorType } from './text.ts';
 
 /** All of the workload's, each once. */
@@ -35,21 +37,22 @@ export function operandsText(workload: Contraction): string {
   return `${operands.map(declaration).join('\n')}\n${initializer(operands)}`;
 }
 
-/** A function without arguments that multiplies the operands of one static form. */
+/** A function that multiplies the operands of one static form. */
 export function functionText(
   workload: Contraction,
-  { name, form, attribute, resultType }: CandidateFunction,
+  { name, form, attribute, resultType, isGuarded }: CandidateFunction,
 ): string {
   const own = { ...workload, accumulator: { ...workload.accumulator, elementType: resultType } };
   const { lhs, rhs } = operandsOf(workload)[form]!;
   const type = tensorType(own, own.accumulator);
-  return `func.func @${name}() -> ${type} {
+  const shape = own.accumulator.dimensions.map((d) => lhs.filled.dimensions[d]!.size);
+  return `${isGuarded ? guardedSignature(name) : `func.func @${name}() -> ${type}`} {
 ${load(workload, lhs)}
 ${load(workload, rhs)}
   %zero = arith.constant ${isFloat(resultType) ? '0.0' : '0'} : ${resultType}
   %empty = ${emptyResult(own)}
   %init = linalg.fill ins(%zero : ${resultType}) outs(%empty : ${type}) -> ${type}
 ${operationText(own, attribute)}
-  return %result : ${type}
+${isGuarded ? guardedReturn({ shape, elementType: resultType }, { type, sizes: resultSizes(own) }) : `  return %result : ${type}`}
 }`;
 }

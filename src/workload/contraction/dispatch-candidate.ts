@@ -5,6 +5,7 @@ import type { CandidateFunction } from '../kind.ts';
 import type { Contraction } from './contraction.ts';
 import { isFloat } from '../element-type.ts';
 import { anyLines, elementsOf, FACTORS, fillerOf, fillLines, type Filler } from '../fillers.ts';
+import { guardedReturn, guardedSignature, plainName } from '../guarded.ts';
 import { tensorText } from '../tensor.ts';
 import { writesPart, type Dispatch, type DispatchArgument } from './dispatch.ts';
 import { rootOf } from './from-operation.ts';
@@ -63,10 +64,13 @@ ${fills.join('\n')}
 const globalType = ({ buffers }: DispatchArgument) => (buffers === 1 ? '!hal.buffer_view' : '!util.list<?>');
 
 /**
- * A function without arguments that dispatches, in the compiler's own words at the end of \`flow\`. Of several results it
- * gives the last one: all of them are made of what the root computes.
+ * A function that dispatches, in the compiler's own words at the end of \`flow\`. Of several results it gives the last one: all of them
+ * are made of what the root computes. A guarded one calls the executable of the plain one.
  */
-export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: CandidateFunction): string {
+export function dispatchFunctionText(
+  dispatch: Dispatch,
+  { name, attribute, isGuarded }: CandidateFunction,
+): string {
   const inputs = inputsOf(dispatch);
   const outputs = dispatch.arguments.slice(inputs.length);
   const written = outputs.at(-1)!;
@@ -96,7 +100,9 @@ export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: Ca
     %target = flow.tensor.splat %zero : ${result}`;
   const names = [...inputs.map((_, i) => `%operand${i}`), ...(isPart ? ['%target'] : [])].join(', ');
   const types = [...inputs.map(tensorText), ...(isPart ? [result] : [])].join(', ');
-  return `  flow.executable private @x_${name} {
+  const plain = plainName(name);
+  const value = `%result${several ? `#${outputs.length - 1}` : ''}`;
+  const executable = `  flow.executable private @x_${name} {
     flow.executable.export public @d_${name} workgroups() -> (index, index, index) {
       %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()
       flow.return %x, %y, %z : index, index, index
@@ -105,11 +111,16 @@ export function dispatchFunctionText(dispatch: Dispatch, { name, attribute }: Ca
 ${annotatedText(dispatch, attribute).replace('@dispatch(', `@d_${name}(`)}
     }
   }
-  util.func public @${name}() -> !hal.buffer_view {
+`;
+  return `${isGuarded ? '' : executable}  ${isGuarded ? guardedSignature(name) : `util.func public @${name}() -> !hal.buffer_view`} {
 ${rotates ? turn : ''}${operands.join('\n')}${isPart ? target : ''}
-    %result${several ? `:${outputs.length}` : ''} = flow.dispatch @x_${name}::@d_${name}(${names}) : (${types}) -> ${isPart ? '%target' : several ? `(${outputs.map(tensorText).join(', ')})` : result}
-    %result_view = hal.tensor.export %result${several ? `#${outputs.length - 1}` : ''} : ${result} -> !hal.buffer_view
-    util.return %result_view : !hal.buffer_view
+    %result${several ? `:${outputs.length}` : ''} = flow.dispatch @x_${plain}::@d_${plain}(${names}) : (${types}) -> ${isPart ? '%target' : several ? `(${outputs.map(tensorText).join(', ')})` : result}
+${
+  isGuarded
+    ? guardedReturn(written, { value })
+    : `    %result_view = hal.tensor.export ${value} : ${result} -> !hal.buffer_view
+    util.return %result_view : !hal.buffer_view`
+}
   }`;
 }
 

@@ -77,16 +77,18 @@ export function load(workload: Contraction, { name, global, form, constant }: Op
 ${sizes.join('')}  %${name} = hal.tensor.import %${name}_view : !hal.buffer_view -> ${type}${list}`;
 }
 
-/** The result before anything is summed: its dynamic sizes are those of the operands. */
-export function emptyResult(workload: Contraction): string {
-  const { lhs, rhs, accumulator } = workload;
-  const sizes = dynamicIndices(workload, accumulator).map((i) => {
+/** The dynamic sizes of the result, as values in the text: they are those of the operands. */
+export const resultSizes = (workload: Contraction): string[] =>
+  dynamicIndices(workload, workload.accumulator).map((i) => {
+    const { lhs, rhs, accumulator } = workload;
     const d = accumulator.dimensions[i]!;
     const inLhs = lhs.dimensions.indexOf(d);
     return inLhs >= 0 ? `%lhs_size${inLhs}` : `%rhs_size${rhs.dimensions.indexOf(d)}`;
   });
-  return `tensor.empty(${sizes.join(', ')}) : ${tensorType(workload, accumulator)}`;
-}
+
+/** The result before anything is summed. */
+export const emptyResult = (workload: Contraction): string =>
+  `tensor.empty(${resultSizes(workload).join(', ')}) : ${tensorType(workload, workload.accumulator)}`;
 
 /** Operands for each combination of sizes; one whose own sizes are static is shared by all. */
 export function operandsOf(workload: Contraction): Operands[] {

@@ -113,6 +113,26 @@ describe('the llvm-cpu space', () => {
     expect((512 / m!) * (512 / n!)).toBeGreaterThanOrEqual(24);
   });
 
+  test.each([256, 512, 1024, 2048])(
+    'leaves each of many workgroups whole register tiles and enough work, for 64 threads and a size of %i',
+    (size) => {
+      const space = llvmCpuSpace(matmul(size, size, size), { ...options, threads: 64 });
+      for (const start of space.starts) {
+        const { distribution, vectorCommonParallel } = space.configurationAt(start) as TileConfiguration;
+        const [m, n] = distribution;
+        const workgroups = Math.ceil(size / m!) * Math.ceil(size / n!);
+        if (workgroups > 2 * 64) {
+          expect(m).toBeGreaterThanOrEqual(vectorCommonParallel[0]!);
+          expect(n).toBeGreaterThanOrEqual(vectorCommonParallel[1]!);
+          expect(m! * n! * size).toBeGreaterThanOrEqual(2 ** 19);
+        }
+        if (size > 256) expect(workgroups).toBeGreaterThanOrEqual(64);
+      }
+      const [first] = space.starts.map((start) => space.configurationAt(start) as TileConfiguration);
+      expect(Math.min(first!.distribution[0]!, first!.distribution[1]!)).toBeGreaterThanOrEqual(32);
+    },
+  );
+
   test.each([512, 997])(
     'peels in its starts exactly where a vector tile leaves a remainder of %i',
     (size) => {
