@@ -146,8 +146,11 @@ function understood<T>(
 function readReceived({ lines }: Json): Received | undefined {
   if (!Array.isArray(lines)) return undefined;
   const readings = lines.map((line) => readValue(fromServer(line)));
-  const understoodLines = readings.flatMap((reading) => (reading.outcome === 'line' ? [reading.line] : []));
-  return { lines: understoodLines, ignored: readings.length - understoodLines.length };
+  return {
+    lines: readings.flatMap((reading) => (reading.outcome === 'line' ? [reading.line] : [])),
+    later: readings.flatMap((reading) => (reading.outcome === 'foreign' ? [reading.text] : [])),
+    ignored: readings.filter(({ outcome }) => outcome === 'refused').length,
+  };
 }
 
 function readPage(answer: Json): Page | undefined {

@@ -34,6 +34,8 @@ export interface Question extends Omit<RecordKey, 'workload'> {
 /** Lines that were understood, and how many were not. */
 export interface Received {
   readonly lines: readonly Line[];
+  /** Texts of lines that only a later version of this program understands. */
+  readonly later: readonly string[];
   readonly ignored: number;
 }
 

@@ -14,6 +14,7 @@ const demandsFor = (
   ...wanted: readonly { subject: Subject; builds: number; refused?: string }[]
 ): Demands => ({
   lines: wanted.flatMap(({ subject }) => partsOf(subject)),
+  later: [],
   ignored: 0,
   demands: wanted.map(({ subject, builds, refused = null }) => ({
     workload: subject.workload,
@@ -68,9 +69,19 @@ test('what a later version may know is neither planned nor refused; what nobody 
   const subject = wantedOn('A', 1);
   const device = partsOf(subject).filter(({ type }) => type === 'device');
   const demand = { device: subject.device, builds: 1, refused: null };
-  const later = { lines: device, ignored: 1, demands: [{ ...demand, workload: 'attention q=64' }] };
+  const later = {
+    lines: device,
+    later: [],
+    ignored: 1,
+    demands: [{ ...demand, workload: 'attention q=64' }],
+  };
   expect(planJobs(later, PLACE)).toEqual({ jobs: [], refused: [] });
-  const distrusted = { lines: device, ignored: 0, demands: [{ ...demand, workload: subject.workload }] };
+  const distrusted = {
+    lines: device,
+    later: [],
+    ignored: 0,
+    demands: [{ ...demand, workload: subject.workload }],
+  };
   expect(planJobs(distrusted, PLACE)).toMatchObject({
     jobs: [],
     refused: [{ subject: { workload: subject.workload } }],

@@ -11,7 +11,7 @@ import { root, temporaryDirectory } from '../support/folders.ts';
 
 const URL = 'postgres://ada:secret@nowhere.invalid/tuning';
 const PLACE = { target: 't', device: 'd', compiler: 'c' };
-const NOTHING: Answer<Received> = { ok: true, value: { lines: [], ignored: 2 } };
+const NOTHING: Answer<Received> = { ok: true, value: { lines: [], later: [], ignored: 2 } };
 const LOST: Answer<Received> = { ok: false, failure: { kind: 'unreachable', reason: 'gone' } };
 const DENIED: Answer<Received> = { ok: false, failure: { kind: 'denied', reason: 'wrong password' } };
 
@@ -169,7 +169,7 @@ test('of many processes at once one asks, for all of them', async () => {
       ask: async () => {
         appendFileSync(${JSON.stringify(log)}, 'x');
         await new Promise((resolve) => setTimeout(resolve, 100));
-        return { ok: true, value: { lines: [], ignored: 0 } };
+        return { ok: true, value: { lines: [], later: [], ignored: 0 } };
       },
       take: () => writeFileSync(known, ''),
       limitMs: 30000,

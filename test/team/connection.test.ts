@@ -210,7 +210,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect(failure.kind).toBe('unreachable');
     expect(took).toBeLessThan(5000);
     await other.end();
-    expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], ignored: 0 });
+    expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
   });
 
   test('with a full disk is unreachable, and the caller goes on', async () => {
@@ -251,7 +251,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     await server.start();
     await database.query(`CREATE OR REPLACE FUNCTION iree_tuned.ask(jsonb) RETURNS jsonb LANGUAGE sql AS $$
       SELECT '{"protocol": 1, "lines": []}'::jsonb $$`);
-    expect(await given(team.ask(question, LONG))).toEqual({ lines: [], ignored: 0 });
+    expect(await given(team.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
     team.close();
   });
 
@@ -292,7 +292,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     const connection = openConnection(readAddress(database.url), '');
     await migrateTeam(connection);
     connection.close();
-    expect(await given(client(database.url).ask(question, LONG))).toEqual({ lines: [], ignored: 0 });
+    expect(await given(client(database.url).ask(question, LONG))).toEqual({
+      lines: [],
+      later: [],
+      ignored: 0,
+    });
   });
 
   test('may get its password from a file or the environment', async () => {

@@ -1,0 +1,42 @@
+-- Clients and servers of different versions: nothing that one of them does not understand is lost in silence.
+
+-- Takes descriptions of keys. What is about a key that was not described is a change now: who has pulled it meanwhile had to leave it out.
+-- Ids are drawn for what is new only: those of a column end at two thousand million.
+CREATE OR REPLACE FUNCTION intern_parts(request jsonb) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  kind text;
+  described integer[];
+BEGIN
+  FOREACH kind IN ARRAY ARRAY['workload', 'target', 'compiler', 'device'] LOOP
+    EXECUTE format($sql$
+      WITH described AS (
+        INSERT INTO %1$I AS known (key, form, login)
+        SELECT DISTINCT ON (line->>'key') line->>'key', line->>'form', session_user
+        FROM lines_of($1, %1$L) AS line
+        WHERE NOT EXISTS (SELECT FROM %1$I WHERE key = line->>'key' AND form IS NOT NULL)
+        ON CONFLICT (key) DO UPDATE SET form = excluded.form, login = excluded.login WHERE known.form IS NULL
+        RETURNING id
+      )
+      SELECT array_agg(id) FROM described
+    $sql$, kind) INTO described USING request;
+    CONTINUE WHEN described IS NULL;
+    EXECUTE format($sql$
+      WITH about AS MATERIALIZED (SELECT id FROM subject WHERE %1$I = ANY ($1)),
+      claims AS (UPDATE claim SET seq = nextval('change') WHERE subject IN (SELECT id FROM about))
+      UPDATE mark SET seq = nextval('change') WHERE subject IN (SELECT id FROM about)
+    $sql$, kind) USING described;
+  END LOOP;
+END
+$$;
+
+-- The reasons for which sound lines are not taken, as before, under another name.
+ALTER FUNCTION unwelcome(jsonb) RENAME TO unwelcome_of_known;
+
+-- Lines that are not taken, by the reason.
+CREATE FUNCTION unwelcome(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT unwelcome_of_known(request) || CASE WHEN count(*) = 0 THEN '{}'
+    ELSE jsonb_build_object('of a version that the server does not know', count(*)) END
+  FROM jsonb_each(request->'lines') AS given (type, lines) CROSS JOIN jsonb_array_elements(lines) AS line
+  WHERE type NOT IN ('workload', 'target', 'compiler', 'device', 'claim', 'mark', 'trial', 'revocation')
+    OR line->'version' IS DISTINCT FROM '1'
+$$;
