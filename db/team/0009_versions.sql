@@ -40,3 +40,25 @@ CREATE FUNCTION unwelcome(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
   WHERE type NOT IN ('workload', 'target', 'compiler', 'device', 'claim', 'mark', 'trial', 'revocation')
     OR line->'version' IS DISTINCT FROM '1'
 $$;
+
+-- A server serves clients of its own protocol and of the one before: who migrates it does not cut them off.
+CREATE OR REPLACE FUNCTION speaks(request jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT coalesce(request->'protocol' IN (to_jsonb(protocol), to_jsonb(protocol - 1)), false) FROM meta
+$$;
+
+-- Which server this is, in the protocol of the request: a client reads no answer in another one.
+CREATE FUNCTION identity(request jsonb) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN speaks(request) THEN identity() || jsonb_build_object('protocol', request->'protocol') ELSE identity() END
+$$;
+
+-- Every function answers with it.
+DO $$ DECLARE
+  known regprocedure;
+BEGIN
+  FOR known IN
+    SELECT oid FROM pg_proc
+    WHERE pronamespace = 'iree_tuned'::regnamespace AND proname <> 'identity' AND prosrc LIKE '%identity()%'
+  LOOP
+    EXECUTE replace(pg_get_functiondef(known), 'identity()', 'identity(request)');
+  END LOOP;
+END $$;

@@ -3,13 +3,16 @@ import type { Processor } from '../backend/device.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import type { RecordKey } from '../store/store.ts';
 
-/** What the functions of the server's schema take and give. A server of another one is told apart, never misread. */
+/**
+ * What the functions of the server's schema take and give. A server serves clients of its own number and of the one before; a client asks
+ * servers of its own number and of the one before. Everybody else is told what to update.
+ */
 export const PROTOCOL = 1;
 
 /**
  * - `unreachable`: no answer within the time there was, or none at all.
  * - `denied`: a wrong password or certificate; tried again after an hour.
- * - `incompatible`: it has no schema of ours, or speaks another protocol.
+ * - `incompatible`: it has no schema of ours, or speaks no protocol of ours.
  * - `rejected`: it does not take what it was sent; by permission, or because it breaks a constraint.
  */
 export type FailureKind = 'unreachable' | 'denied' | 'incompatible' | 'rejected';
