@@ -62,3 +62,41 @@ BEGIN
     EXECUTE replace(pg_get_functiondef(known), 'identity()', 'identity(request)');
   END LOOP;
 END $$;
+
+-- What is wanted for one target and compiler, a page of at most 1000 subjects after the first `skip`, what is wanted most first:
+-- {protocol, target, compiler, workload?, skip?} gives {demands: [{workload, device, builds, refused}], lines, more}, where the lines say
+-- what the keys stand for. What somebody has told since it was last wanted is wanted no more.
+CREATE OR REPLACE FUNCTION demands(request jsonb) RETURNS jsonb
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
+SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+  wanted_target integer := (SELECT id FROM target WHERE key = request->>'target');
+  wanted_compiler integer := (SELECT id FROM compiler WHERE key = request->>'compiler');
+  skipped integer := coalesce((request->>'skip')::integer, 0);
+  subjects integer[];
+BEGIN
+  IF NOT speaks(request) THEN RETURN identity(request); END IF;
+  IF skipped = 0 THEN
+    DELETE FROM demand AS d USING subject AS s
+    WHERE s.id = d.subject AND s.target = wanted_target AND s.compiler = wanted_compiler
+      AND EXISTS (SELECT FROM claim AS c WHERE c.subject = d.subject AND c.received_at >= d.last_seen);
+  END IF;
+  subjects := ARRAY(
+    SELECT d.subject FROM demand AS d JOIN subject AS s ON s.id = d.subject JOIN workload AS w ON w.id = s.workload
+    WHERE s.target = wanted_target AND s.compiler = wanted_compiler
+      AND (request->>'workload' IS NULL OR w.key = request->>'workload')
+    ORDER BY d.refused IS NOT NULL, d.builds DESC, d.subject
+    LIMIT 1001 OFFSET skipped);
+  RETURN identity(request) || jsonb_build_object(
+    'more', cardinality(subjects) > 1000,
+    'demands', coalesce((
+      SELECT jsonb_agg(jsonb_build_object('workload', w.key, 'device', v.key, 'builds', d.builds, 'refused', d.refused)
+        ORDER BY wanted.nth)
+      FROM unnest(subjects[:1000]) WITH ORDINALITY AS wanted (subject, nth)
+      JOIN demand AS d ON d.subject = wanted.subject
+      JOIN subject AS s ON s.id = wanted.subject
+      JOIN workload AS w ON w.id = s.workload
+      JOIN device AS v ON v.id = s.device), '[]'),
+    'lines', coalesce((SELECT jsonb_agg(line) FROM part_lines(subjects[:1000]) AS line), '[]'));
+END
+$$;

@@ -108,7 +108,7 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
       call('demands', { ...place }, limitMs, (answer) => {
         const received = readReceived(answer);
         const demands = readDemands(answer);
-        return received && demands && { ...received, demands };
+        return received && demands && { ...received, demands, more: answer['more'] === true };
       }),
     settle: (subjects, refused, limitMs) =>
       call('settle', { subjects, refused }, limitMs, ({ settled }) =>

@@ -85,6 +85,8 @@ export interface ServerStatus {
 /** Subjects that somebody wants, and what their keys stand for. */
 export interface Demands extends Received {
   readonly demands: readonly Demand[];
+  /** Whether there are others after these. */
+  readonly more: boolean;
 }
 
 /** What builds miss, of one target and compiler. */
@@ -157,9 +159,9 @@ export interface Team {
   /** All trials of one subject that anybody has pushed, without their runs. */
   trials(key: RecordKey, limitMs: number): Promise<Answer<Received>>;
   status(limitMs: number): Promise<Answer<ServerStatus>>;
-  /** What is wanted most, of one target and compiler, of one workload perhaps. */
+  /** A page of what is wanted, what is wanted most first: of one target and compiler, of one workload perhaps, without the first `skip`. */
   demands(
-    place: Pick<RecordKey, 'target' | 'compiler'> & { readonly workload?: string },
+    place: Pick<RecordKey, 'target' | 'compiler'> & { readonly workload?: string; readonly skip?: number },
     limitMs: number,
   ): Promise<Answer<Demands>>;
   /** Ends the demand for subjects; with a reason they stay, and have that. */
