@@ -56,6 +56,21 @@ test('a server is asked for what is missing, and not again for what it did not k
   expect(asked).toEqual([['a', 'b'], ['new'], ['b', 'new']]);
 });
 
+test('on a network disk nothing is locked, and everybody has the turn', () => {
+  const cache = temporaryDirectory();
+  const state = teamState(cache, URL, () => 'NFS');
+  const [first, second] = [state.lock(), state.lock()];
+  expect(first).not.toBeNull();
+  expect(second).not.toBeNull();
+  second!.release();
+  first!.release();
+  expect(readdirSync(cache)).toEqual([]);
+  const here = teamState(cache, URL);
+  const turn = here.lock();
+  expect(here.lock()).toBeNull();
+  turn!.release();
+});
+
 test('a server that cannot be reached is left alone, and asked again later', async () => {
   const { build, asked, here } = machine();
   here.answer = LOST;
