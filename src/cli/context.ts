@@ -72,17 +72,17 @@ export function surroundingsOf(
 
 /** The database of these surroundings, to be written. */
 export function openDatabase({ settings }: Surroundings): Promise<Store> {
-  return openStore(settings.database, { readonly: settings.readonly });
+  return openStore(settings.database, { readonly: settings.readonly, onMigrated: warn });
 }
 
 /**
- * The same for commands that need not write it: on a network disk it is only read, which is told.
+ * The same for commands that need not write it: where it cannot be written it is only read, which is told.
  * @throws UserError when there is none
  */
 export async function openToLook(surroundings: Surroundings): Promise<{ store: Store; isReadonly: boolean }> {
   requireDatabase(surroundings);
   const { database, readonly } = surroundings.settings;
-  const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+  const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated: warn });
   if (whyReadonly !== null) warn(whyReadonly);
   return { store, isReadonly: readonly || whyReadonly !== null };
 }
@@ -127,7 +127,7 @@ const NO_DEVICES = { devices: () => [] };
 
 /** All of it, for moving it. */
 export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>
-  openExchange(settings.database, { readonly: settings.readonly });
+  openExchange(settings.database, { readonly: settings.readonly, onMigrated: warn });
 
 /** Flags for this machine's CPU, for who gives none. */
 export const HOST_DEFAULTS = [

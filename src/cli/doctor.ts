@@ -20,7 +20,7 @@ import { withoutPassword } from '../settings/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { teamState } from '../team/state.ts';
 import { surroundingsOf } from './context.ts';
-import { page } from './output.ts';
+import { page, warn } from './output.ts';
 import { withTeam } from './team.ts';
 
 /** Long enough for a server that is far away. */
@@ -151,7 +151,7 @@ async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
   const key = deviceKey(device);
   const inClass = `class ${deviceClass(device) ?? 'not known: the system does not say enough of its processor'}`;
   try {
-    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated: warn });
     const devices = store.devices();
     const whyUnknown = forDevice === undefined ? null : whyNoDevice(forDevice, device, key, store);
     store.close();

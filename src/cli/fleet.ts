@@ -89,11 +89,12 @@ function described(
   if (dead.length > 0)
     parts.push(
       table(
-        ['dead', 'workload', 'attempts', 'because'],
-        dead.map(({ id, workload, attempts, reason }) => [
+        ['dead', 'workload', 'attempts', 'on', 'because'],
+        dead.map(({ id, workload, attempts, machines, reason }) => [
           id.slice(0, 8),
           workload,
           String(attempts),
+          machines.join(', ') || 'all machines',
           reason,
         ]),
       ),

@@ -70,6 +70,12 @@ export async function restore(options: Revoked, program: Program): Promise<void>
     team === undefined
       ? null
       : await withConnection(surroundings, async (connection) => {
+          const [login] = await connection.query(
+            `SELECT has_function_privilege('iree_tuned.restore(text,text)', 'EXECUTE') AS may`,
+            [],
+            COMMAND_LIMIT_MS,
+          );
+          if (!(login as { may: boolean }).may) return null;
           const text = 'SELECT iree_tuned.restore($1, $2) AS restored';
           const [row] = await connection.query(text, [scope, value], COMMAND_LIMIT_MS);
           return (row as { restored: boolean }).restored;

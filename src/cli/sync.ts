@@ -80,12 +80,10 @@ function described(
   pushed: PushResult | null,
   whyNot: string | null,
 ): string {
-  const rows = pulled.map(({ target, compiler, received, added, ignored }) => [
+  const rows = pulled.map(({ target, compiler, received, added, kept, ignored }) => [
     target,
     compiler,
-    String(received),
-    String(added),
-    String(ignored),
+    ...[received, added, kept, ignored].map(String),
   ]);
   const parts = [
     pulled.length === 0
@@ -93,12 +91,15 @@ function described(
           'Nothing to pull: this database has no records yet, so it is not known for which targets.',
           page.columns,
         )
-      : table(['target', 'compiler', 'received', 'new here', 'not understood'], rows, page),
+      : table(['target', 'compiler', 'received', 'new here', 'of later versions', 'not taken'], rows, page),
     pushed === null
       ? `Not pushed: ${whyNot!}`
       : `Pushed ${pushed.sent} lines; new there: ${Object.entries(pushed.changed)
           .map(([name, count]) => `${count} ${name}`)
           .join(', ')}.`,
+    ...(pushed !== null && pushed.kept > 0
+      ? [`Not pushed: ${pushed.kept} lines of a later version, before this program is updated.`]
+      : []),
     ...Object.entries(pushed?.refused ?? {}).map(([reason, count]) => `Not taken there: ${count} ${reason}.`),
   ];
   return parts.join('\n');

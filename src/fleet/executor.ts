@@ -10,19 +10,17 @@ import type { Site } from '../site/site.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { keysOf, placeOf, subjectOf } from '../store/subject.ts';
 import { pull } from '../team/exchange.ts';
-import type { Answer, Team } from '../team/team.ts';
+import type { Answer, Demand, Team } from '../team/team.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
 import { ServerError, type QueueDatabase } from './database.ts';
 import { placeOfWorker, whyNotAlone } from './job.ts';
 import { deadJobs } from './overview.ts';
+import { allDemands } from './plan.ts';
 
 /** How often is looked what workers have found, in milliseconds. */
 const LOOK_MS = 3000;
 
 const CALL_MS = 30_000;
-
-/** The server names no more of what is wanted at once. */
-const MOST_DEMANDS = 1000;
 
 /** Subjects that are wanted in one call. */
 const WANTED_AT_ONCE = 500;
@@ -65,19 +63,19 @@ export function executorOfFleet(parts: FleetParts): Executor {
       const look = async () => {
         const { target, compiler } = placeOf(site);
         // Asked first: what is wanted no more by then was told before.
-        const isWanted = open().some(({ key }) => before.has(key)) ? await demandsOf(team, site) : () => true;
+        const wanted = await wantedAt(team, site);
         const server = valueOf(await team.identify(CALL_MS));
         valueOf(await pull(team, local, { target, compiler }, server, CALL_MS));
         const keys = open().map(({ key }) => key);
         for (const [key, record] of recordsFor(keys, site, parts.store)) {
           const isNew = record.evidence.tuningSeconds !== before.get(key)?.evidence.tuningSeconds;
-          if (!isNew && isWanted(key)) continue;
+          if (!isNew && wanted.has(key)) continue;
           // A worker that gives each less time takes what there was for all that there is.
           const known: Known = { ...record, outcome: isNew ? 'tuned' : 'hit' };
           results.set(key, known);
           onResult(key, known);
         }
-        const failed = await failures(team, database, site);
+        const failed = await failures(wanted, database, site);
         for (const { key } of open()) {
           const reason = failed.get(key);
           if (reason !== undefined) undecided.set(key, vain(key, reason));
@@ -121,29 +119,27 @@ async function want(team: Team, works: readonly Work[], site: Site): Promise<voi
   }
 }
 
-/** Which workloads may still be wanted for a site's device. */
-async function demandsOf(team: Team, site: Site): Promise<(workload: string) => boolean> {
+/** What is wanted for a site's device: by the keys of workloads. */
+async function wantedAt(team: Team, site: Site): Promise<ReadonlyMap<string, Demand>> {
   const { target, compiler, device } = placeOf(site);
-  const { demands } = valueOf(await team.demands({ target, compiler }, CALL_MS));
-  const wanted = new Set(demands.flatMap((one) => (one.device === device ? [one.workload] : [])));
-  return (workload) => demands.length >= MOST_DEMANDS || wanted.has(workload);
+  const demands = valueOf(await allDemands(team, { target, compiler }, CALL_MS));
+  return new Map(demands.flatMap((one) => (one.device === device ? [[one.workload, one] as const] : [])));
 }
 
 /** Why nobody does what is wanted at a site: by the keys of workloads. */
 async function failures(
-  team: Team,
+  wanted: ReadonlyMap<string, Demand>,
   database: QueueDatabase,
   site: Site,
 ): Promise<ReadonlyMap<string, string>> {
   const place = placeOfWorker(site);
   const isHere = (one: { target: string; compiler: string }) =>
     one.target === place.target && one.compiler === place.compiler;
-  const { refused } = valueOf(await team.fleet(CALL_MS));
   const dead = await deadJobs(database);
   return new Map([
-    ...refused
-      .filter((one) => isHere(one) && one.device === site.deviceKey)
-      .map(({ workload, reason }): [string, string] => [workload, reason]),
+    ...[...wanted.values()].flatMap(({ workload, refused }): [string, string][] =>
+      refused === null ? [] : [[workload, refused]],
+    ),
     ...dead
       .filter((one) => isHere(one) && one.device === place.device)
       .map(({ id, workload, reason }): [string, string] => [

@@ -1,8 +1,10 @@
 // What a job of the queue says: data only, which is checked by whoever takes it. The text that is measured is made there.
 import * as v from 'valibot';
 import { deviceClass } from '../backend/device.ts';
+import { readValue } from '../store/exchange/read.ts';
 import type { Site } from '../site/site.ts';
 import { LONGEST_KEY } from '../store/limits.ts';
+import { isObject } from '../system/data.ts';
 import { sha256 } from '../system/sha256.ts';
 import { dispatchOf, isWorkload, workloadKey, type Workload } from '../workload/workload.ts';
 
@@ -43,6 +45,16 @@ export function readJob(data: unknown, { target, compiler, device }: Place): Job
   const { output } = result;
   const isOurs = output.target === target && output.compiler === compiler && output.device === device;
   return isOurs ? output : 'this job is for another target, compiler or device';
+}
+
+/** Whether a job is for a later version of this program. */
+export function isOfLaterVersion(data: unknown): boolean {
+  if (!isObject(data) || !Number.isSafeInteger(data['version'])) return false;
+  const { version, workload, form } = data;
+  return (
+    (version as number) > 1 ||
+    readValue({ type: 'workload', version: 1, key: workload, form }).outcome === 'foreign'
+  );
 }
 
 /** Why a workload cannot be measured by who knows nothing but what a database keeps of it; null when it can. */

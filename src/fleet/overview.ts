@@ -4,7 +4,7 @@ import { UserError } from '../system/user-error.ts';
 import { QUEUE_SCHEMA } from '../team/roles.ts';
 import { openBoss } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
-import { DEAD } from './queue.ts';
+import { DEAD, machinesIn } from './queue.ts';
 
 /** Jobs for one target, compiler and class of devices. */
 export interface QueueState {
@@ -28,6 +28,8 @@ export interface DeadJob {
   readonly compiler: string;
   readonly device: string;
   readonly attempts: number;
+  /** The machines that have tried it, and do not try it again; none where an earlier version did. */
+  readonly machines: readonly string[];
   /** Why the last one failed. */
   readonly reason: string;
   /** ISO 8601 UTC. */
@@ -70,15 +72,16 @@ export async function queueStates(database: QueueDatabase): Promise<QueueState[]
 /** Rejects with `ServerError`. */
 export async function deadJobs(database: QueueDatabase): Promise<DeadJob[]> {
   const rows = await database.rows(`
-    SELECT id::text AS id, data, output, source_retry_count AS retries, created_on AS since
+    SELECT id::text AS id, data, output, source_retry_count AS retries, group_id AS machines, created_on AS since
     FROM ${QUEUE_SCHEMA}.job WHERE name = '${DEAD}' AND state < 'active' ORDER BY created_on, id`);
-  return rows.map(({ id, data, output, retries, since }) => ({
+  return rows.map(({ id, data, output, retries, machines, since }) => ({
     id: String(id),
     workload: textOf(data, 'workload'),
     target: textOf(data, 'target'),
     compiler: textOf(data, 'compiler'),
     device: textOf(data, 'device'),
     attempts: Number(retries) + 1,
+    machines: machinesIn(machines),
     reason: reasonOf(output),
     since: (since as Date).toISOString(),
   }));

@@ -1,7 +1,7 @@
-// From what builds want to jobs: the demands of all devices of a class are one job. Pure.
+// From what builds want to jobs: the demands of all devices of a class are one job.
 import { isKindOfWork, isWorkload, type Workload } from '../workload/workload.ts';
 import type { RecordKey } from '../store/store.ts';
-import type { Demand, Demands } from '../team/team.ts';
+import type { Answer, Demand, Demands, Team } from '../team/team.ts';
 import { deviceOf, whyNotAlone, type Job, type Place } from './job.ts';
 
 export interface PlannedJob {
@@ -22,16 +22,32 @@ export function demandsAt({ lines, demands }: Demands, { device }: Place): reado
   return demands.filter((demand) => deviceOf(demand.device, forms.get(demand.device)) === device);
 }
 
+/** All that is wanted of one target and compiler. */
+export async function allDemands(
+  team: Team,
+  place: Pick<RecordKey, 'target' | 'compiler'>,
+  limitMs: number,
+): Promise<Answer<readonly Demand[]>> {
+  const all: Demand[] = [];
+  for (;;) {
+    const answer = await team.demands({ ...place, skip: all.length }, limitMs);
+    if (!answer.ok) return answer;
+    all.push(...answer.value.demands);
+    if (!answer.value.more) return { ok: true, value: all };
+  }
+}
+
 export function planJobs(wanted: Demands, place: Place): Plan {
   const forms = new Map(
     wanted.lines.flatMap((line) => (line.type === 'workload' ? [[line.key, line.form] as const] : [])),
   );
+  const later = new Set(wanted.later.map((text) => (JSON.parse(text) as { key?: unknown }).key));
   const jobs = new Map<string, PlannedJob>();
   const refused: Plan['refused'][number][] = [];
   for (const { workload, device, builds, refused: known } of demandsAt(wanted, place)) {
     const form = forms.get(workload);
     // A later version may know what this one does not.
-    if (form === undefined && !isKindOfWork(workload.split(' ', 1)[0]!)) continue;
+    if (later.has(workload) || (form === undefined && !isKindOfWork(workload.split(' ', 1)[0]!))) continue;
     const reason = whyNot(form);
     const { target, compiler } = place;
     if (reason !== null) {

@@ -10,7 +10,7 @@ import { UserError } from '../system/user-error.ts';
 import { pull, push } from '../team/exchange.ts';
 import type { Answer, Team } from '../team/team.ts';
 import { ServerError } from './database.ts';
-import { readJob, type Job, type Place } from './job.ts';
+import { isOfLaterVersion, readJob, type Job, type Place } from './job.ts';
 import type { MachineLock } from './machine.ts';
 import { demandsAt, planJobs } from './plan.ts';
 import type { Queue, TakenJob } from './queue.ts';
@@ -41,6 +41,12 @@ const BEAT_MS = 2500;
 
 /** What builds want becomes jobs so often, at most. */
 const PLAN_MS = 10_000;
+
+/** Demands that the server tells at once. */
+const PAGE = 1000;
+
+/** A job of a later version is left to others for so long before it is looked at again, in milliseconds. */
+const LEFT_MS = 600_000;
 
 /** Who has nothing to do looks so often, in milliseconds, give or take a quarter. */
 const IDLE_MS = 2000;
@@ -88,6 +94,10 @@ class Worker {
   #telling: Promise<void> = Promise.resolve();
   #calls: Promise<unknown> = Promise.resolve();
   #attending: Promise<void> | null = null;
+  /** Keys of jobs that only a later version can do, and until when they are left to it, by `performance.now()`. */
+  readonly #left = new Map<string, number>();
+  /** Demands that were skipped for the last page. */
+  #skipped = 0;
   /** Jobs in a row that ended with an error of ours. */
   #broken = 0;
 
@@ -140,7 +150,7 @@ class Worker {
       await this.#idle();
       return true;
     }
-    const taken = await this.#whenThere(() => queue.take());
+    const taken = await this.#whenThere(() => queue.take(this.#leftToOthers()));
     if (taken !== null) await this.#do(taken);
     await this.#whenThere(() => this.#machineReleased());
     if (taken !== null) return true;
@@ -152,6 +162,12 @@ class Worker {
 
   async #do(taken: TakenJob): Promise<void> {
     const { queue, place, doJob, signals, say } = this.#parts;
+    if (taken.key !== null && isOfLaterVersion(taken.data)) {
+      this.#left.set(taken.key, performance.now() + LEFT_MS);
+      await this.#whenThere(() => queue.handBack(taken));
+      say(`left ${taken.id} to a later version of this program`);
+      return;
+    }
     const job = readJob(taken.data, place);
     if (typeof job === 'string') {
       say(`refused ${taken.id}: ${job}`);
@@ -222,12 +238,33 @@ class Worker {
     }
   }
 
-  /** What builds want becomes jobs, every now and then. */
+  #leftToOthers(): string[] {
+    for (const [key, until] of this.#left) if (performance.now() >= until) this.#left.delete(key);
+    return [...this.#left.keys()];
+  }
+
+  /**
+   * What builds want becomes jobs, every now and then: what is wanted most each time, and of the rest all pages at first, then one more each
+   * time. So what is dead or for others hides nothing, and nobody reads all of it every ten seconds.
+   */
   async #plan(): Promise<void> {
-    const { place, queue, say } = this.#parts;
     if (performance.now() < this.#planned + PLAN_MS) return;
+    const isAtStart = this.#planned === -Infinity;
+    let more = await this.#planPage(0);
+    while (more) {
+      this.#skipped += PAGE;
+      more = await this.#planPage(this.#skipped);
+      if (!more) this.#skipped = 0;
+      if (!isAtStart) break;
+    }
+    this.#planned = performance.now();
+  }
+
+  /** Whether there is more after this page. */
+  async #planPage(skip: number): Promise<boolean> {
+    const { place, queue, say } = this.#parts;
     const { target, compiler } = place;
-    const wanted = valueOf(await this.#call((team) => team.demands({ target, compiler }, CALL_MS)));
+    const wanted = valueOf(await this.#call((team) => team.demands({ target, compiler, skip }, CALL_MS)));
     const { jobs, refused } = planJobs(wanted, place);
     for (const { subject, reason } of refused) {
       valueOf(await this.#call((team) => team.settle([subject], reason, CALL_MS)));
@@ -235,7 +272,7 @@ class Worker {
     }
     const added = await queue.plan(jobs);
     if (added > 0) say(`planned ${added}`);
-    this.#planned = performance.now();
+    return wanted.more;
   }
 
   /** What of the demands a job is about, on any device of the class. */

@@ -71,7 +71,10 @@ function kindOf(code: string, { readonly }: FailureContext): StoreErrorKind {
   if (readonly && code.startsWith('SQLITE_READONLY_')) return 'unavailable';
   if (is('SQLITE_READONLY', 'SQLITE_FULL', 'SQLITE_CONSTRAINT', 'SQLITE_TOOBIG')) return 'unwritable';
   if (is('SQLITE_CANTOPEN', 'SQLITE_PERM', 'SQLITE_IOERR') && !readonly) return 'unwritable';
-  if (is('EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG') && !readonly)
+  if (
+    is('EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR', 'EEXIST', 'EDQUOT', 'ENAMETOOLONG') &&
+    !readonly
+  )
     return 'unwritable';
   return 'unavailable';
 }

@@ -1,7 +1,7 @@
 // From the text of IREE_TUNED_DB to an open store. Only the driver that is needed gets loaded.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { isServer } from '../settings/address.ts';
-import { StoreError } from './errors.ts';
+import { StoreError, type StoreErrorKind } from './errors.ts';
 import type { SqliteOptions } from './sqlite/sqlite.ts';
 import type { Store } from './store.ts';
 
@@ -30,16 +30,22 @@ export interface Opened {
   readonly whyReadonly: string | null;
 }
 
-/** The same, except that what must not be written where it lies, on a network disk, is opened to be read. */
+/** Of these the file is still read. */
+const READABLE: readonly StoreErrorKind[] = ['network', 'unwritable', 'future'];
+
+/**
+ * The same, except that a database that this program must not or cannot write is opened to be read: it lies on a network disk or on a
+ * read-only one, is somebody else's, or has a newer schema.
+ */
 export async function openAsFarAsPossible(location: string, options: SqliteOptions = {}): Promise<Opened> {
   try {
     return { store: await openStore(location, options), whyReadonly: null };
   } catch (error) {
-    if (!(error instanceof StoreError) || error.kind !== 'network') throw error;
+    if (!(error instanceof StoreError) || !READABLE.includes(error.kind)) throw error;
     const store = await openStore(location, { ...options, readonly: true }).catch((reason: unknown) => {
-      // Of a file that is not there yet, the disk is the reason.
-      throw existsSync(location) ? reason : error;
+      // Of a file that is not there yet, or was only begun, the first reason counts.
+      throw existsSync(location) && statSync(location).size > 0 ? reason : error;
     });
-    return { store, whyReadonly: error.message };
+    return { store, whyReadonly: `${error.message}; it is only read` };
   }
 }

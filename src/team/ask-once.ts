@@ -90,7 +90,7 @@ export async function askOnce({
       const useless = workloads.filter((workload) => still.has(workload));
       if (useless.length > 0)
         state.setMissing(afterAnswer(state.missing(), { ...place, workloads: useless }, now()));
-      return { outcome: 'answered', ignored: answer.value.ignored };
+      return { outcome: 'answered', ignored: answer.value.later.length + answer.value.ignored };
     } finally {
       turn.release();
     }

@@ -7,10 +7,23 @@ import type { Answer, Cursor, Filter, Pushed, Team } from './team.ts';
 /** What the local database does for it. */
 export type Local = Pick<Exchange, 'receive' | 'changes' | 'peer' | 'setPeer'>;
 
-/** Merges what came from a server into the local database: how many lines have told something new, and how many it does not take. */
-export function take(local: Local, lines: readonly Line[]): { added: number; refused: number } {
-  const readings = lines.map((line) => ({ outcome: 'line' as const, line }));
-  const { added, refused } = local.receive(readings, 'team');
+/**
+ * Merges lines of a server into the local database.
+ * @param later texts of lines that are kept until a version of this program understands them
+ * @returns how many lines have told something new, and how many are refused
+ */
+export function take(
+  local: Local,
+  lines: readonly Line[],
+  later: readonly string[] = [],
+): { added: number; refused: number } {
+  const { added, refused } = local.receive(
+    [
+      ...later.map((text) => ({ outcome: 'foreign' as const, text })),
+      ...lines.map((line) => ({ outcome: 'line' as const, line })),
+    ],
+    'team',
+  );
   return {
     added: Object.values(added).reduce((sum, count) => sum + count, 0),
     refused: refused.length,
@@ -22,7 +35,9 @@ export interface PullResult {
   readonly received: number;
   /** Lines that have told something new. */
   readonly added: number;
-  /** Lines that are not understood, not what their digests say, or of something that nobody has described. */
+  /** Lines of a later version: kept, and read after an upgrade. */
+  readonly kept: number;
+  /** Lines that are not sound, not what their digests say, or of something that nobody has described. */
   readonly ignored: number;
   readonly restarted: boolean;
 }
@@ -30,12 +45,17 @@ export interface PullResult {
 /** What one push came to; `complete` says that nothing is left to push. */
 export interface PushResult extends Pick<Pushed, 'changed' | 'refused'> {
   readonly sent: number;
+  /** Lines of a later version: not pushed before an upgrade. */
+  readonly kept: number;
   readonly complete: boolean;
 }
 
-/** Each filter has a cursor of its own: what one has passed another has never seen. */
+/**
+ * Each filter has a cursor of its own: what one has passed another has never seen. Cursors called `pull` are of versions that did not
+ * keep lines of later versions, so their lines are read once more.
+ */
 const pullName = (server: string, { target, compiler, device = '' }: Filter) =>
-  `${server} pull ${shortHash(JSON.stringify([target, compiler, device]))}`;
+  `${server} read ${shortHash(JSON.stringify([target, compiler, device]))}`;
 
 /** Pulls page after page; what was pulled stays, also when a later page does not come. */
 export async function pull(
@@ -49,16 +69,18 @@ export async function pull(
   const peer = local.peer(name);
   let cursor: Cursor | null =
     peer === null ? null : { server: server.server, epoch: peer.epoch, seq: peer.pulled };
-  let sum: PullResult = { received: 0, added: 0, ignored: 0, restarted: false };
+  let sum: PullResult = { received: 0, added: 0, kept: 0, ignored: 0, restarted: false };
   for (;;) {
     const answer = await team.pull(filter, cursor, limitMs);
     if (!answer.ok) return answer;
     const page = answer.value;
     // Every write makes all remembered compiles stale.
-    const taken = page.lines.length === 0 ? NOTHING_TAKEN : take(local, page.lines);
+    const isEmpty = page.lines.length + page.later.length === 0;
+    const taken = isEmpty ? NOTHING_TAKEN : take(local, page.lines, page.later);
     sum = {
       received: sum.received + page.lines.length,
       added: sum.added + taken.added,
+      kept: sum.kept + page.later.length,
       ignored: sum.ignored + page.ignored + taken.refused,
       restarted: sum.restarted || page.restarted,
     };
@@ -101,12 +123,12 @@ export async function push(
   const before = peer?.epoch === epoch ? peer.pushed : 0;
   let pushed = before;
   let sum: PushResult = {
-    ...{ sent: 0, complete: true, refused: {} },
+    ...{ sent: 0, kept: 0, complete: true, refused: {} },
     changed: { claims: 0, marks: 0, trials: 0, revocations: 0 },
   };
   let failure: (Answer<never> & { ok: false }) | null = null;
   for (;;) {
-    const { lines: news, last } = local.changes(pushed, BATCH);
+    const { lines: news, kept, last } = local.changes(pushed, BATCH);
     if (last === null) break;
     const lines = allTrials ? news : news.filter(isWorthPushing);
     const left = end - performance.now();
@@ -122,6 +144,7 @@ export async function push(
       }
       sum = added(sum, answer.value, lines.length);
     }
+    sum = { ...sum, kept: sum.kept + kept.length };
     pushed = last;
   }
   if (pushed !== before) local.setPeer(server, { epoch, pulled: peer?.pulled ?? 0, pushed });
@@ -132,8 +155,8 @@ function added(sum: PushResult, { changed, refused }: Pushed, sent: number): Pus
   const reasons = { ...sum.refused };
   for (const [reason, count] of Object.entries(refused)) reasons[reason] = (reasons[reason] ?? 0) + count;
   return {
+    ...sum,
     sent: sum.sent + sent,
-    complete: sum.complete,
     refused: reasons,
     changed: {
       claims: sum.changed.claims + changed.claims,

@@ -67,7 +67,7 @@ export const lateFailure = ({ shown }: Address, limitMs: number): Failure => ({
   reason: `the team's server ${shown} cannot be reached: no answer within ${Math.ceil(limitMs)} ms`,
 });
 
-/** Of a server that speaks another protocol. */
+/** Of a server that is more than one protocol away. */
 export function protocolFailure({ shown }: Address, protocol: unknown): Failure {
   const way =
     typeof protocol === 'number' && protocol > PROTOCOL

@@ -33,15 +33,21 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
   const password = passwordFor(address, env);
   const connection = openConnection(address, password);
 
+  /** Of the requests: one less where the server is one behind. */
+  let protocol = PROTOCOL;
   /** Rejects with what the driver rejects with. */
   const send = async (name: Function, request: Json, limitMs: number): Promise<Answer<Json>> => {
-    const text = JSON.stringify({ ...request, protocol: PROTOCOL });
+    const begun = performance.now();
+    const text = JSON.stringify({ ...request, protocol });
     const [row] = await connection.query(`SELECT iree_tuned.${name}($1) AS answer`, [text], limitMs);
     const answer = isObject(row) ? row['answer'] : undefined;
     if (!isObject(answer)) return { ok: false, failure: strangeFailure(address) };
-    return answer['protocol'] === PROTOCOL
-      ? { ok: true, value: answer }
-      : { ok: false, failure: protocolFailure(address, answer['protocol']) };
+    const spoken = answer['protocol'];
+    if (spoken === protocol) return { ok: true, value: answer };
+    if (protocol !== PROTOCOL || spoken !== PROTOCOL - 1)
+      return { ok: false, failure: protocolFailure(address, spoken) };
+    protocol = spoken;
+    return send(name, request, Math.max(1, limitMs - (performance.now() - begun)));
   };
   const failed = (error: unknown, limitMs: number): Answer<never> => ({
     ok: false,
@@ -102,7 +108,7 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
       call('demands', { ...place }, limitMs, (answer) => {
         const received = readReceived(answer);
         const demands = readDemands(answer);
-        return received && demands && { ...received, demands };
+        return received && demands && { ...received, demands, more: answer['more'] === true };
       }),
     settle: (subjects, refused, limitMs) =>
       call('settle', { subjects, refused }, limitMs, ({ settled }) =>
@@ -146,8 +152,11 @@ function understood<T>(
 function readReceived({ lines }: Json): Received | undefined {
   if (!Array.isArray(lines)) return undefined;
   const readings = lines.map((line) => readValue(fromServer(line)));
-  const understoodLines = readings.flatMap((reading) => (reading.outcome === 'line' ? [reading.line] : []));
-  return { lines: understoodLines, ignored: readings.length - understoodLines.length };
+  return {
+    lines: readings.flatMap((reading) => (reading.outcome === 'line' ? [reading.line] : [])),
+    later: readings.flatMap((reading) => (reading.outcome === 'foreign' ? [reading.text] : [])),
+    ignored: readings.filter(({ outcome }) => outcome === 'refused').length,
+  };
 }
 
 function readPage(answer: Json): Page | undefined {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
 import { ASKING_LOCKS, pathIn } from '../system/cache.ts';
+import { networkOf } from '../system/file-system.ts';
 import { makeFolder } from '../system/folder.ts';
 import { serverIdentity, serverMemory, type ServerMemory } from './memory.ts';
 
@@ -11,11 +12,20 @@ export interface TeamState extends ServerMemory {
   lock(): Lock | null;
 }
 
-/** @param url of the server, password included */
-export function teamState(cacheDirectory: string, url: string): TeamState {
+/**
+ * @param url of the server, password included
+ * @param networkAt the network file system that a path lies on, null where it is none; what the system says when left out
+ */
+export function teamState(
+  cacheDirectory: string,
+  url: string,
+  networkAt: (path: string) => string | null = networkOf,
+): TeamState {
   return {
     ...serverMemory(cacheDirectory, url),
     lock() {
+      // A lock there may keep other machines waiting, fail, or not return.
+      if (networkAt(cacheDirectory) !== null) return NO_LOCK;
       const path = pathIn(cacheDirectory, ASKING_LOCKS, serverIdentity(url));
       try {
         makeFolder(dirname(path), 0o700);

@@ -3,13 +3,16 @@ import type { Processor } from '../backend/device.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import type { RecordKey } from '../store/store.ts';
 
-/** What the functions of the server's schema take and give. A server of another one is told apart, never misread. */
+/**
+ * What the functions of the server's schema take and give. A server serves clients of its own number and of the one before; a client asks
+ * servers of its own number and of the one before. Everybody else is told what to update.
+ */
 export const PROTOCOL = 1;
 
 /**
  * - `unreachable`: no answer within the time there was, or none at all.
  * - `denied`: a wrong password or certificate; tried again after an hour.
- * - `incompatible`: it has no schema of ours, or speaks another protocol.
+ * - `incompatible`: it has no schema of ours, or speaks no protocol of ours.
  * - `rejected`: it does not take what it was sent; by permission, or because it breaks a constraint.
  */
 export type FailureKind = 'unreachable' | 'denied' | 'incompatible' | 'rejected';
@@ -34,6 +37,8 @@ export interface Question extends Omit<RecordKey, 'workload'> {
 /** Lines that were understood, and how many were not. */
 export interface Received {
   readonly lines: readonly Line[];
+  /** Texts of lines that only a later version of this program understands. */
+  readonly later: readonly string[];
   readonly ignored: number;
 }
 
@@ -80,6 +85,8 @@ export interface ServerStatus {
 /** Subjects that somebody wants, and what their keys stand for. */
 export interface Demands extends Received {
   readonly demands: readonly Demand[];
+  /** Whether there are others after these. */
+  readonly more: boolean;
 }
 
 /** What builds miss, of one target and compiler. */
@@ -152,9 +159,9 @@ export interface Team {
   /** All trials of one subject that anybody has pushed, without their runs. */
   trials(key: RecordKey, limitMs: number): Promise<Answer<Received>>;
   status(limitMs: number): Promise<Answer<ServerStatus>>;
-  /** What is wanted most, of one target and compiler, of one workload perhaps. */
+  /** A page of what is wanted, what is wanted most first: of one target and compiler, of one workload perhaps, without the first `skip`. */
   demands(
-    place: Pick<RecordKey, 'target' | 'compiler'> & { readonly workload?: string },
+    place: Pick<RecordKey, 'target' | 'compiler'> & { readonly workload?: string; readonly skip?: number },
     limitMs: number,
   ): Promise<Answer<Demands>>;
   /** Ends the demand for subjects; with a reason they stay, and have that. */

@@ -198,7 +198,10 @@ async function openDatabase(found: Inspected, settings: Settings): Promise<Datab
   const { database, readonly, forDevice, log } = settings;
   const without = (problem: string) => ({ store: null, problem, isReadonly: readonly, found });
   try {
-    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly });
+    const onMigrated = (message: string) => {
+      tell(message, log);
+    };
+    const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated });
     if (whyReadonly !== null) tell(whyReadonly, log);
     const opened = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
     if (forDevice === undefined) return { ...opened, found };

@@ -83,6 +83,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'scenarios/faults/database': [
     'was written by a newer iree-compile-tuned',
     'is a SQLite database of another program',
+    'is a copy from before',
   ],
   'scenarios/lock': ['there is no lock file …'],
   'scenarios/settings': ['is no setting'],

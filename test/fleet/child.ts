@@ -38,7 +38,7 @@ const database = queueDatabase(address, address.password ?? '');
 const team = openTeam(url, {});
 const store = await openStore(path);
 const local = openExchange(path);
-const queue = await openQueue(database, PLACE);
+const queue = await openQueue(database, PLACE, machine[0]);
 // Cache folders of their own: it is the machine's lock that keeps workers apart.
 const lockHere = { cacheDirectory: join(own, 'cache'), env };
 await runWorker({

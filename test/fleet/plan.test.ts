@@ -1,6 +1,6 @@
 // From demands to jobs, and what whoever takes a job believes of it.
 import { expect, test } from 'vitest';
-import { readJob, type Job } from '../../src/fleet/job.ts';
+import { isOfLaterVersion, readJob, type Job } from '../../src/fleet/job.ts';
 import { planJobs } from '../../src/fleet/plan.ts';
 import { HEARTBEAT_SECONDS, RETRY_SECONDS, SUPERVISION_SECONDS } from '../../src/fleet/boss.ts';
 import type { Subject } from '../../src/store/store.ts';
@@ -14,7 +14,9 @@ const demandsFor = (
   ...wanted: readonly { subject: Subject; builds: number; refused?: string }[]
 ): Demands => ({
   lines: wanted.flatMap(({ subject }) => partsOf(subject)),
+  later: [],
   ignored: 0,
+  more: false,
   demands: wanted.map(({ subject, builds, refused = null }) => ({
     workload: subject.workload,
     device: subject.device,
@@ -68,9 +70,31 @@ test('what a later version may know is neither planned nor refused; what nobody 
   const subject = wantedOn('A', 1);
   const device = partsOf(subject).filter(({ type }) => type === 'device');
   const demand = { device: subject.device, builds: 1, refused: null };
-  const later = { lines: device, ignored: 1, demands: [{ ...demand, workload: 'attention q=64' }] };
+  const later = {
+    lines: device,
+    later: [],
+    ignored: 1,
+    more: false,
+    demands: [{ ...demand, workload: 'attention q=64' }],
+  };
   expect(planJobs(later, PLACE)).toEqual({ jobs: [], refused: [] });
-  const distrusted = { lines: device, ignored: 0, demands: [{ ...demand, workload: subject.workload }] };
+  // Of a kind that is known, in a form that is not.
+  const text = JSON.stringify({ ...partsOf(subject)[0], version: 2 });
+  const newer = {
+    lines: device,
+    later: [text],
+    ignored: 0,
+    more: false,
+    demands: [{ ...demand, workload: subject.workload }],
+  };
+  expect(planJobs(newer, PLACE)).toEqual({ jobs: [], refused: [] });
+  const distrusted = {
+    lines: device,
+    later: [],
+    ignored: 0,
+    more: false,
+    demands: [{ ...demand, workload: subject.workload }],
+  };
   expect(planJobs(distrusted, PLACE)).toMatchObject({
     jobs: [],
     refused: [{ subject: { workload: subject.workload } }],
@@ -94,6 +118,26 @@ test('a job is believed only where it is what it says, and of this queue', () =>
     jobFor(inProgram(wantedOn('A', 4))),
   ];
   for (const data of bad) expect(readJob(data, PLACE)).toEqual(expect.any(String));
+});
+
+test('a job of a later version is told from one that nobody can do', () => {
+  const job = jobFor(wantedOn('A', 4));
+  const later: readonly unknown[] = [
+    { ...job, version: 2 },
+    { ...job, form: { ...job.form, kind: 'later' } },
+    { ...job, form: { ...job.form, version: 2 } },
+  ];
+  expect(later.map(isOfLaterVersion)).toEqual([true, true, true]);
+  const others: readonly unknown[] = [
+    null,
+    'job',
+    [],
+    {},
+    job,
+    { ...job, device: 'another' },
+    { version: 1 },
+  ];
+  expect(others.filter(isOfLaterVersion)).toEqual([]);
 });
 
 test('what a killed worker holds is taken up in half a minute', () => {

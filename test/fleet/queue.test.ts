@@ -2,6 +2,8 @@
 // Demands, jobs and who may touch them, against a real server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { deviceKey } from '../../src/backend/device.ts';
+import { allDemands } from '../../src/fleet/plan.ts';
 import { jobKey, queueName } from '../../src/fleet/job.ts';
 import { queueDatabase } from '../../src/fleet/database.ts';
 import { installQueue } from '../../src/fleet/install.ts';
@@ -16,14 +18,14 @@ import { QUEUE_SCHEMA, ROLES_SQL } from '../../src/team/roles.ts';
 import { isWithout } from '../support/needs.ts';
 import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, clientAs, given, LONG, partsOf, refusal } from '../team/support.ts';
-import { databaseOf, fleetDatabase, keysOf, PLACE, want, wantedOn } from './support.ts';
+import { databaseOf, fleetDatabase, keysOf, PLACE, pretendedDevice, want, wantedOn } from './support.ts';
 
 /** A worker's queue, with what so many builds each want. */
 async function queueWith(builds: readonly number[]) {
   const database = await fleetDatabase();
   const url = await database.login('worker', { in: 'iree_tuned_worker' });
   const own = databaseOf(url);
-  const queue = await openQueue(own, PLACE);
+  const queue = await openQueue(own, PLACE, 'broken');
   onTestFinished(() => queue.close());
   const team = client(url);
   for (const [m, count] of builds.entries())
@@ -72,6 +74,27 @@ describe.skipIf(isWithout(whyNoPostgres))('demands', () => {
     expect(await wanted()).toEqual([]);
   });
 
+  test('are told page by page, so that none hides another one', async () => {
+    const { team } = await queueWith([]);
+    // Machines of another class want more than a page, and want it more.
+    const small = { ...pretendedDevice('small'), threads: 2 };
+    const foreign = Array.from({ length: 1200 }, (_, m) => ({
+      ...wantedOn('A', m + 1),
+      ...{ device: deviceKey(small), deviceForm: small },
+    }));
+    for (let round = 0; round < 2; round++)
+      for (const some of [foreign.slice(0, 600), foreign.slice(600)]) await want(team, some);
+    await want(team, [wantedOn('A', 1)]);
+    const place = { target: PLACE.target, compiler: PLACE.compiler };
+    const first = await given(team.demands(place, LONG));
+    expect([first.demands.length, first.more]).toEqual([1000, true]);
+    expect(planJobs(first, PLACE).jobs).toEqual([]);
+    const second = await given(team.demands({ ...place, skip: 1000 }, LONG));
+    expect([second.demands.length, second.more]).toEqual([201, false]);
+    expect(planJobs(second, PLACE).jobs).toHaveLength(1);
+    expect(await given(allDemands(team, place, LONG))).toHaveLength(1201);
+  });
+
   test('are refused with a reason that stays and is told', async () => {
     const { team } = await queueWith([2]);
     const subject = wantedOn('A', 1);
@@ -116,14 +139,19 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     await plan();
     for (let i = 0; i < 8; i++) {
       const job = await queue.take();
-      expect(job).toMatchObject({ priority: 7 });
+      expect(sizeOf(job!.data)).toBe('1');
       await queue.handBack(job!);
     }
-    expect(
-      await database.query(
-        `SELECT state, retry_count FROM ${QUEUE_SCHEMA}.job WHERE name = '${queueName(PLACE)}'`,
-      ),
-    ).toEqual([{ state: 'created', retry_count: 0 }]);
+    const rows = () =>
+      database.query(
+        `SELECT state, retry_count, priority, group_id FROM ${QUEUE_SCHEMA}.job WHERE name = '${queueName(PLACE)}'`,
+      );
+    expect(await rows()).toEqual([{ state: 'created', retry_count: 0, priority: 7, group_id: null }]);
+    await queue.fail((await queue.take())!, 'no');
+    await database.query(`UPDATE ${QUEUE_SCHEMA}.job SET start_after = now()`);
+    const failed = await rows();
+    await queue.handBack((await queue.take())!);
+    expect(await rows()).toEqual(failed);
   });
 
   test('who comes late neither fails nor hands back what somebody else has by now, but completes it', async () => {
@@ -163,7 +191,71 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     await expect(retryDead(own, 'ffff-none')).rejects.toThrow('no dead job has an id that begins with');
     expect(await retryDead(own, dead!.id.slice(0, 8))).toEqual([dead!.id]);
     expect(await deadJobs(own)).toEqual([]);
-    expect(await queue.take()).toMatchObject({ key: jobKey(wantedOn('A', 1).workload), priority: 2 });
+    expect(await queue.take()).toMatchObject({ key: jobKey(wantedOn('A', 1).workload) });
+  });
+
+  test('what one machine fails or dies of is dead for that machine, and another one does it', async () => {
+    const { queue: broken, team, plan, planned, database, own, url } = await queueWith([1, 1]);
+    const sound = await openQueue(databaseOf(url), PLACE, 'sound');
+    onTestFinished(() => sound.close());
+    await plan();
+    const endPauses = () =>
+      database.query(`UPDATE ${QUEUE_SCHEMA}.job SET start_after = now() WHERE state = 'retry'`);
+    for (let job; (job = await broken.take()) !== null; await endPauses())
+      if (sizeOf(job.data) === '1') await broken.fail(job, 'no such file: libm.so');
+      else {
+        // The worker is killed.
+        await database.query(
+          `UPDATE ${QUEUE_SCHEMA}.job SET heartbeat_on = now() - interval '1 minute' WHERE state = 'active'`,
+        );
+        await database.query(`UPDATE ${QUEUE_SCHEMA}.queue SET monitor_claim_on = NULL, monitor_on = NULL`);
+        await broken.supervise();
+      }
+    expect(await deadJobs(own)).toMatchObject([
+      { attempts: 5, machines: ['broken'] },
+      { attempts: 5, machines: ['broken'] },
+    ]);
+    expect(await broken.plan(await planned())).toBe(0);
+    expect(await sound.plan(await planned())).toBe(2);
+    expect(await broken.take()).toBeNull();
+    const first = await sound.take();
+    await sound.complete(first!, { ratio: 2 });
+    await given(team.settle([keysOf(wantedOn('A', Number(sizeOf(first!.data))))], null, LONG));
+    // It is done, so it is dead for nobody.
+    expect(await deadJobs(own)).toHaveLength(1);
+    for (let job; (job = await sound.take()) !== null; await endPauses()) await sound.fail(job, 'no');
+    expect((await deadJobs(own)).map(({ machines }) => machines)).toEqual([['broken'], ['sound']]);
+    expect(await sound.plan(await planned())).toBe(0);
+    expect(await broken.plan(await planned())).toBe(0);
+    expect(await retryDead(own)).toHaveLength(2);
+    expect(await broken.take()).not.toBeNull();
+  });
+
+  test('what is dead is forgotten after ninety days', async () => {
+    const { queue, plan, database, own } = await queueWith([1]);
+    await plan();
+    for (let job; (job = await queue.take()) !== null;) {
+      await queue.fail(job, 'no');
+      await database.query(`UPDATE ${QUEUE_SCHEMA}.job SET start_after = now() WHERE state = 'retry'`);
+    }
+    const ages = `UPDATE ${QUEUE_SCHEMA}.job SET keep_until = keep_until - $1::interval WHERE name = '${DEAD}'`;
+    await database.query(ages, ['89 days']);
+    await queue.supervise();
+    expect(await deadJobs(own)).toHaveLength(1);
+    await database.query(ages, ['1 day']);
+    await queue.supervise();
+    expect(await deadJobs(own)).toEqual([]);
+    expect(await plan()).toBe(1);
+  });
+
+  test('what is left to others is not taken', async () => {
+    const { queue, plan } = await queueWith([2, 1]);
+    await plan();
+    const first = await queue.take();
+    await queue.handBack(first!);
+    expect(sizeOf((await queue.take([first!.key!]))!.data)).toBe('2');
+    expect(await queue.take([first!.key!])).toBeNull();
+    expect(await queue.take()).toMatchObject({ id: first!.id });
   });
 
   test('what a silent worker holds is free again', async () => {

@@ -2,13 +2,14 @@
 // Workers that are killed and told to end: nothing is lost, and nobody measures beside another one.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { deviceKey } from '../../src/backend/device.ts';
 import { HEARTBEAT_SECONDS } from '../../src/fleet/boss.ts';
 import { queueStates } from '../../src/fleet/overview.ts';
 import { QUEUE_SCHEMA } from '../../src/team/roles.ts';
 import { isWithout } from '../support/needs.ts';
 import { testServer, whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 import { client, given, LONG } from '../team/support.ts';
-import { databaseOf, PLACE } from './support.ts';
+import { databaseOf, PLACE, pretendedDevice, want, wantedOn } from './support.ts';
 import { endsOf, fleetOf, overlaps } from './workers.ts';
 
 /** Sets the last heartbeat of a job back by the time after which its worker counts as dead. Returns that time, in seconds. */
@@ -100,6 +101,44 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
       expect((await given(team.fleet(LONG))).workers).toHaveLength(1);
     },
   );
+
+  test('leaves a job of a later version to a worker that understands it, and does what is behind it', async () => {
+    const { database, url, start, until, notes } = await fleetOf(await testServer(), 2);
+    const first = start('A1', { untilIdle: true });
+    expect(await first.ended).toBe(0);
+    const jobs = `${QUEUE_SCHEMA}.job`;
+    await database.query(
+      `UPDATE ${jobs} SET state = 'created', started_on = NULL, completed_on = NULL, output = NULL, group_id = NULL,
+         priority = CASE WHEN data->>'workload' LIKE '% m=1 %' THEN 9 ELSE 1 END,
+         data = CASE WHEN data->>'workload' LIKE '% m=1 %' THEN data || '{"version": 2}' ELSE data END`,
+    );
+    const team = client(url);
+    await want(team, [wantedOn('Z', 2)]);
+    const second = start('B1');
+    await until((all) => endsOf(all).some(({ worker }) => worker === 'B1'));
+    second.child.kill('SIGTERM');
+    expect(await second.ended).toBe(0);
+    const left = notes().filter(({ worker, what }) => worker === 'B1' && what.startsWith('left '));
+    expect(left).toHaveLength(1);
+    expect(
+      await database.query(`SELECT state, retry_count, group_id FROM ${jobs} WHERE data->>'version' = '2'`),
+    ).toEqual([{ state: 'created', retry_count: 0, group_id: null }]);
+  });
+
+  test('does what is wanted behind more than a page of what others want', async () => {
+    const { url, start, until } = await fleetOf(await testServer(), 1);
+    const small = { ...pretendedDevice('small'), threads: 2 };
+    const team = client(url);
+    const foreign = Array.from({ length: 1100 }, (_, m) => ({
+      ...wantedOn('A', m + 1),
+      ...{ device: deviceKey(small), deviceForm: small },
+    }));
+    for (let round = 0; round < 2; round++)
+      for (const some of [foreign.slice(0, 550), foreign.slice(550)]) await want(team, some);
+    const worker = start('A1', { untilIdle: true });
+    await until((all) => endsOf(all).length === 1);
+    expect(await worker.ended).toBe(0);
+  });
 
   test('hands back what does not end in time, and ends at once when it is told twice', async () => {
     const { url, start, until, hold, notes } = await fleetOf(await testServer(), 2);

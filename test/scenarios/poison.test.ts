@@ -418,8 +418,8 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', { timeout: 300_
     expect(stats.team.ignored).toBeGreaterThan(31);
     const { code, said } = await ended(place, 'sync', '--json');
     expect(code).toBe(0);
-    const { pulled } = JSON.parse(said) as { pulled: { ignored: number; received: number }[] };
-    expect(pulled.reduce((sum, { ignored }) => sum + ignored, 0)).toBeGreaterThan(
+    const { pulled } = JSON.parse(said) as { pulled: { kept: number; ignored: number }[] };
+    expect(pulled.reduce((sum, { kept, ignored }) => sum + kept + ignored, 0)).toBeGreaterThan(
       0.9 * (counts.claim + counts.mark),
     );
     expect(rowsOf(place, 'claim')).toBe(0);

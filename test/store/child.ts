@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../src/store/errors.ts';
+import { openAsFarAsPossible } from '../../src/store/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { DECISION, SUBJECT, subjectOf } from './samples.ts';
 
@@ -76,6 +77,16 @@ switch (deed) {
   case 'unprivileged-read': {
     dropPrivileges();
     process.stdout.write(outcomeOf(() => openSqliteStore(path, { readonly: true }).allRecords().length));
+    break;
+  }
+  case 'unprivileged-open': {
+    dropPrivileges();
+    const opened = await openAsFarAsPossible(path).catch((error: unknown) => error as StoreError);
+    process.stdout.write(
+      opened instanceof StoreError
+        ? `${opened.kind} ${opened.message}`
+        : `ok ${opened.store.allRecords().length}, ${String(opened.whyReadonly)}`,
+    );
     break;
   }
   default:

@@ -1,10 +1,11 @@
 // @module-tag slow
 // Databases that other versions of this program have made, opened by this one: nothing of them is lost, and what cannot be
 // opened stays as it is.
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { openAsFarAsPossible } from '../../src/store/open.ts';
 import { openSqliteExchange } from '../../src/store/sqlite/exchange.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { DECISION, failure, look, open, SUBJECT, temporaryPath } from './support.ts';
@@ -67,6 +68,47 @@ describe('a database of the first release', () => {
     ]);
   });
 
+  it('is kept as it was beside the migrated one, which is said', () => {
+    writeFirst();
+    const rows = (of: string) =>
+      look(of, 'SELECT group_concat(ratio) FROM (SELECT ratio FROM record ORDER BY subject)');
+    const before = rows(path);
+    const messages: string[] = [];
+    open(path, { onMigrated: (message) => messages.push(message) });
+    const copy = `${path}.schema-1`;
+    expect(messages).toEqual([
+      expect.stringMatching(
+        new RegExp(`^tuning database ${path} has schema ${SCHEMA_VERSION} now, .* ${copy} `),
+      ),
+    ]);
+    expect([look(copy, 'PRAGMA application_id'), look(copy, 'PRAGMA user_version')]).toEqual([
+      APPLICATION_ID,
+      1,
+    ]);
+    expect(rows(copy)).toBe(before);
+    open(path, { onMigrated: (message) => messages.push(message) });
+    expect(messages).toHaveLength(1);
+    expect(
+      readdirSync(dirname(path))
+        .filter((name) => !/-(?:wal|shm)$/.test(name))
+        .sort(),
+    ).toEqual(['tuning.db', 'tuning.db.schema-1']);
+  });
+
+  it('is not migrated where no copy of it can be kept, but read', async () => {
+    const before = writeFirst();
+    mkdirSync(`${path}.schema-1`);
+    const messages: string[] = [];
+    const { store, whyReadonly } = await openAsFarAsPossible(path, {
+      onMigrated: (text) => messages.push(text),
+    });
+    expect(store.allRecords().map(({ workload }) => workload)).toContain(ROW);
+    store.close();
+    expect(whyReadonly).toMatch(/cannot be written .*; it is only read$/);
+    expect(messages).toEqual([]);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
   it('is used where it may only be read, and stays as it is', () => {
     const before = writeFirst();
     const store = open(path, { readonly: true });
@@ -107,19 +149,61 @@ it('a large database of an older schema that may only be read says what to do', 
 });
 
 describe('a database of a later version', () => {
-  it.each([{ readonly: false }, { readonly: true }])('is left alone, to the byte: %j', (options) => {
+  /** With a record, as a later version changes it. */
+  function writeLater(sql: string): Buffer {
     const store = open(path);
     store.putRecord(SUBJECT, DECISION);
     store.close();
     const db = new Database(path);
-    db.exec(`ALTER TABLE claim ADD COLUMN joules REAL; PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+    db.exec(`${sql}; PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
     db.close();
-    const before = readFileSync(path);
-    for (const opening of [() => open(path, options), () => openSqliteExchange(path, options)]) {
-      const { message } = failure('future', path, opening);
-      expect(message).toMatch(/newer iree-compile-tuned .*: update iree-compile-tuned, or set IREE_TUNED_DB/);
-    }
+    return readFileSync(path);
+  }
+  const staysAs = (before: Buffer) => {
     expect(readFileSync(path).equals(before)).toBe(true);
     for (const more of ['-wal', '-shm', '-journal']) expect(existsSync(path + more)).toBe(false);
+  };
+  const wayOut = /newer iree-compile-tuned .*: update iree-compile-tuned, or set IREE_TUNED_DB/;
+
+  it('is read where all that is read here is there, and left alone, to the byte', async () => {
+    const before = writeLater('ALTER TABLE claim ADD COLUMN joules REAL; CREATE TABLE energy (joules REAL)');
+    expect(open(path, { readonly: true }).allRecords()).toMatchObject([{ workload: SUBJECT.workload }]);
+    const { store, whyReadonly } = await openAsFarAsPossible(path);
+    expect(whyReadonly).toMatch(wayOut);
+    expect(store.findRecords([SUBJECT.workload], SUBJECT.target, SUBJECT.compiler)).toHaveLength(1);
+    failure('unwritable', path, () => {
+      store.noteMiss(SUBJECT);
+    });
+    store.close();
+    staysAs(before);
   });
+
+  it('is read while a process of that version writes it', () => {
+    writeLater('ALTER TABLE claim ADD COLUMN joules REAL');
+    const writer = new Database(path);
+    writer.exec('DELETE FROM claim');
+    expect(open(path, { readonly: true }).allRecords()).toEqual([]);
+    writer.close();
+  });
+
+  it.each([
+    ['a column', 'ALTER TABLE claim RENAME COLUMN low TO least'],
+    ['a table', 'DROP TABLE program_note'],
+  ])('that lacks %s is not read, and says what to do', async (_, sql) => {
+    const before = writeLater(sql);
+    for (const readonly of [true, false])
+      expect(failure('future', path, () => open(path, { readonly })).message).toMatch(wayOut);
+    await expect(openAsFarAsPossible(path)).rejects.toMatchObject({ kind: 'future' });
+    staysAs(before);
+  });
+
+  it.each([{ readonly: false }, { readonly: true }])(
+    'is not copied: what is new in it would be lost: %j',
+    (options) => {
+      const before = writeLater('ALTER TABLE claim ADD COLUMN joules REAL');
+      const { message } = failure('future', path, () => openSqliteExchange(path, options));
+      expect(message).toMatch(wayOut);
+      staysAs(before);
+    },
+  );
 });

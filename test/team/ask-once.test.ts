@@ -11,7 +11,7 @@ import { root, temporaryDirectory } from '../support/folders.ts';
 
 const URL = 'postgres://ada:secret@nowhere.invalid/tuning';
 const PLACE = { target: 't', device: 'd', compiler: 'c' };
-const NOTHING: Answer<Received> = { ok: true, value: { lines: [], ignored: 2 } };
+const NOTHING: Answer<Received> = { ok: true, value: { lines: [], later: [], ignored: 2 } };
 const LOST: Answer<Received> = { ok: false, failure: { kind: 'unreachable', reason: 'gone' } };
 const DENIED: Answer<Received> = { ok: false, failure: { kind: 'denied', reason: 'wrong password' } };
 
@@ -54,6 +54,21 @@ test('a server is asked for what is missing, and not again for what it did not k
   here.clock += MISSING_MS;
   expect(await build()).toMatchObject({ outcome: 'answered' });
   expect(asked).toEqual([['a', 'b'], ['new'], ['b', 'new']]);
+});
+
+test('on a network disk nothing is locked, and everybody has the turn', () => {
+  const cache = temporaryDirectory();
+  const state = teamState(cache, URL, () => 'NFS');
+  const [first, second] = [state.lock(), state.lock()];
+  expect(first).not.toBeNull();
+  expect(second).not.toBeNull();
+  second!.release();
+  first!.release();
+  expect(readdirSync(cache)).toEqual([]);
+  const here = teamState(cache, URL);
+  const turn = here.lock();
+  expect(here.lock()).toBeNull();
+  turn!.release();
 });
 
 test('a server that cannot be reached is left alone, and asked again later', async () => {
@@ -169,7 +184,7 @@ test('of many processes at once one asks, for all of them', async () => {
       ask: async () => {
         appendFileSync(${JSON.stringify(log)}, 'x');
         await new Promise((resolve) => setTimeout(resolve, 100));
-        return { ok: true, value: { lines: [], ignored: 0 } };
+        return { ok: true, value: { lines: [], later: [], ignored: 0 } };
       },
       take: () => writeFileSync(known, ''),
       limitMs: 30000,

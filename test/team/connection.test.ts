@@ -11,8 +11,8 @@ import { openConnection } from '../../src/team/connection.ts';
 import { migrateTeam } from '../../src/team/migrate.ts';
 import { findPassword } from '../../src/team/password-file.ts';
 import { openTeam } from '../../src/team/postgres.ts';
-import type { Failure } from '../../src/team/team.ts';
-import { temporaryDirectory } from '../support/folders.ts';
+import { PROTOCOL, type Failure } from '../../src/team/team.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
 import { isWithout } from '../support/needs.ts';
 import { startServer, testDatabase, whyNoPostgres, type OwnServer } from '../support/postgres.ts';
 import {
@@ -34,6 +34,9 @@ const question = {
   compiler: SUBJECT.compiler,
   workloads: [SUBJECT.workload],
 };
+
+/** The last schema whose functions take one protocol only. */
+const BEFORE = 8;
 
 /** A server that does this to whoever connects. */
 async function serverThat(deed: (socket: Socket) => void): Promise<number> {
@@ -172,9 +175,39 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     });
   });
 
+  test.each([PROTOCOL - 1, PROTOCOL + 1])('of protocol %i is read and told', async (protocol) => {
+    const database = await teamDatabase();
+    const worker = await clientAs(database, 'worker');
+    await database.query('UPDATE iree_tuned.meta SET protocol = $1', [protocol]);
+    expect((await given(worker.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
+    expect((await given(worker.ask(question, LONG))).lines).toContainEqual(claimOf());
+    expect((await given(worker.pull(question, null, LONG))).lines).toContainEqual(claimOf());
+    expect((await given(worker.want([], [SUBJECT], LONG))).wanted).toBe(1);
+    expect((await given(worker.demands(question, LONG))).demands).toHaveLength(1);
+    await given(worker.status(LONG));
+  });
+
+  test('of an older schema is read and told, and its clients go on when it is migrated', async () => {
+    const database = await testDatabase();
+    const owner = openConnection(readAddress(database.url), '');
+    onTestFinished(() => {
+      owner.close();
+    });
+    await migrateTeam(owner, { version: BEFORE, directory: join(root, 'db', 'team') });
+    const worker = await clientAs(database, 'worker');
+    expect((await given(worker.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
+    const page = await given(worker.pull(question, null, LONG));
+    await migrateTeam(owner);
+    // The next version raises the protocol.
+    await database.query('UPDATE iree_tuned.meta SET protocol = protocol + 1');
+    const asked = await given(worker.ask(question, LONG));
+    expect(asked).toMatchObject({ lines: expect.arrayContaining([claimOf()]) as unknown, ignored: 0 });
+    expect(await given(worker.pull(question, page.cursor, LONG))).toMatchObject({ restarted: false });
+  });
+
   test.each([
-    [0, 'iree-tuned team migrate'],
-    [2, 'update iree-compile-tuned here'],
+    [PROTOCOL - 2, 'iree-tuned team migrate'],
+    [PROTOCOL + 2, 'update iree-compile-tuned here'],
   ])('of protocol %i says what is to be done', async (protocol, way) => {
     const database = await teamDatabase();
     const reader = await clientAs(database, 'worker');
@@ -210,7 +243,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect(failure.kind).toBe('unreachable');
     expect(took).toBeLessThan(5000);
     await other.end();
-    expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], ignored: 0 });
+    expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
   });
 
   test('with a full disk is unreachable, and the caller goes on', async () => {
@@ -251,7 +284,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     await server.start();
     await database.query(`CREATE OR REPLACE FUNCTION iree_tuned.ask(jsonb) RETURNS jsonb LANGUAGE sql AS $$
       SELECT '{"protocol": 1, "lines": []}'::jsonb $$`);
-    expect(await given(team.ask(question, LONG))).toEqual({ lines: [], ignored: 0 });
+    expect(await given(team.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
     team.close();
   });
 
@@ -292,7 +325,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     const connection = openConnection(readAddress(database.url), '');
     await migrateTeam(connection);
     connection.close();
-    expect(await given(client(database.url).ask(question, LONG))).toEqual({ lines: [], ignored: 0 });
+    expect(await given(client(database.url).ask(question, LONG))).toEqual({
+      lines: [],
+      later: [],
+      ignored: 0,
+    });
   });
 
   test('may get its password from a file or the environment', async () => {

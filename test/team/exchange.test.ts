@@ -4,10 +4,12 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import type { Exchange } from '../../src/store/exchange/exchange.ts';
 import type { Line } from '../../src/store/exchange/lines.ts';
+import { readLine } from '../../src/store/exchange/read.ts';
 import { openExchange } from '../../src/store/open-exchange.ts';
+import { shortHash } from '../../src/system/hash.ts';
 import { pull, push, type PushOptions } from '../../src/team/exchange.ts';
 import type { Filter, Team } from '../../src/team/team.ts';
-import { open, RUN, temporaryPath } from '../store/support.ts';
+import { alter, open, RUN, temporaryPath } from '../store/support.ts';
 import { isWithout } from '../support/needs.ts';
 import { whyNoPostgres, type TestDatabase } from '../support/postgres.ts';
 import {
@@ -37,6 +39,7 @@ function machine(team: Team, path = temporaryPath()) {
   });
   const server = () => given(team.identify(LONG));
   return {
+    team,
     path,
     local,
     tell: (...lines: Line[]) =>
@@ -189,6 +192,76 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
       ]),
     );
     expect((await ada.push()).sent).toBe(0);
+  });
+
+  test('keep the lines of a later version until they can read them, and say how many there are', async () => {
+    const [ada, bob, database] = await twoMachines();
+    ada.tell(...partsOf(), claimOf(), claimOf({ configuration: DEFAULT_CONFIGURATION }));
+    await ada.push();
+    // The server keeps any configuration. This one is of a kind that only a later version knows.
+    const later = `UPDATE iree_tuned.configuration SET body = $1 WHERE body->>'kind' = $2`;
+    await database.query(later, [JSON.stringify({ ...TILE, kind: 'later' }), TILE.kind]);
+    expect(await bob.pull()).toMatchObject({ received: 5, kept: 1, ignored: 0 });
+    expect(await bob.pull()).toMatchObject({ received: 0, kept: 0 });
+    expect(bob.local.health()).toMatchObject({ claims: 1, keptLines: 1 });
+    // What a server has told is not told to it again.
+    expect(await bob.push()).toMatchObject({ sent: 0, kept: 0 });
+    // The next version knows the kind.
+    const known = `UPDATE kept_line SET line = replace(line, '"later"', '"${TILE.kind}"')`;
+    alter(bob.path, known);
+    expect(bob.local.reread()).toBe(1);
+    expect(bob.local.health()).toMatchObject({ claims: 2, keptLines: 0 });
+    expect((await bob.pull()).received).toBe(0);
+  });
+
+  test('pull once more what an earlier version of this program has passed without keeping it', async () => {
+    const [ada, bob] = await twoMachines();
+    ada.tell(...partsOf(), claimOf());
+    await ada.push();
+    const server = await given(ada.team.identify(LONG));
+    const page = await given(ada.team.pull(FILTER, null, LONG));
+    const { target, compiler } = FILTER;
+    const name = `${server.server} pull ${shortHash(JSON.stringify([target, compiler, '']))}`;
+    bob.local.setPeer(name, { epoch: server.epoch, pulled: page.cursor.seq, pushed: 0 });
+    expect(await bob.pull()).toMatchObject({ received: 5, added: 5 });
+  });
+
+  test('say how many lines of a later version are not pushed, and push them once they can read them', async () => {
+    const [ada] = await twoMachines();
+    ada.tell(...partsOf());
+    const line = JSON.stringify({ ...claimOf(), configuration: { ...TILE, kind: 'later' } });
+    ada.local.receive([readLine(line)], 'file');
+    expect(await ada.push()).toMatchObject({ sent: 0, kept: 1 });
+    expect(await ada.push()).toMatchObject({ sent: 0, kept: 0 });
+    alter(ada.path, `UPDATE kept_line SET line = replace(line, '"later"', '"${TILE.kind}"')`);
+    expect(ada.local.reread()).toBe(1);
+    expect((await ada.push()).changed.claims).toBe(1);
+  });
+
+  test('are told how many of their lines an older server does not know', async () => {
+    const database = await teamDatabase();
+    const writer = await clientAs(database, 'writer', 'ada');
+    const later = [
+      { ...claimOf(), version: 2 },
+      { type: 'energy', version: 1, joules: 3 },
+    ] as unknown as Line[];
+    const { changed, refused } = await given(writer.push([...partsOf(), claimOf(), ...later], LONG));
+    expect(changed.claims).toBe(1);
+    expect(refused).toEqual({ 'of a version that the server does not know': 2 });
+  });
+
+  test('get what was left out for want of a description when somebody has described it', async () => {
+    const [ada, bob, database] = await twoMachines();
+    const mallory = machine(await clientAs(database, 'writer', 'mallory'));
+    // The login that describes first decides.
+    mallory.tell(...partsOf(), claimOf({ configuration: DEFAULT_CONFIGURATION }));
+    await mallory.push();
+    ada.tell(...partsOf(), claimOf());
+    await ada.push();
+    await database.query(`SELECT iree_tuned.distrust('mallory_${database.name}')`);
+    expect(await bob.pull()).toMatchObject({ added: 0, ignored: 1 });
+    await ada.push();
+    expect(await bob.pull()).toMatchObject({ restarted: false, added: 5, ignored: 0 });
   });
 
   test('believe nobody who has changed what others have measured', async () => {

@@ -70,8 +70,12 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
 
   test('answers with nothing where it knows nothing', async () => {
     const reader = await clientAs(await teamDatabase(), 'reader');
-    expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], ignored: 0 });
-    expect(await given(reader.ask({ ...question, workloads: [] }, LONG))).toEqual({ lines: [], ignored: 0 });
+    expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
+    expect(await given(reader.ask({ ...question, workloads: [] }, LONG))).toEqual({
+      lines: [],
+      later: [],
+      ignored: 0,
+    });
   });
 
   test('tells of eight devices at most, those with such a processor first', async () => {
@@ -339,7 +343,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(sent).toMatchObject({ changed: { trials: 3 }, refused: { 'from a month that has not come': 1 } });
     expect((await given(worker.push(trials, LONG))).changed.trials).toBe(0);
     const found = await given(worker.trials(SUBJECT, LONG));
-    expect(found).toEqual({ lines: [trials[0], trials[2], trials[1]], ignored: 0 });
+    expect(found).toEqual({ lines: [trials[0], trials[2], trials[1]], later: [], ignored: 0 });
     const partitions = await database.query(
       `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'iree_tuned.trial'::regclass ORDER BY 1`,
     );

@@ -33,14 +33,16 @@ export interface ExchangeOptions {
   readonly busyTimeoutMs?: number;
   /** Of a database with an older schema that is opened only to be read, a copy is made in this folder, not in memory, and migrated there. */
   readonly copyInto?: string;
+  /** Is told, in a sentence, that the file was brought to this version's schema. */
+  readonly onMigrated?: (message: string) => void;
 }
 
 /** Opens the database at `path`, creating or migrating it unless `readonly`. Throws `StoreError`. */
 export function openSqliteExchange(path: string, options: ExchangeOptions = {}): Exchange {
-  const { readonly = false, busyTimeoutMs = 5000, copyInto } = options;
+  const { readonly = false, busyTimeoutMs = 5000, copyInto, onMigrated } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = guardedBy(context);
-  const db = guard(() => connect(context, undefined, copyInto));
+  const db = guard(() => connect(context, { copyInto, onMigrated }));
   const statement = preparedOnce(db);
   /** Keys whose lines were kept: one object receives from one sender. */
   const laterKeys = new Set<string>();

@@ -52,8 +52,14 @@ export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION
 /**
  * Applies the missing migrations in one transaction: all or none. Processes that open a new database at the same
  * moment queue at the write lock, and those that come second find the work done.
+ * @param before is told the schema of before, unless the database is blank, when nobody else writes and nothing is changed yet
  */
-export function migrate(db: Database, path: string, plan?: MigrationPlan): void {
+export function migrate(
+  db: Database,
+  path: string,
+  plan?: MigrationPlan,
+  before?: (version: number) => void,
+): void {
   const version = plan?.version ?? SCHEMA_VERSION;
   // Read before the lock is taken, so that a broken installation holds nobody up.
   const files = migrationFiles(
@@ -63,7 +69,9 @@ export function migrate(db: Database, path: string, plan?: MigrationPlan): void 
   );
   addMigrationFunctions(db);
   db.transaction(() => {
-    for (const sql of files.slice(schemaVersion(db, path, version))) db.exec(sql);
+    const from = schemaVersion(db, path, version);
+    if (from > 0 && from < version) before?.(from);
+    for (const sql of files.slice(from)) db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${version}`);
   }).immediate();

@@ -65,14 +65,16 @@ export interface SqliteOptions {
   readonly origin?: Origin;
   /** The network file system that a path lies on, null where it is none; what the system says when left out. */
   readonly networkAt?: (path: string) => string | null;
+  /** Is told, in a sentence, that the file was brought to this version's schema. */
+  readonly onMigrated?: (message: string) => void;
 }
 
 /** Opens the database at `path`, creating or migrating it unless `readonly`. Opening and every method throw `StoreError`. */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
-  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date(), networkAt } = options;
+  const { readonly = false, busyTimeoutMs = 5000, now = () => new Date() } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = guardedBy(context);
-  const db = guard(() => connect(context, networkAt));
+  const db = guard(() => connect(context, { ...options, reads: sql.READS }));
   const statement = preparedOnce(db);
   // Taking the write lock at once lets a writer wait for its turn; a read lock that is raised later cannot wait.
   const write = (action: () => void) => {

@@ -220,3 +220,10 @@ export const ADD_TO_COUNTER = `
 export const SELECT_COUNTERS = 'SELECT name, value FROM counter ORDER BY name';
 
 export const DELETE_COUNTERS = 'DELETE FROM counter RETURNING name, value';
+
+/** All that a store reads by: a database with a newer schema in which these are possible is read. */
+export const READS = [
+  ...[FIND_RECORDS, ALL_RECORDS, SELECT_REVOCATIONS, SELECT_SUBJECT, SELECT_DEVICES, SELECT_PROGRAM_NOTE],
+  ...[SELECT_MARKS, SELECT_MARKS_OF_CONFIGURATION, SELECT_TRIALS, SELECT_RUNS, SELECT_MISSES, FIND_UNDECIDED],
+  SELECT_COUNTERS,
+];

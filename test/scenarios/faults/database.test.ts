@@ -101,7 +101,7 @@ describe('a database with a record', () => {
     expect(explanation.operations[0]!.reason).toMatch(/locked by another process/);
   });
 
-  test.runIf(isUsable())('in a folder that may only be read is a build without tuning', async () => {
+  test.runIf(isUsable())('in a folder that may only be read is read', async () => {
     const place = await recordedWorkplace({ IREE_TUNED_COMPILER: compiler.executable });
     chmodSync(place.folder, 0o777);
     chmodSync(join(place.folder, 'data'), 0o555);
@@ -109,14 +109,43 @@ describe('a database with a record', () => {
       chmodSync(join(place.folder, 'data'), 0o755);
     });
     const env = { IREE_TUNED_CACHE: join(place.folder, 'own-cache') };
-    const explanation = await expectStockBuild(place, env, { uid: UNPRIVILEGED });
-    expect(explanation.operations[0]!.reason).toMatch(/cannot be written/);
-    // The way out that the message names.
-    const told = await place.explain(argv, {
-      uid: UNPRIVILEGED,
-      env: { ...env, IREE_TUNED_READONLY: '1', IREE_TUNED_BUDGET: '0' },
-    });
+    const log = join(place.folder, 'log');
+    const told = await place.explain(argv, { uid: UNPRIVILEGED, env: { ...env, IREE_TUNED_LOG: log } });
     expect(told.explanation.operations[0]!.outcome).toBe('hit');
+    expect(readFileSync(log, 'utf8')).toMatch(/cannot be written \(.*; it is only read\n/);
+    // What it misses is compiled without tuning.
+    place.write('in.mlir', place.read('in.mlir').toString().replaceAll('71', '73'));
+    const explanation = await expectStockBuild(place, env, { uid: UNPRIVILEGED });
+    expect(explanation.operations[0]!.reason).toBe('no record, and the database is read-only');
+  });
+
+  test('of a later version is read, and stays as it is', async () => {
+    const place = await recordedWorkplace();
+    const database = new Database(place.database);
+    database.exec('ALTER TABLE claim ADD COLUMN joules REAL');
+    database.pragma('user_version = 999');
+    database.close();
+    const before = readFileSync(place.database);
+    const log = join(place.folder, 'log');
+    const told = await place.explain(argv, { env: { IREE_TUNED_LOG: log } });
+    expect(told.explanation.operations[0]!.outcome).toBe('hit');
+    expect(readFileSync(log, 'utf8')).toMatch(/newer iree-compile-tuned .*; it is only read\n/);
+    expect(readFileSync(place.database).equals(before)).toBe(true);
+  });
+
+  test('of an earlier version is migrated once, and the log says where the copy of before is', async () => {
+    const place = await recordedWorkplace();
+    // The last migration makes a table with one more kind of notes.
+    const database = new Database(place.database);
+    database.pragma('user_version = 7');
+    database.close();
+    const log = join(place.folder, 'log');
+    for (let build = 0; build < 2; build++) {
+      const told = await place.explain(argv, { env: { IREE_TUNED_LOG: log } });
+      expect(told.explanation.operations[0]!.outcome).toBe('hit');
+    }
+    expect(readFileSync(log, 'utf8').match(/\.schema-7 is a copy from before\n/g)).toHaveLength(1);
+    expect(existsSync(`${place.database}.schema-7`)).toBe(true);
   });
 
   test('that is missing or empty is made', async () => {
