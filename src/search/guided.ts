@@ -217,8 +217,8 @@ class Guided implements Strategy {
   }
 
   #candidateAt(point: Point): Candidate | null {
-    const { forest, featuresAt } = this.#guide;
-    const features = featuresAt(point);
+    const { forest } = this.#guide;
+    const features = this.#guide.featuresAt(point);
     return features && { point, predicted: predict(forest, features), leaves: leavesOf(forest, features) };
   }
 }
