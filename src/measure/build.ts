@@ -40,6 +40,9 @@ const NO_CHECKS = '--verify=false';
  */
 const FEW_THREADS = 2;
 
+/** Whether one thread compiles a module, so that another module can be compiled beside it. */
+export const isLinked = (): boolean => availableParallelism() <= FEW_THREADS;
+
 /** Compiles `candidates` together as `name`.vmfb; refused ones are left out and the rest compiled again. */
 export async function buildCandidates(
   toolchain: Toolchain,
@@ -125,7 +128,7 @@ async function compileOnce(
   const source = join(toolchain.workDirectory, `${name}.mlir`);
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
   await writeFile(source, text);
-  const linking = `--iree-hal-link-executables=${availableParallelism() <= FEW_THREADS}`;
+  const linking = `--iree-hal-link-executables=${isLinked()}`;
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
   const wholeProgram = await wholeProgramFlags(toolchain, candidates, name);

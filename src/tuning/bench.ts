@@ -99,8 +99,9 @@ export interface Bench {
   /**
    * Compiles configurations to be timed quickly, interleaved. The first batch times the default in any case, later ones
    * where it is quick. One batch of a workload is timed before the next is made ready.
+   * @param modules that may be compiled at once
    */
-  prepareBatch(configurations: readonly Configuration[]): Promise<ReadyBatch>;
+  prepareBatch(configurations: readonly Configuration[], modules: number): Promise<ReadyBatch>;
   /**
    * Seconds that finals are likely to measure; compiling comes on top.
    * @param expected screened seconds of one run at every size

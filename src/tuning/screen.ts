@@ -1,11 +1,11 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationKey } from '../backend/index.ts';
-import { buildCandidates, type Build } from '../measure/build.ts';
+import { buildCandidates, isLinked, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../measure/candidate-module.ts';
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
 import { placementsHere, type Placement } from '../measure/placement.ts';
-import { geometricMean } from '../measure/statistics.ts';
+import { geometricMean, sumOf } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { OperationWork } from '../workload/workload.ts';
@@ -71,6 +71,55 @@ export interface CompiledTogether {
   readonly names: ReadonlyMap<string, string>;
 }
 
+/** A part of a batch, compiled. */
+interface CompiledBatch {
+  readonly candidates: readonly Candidate[];
+  readonly build: Build;
+}
+
+/** Fewer configurations are compiled as one module. */
+const LEAST_TO_DIVIDE = 6;
+
+/**
+ * Batches that were timed one after the other, as one: times of a later one are made comparable by the default that was timed with it.
+ * @param parts those that were not timed come last
+ */
+function asOne(batches: readonly Batch[], parts: readonly CompiledBatch[]): Batch {
+  const [first] = batches as readonly [Batch, ...Batch[]];
+  const count = (part: CompiledBatch) => part.candidates.length;
+  const before = (part: number) => parts.slice(0, part).reduce((sum, one) => sum + count(one), 0);
+  const all = before(parts.length);
+  const results = parts.flatMap((part, i): readonly Screened[] => {
+    const batch = batches[i];
+    if (batch === undefined)
+      return part.candidates.map(() => ({ outcome: 'run-error', message: 'the default could not be timed' }));
+    return batch.results.map((result) =>
+      result.outcome === 'measured'
+        ? { ...result, seconds: comparable(result.seconds, batch.defaultSeconds, first.defaultSeconds) }
+        : result,
+    );
+  });
+  const processes = batches.flatMap((batch, i) =>
+    batch.processes.map((process): BatchProcess => {
+      const seconds = Array<readonly number[] | null>(all).fill(null);
+      seconds.splice(before(i), process.seconds.length, ...process.seconds);
+      return { ...process, seconds };
+    }),
+  );
+  return {
+    ...{ defaultSeconds: first.defaultSeconds, problem: first.problem, results, processes },
+    repetitions: sumOf(batches.map(({ repetitions }) => repetitions)),
+  };
+}
+
+/** Seconds as they would be beside another time of the default. */
+const comparable = (
+  seconds: readonly number[],
+  own: readonly number[] | null,
+  other: readonly number[] | null,
+): readonly number[] =>
+  own === null || other === null ? seconds : seconds.map((one, size) => (one * other[size]!) / own[size]!);
+
 /** Times batches of configurations of one workload; remembers how fast the default is. */
 export class Screener {
   readonly #toolchain: Toolchain;
@@ -86,8 +135,21 @@ export class Screener {
     this.#workload = workload;
   }
 
-  /** Compiles a batch. */
-  async prepare(configurations: readonly Configuration[]): Promise<ReadyBatch> {
+  /**
+   * Compiles a batch.
+   * @param modules that it may be compiled as at once, each with its own default
+   */
+  async prepare(configurations: readonly Configuration[], modules = 1): Promise<ReadyBatch> {
+    // Without a default, times of two modules could not be compared.
+    const isOne = this.#isSlow || !isLinked() || configurations.length < LEAST_TO_DIVIDE;
+    const size = Math.ceil(configurations.length / (isOne ? 1 : modules));
+    const parts: (readonly Configuration[])[] = [];
+    for (let at = 0; at < configurations.length; at += size) parts.push(configurations.slice(at, at + size));
+    const compiled = await Promise.all(parts.map((part) => this.#compile(part)));
+    return { time: (timeoutSeconds) => this.#timeAll(compiled, timeoutSeconds) };
+  }
+
+  async #compile(configurations: readonly Configuration[]): Promise<CompiledBatch> {
     const candidates = configurations.map((configuration, i) =>
       candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
     );
@@ -100,7 +162,19 @@ export class Screener {
     this.#placements = placements;
     const names = new Map(configurations.map((one, i) => [configurationKey(one), candidates[i]!.name]));
     if (withDefault) this.#compiled.push({ build, names });
-    return { time: (timeoutSeconds) => this.#batch(candidates, build, timeoutSeconds) };
+    return { candidates, build };
+  }
+
+  async #timeAll(parts: readonly CompiledBatch[], timeoutSeconds: number): Promise<Batch> {
+    const end = performance.now() / 1000 + timeoutSeconds;
+    const batches: Batch[] = [];
+    for (const { candidates, build } of parts) {
+      const left = Math.max(timeoutSeconds / parts.length, end - performance.now() / 1000);
+      batches.push(await this.#batch(candidates, build, left));
+      // Without a time of the default there is nothing to compare with.
+      if (this.#defaults.length === 0) break;
+    }
+    return batches.length === 1 && parts.length === 1 ? batches[0]! : asOne(batches, parts);
   }
 
   /** The batch with the default and all of these in one module; null for none. */
@@ -120,7 +194,7 @@ export class Screener {
         ? []
         : await this.#time(
             build.module,
-            build.built.map(({ name }) => name),
+            build.built.map(({ name }) => name).filter((name) => name !== DEFAULT_NAME || !this.#isSlow),
             timeoutSeconds,
           );
     const timings = together(processes);

@@ -117,7 +117,7 @@ export async function tuneTogether<P extends Part>(
         const { trialsPerBatch } = careFor(own, standings, effort, isAlone);
         return { search: parts[index]!.search, size: trialsPerBatch, room: () => room(own) };
       });
-      await tryTogether(searches, clock);
+      await tryTogether(searches, compilesAtOnce, clock);
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
     } else if (step.kind === 'finals') {
       const prepare = chosen.map((index) => () => {
@@ -165,9 +165,11 @@ async function tryTogether(
     readonly size: number;
     readonly room: () => number;
   }[],
+  compilesAtOnce: number,
   clock: () => number,
 ): Promise<void> {
-  const prepare = searches.map((one) => () => one.search.prepare(one.size));
+  const modules = Math.max(1, Math.floor(compilesAtOnce / searches.length));
+  const prepare = searches.map((one) => () => one.search.prepare(one.size, modules));
   const { ready, preparedSeconds } = await readyTogether(prepare, clock);
   for (const [i, attempt] of ready.entries())
     await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);

@@ -183,9 +183,10 @@ export class WorkloadSearch {
   /**
    * Chooses some more to be tried, and compiles it. It is to be timed before more is chosen.
    * @param size how many configurations, about
+   * @param modules that may be compiled at once
    * @returns null when there is nothing to try
    */
-  async prepare(size: number): Promise<Attempt | null> {
+  async prepare(size: number, modules: number): Promise<Attempt | null> {
     const isFirst = this.#trials === 0;
     if (this.#hasFollowUps) this.#others = await this.#followUps(size);
     const others = this.#others;
@@ -200,7 +201,7 @@ export class WorkloadSearch {
     }
     for (const [i, point] of points.entries()) this.#pointOf.set(configurationKey(tried[i]!), point);
     const timed = [...tried, ...this.#ranks.timedAgain];
-    const batch = await this.#bench.prepareBatch(timed);
+    const batch = await this.#bench.prepareBatch(timed, modules);
     return {
       time: async (timeoutSeconds, preparedSeconds) => {
         const begun = this.#job.clock();

@@ -8,6 +8,7 @@ import { describeDevice } from '../../src/backend/index.ts';
 /** What the tools do before they do what is asked, as shell text. */
 interface Deeds {
   readonly compiler?: string;
+  /** It may set `factor`, so many times as long everything takes. */
   readonly benchmarkModule?: string;
   readonly runModule?: string;
   /** After the program's output was written to `$output`. */
@@ -36,9 +37,9 @@ for argument; do case $argument in
   --module=*) module=\${argument#*=} ;;
   --benchmark_filter=*) only=$(printf %s "$argument" | sed 's/.*BM_(\\(.*\\))\\/$/\\1/') ;;
 esac; done
-sed -n 's/^func.func @\\([a-z0-9]*\\)(.*/\\1/p' "$module" | grep -Ex "$only" | awk '
+sed -n 's/^func.func @\\([a-z0-9]*\\)(.*/\\1/p' "$module" | grep -Ex "$only" | awk -v factor="\${factor:-1}" '
   BEGIN { printf "{\\"benchmarks\\":[" }
-  { ms = $1 ~ /^(stock|again)$/ ? 10 : 1
+  { ms = ($1 ~ /^(stock|again)$/ ? 10 : 1) * factor
     printf "%s{\\"name\\":\\"BM_%s/x\\",\\"run_type\\":\\"iteration\\",\\"real_time\\":%d,\\"time_unit\\":\\"ms\\"}", (NR > 1 ? "," : ""), $1, ms }
   END { print "]}" }'`,
     ),

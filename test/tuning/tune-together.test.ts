@@ -47,9 +47,9 @@ function program(
       const bench: Bench = {
         ...made,
         finalsSeconds: () => PREPARATION,
-        prepareBatch: async (configurations) => {
+        prepareBatch: async (configurations, modules) => {
           log.push(`compile ${m}`);
-          const ready = await made.prepareBatch(configurations);
+          const ready = await made.prepareBatch(configurations, modules);
           log.push(`compiled ${m}`);
           return {
             time: (timeout) => {
