@@ -10,13 +10,13 @@ export type Local = Pick<Exchange, 'receive' | 'changes' | 'peer' | 'setPeer'>;
 /**
  * Merges lines of a server into the local database.
  * @param later texts of lines that are kept until a version of this program understands them
- * @returns how many lines have told something new, and how many are refused
+ * @returns how many lines have told something new, how many of these revoke something, and how many are refused
  */
 export function take(
   local: Local,
   lines: readonly Line[],
   later: readonly string[] = [],
-): { added: number; refused: number } {
+): { added: number; revoked: number; refused: number } {
   const { added, refused } = local.receive(
     [
       ...later.map((text) => ({ outcome: 'foreign' as const, text })),
@@ -26,6 +26,7 @@ export function take(
   );
   return {
     added: Object.values(added).reduce((sum, count) => sum + count, 0),
+    revoked: added.revocation ?? 0,
     refused: refused.length,
   };
 }
@@ -57,7 +58,10 @@ export interface PushResult extends Pick<Pushed, 'changed' | 'refused'> {
 const pullName = (server: string, { target, compiler, device = '' }: Filter) =>
   `${server} read ${shortHash(JSON.stringify([target, compiler, device]))}`;
 
-/** Pulls page after page; what was pulled stays, also when a later page does not come. */
+/**
+ * Pulls page after page; what was pulled stays, also when a later page does not come. Where something new is revoked, all pages are pulled
+ * once more: a claim may have come before that lost against a claim that is revoked now.
+ */
 export async function pull(
   team: Team,
   local: Local,
@@ -69,7 +73,8 @@ export async function pull(
   const peer = local.peer(name);
   let cursor: Cursor | null =
     peer === null ? null : { server: server.server, epoch: peer.epoch, seq: peer.pulled };
-  let sum: PullResult = { received: 0, added: 0, kept: 0, ignored: 0, restarted: false };
+  let isRevoking = false;
+  let sum = NOTHING_PULLED;
   for (;;) {
     const answer = await team.pull(filter, cursor, limitMs);
     if (!answer.ok) return answer;
@@ -84,14 +89,22 @@ export async function pull(
       ignored: sum.ignored + page.ignored + taken.refused,
       restarted: sum.restarted || page.restarted,
     };
-    if (cursor?.seq !== page.cursor.seq || cursor.epoch !== page.cursor.epoch)
-      local.setPeer(name, { epoch: page.cursor.epoch, pulled: page.cursor.seq, pushed: 0 });
+    isRevoking ||= taken.revoked > 0;
+    const { epoch, seq } = page.cursor;
+    if (cursor?.seq !== seq || cursor.epoch !== epoch)
+      local.setPeer(name, { epoch, pulled: isRevoking ? 0 : seq, pushed: 0 });
     cursor = page.cursor;
-    if (!page.more) return { ok: true, value: sum };
+    if (page.more) continue;
+    if (!isRevoking) return { ok: true, value: sum };
+    // All of it comes again, but for what it has told.
+    sum = { ...NOTHING_PULLED, added: sum.added, restarted: sum.restarted };
+    cursor = null;
+    isRevoking = false;
   }
 }
 
-const NOTHING_TAKEN = { added: 0, refused: 0 };
+const NOTHING_PULLED: PullResult = { received: 0, added: 0, kept: 0, ignored: 0, restarted: false };
+const NOTHING_TAKEN = { added: 0, revoked: 0, refused: 0 };
 
 /** Changes of one push. */
 const BATCH = 1000;

@@ -10,9 +10,9 @@ import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, given, LONG, partsOf, SUBJECT, subjectOf, teamDatabase } from './support.ts';
 
 const FILTER = { target: SUBJECT.target, compiler: SUBJECT.compiler };
-const WRITERS = 12;
-const PUSHES = 5;
-const CLAIMS = 6;
+const WRITERS = 64;
+const PUSHES = 2;
+const CLAIMS = 4;
 
 describe.skipIf(isWithout(whyNoPostgres))('with many at once', () => {
   test('every claim gets there once, and pullers see each in one of their pages', async () => {

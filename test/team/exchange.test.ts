@@ -3,7 +3,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import type { Exchange } from '../../src/store/exchange/exchange.ts';
-import type { Line } from '../../src/store/exchange/lines.ts';
+import type { Line, RevocationLine } from '../../src/store/exchange/lines.ts';
 import { readLine } from '../../src/store/exchange/read.ts';
 import { openExchange } from '../../src/store/open-exchange.ts';
 import { shortHash } from '../../src/system/hash.ts';
@@ -262,6 +262,38 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect(await bob.pull()).toMatchObject({ added: 0, ignored: 1 });
     await ada.push();
     expect(await bob.pull()).toMatchObject({ restarted: false, added: 5, ignored: 0 });
+  });
+
+  test('get what had lost against a claim once that is revoked, wherever that comes from', async () => {
+    const [ada, bob, database] = await twoMachines();
+    const [worse, better] = [5, 9].map((processes) =>
+      claimOf({ evidence: { processes }, origin: { createdBy: processes === 5 ? 'bob' : 'ada' } }),
+    );
+    const revocation: RevocationLine = {
+      ...{ type: 'revocation', version: 1, scope: 'record', value: better!.digest },
+      ...{ reason: 'a broken fan', createdAt: '2026-03-01T00:00:00Z', createdBy: 'grace' },
+    };
+    ada.tell(...partsOf(), better!);
+    bob.tell(...partsOf(), worse!);
+    await bob.push();
+    await ada.push();
+    // It comes after the claim that had lost, in the same pull.
+    await given((await clientAs(database, 'administrator')).revoke(revocation, LONG));
+    expect((await bob.push()).sent).toBe(0);
+    await bob.pull();
+    expect((await bob.push()).changed.claims).toBe(1);
+    await ada.pull();
+    expect(ada.lines()).toContainEqual(worse);
+    // It comes from home.
+    const dora = machine(ada.team);
+    dora.tell(...partsOf(), better!);
+    await database.query('DELETE FROM iree_tuned.revocation');
+    await dora.pull();
+    expect(dora.lines()).toContainEqual(better);
+    dora.tell(revocation);
+    await dora.pull();
+    expect(dora.lines()).toContainEqual(worse);
+    expect((await dora.pull()).received).toBe(0);
   });
 
   test('believe nobody who has changed what others have measured', async () => {

@@ -83,6 +83,8 @@ export const DELETE_KEPT_LINE = 'DELETE FROM kept_line WHERE line = ?';
 export const COUNT_KEPT_LINES = 'SELECT count(*) FROM kept_line';
 
 export const SELECT_PEER = 'SELECT epoch, pulled, pushed FROM peer WHERE server = ?';
+/** Both directions from the beginning: a claim that lost against a claim that is revoked now has to come, or to be told, again. */
+export const RESTART_PEERS = 'UPDATE peer SET pulled = 0, pushed = 0';
 export const PUT_PEER = `
   INSERT OR REPLACE INTO peer (server, epoch, pulled, pushed) VALUES (@server, @epoch, @pulled, @pushed)`;
 

@@ -69,7 +69,10 @@ export class Receiver {
         const { scope, value, reason, createdAt, createdBy } = line;
         const row = { scope, value, reason, createdAt, createdBy, change: this.#change() };
         const isNew = this.#statement(exchange.INSERT_REVOCATION).run(row).changes > 0;
-        if (isNew) this.#revocations = [...this.#revocations, line];
+        if (isNew) {
+          this.#revocations = [...this.#revocations, line];
+          this.#statement(exchange.RESTART_PEERS).run();
+        }
         return told(isNew);
       }
       case 'claim':
