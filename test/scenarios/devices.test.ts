@@ -284,7 +284,7 @@ require('node:module').syncBuiltinESMExports();
     const { code, stdout } = await run('doctor');
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^BAD {2}database .* 1 record, on NFS\n {16}-> tuning database .* export and import$/m,
+      /^BAD {2}database .* 1 record, on NFS\n {16}-> tuning database .* export and import; it is only read$/m,
     );
   });
 });
