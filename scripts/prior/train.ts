@@ -23,7 +23,7 @@ export function samplesOf({ workload, options, trials }: MeasuredSpace): Sample[
     if (x === null) return [];
     const y = ratio === null ? SLOWEST : Math.min(SLOWEST, Math.log2(best / ratio));
     // What is good has to be told from what is better.
-    return [{ x, y, weight: 1 / (1 + 2 * y) }];
+    return [{ x, y, weight: 1 / (1 + 4 * y) }];
   });
 }
 
