@@ -11,7 +11,7 @@ export function realBench(toolchain: Toolchain, workload: OperationWork): Bench 
   const screener = new Screener(toolchain, workload);
   const sizes = staticForms(workload).length;
   return {
-    prepareBatch: (configurations) => screener.prepare(configurations),
+    prepareBatch: (configurations, timeoutSeconds) => screener.prepare(configurations, timeoutSeconds),
     finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, toolchain.device.threads),
     prepareFinals: (configurations, expected, isBrief) =>
       prepareFinals(

@@ -1,7 +1,7 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationKey } from '../backend/index.ts';
-import { buildCandidates, type Build } from '../measure/build.ts';
+import { buildCandidates, isBuilt, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../measure/candidate-module.ts';
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
 import { placementsHere, type Placement } from '../measure/placement.ts';
@@ -86,15 +86,15 @@ export class Screener {
     this.#workload = workload;
   }
 
-  /** Compiles a batch. */
-  async prepare(configurations: readonly Configuration[]): Promise<ReadyBatch> {
+  /** Compiles a batch. @param timeoutSeconds for that */
+  async prepare(configurations: readonly Configuration[], timeoutSeconds: number): Promise<ReadyBatch> {
     const candidates = configurations.map((configuration, i) =>
       candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
     );
     const withDefault = !this.#isSlow;
     const all = withDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
     const [build, placements] = await Promise.all([
-      buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`),
+      buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`, timeoutSeconds),
       placementsHere(this.#toolchain),
     ]);
     this.#placements = placements;
@@ -106,10 +106,8 @@ export class Screener {
   /** The batch with the default and all of these in one module; null for none. */
   compiledWith(configurations: readonly Configuration[]): CompiledTogether | null {
     const keys = configurations.map(configurationKey);
-    const isWhole = ({ build: { module, refused }, names }: CompiledTogether) =>
-      module !== null &&
-      !refused.has(DEFAULT_NAME) &&
-      keys.every((key) => names.has(key) && !refused.has(names.get(key)!));
+    const isWhole = ({ build, names }: CompiledTogether) =>
+      isBuilt(build, DEFAULT_NAME) && keys.every((key) => names.has(key) && isBuilt(build, names.get(key)!));
     return this.#compiled.findLast(isWhole) ?? null;
   }
 
@@ -137,16 +135,19 @@ export class Screener {
         defaultSeconds: seconds.get(DEFAULT_NAME) ?? null,
         seconds: candidates.map(({ name }) => seconds.get(name) ?? null),
       })),
-      problem: isMissing
-        ? await this.#problemOf(
-            build.refused.get(DEFAULT_NAME),
-            timings.failed.get(DEFAULT_NAME),
-            timeoutSeconds * DEFAULT_SHARE,
-          )
-        : null,
+      // Without time to compile the default nobody can tell.
+      problem:
+        isMissing && (build.refused.has(DEFAULT_NAME) || isBuilt(build, DEFAULT_NAME))
+          ? await this.#problemOf(
+              build.refused.get(DEFAULT_NAME),
+              timings.failed.get(DEFAULT_NAME),
+              timeoutSeconds * DEFAULT_SHARE,
+            )
+          : null,
       results: candidates.map(({ name }): Screened => {
         const refusal = build.refused.get(name);
         if (refusal !== undefined) return { outcome: 'compile-error', message: refusal };
+        if (!isBuilt(build, name)) return { outcome: 'untried' };
         const seconds = timings.seconds.get(name);
         if (seconds !== undefined) return { outcome: 'measured', seconds };
         const message = timings.failed.get(name) ?? 'no timing was reported';

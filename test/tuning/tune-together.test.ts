@@ -47,9 +47,9 @@ function program(
       const bench: Bench = {
         ...made,
         finalsSeconds: () => PREPARATION,
-        prepareBatch: async (configurations) => {
+        prepareBatch: async (configurations, timeoutSeconds) => {
           log.push(`compile ${m}`);
-          const ready = await made.prepareBatch(configurations);
+          const ready = await made.prepareBatch(configurations, timeoutSeconds);
           log.push(`compiled ${m}`);
           return {
             time: (timeout) => {
