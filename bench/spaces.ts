@@ -73,7 +73,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
         configurations.slice(at + i * BATCH, at + (i + 1) * BATCH),
       );
       const some = parts.filter((part) => part.length > 0);
-      const batches = await Promise.all(some.map((part) => bench.prepareBatch(part, 1)));
+      const batches = await Promise.all(some.map((part) => bench.prepareBatch(part, 120, 1)));
       for (const [i, batch] of batches.entries()) {
         const timed = await batch.time(BATCH_SECONDS);
         if (timed.defaultSeconds !== null)

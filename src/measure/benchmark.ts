@@ -71,7 +71,7 @@ function runOnce(
     ],
     options.timeoutSeconds,
     toolchain.signal,
-    environmentOf(options.placement),
+    { env: environmentOf(options.placement) },
   );
 }
 

@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
+import { whenHung } from '../system/stall.ts';
 import {
   candidateAtLine,
   candidateModule,
@@ -16,6 +17,7 @@ import { compiledFillers, moduleAt, NO_CONVERSION } from './common-modules.ts';
 import { annotated, lateAnnotations, wholeProgramFlags } from './whole-program.ts';
 import { runCompiler, type ToolResult, type Toolchain } from './toolchain.ts';
 
+/** What became of candidates: those that are neither built nor refused were left out for want of time, or go with no others. */
 export interface Build {
   /** The compiled module; null when no candidate was left. */
   readonly module: string | null;
@@ -24,12 +26,27 @@ export interface Build {
   readonly refused: ReadonlyMap<string, string>;
 }
 
+export const isBuilt = ({ built }: Build, name: string): boolean => built.some((one) => one.name === name);
+
 /**
- * Limit of a compile: a candidate takes 0.1 s, and a busy machine several times as long. A candidate that takes minutes is found by halving
- * the batch, and must leave time for the others.
+ * So long a compile may work, if there is the time: a candidate takes 0.1 s. One that takes minutes is found by halving the batch, and
+ * must leave time for the others.
  */
 const SECONDS_PER_CANDIDATE = 3;
 const LEAST_SECONDS = 20;
+
+/** A compiler that does nothing for so long hangs; on a busy machine it works all the same, if slowly. */
+const STALL_SECONDS = 4;
+
+/**
+ * Of the time that there is, what a compile of several candidates may work; and by when culprits have to be found, so that there is
+ * time for the others.
+ */
+const WORK_SHARE = 0.5;
+const SEARCH_SHARE = 0.7;
+
+/** Of the time that is left, for the first half of those that failed together. */
+const HALF_SHARE = 0.6;
 
 /** The compiler's own checks take up to a fifth of the time, and change nothing for legal text. */
 const NO_CHECKS = '--verify=false';
@@ -43,55 +60,113 @@ const FEW_THREADS = 2;
 /** Whether one thread compiles a module, so that another module can be compiled beside it. */
 export const isLinked = (): boolean => availableParallelism() <= FEW_THREADS;
 
-/** Compiles `candidates` together as `name`.vmfb; refused ones are left out and the rest compiled again. */
+const NO_LOCATION = 'the compiler failed without naming a location';
+
+/** The operation as the compiler has it: what candidates are compared with. */
+const isDefault = ({ attribute, sumsIn }: Candidate) => attribute === null && sumsIn === undefined;
+
+/**
+ * Compiles `candidates` together as `name`.vmfb; refused ones are left out and the rest compiled again.
+ * @param timeoutSeconds for all of that
+ */
 export async function buildCandidates(
   toolchain: Toolchain,
   workload: OperationWork,
   candidates: readonly Candidate[],
   name: string,
+  timeoutSeconds = Infinity,
 ): Promise<Build> {
+  return buildUntil(
+    { toolchain, workload, isPart: false },
+    candidates,
+    name,
+    performance.now() + 1000 * timeoutSeconds,
+  );
+}
+
+interface Building {
+  readonly toolchain: Toolchain;
+  readonly workload: OperationWork;
+  /** Whether there are others that it was halved from: the default compiles. */
+  readonly isPart: boolean;
+}
+
+/** @param until milliseconds of `performance.now()` */
+async function buildUntil(
+  building: Building,
+  candidates: readonly Candidate[],
+  name: string,
+  until: number,
+): Promise<Build> {
+  const { toolchain, workload, isPart } = building;
   const refused = new Map<string, string>();
+  const nothing: Build = { module: null, built: [], refused };
+  const secondsTo = (end: number) => (end - performance.now()) / 1000;
+  const found = isPart ? until : performance.now() + SEARCH_SHARE * (until - performance.now());
+  const compile = (some: readonly Candidate[], seconds: number, workSeconds = seconds) =>
+    compileOnce(toolchain, workload, some, name, { seconds, workSeconds });
   let left = [...candidates];
-  while (left.length > 0) {
-    const { module, blamed } = await compileOnce(toolchain, workload, left, name);
+  while (left.length > 0 && secondsTo(until) > 0) {
+    const [defaults, own] = [left.filter(isDefault), left.filter((one) => !isDefault(one))];
+    if (isPart && own.length === 0) break;
+    const seconds = secondsTo(until);
+    const { module, blamed, isLate } = await compile(
+      left,
+      seconds,
+      (own.length > 1 ? WORK_SHARE : 1) * seconds,
+    );
     if (module !== null) return { module, built: left, refused };
-    if (blamed.size === 0) {
-      // The truth only judges candidates: a failure without a culprit is tried again without the truth first.
-      const truth = left.find(({ sumsIn }) => sumsIn !== undefined);
-      if (truth !== undefined) {
-        refused.set(truth.name, 'the compiler failed without naming a location');
-        left = left.filter((candidate) => candidate !== truth);
-        continue;
-      }
-      // Nothing names the culprit (a crash, a time-out): halve until it stands alone.
-      if (left.length === 1) {
-        refused.set(left[0]!.name, blamed.get('') ?? 'the compiler failed without naming a location');
-        break;
-      }
-      // When even the default fails by itself, it is no candidate's fault: a full disk, say.
-      const stock = left.filter(({ attribute }) => attribute === null).slice(0, 1);
-      if (stock.length > 0 && (await compileOnce(toolchain, workload, stock, name)).module === null) {
-        for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the default too');
-        break;
-      }
-      const before = left.length;
-      const half = before >> 1;
-      for (const [i, part] of [left.slice(0, half), left.slice(half)].entries()) {
-        const build = await buildCandidates(toolchain, workload, part, `${name}_${i}`);
-        for (const [candidate, reason] of build.refused) refused.set(candidate, reason);
-      }
+    if (blamed.size > 0) {
+      for (const [candidate, reason] of blamed) refused.set(candidate, reason);
       left = left.filter((candidate) => !refused.has(candidate.name));
-      // Each half compiles alone, so no candidate is to blame: give up on this batch.
-      if (left.length === before) {
-        for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the whole batch');
-        break;
-      }
       continue;
     }
-    for (const [candidate, reason] of blamed) refused.set(candidate, reason);
-    left = left.filter((candidate) => !refused.has(candidate.name));
+    // The truth only judges candidates: a failure without a culprit is tried again without the truth first.
+    const truth = own.find(({ sumsIn }) => sumsIn !== undefined);
+    if (truth !== undefined) {
+      refused.set(truth.name, NO_LOCATION);
+      left = left.filter((candidate) => candidate !== truth);
+      continue;
+    }
+    if (secondsTo(found) <= 0) return nothing;
+    // Nothing names the culprit (a crash, a time-out): halve until it stands alone.
+    if (left.length > 1 && !isPart && defaults.length > 0) {
+      // When even the default fails by itself, it is no candidate's fault: a full disk, say.
+      const stock = await compile(defaults.slice(0, 1), secondsTo(found));
+      if (stock.module === null && !stock.isLate) {
+        for (const candidate of left) refused.set(candidate.name, 'the compiler failed on the default too');
+        return nothing;
+      }
+    }
+    if (own.length < 2) {
+      // That there was so little time is not a candidate's fault.
+      if (isLate && seconds < SECONDS_PER_CANDIDATE) return nothing;
+      refused.set((own[0] ?? left[0]!).name, NO_LOCATION);
+      left = own.length === 0 ? [] : defaults;
+      continue;
+    }
+    const begun = performance.now();
+    const half = own.length >> 1;
+    const parts: Build[] = [];
+    for (const [i, some] of [own.slice(0, half), own.slice(half)].entries()) {
+      const end = performance.now() + (i === 0 ? HALF_SHARE : 1) * 1000 * secondsTo(found);
+      parts.push(
+        await buildUntil({ ...building, isPart: true }, [...defaults, ...some], `${name}_${i}`, end),
+      );
+    }
+    for (const [candidate, reason] of parts.flatMap((part) => [...part.refused]))
+      refused.set(candidate, reason);
+    const built = new Set(parts.flatMap((part) => part.built.map((one) => one.name)));
+    left = left.filter((candidate) => built.has(candidate.name));
+    // Where no candidate is to blame, all of them together would fail again.
+    const isFound = refused.size > 0 && parts.every((part) => part.module !== null);
+    const again =
+      isFound && secondsTo(found) > -secondsTo(begun) ? await compile(left, secondsTo(found)) : null;
+    if (again !== null && again.module !== null) return { module: again.module, built: left, refused };
+    const [largest] = parts.toSorted((a, b) => b.built.length - a.built.length);
+    return { ...largest!, refused };
   }
-  return { module: null, built: [], refused };
+  return nothing;
 }
 
 const SECONDS_TO_A_PHASE = 10;
@@ -112,18 +187,20 @@ export async function textAfter(
   return ok ? readFile(made!) : null;
 }
 
+/** @param seconds that there are for it, and how long the compiler may work */
 async function compileOnce(
   toolchain: Toolchain,
   workload: OperationWork,
   candidates: readonly Candidate[],
   name: string,
-): Promise<{ module: string | null; blamed: Map<string, string> }> {
+  { seconds, workSeconds }: { readonly seconds: number; readonly workSeconds: number },
+): Promise<{ module: string | null; blamed: Map<string, string>; isLate: boolean }> {
   const phase = candidatePhase(workload);
   const [fillers, empty] = await Promise.all([
     compiledFillers(toolchain, workload, 'exact'),
     phase === null ? EMPTY_MODULE : moduleAt(phase, toolchain, EMPTY_MODULE),
   ]);
-  if (fillers === null || empty === null) return { module: null, blamed: new Map() };
+  if (fillers === null || empty === null) return { module: null, blamed: new Map(), isLate: false };
   let text = candidateModule(workload, candidates, declaringFillers(empty, workload));
   const source = join(toolchain.workDirectory, `${name}.mlir`);
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
@@ -142,14 +219,13 @@ async function compileOnce(
     ...wholeProgram,
     ...from,
   ];
+  const longest = Math.max(LEAST_SECONDS, SECONDS_PER_CANDIDATE * (candidates.length + 1));
   const compile = (...argv: string[]) =>
-    runCompiler(
-      toolchain,
-      [...flags, ...argv],
-      Math.max(LEAST_SECONDS, SECONDS_PER_CANDIDATE * (candidates.length + 1)),
+    runCompiler(toolchain, [...flags, ...argv], seconds, {
       // Files of a killed compiler go with our own folder.
-      { TMPDIR: toolchain.workDirectory },
-    );
+      env: { TMPDIR: toolchain.workDirectory },
+      limits: [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: Math.min(workSeconds, longest) })],
+    });
   let result: ToolResult;
   const late = lateAnnotations(candidates);
   if (late !== undefined) {
@@ -163,11 +239,11 @@ async function compileOnce(
   } else result = await compile(source, '-o', module);
   // The compiler can exit with 0 after writing nothing but a crash reproducer.
   const written = result.ok && (await stat(module).catch(() => null)) !== null;
-  if (written) return { module, blamed: new Map() };
+  if (written) return { module, blamed: new Map(), isLate: false };
   const blamed = new Map<string, string>();
   for (const match of result.stderr.matchAll(/^[^\n]*?\.mlir:(\d+):\d+: error: ([^\n]*)/gm)) {
     const candidate = candidateAtLine(text, Number(match[1]));
     if (candidate !== null && !blamed.has(candidate)) blamed.set(candidate, match[2]!);
   }
-  return { module: null, blamed };
+  return { module: null, blamed, isLate: result.timedOut };
 }

@@ -103,7 +103,9 @@ async function pageDistance(
 ): Promise<number | null> {
   const inputs = [1, 2].map((value) => `--input=${BYTES}xi8=${value}`);
   const argv = [`--module=${module}`, ...deviceFlags(device), '--function=addresses', ...inputs];
-  const { stdout } = await runTool(runModule, argv, TIMEOUT_SECONDS, signal, environmentOf(placement));
+  const { stdout } = await runTool(runModule, argv, TIMEOUT_SECONDS, signal, {
+    env: environmentOf(placement),
+  });
   const [, first, second] = /^2xi64=(\d+) (\d+)$/m.exec(stdout) ?? [];
   if (first === undefined || second === undefined) return null;
   return Number((BigInt(second) - BigInt(first)) % BigInt(PAGE_BYTES));

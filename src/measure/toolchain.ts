@@ -1,5 +1,5 @@
 // What measuring needs of the outside world: the compiler, the runtime's tools, and how to run one of them.
-import { startChild } from '../system/child.ts';
+import { startChild, type Limit } from '../system/child.ts';
 import { afterSeconds, onAbort, withMemory } from '../system/limits.ts';
 import { memoryBytes } from '../system/processor.ts';
 import type { Semaphore } from '../system/semaphore.ts';
@@ -46,6 +46,12 @@ export class StoppedError extends Error {
  */
 const MEMORY_KIB = Math.floor(memoryBytes() / 2 / 1024);
 
+/** What else there is to say of a run. */
+interface Running {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly limits?: readonly Limit[];
+}
+
 /**
  * Runs one tool to its end, at most `timeoutSeconds` long. Whatever it has started ends with it, and all of it with us.
  * @throws StoppedError when `signal` fires
@@ -55,7 +61,7 @@ export async function runTool(
   argv: readonly string[],
   timeoutSeconds: number,
   signal: AbortSignal,
-  env: Readonly<Record<string, string>> = {},
+  { env = {}, limits = [] }: Running = {},
 ): Promise<ToolResult> {
   const ended = await startChild('/bin/sh', withMemory(MEMORY_KIB, file, argv), {
     // The compiler's diagnostics are read by us, not by a person.
@@ -64,10 +70,10 @@ export async function runTool(
     group: 'own',
     stdin: 'ignore',
     output: 'pipe',
-    limits: [afterSeconds(timeoutSeconds), onAbort(signal)],
+    limits: [afterSeconds(timeoutSeconds), onAbort(signal), ...limits],
   }).ended;
   if (signal.aborted) throw new StoppedError('measuring was stopped');
-  const timedOut = ended.cut === 'late';
+  const timedOut = ended.cut === 'late' || ended.cut === 'hung';
   const ending = timedOut
     ? `took longer than ${timeoutSeconds.toFixed(1)} s`
     : ended.signal !== null
@@ -82,5 +88,5 @@ export const runCompiler = (
   { compiler, compiles, signal }: Pick<Toolchain, 'compiler' | 'compiles' | 'signal'>,
   argv: readonly string[],
   timeoutSeconds: number,
-  env: Readonly<Record<string, string>> = {},
-): Promise<ToolResult> => compiles.run(() => runTool(compiler, argv, timeoutSeconds, signal, env));
+  running: Running = {},
+): Promise<ToolResult> => compiles.run(() => runTool(compiler, argv, timeoutSeconds, signal, running));

@@ -14,7 +14,9 @@ export type Screened =
       readonly outcome: 'compile-error' | 'run-error' | 'timeout';
       /** How it failed. */
       readonly message: string;
-    };
+    }
+  /** There was no time to compile it. */
+  | { readonly outcome: 'untried' };
 
 /** One process in which a batch was timed. Seconds are of one execution, at each size. */
 export interface BatchProcess {
@@ -99,9 +101,14 @@ export interface Bench {
   /**
    * Compiles configurations to be timed quickly, interleaved. The first batch times the default in any case, later ones
    * where it is quick. One batch of a workload is timed before the next is made ready.
+   * @param timeoutSeconds to compile them
    * @param modules that may be compiled at once
    */
-  prepareBatch(configurations: readonly Configuration[], modules: number): Promise<ReadyBatch>;
+  prepareBatch(
+    configurations: readonly Configuration[],
+    timeoutSeconds: number,
+    modules: number,
+  ): Promise<ReadyBatch>;
   /**
    * Seconds that finals are likely to measure; compiling comes on top.
    * @param expected screened seconds of one run at every size

@@ -1,7 +1,7 @@
 // Finals on this machine: the few best configurations and the default, verified, in two builds, ready to be timed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationKey } from '../backend/index.ts';
-import { buildCandidates } from '../measure/build.ts';
+import { buildCandidates, isBuilt } from '../measure/build.ts';
 import { candidateOf, stockCandidate, truthOf } from '../measure/candidate-module.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
 import { placementsHere } from '../measure/placement.ts';
@@ -140,7 +140,7 @@ export async function prepareFinals(
     buildCandidates(toolchain, workload, inReverse, 'finals_reversed'),
   ]);
   const { module } = build;
-  if (module === null || defaultNames.some((name) => build.refused.has(name))) return null;
+  if (module === null || !defaultNames.every((name) => isBuilt(build, name))) return null;
 
   const all = secondsOfAll(expected, isBrief);
   const functions = (defaults.length + candidates.length) * staticForms(workload).length;
@@ -152,14 +152,14 @@ export async function prepareFinals(
     name: `f${i}`,
     first: known?.names.get(configurationKey(configuration)) ?? `f${i}`,
   }));
-  const names = named.map(({ first }) => first).filter((name) => !build.refused.has(name));
+  const names = named.map(({ first }) => first).filter((name) => isBuilt(build, name));
   const guarded = reversed.module !== null &&
     isGuardable &&
-    !reversed.refused.has(DEFAULT_NAME) && {
+    isBuilt(reversed, DEFAULT_NAME) && {
       module: reversed.module,
       nameOf: (name: string) => {
         const own = named.find(({ first }) => first === name)!.name;
-        return reversed.refused.has(own) ? null : own;
+        return isBuilt(reversed, own) ? own : null;
       },
     };
   const verified = await verifyCandidates(
@@ -181,11 +181,11 @@ export async function prepareFinals(
     else if (verification !== undefined) failed.push({ configuration, ...verification });
   }
   const kept = [...defaultNames, ...finalists.map(({ name }) => name)];
-  const isWhole = kept.every((name) => !reversed.refused.has(name));
+  const isWhole = kept.every((name) => isBuilt(reversed, name));
   const firstNames = new Map(named.map(({ name, first }) => [name, first]));
   const layouts: readonly Layout[] = [
     { module, nameOf: (name) => firstNames.get(name)! },
-    ...(isWhole && reversed.module !== null ? [{ module: reversed.module, nameOf: String }] : []),
+    ...(isWhole ? [{ module: reversed.module!, nameOf: String }] : []),
   ];
 
   const { repetitions, leastProcesses, mostProcesses } = finalsEffort(

@@ -11,7 +11,8 @@ export function realBench(toolchain: Toolchain, workload: OperationWork): Bench 
   const screener = new Screener(toolchain, workload);
   const sizes = staticForms(workload).length;
   return {
-    prepareBatch: (configurations, modules) => screener.prepare(configurations, modules),
+    prepareBatch: (configurations, timeoutSeconds, modules) =>
+      screener.prepare(configurations, timeoutSeconds, modules),
     finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, toolchain.device.threads),
     prepareFinals: (configurations, expected, isBrief) =>
       prepareFinals(

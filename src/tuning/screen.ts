@@ -1,7 +1,7 @@
 // Screening: many configurations, few repetitions each, compiled and timed together.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationKey } from '../backend/index.ts';
-import { buildCandidates, isLinked, type Build } from '../measure/build.ts';
+import { buildCandidates, isBuilt, isLinked, type Build } from '../measure/build.ts';
 import { candidateOf, stockCandidate, type Candidate } from '../measure/candidate-module.ts';
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
 import { placementsHere, type Placement } from '../measure/placement.ts';
@@ -85,14 +85,13 @@ const LEAST_TO_DIVIDE = 6;
  * @param parts those that were not timed come last
  */
 function asOne(batches: readonly Batch[], parts: readonly CompiledBatch[]): Batch {
-  const [first] = batches as readonly [Batch, ...Batch[]];
+  const first = batches.find(({ defaultSeconds }) => defaultSeconds !== null) ?? batches[0]!;
   const count = (part: CompiledBatch) => part.candidates.length;
   const before = (part: number) => parts.slice(0, part).reduce((sum, one) => sum + count(one), 0);
   const all = before(parts.length);
   const results = parts.flatMap((part, i): readonly Screened[] => {
     const batch = batches[i];
-    if (batch === undefined)
-      return part.candidates.map(() => ({ outcome: 'run-error', message: 'the default could not be timed' }));
+    if (batch === undefined) return part.candidates.map(() => ({ outcome: 'untried' }));
     return batch.results.map((result) =>
       result.outcome === 'measured'
         ? { ...result, seconds: comparable(result.seconds, batch.defaultSeconds, first.defaultSeconds) }
@@ -107,7 +106,9 @@ function asOne(batches: readonly Batch[], parts: readonly CompiledBatch[]): Batc
     }),
   );
   return {
-    ...{ defaultSeconds: first.defaultSeconds, problem: first.problem, results, processes },
+    ...{ defaultSeconds: first.defaultSeconds, results, processes },
+    // What runs in one module does run.
+    problem: first.defaultSeconds === null ? (batches.at(-1)?.problem ?? null) : null,
     repetitions: sumOf(batches.map(({ repetitions }) => repetitions)),
   };
 }
@@ -137,26 +138,31 @@ export class Screener {
 
   /**
    * Compiles a batch.
+   * @param timeoutSeconds for that
    * @param modules that it may be compiled as at once, each with its own default
    */
-  async prepare(configurations: readonly Configuration[], modules = 1): Promise<ReadyBatch> {
+  async prepare(
+    configurations: readonly Configuration[],
+    timeoutSeconds: number,
+    modules = 1,
+  ): Promise<ReadyBatch> {
     // Without a default, times of two modules could not be compared.
     const isOne = this.#isSlow || !isLinked() || configurations.length < LEAST_TO_DIVIDE;
     const size = Math.ceil(configurations.length / (isOne ? 1 : modules));
     const parts: (readonly Configuration[])[] = [];
     for (let at = 0; at < configurations.length; at += size) parts.push(configurations.slice(at, at + size));
-    const compiled = await Promise.all(parts.map((part) => this.#compile(part)));
+    const compiled = await Promise.all(parts.map((part) => this.#compile(part, timeoutSeconds)));
     return { time: (timeoutSeconds) => this.#timeAll(compiled, timeoutSeconds) };
   }
 
-  async #compile(configurations: readonly Configuration[]): Promise<CompiledBatch> {
+  async #compile(configurations: readonly Configuration[], timeoutSeconds: number): Promise<CompiledBatch> {
     const candidates = configurations.map((configuration, i) =>
       candidateOf(`c${i}`, configuration, this.#workload, this.#toolchain.release),
     );
     const withDefault = !this.#isSlow;
     const all = withDefault ? [stockCandidate(DEFAULT_NAME), ...candidates] : candidates;
     const [build, placements] = await Promise.all([
-      buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`),
+      buildCandidates(this.#toolchain, this.#workload, all, `batch${this.#batches++}`, timeoutSeconds),
       placementsHere(this.#toolchain),
     ]);
     this.#placements = placements;
@@ -171,8 +177,8 @@ export class Screener {
     for (const { candidates, build } of parts) {
       const left = Math.max(timeoutSeconds / parts.length, end - performance.now() / 1000);
       batches.push(await this.#batch(candidates, build, left));
-      // Without a time of the default there is nothing to compare with.
-      if (this.#defaults.length === 0) break;
+      // The default does not run in another module, either.
+      if (batches.at(-1)!.problem !== null) break;
     }
     return batches.length === 1 && parts.length === 1 ? batches[0]! : asOne(batches, parts);
   }
@@ -180,10 +186,8 @@ export class Screener {
   /** The batch with the default and all of these in one module; null for none. */
   compiledWith(configurations: readonly Configuration[]): CompiledTogether | null {
     const keys = configurations.map(configurationKey);
-    const isWhole = ({ build: { module, refused }, names }: CompiledTogether) =>
-      module !== null &&
-      !refused.has(DEFAULT_NAME) &&
-      keys.every((key) => names.has(key) && !refused.has(names.get(key)!));
+    const isWhole = ({ build, names }: CompiledTogether) =>
+      isBuilt(build, DEFAULT_NAME) && keys.every((key) => names.has(key) && isBuilt(build, names.get(key)!));
     return this.#compiled.findLast(isWhole) ?? null;
   }
 
@@ -211,16 +215,19 @@ export class Screener {
         defaultSeconds: seconds.get(DEFAULT_NAME) ?? null,
         seconds: candidates.map(({ name }) => seconds.get(name) ?? null),
       })),
-      problem: isMissing
-        ? await this.#problemOf(
-            build.refused.get(DEFAULT_NAME),
-            timings.failed.get(DEFAULT_NAME),
-            timeoutSeconds * DEFAULT_SHARE,
-          )
-        : null,
+      // Without time to compile the default nobody can tell.
+      problem:
+        isMissing && (build.refused.has(DEFAULT_NAME) || isBuilt(build, DEFAULT_NAME))
+          ? await this.#problemOf(
+              build.refused.get(DEFAULT_NAME),
+              timings.failed.get(DEFAULT_NAME),
+              timeoutSeconds * DEFAULT_SHARE,
+            )
+          : null,
       results: candidates.map(({ name }): Screened => {
         const refusal = build.refused.get(name);
         if (refusal !== undefined) return { outcome: 'compile-error', message: refusal };
+        if (!isBuilt(build, name)) return { outcome: 'untried' };
         const seconds = timings.seconds.get(name);
         if (seconds !== undefined) return { outcome: 'measured', seconds };
         const message = timings.failed.get(name) ?? 'no timing was reported';

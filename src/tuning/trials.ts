@@ -2,22 +2,22 @@
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Run, Trial } from '../store/store.ts';
-import type { Batch, FailedFinalist } from './bench.ts';
+import type { Batch, FailedFinalist, Screened } from './bench.ts';
 
-/** What became of one configuration of a batch. */
+/** What became of a configuration of a batch; nothing where there was no time for it. */
 export function trialOf(
-  configurations: readonly Configuration[],
-  { results }: Batch,
-  index: number,
+  configuration: Configuration,
+  result: Screened,
   defaults: readonly number[],
   strategy: string,
-): Trial {
-  const [configuration, result] = [configurations[index]!, results[index]!];
+): Trial[] {
+  if (result.outcome === 'untried') return [];
   const base = { configuration, strategy, outcome: result.outcome };
-  if (result.outcome !== 'measured') return { ...base, seconds: null, ratio: null, message: result.message };
+  if (result.outcome !== 'measured')
+    return [{ ...base, seconds: null, ratio: null, message: result.message }];
   const seconds = geometricMean(result.seconds);
   const ratio = defaults.length === 0 ? null : geometricMean(defaults) / seconds;
-  return { ...base, seconds, ratio, message: null };
+  return [{ ...base, seconds, ratio, message: null }];
 }
 
 /** What was timed in one batch of the search. */

@@ -58,6 +58,9 @@ const largest = ({ trialsPerBatch, finalists }: Effort): Care => ({
   finals: { finalists, isBrief: false },
 });
 
+/** Of the time that finals are likely to take, what a short look at one takes. */
+const SHORT_FINALS = 0.5;
+
 /** What a batch gets for being timed in any case. */
 const LEAST_TIMING_SECONDS = 5;
 
@@ -115,14 +118,21 @@ export async function tuneTogether<P extends Part>(
       const searches = chosen.map((index) => {
         const own = standings[index]!;
         const { trialsPerBatch } = careFor(own, standings, effort, isAlone);
-        return { search: parts[index]!.search, size: trialsPerBatch, room: () => room(own) };
+        return {
+          ...{ search: parts[index]!.search, size: trialsPerBatch, room: () => room(own) },
+          compileSeconds: end - clock() - (own.batches === 0 ? 0 : SHORT_FINALS * own.finalsSeconds),
+        };
       });
       await tryTogether(searches, compilesAtOnce, clock);
       for (const one of latest) if (one.search.isUndecidable) conclude(one, null);
     } else if (step.kind === 'finals') {
       const prepare = chosen.map((index) => () => {
-        const { finals } = careFor(standings[index]!, standings, effort, isAlone);
-        return parts[index]!.search.prepareFinals(finals);
+        const { search } = parts[index]!;
+        const usual = careFor(standings[index]!, standings, effort, isAlone);
+        // Where a batch has taken longer than anybody could know, a short look is better than none.
+        const cares = [usual, ...[SMALL, TINY].filter(({ share }) => share < usual.share)];
+        const fitting = cares.find(({ finals }) => search.finalsSeconds(finals) <= end - clock());
+        return search.prepareFinals((fitting ?? cares.at(-1)!).finals);
       });
       const { ready, preparedSeconds } = await readyTogether(prepare, clock);
       for (const [i, index] of chosen.entries()) {
@@ -163,13 +173,14 @@ async function tryTogether(
   searches: readonly {
     readonly search: WorkloadSearch;
     readonly size: number;
+    readonly compileSeconds: number;
     readonly room: () => number;
   }[],
   compilesAtOnce: number,
   clock: () => number,
 ): Promise<void> {
   const modules = Math.max(1, Math.floor(compilesAtOnce / searches.length));
-  const prepare = searches.map((one) => () => one.search.prepare(one.size, modules));
+  const prepare = searches.map((one) => () => one.search.prepare(one.size, one.compileSeconds, modules));
   const { ready, preparedSeconds } = await readyTogether(prepare, clock);
   for (const [i, attempt] of ready.entries())
     await attempt?.time(Math.max(LEAST_TIMING_SECONDS, searches[i]!.room()), preparedSeconds);

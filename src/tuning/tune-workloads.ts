@@ -100,10 +100,17 @@ const FEW = 4;
 const LEAST_SECONDS = 4;
 
 /**
- * Seconds after the end of the budget at which everything is stopped: what is planned to end in time takes many times
- * as long on a machine that is busy with other things.
+ * Searches exceed no budget by more than this share of it: what is planned to end in time takes longer on a machine that is busy. The
+ * runs of the program may take as much again.
  */
-const graceSeconds = (budgetSeconds: number): number => Math.max(20, budgetSeconds);
+const GRACE = 0.1;
+
+/** A smaller budget has so many seconds, so that something can be decided at all. */
+const LEAST_LIMIT_SECONDS = 16.5;
+
+/** Seconds after the end of the budget at which everything is stopped. */
+const graceSeconds = (givenSeconds: number): number =>
+  Math.max(LEAST_LIMIT_SECONDS - givenSeconds, GRACE * givenSeconds);
 
 /** Seconds of one run of the program that a workload takes; null when none of its dispatches was seen. */
 export function programSeconds(
@@ -207,7 +214,7 @@ export async function tuneWorkloads(
     const asked = clock();
     const dispatchSeconds = left.length > FEW ? await options.dispatchSeconds?.() : undefined;
     end += clock() - asked;
-    const overdueMs = 1000 * (end - clock() + graceSeconds(options.budgetSeconds));
+    const overdueMs = 1000 * (end - clock() + graceSeconds(options.givenSeconds));
     overdue = AbortSignal.timeout(Math.min(LONGEST_TIMER_MS, Math.max(0, Math.ceil(overdueMs))));
     const compilesAtOnce = options.compilesAtOnce ?? likelyCompilesAtOnce();
     const toolchain: Toolchain = {

@@ -183,10 +183,11 @@ export class WorkloadSearch {
   /**
    * Chooses some more to be tried, and compiles it. It is to be timed before more is chosen.
    * @param size how many configurations, about
+   * @param timeoutSeconds to compile them
    * @param modules that may be compiled at once
    * @returns null when there is nothing to try
    */
-  async prepare(size: number, modules: number): Promise<Attempt | null> {
+  async prepare(size: number, timeoutSeconds: number, modules: number): Promise<Attempt | null> {
     const isFirst = this.#trials === 0;
     if (this.#hasFollowUps) this.#others = await this.#followUps(size);
     const others = this.#others;
@@ -201,7 +202,7 @@ export class WorkloadSearch {
     }
     for (const [i, point] of points.entries()) this.#pointOf.set(configurationKey(tried[i]!), point);
     const timed = [...tried, ...this.#ranks.timedAgain];
-    const batch = await this.#bench.prepareBatch(timed, modules);
+    const batch = await this.#bench.prepareBatch(timed, timeoutSeconds, modules);
     return {
       time: async (timeoutSeconds, preparedSeconds) => {
         const begun = this.#job.clock();
@@ -315,7 +316,7 @@ export class WorkloadSearch {
       }),
     );
     const isFirst = this.#trials === 0;
-    const trials = tried.map((_, i) => trialOf(tried, batch, i, ranks.defaults, strategy.name));
+    const trials = tried.flatMap((one, i) => trialOf(one, batch.results[i]!, ranks.defaults, strategy.name));
     const isKnown = ranks.defaults.length > 0;
     this.#notes.addTrials(
       isFirst && isKnown ? [defaultTrial(this.#secondsOf(1), strategy.name), ...trials] : trials,
@@ -328,7 +329,7 @@ export class WorkloadSearch {
     this.#notes.addRuns(runsOf(timed, batch, this.#batches++));
     if (batch.defaultSeconds !== null) this.#defaultMeans.push(geometricMean(batch.defaultSeconds));
     this.#repetitions += batch.repetitions;
-    this.#trials += tried.length;
+    this.#trials += trials.length;
     // As far as both are known by now.
     const [then, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
     const isBetter = now !== null && now.ratio > (then?.ratio ?? 0) * (1 + PATIENCE_GAIN);

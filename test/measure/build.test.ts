@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildCandidates } from '../../src/measure/build.ts';
 import { truthOf } from '../../src/measure/candidate-module.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -28,7 +28,7 @@ echo module >"$output"
   return path;
 }
 
-test('candidates that fail only together are given up, also after one of them was refused by name', async () => {
+test('of candidates that fail only together some are taken, and none is refused', async () => {
   const folder = temporaryDirectory();
   const compiler = fakeCompiler(
     folder,
@@ -38,11 +38,39 @@ test('candidates that fail only together are given up, also after one of them wa
   );
   const candidates = ['a', 'refused', 'b'].map((name) => ({ name, attribute: 'some = 1' }));
   const tools = { ...(await toolchain(folder)), compiler };
-  const { module, refused } = await buildCandidates(tools, matmul(8, 8, 8), candidates, 'batch');
-  expect(module).toBeNull();
-  expect(refused.get('refused')).toBe('not this one');
-  expect([...refused.keys()].sort()).toEqual(['a', 'b', 'refused']);
+  const { module, built, refused } = await buildCandidates(tools, matmul(8, 8, 8), candidates, 'batch');
+  expect(module).not.toBeNull();
+  expect(built.map(({ name }) => name)).toEqual(['a']);
+  expect([...refused]).toEqual([['refused', 'not this one']]);
   expect(readFileSync(join(folder, 'runs'), 'utf8').split('\n').length).toBeLessThan(12);
+});
+
+describe('a candidate that the compiler', () => {
+  const stock = { name: 'stock', attribute: null };
+  const candidates = [0, 1, 2].map((i) => ({ name: `c${i}`, attribute: 'some = 1' }));
+
+  test.each([
+    ['crashes at', 'kill -SEGV $$'],
+    ['hangs at, doing nothing', 'exec sleep 600'],
+  ])('%s is refused, and others are built in time', async (_, deed) => {
+    const folder = temporaryDirectory();
+    const compiler = fakeCompiler(folder, `! grep -q '@c1(' "$source" || { ulimit -c 0; ${deed}; }`);
+    const tools = { ...(await toolchain(folder)), compiler };
+    const begun = performance.now();
+    const build = await buildCandidates(tools, matmul(8, 8, 8), [stock, ...candidates], 'batch', 60);
+    expect((performance.now() - begun) / 1000).toBeLessThan(60);
+    expect([...build.refused.keys()]).toEqual(['c1']);
+    expect(build.built.map(({ name }) => name)).toContain('stock');
+    expect(build.built.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('hangs at is not found where there is no time, and nobody is refused', async () => {
+    const folder = temporaryDirectory();
+    const compiler = fakeCompiler(folder, `! grep -q '@c1(' "$source" || exec sleep 600`);
+    const tools = { ...(await toolchain(folder)), compiler };
+    const build = await buildCandidates(tools, matmul(8, 8, 8), [stock, ...candidates], 'batch', 1);
+    expect(build.refused.size).toBe(0);
+  });
 });
 
 test.each([

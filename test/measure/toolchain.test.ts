@@ -35,7 +35,7 @@ function isThere(pid: number): boolean {
 
 test('a tool gets its arguments and its environment, and is told from how it ended', async () => {
   const tool = script('echo', 'echo "$#" "$1" "$EXTRA"; echo problem >&2; exit 3');
-  const result = await runTool(tool, ["it's", 'a b'], 60, never, { EXTRA: 'x' });
+  const result = await runTool(tool, ["it's", 'a b'], 60, never, { env: { EXTRA: 'x' } });
   expect(result).toEqual({
     ok: false,
     timedOut: false,

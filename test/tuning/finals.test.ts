@@ -110,7 +110,7 @@ test('brief finals take what the search has compiled, and another order of it', 
   const tools = await simulated();
   const shape = matmul(61, 67, 71);
   const screener = new Screener(tools, shape);
-  await screener.prepare([worse, better]);
+  await screener.prepare([worse, better], 60);
   expect(screener.compiledWith([better, DATA_TILE_CONFIGURATION])).toBeNull();
   const screened = screener.compiledWith([better]);
   const finals = await prepareFinals(

@@ -28,7 +28,7 @@ test('a candidate that crashes is not run again in the second placement', async 
   });
   const screener = new Screener(tools, matmul(64, 64, 64));
   const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiles);
-  const { results } = await (await screener.prepare(configurations)).time(60);
+  const { results } = await (await screener.prepare(configurations, 60)).time(60);
   expect(results.map(({ outcome }) => outcome)).toEqual(
     configurations.map((_, i) => (i === 2 ? 'run-error' : 'measured')),
   );

@@ -47,9 +47,9 @@ function program(
       const bench: Bench = {
         ...made,
         finalsSeconds: () => PREPARATION,
-        prepareBatch: async (configurations, modules) => {
+        prepareBatch: async (configurations, timeoutSeconds, modules) => {
           log.push(`compile ${m}`);
-          const ready = await made.prepareBatch(configurations, modules);
+          const ready = await made.prepareBatch(configurations, timeoutSeconds, modules);
           log.push(`compiled ${m}`);
           return {
             time: (timeout) => {
