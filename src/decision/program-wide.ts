@@ -29,15 +29,16 @@ export function programWideOf(
   const backend = backendNamed(site.target.key);
   const optionsOf = spaceOptionsOf(input, site, settings);
   const found = new Map<string, OwnConfiguration>();
+  const isAlone = decisions.filter(({ tunable }) => tunable !== null).length === 1;
   for (const decision of decisions) {
     const { tunable, outcome, evidence, speedup } = decision;
     // What is locked was compared where the lock file was made.
     if (tunable === null || outcome === 'skipped' || tunable.written === null || speedup) continue;
     const configuration = backend?.programWide(tunable.workload, optionsOf(tunable)) ?? null;
     if (configuration === null) continue;
-    // What was compared with the others and is nearly as fast alone may be the faster one in a program.
-    const wide =
-      evidence?.families.includes(configuration.kind) === true ? wideBeside(decision) : configuration;
+    const isCompared = evidence?.families.includes(configuration.kind) === true;
+    // What was compared with the others and is nearly as fast alone may be the faster one beside others like it.
+    const wide = isCompared ? (isAlone ? null : wideBeside(decision)) : configuration;
     if (wide !== null) found.set(tunable.key, wide);
   }
   return found;

@@ -123,7 +123,9 @@ export async function verifyTuned(
   );
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
-    const wide = await assess(keysOf(all), programRuns(contests, wideBuilds.tuned, runSeconds));
+    const wideKeys = keysOf(all);
+    const enough = wideKeys.length === 1 ? PLAIN : Infinity;
+    const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, enough));
     const gain = gainBeside(wide, own);
     const { kept, open } = wide.judgement;
     if (gain !== null) {

@@ -51,10 +51,14 @@ test('what was found to be nearly as fast alone is offered, in its own configura
     ...untuned[0]!,
     ...{ outcome: 'hit', configuration, evidence },
   });
-  const offer = (decision: Decision) => programWideOf([decision], input, siteOf(), { inject: 'auto' });
+  const other: Decision = { ...untuned[1]!, outcome: 'skipped' };
+  const offer = (decision: Decision, others: readonly Decision[] = [other]) =>
+    programWideOf([decision, ...others], input, siteOf(), { inject: 'auto' });
   const tiled = { ...hit(DECISION.configuration), beside: hit(packed) };
   expect(offer(tiled)).toEqual(new Map([[first, packed]]));
   expect(offer({ ...hit(packed), beside: hit(DECISION.configuration) })).toEqual(new Map());
+  // With nothing beside it in the program it was compared before.
+  expect(offer(tiled, [])).toEqual(new Map());
   // What it takes the place of is there where it must not be used.
   const [wide] = withProgramWide([tiled], offer(tiled), 'it is faster');
   expect(wide).toMatchObject({ configuration: packed, beside: tiled });
