@@ -1,5 +1,4 @@
-// A search that a prior guides: it tries what is likely to be best, learns from each trial what the prior did not know, and ends when
-// nothing is likely to be better.
+// A search that a prior guides: it tries what is likely to be best, and learns from each trial what the prior did not know.
 import { coordinateDescent } from './descent.ts';
 import { leavesOf, predict } from './forest.ts';
 import { Trials } from './likeness.ts';
@@ -31,10 +30,6 @@ const BEST = 4;
 
 /** How much uncertainty is worth while there is much to learn. */
 const CURIOSITY = 0.6;
-
-/** The search goes on as long as a point is as likely as that to be better by so much, as a logarithm to base 2. */
-const LEAST_CHANCE = 0.05;
-const LEAST_GAIN = 0.028;
 
 /** What fails counts as this many times as slow, as a logarithm. */
 const FAILED = 3;
@@ -95,9 +90,6 @@ class Guided implements Strategy {
       const variance = ofPrior ** 2 - row.reduce((sum, one) => sum + one * one, 0);
       return { candidate, mean, deviation: Math.sqrt(Math.max(variance, 1e-6)) };
     });
-    const incumbent = Math.min(...known.map(({ cost }) => cost - offset), Infinity);
-    if (!this.#isFirst && !scored.some((one) => chanceBelow(incumbent - LEAST_GAIN, one) > LEAST_CHANCE))
-      return [];
     const best = this.#isFirst ? this.#knownBest() : [];
     this.#isFirst = false;
     return [...best, ...this.#choose(scored, trials, limit - best.length)];
@@ -221,14 +213,4 @@ class Guided implements Strategy {
     const features = this.#guide.featuresAt(point);
     return features && { point, predicted: predict(forest, features), leaves: leavesOf(forest, features) };
   }
-}
-
-/** How likely a normal variable is below a value. */
-function chanceBelow(
-  value: number,
-  { mean, deviation }: { readonly mean: number; readonly deviation: number },
-): number {
-  const z = (value - mean) / deviation;
-  // Logistic approximation of the normal distribution.
-  return 1 / (1 + Math.exp(-1.702 * z));
 }
