@@ -20,6 +20,7 @@ import {
   timeProgram,
   type Compared,
   type Contest,
+  type Enough,
   type Timed,
   type Verdict,
 } from './verify.ts';
@@ -74,13 +75,13 @@ export interface ProgramsRun extends ProgramRuns {
  * @param contests one for each function that is called; at least one
  * @param compileWith compiles the program with the configurations of workloads, or says why it does not compile
  * @param seconds that all runs together may take, about
- * @param enough one program so many times as fast as the other need not be timed more often than it takes to see that
+ * @param enough when one program is so much faster than the other that it need not be timed more often
  */
 export function programRuns(
   contests: readonly StockContest[],
   compileWith: Ask<TunedProgram | Uncompiled>,
   seconds: number,
-  enough = Infinity,
+  enough: Enough | null = null,
 ): ProgramsRun {
   const purse = purseOf(OVERDRAFT * seconds);
   /** What is left of the time without the overdraft. */

@@ -252,6 +252,14 @@ async function compareResults(
   return { equal: reason === null, maxError, reason };
 }
 
+/** When two programs need not be timed any longer. */
+export interface Enough {
+  /** All pairs say that one of them is so many times as fast. */
+  readonly times: number;
+  /** So many pairs at least. */
+  readonly pairs: number;
+}
+
 /** Result of timing both programs in pairs of processes. */
 export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
   /** Times of their dispatches; empty if the runtime has no statistics. */
@@ -261,28 +269,29 @@ export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
 /**
  * Times both, and their dispatches, in as many pairs of processes as the extent allows.
  * @param seconds of a process that calls the function once, about
- * @param enough ends it where all pairs so far say that one program is so many times as fast
+ * @param enough ends it early
  * @throws StoppedError when the signal fires
  */
 export async function timeProgram(
   contest: Contest,
   seconds: number,
   extent: Extent,
-  enough = Infinity,
+  enough: Enough | null = null,
 ): Promise<Timed> {
   // One pair may say enough.
-  const effort = effortOf(seconds, extent, enough === Infinity ? leastOf(extent) : 1);
+  const effort = effortOf(seconds, extent, Math.min(leastOf(extent), enough?.pairs ?? Infinity));
   const nothing = { timing: null, dispatches: [] };
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
   if (effort === null) return tooLong;
   const { stock, tuned } = contest;
   const run = runOf(contest);
   const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) => {
+    if (enough === null || measured.length < enough.pairs) return false;
     // No noise makes one program so many times as fast as the other.
-    const times = measured.length >= LEAST_PAIRS ? enough : enough ** 3;
+    const times = measured.length >= LEAST_PAIRS ? enough.times : enough.times ** 3;
     const isBeyond = (sign: number) =>
       measured.every(([a, b]) => sign * Math.log(a.seconds / b.seconds) > Math.log(times));
-    return measured.length > 0 && (isBeyond(1) || isBeyond(-1));
+    return isBeyond(1) || isBeyond(-1);
   };
   const withDispatches = (module: string) => timeDispatches(run, module, effort);
   const alone = async (module: string) => ({

@@ -1,6 +1,7 @@
 // Compares a program in other forms with the written program, before tuning: results first, then times.
 import { join } from 'node:path';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
+import type { Enough } from '../program/verify.ts';
 import { purseOf } from '../program/purse.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -20,7 +21,7 @@ import { roundedTypes } from './verify-program.ts';
 const WRITTEN = 'written.vmfb';
 
 /** Most programs are several times as fast in one form as in the other: then a few runs say enough. */
-const CLEAR = 1.5;
+const CLEAR: Enough = { times: 1.5, pairs: 1 };
 
 /** Two running compiles: the written program, and the program in its forms. */
 export interface FormsUnderWay {

@@ -8,6 +8,7 @@ import { assess, gainBeside, judgementWith } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { purseOf } from '../program/purse.ts';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
+import type { Enough } from '../program/verify.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -35,8 +36,8 @@ export interface Verification {
   };
 }
 
-/** With one configuration, a program that is so many times as fast in a few pairs of processes is not timed any longer. */
-const PLAIN = 1.2;
+/** Where there is one configuration, no dispatch can be slower while the program is faster. */
+const PLAIN: Enough = { times: 1.2, pairs: 5 };
 
 /** Of a program that nothing is offered to, or that cannot be run. */
 export const NOTHING_CHOSEN: Verification['programWide'] = {
@@ -118,13 +119,13 @@ export async function verifyTuned(
   const suspects = keysOf(decisions.filter(changesProgram));
   const own = await assess(
     isInjecting ? keys : [],
-    programRuns(contests, builds.tuned, runSeconds, keys.length === 1 ? PLAIN : Infinity),
+    programRuns(contests, builds.tuned, runSeconds, keys.length === 1 ? PLAIN : null),
     suspects,
   );
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
     const wideKeys = keysOf(all);
-    const enough = wideKeys.length === 1 ? PLAIN : Infinity;
+    const enough = wideKeys.length === 1 ? PLAIN : null;
     const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, enough));
     const gain = gainBeside(wide, own);
     const { kept, open } = wide.judgement;

@@ -51,6 +51,6 @@ test('what cannot be run is said, and is no verdict', async () => {
   expect(await compared(dynamic, dynamic.module)).toMatchObject({
     equal: null,
     compared: 0,
-    reasons: ['an argument of type tensor<?xf32>: its sizes are dynamic'],
+    reasons: ['an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none'],
   });
 });

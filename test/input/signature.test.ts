@@ -119,7 +119,7 @@ test('declarations in what iree-dump-module prints', () => {
 `;
   expect(declaredSignature(dump).map(spell)).toEqual([
     '@main(2xf32, xi32) -> f32',
-    '@last: an argument of type tensor<?xf32>: its sizes are dynamic',
+    '@last: an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
   ]);
 });
 

@@ -325,7 +325,10 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
     const place = await recordedPlace(twoMatmuls.replace('%c:', '%d: tensor<?xf32>, %c:'));
     const { program } = await expectUnverified(place, /^none of its functions can be run$/);
     expect(program!.skipped).toEqual([
-      { name: 'main', reason: 'an argument of type tensor<?xf32>: its sizes are dynamic' },
+      {
+        name: 'main',
+        reason: 'an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
+      },
     ]);
     expect(runsOf(place)).toBe(0);
   });

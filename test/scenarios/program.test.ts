@@ -158,7 +158,7 @@ test.each([
     uncallable,
     TILE,
     'The program has its configurations, and was not verified: none of its functions can be run.\n' +
-      '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic',
+      '@main was not run: an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
   ],
 ])('where %s, that is what is said', async (_, text, configuration, said) => {
   const place = await recordedPlace(text, configuration);

@@ -38,7 +38,7 @@ test('says what was wrong with what was typed, and what would be right', async (
     [['tune', 'in.mlir', '--budget', 'soon'], /--budget=soon: it takes a number of seconds/, 2],
     [
       ['tune', 'in.mlir', '--strategy', 'luck'],
-      /'luck' is invalid. Allowed choices are descent, random, grid/,
+      /'luck' is invalid. Allowed choices are guided, descent, random, grid/,
       2,
     ],
     [['tune', 'in.mlir', '--trials', '0'], /--trials 0: it takes a whole number from 1 up/, 2],
