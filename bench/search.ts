@@ -1,10 +1,11 @@
 // How soon strategies find the best: each searches spaces that were measured before, of shapes that its prior has not seen.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { trainForest, doubtOf } from '../scripts/prior/train.ts';
+import { doubtOf, forestsWithout } from '../scripts/prior/train.ts';
 import { configurationKey } from '../src/backend/index.ts';
 import type { Configuration } from '../src/backend/configuration.ts';
 import { llvmCpu } from '../src/backend/llvm-cpu/index.ts';
+import { sumOf } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
 import { predict, type Forest } from '../src/search/forest.ts';
 import { coordinateDescent } from '../src/search/descent.ts';
@@ -52,11 +53,12 @@ async function main(): Promise<void> {
   const results: unknown[] = [];
   for (const file of files) {
     const spaces = readSpaces(file);
-    const doubt = doubtOf(spaces);
+    const forests = forestsWithout(spaces);
+    const doubt = doubtOf(spaces, forests);
     const untimed: number[] = [];
     const searched = new Map<string, Searched[]>();
-    for (const space of spaces) {
-      const forest = trainForest(spaces.filter(({ name }) => name !== space.name));
+    for (const [i, space] of spaces.entries()) {
+      const forest = forests[i]!;
       untimed.push(shareUntimed(space, forest));
       for (const [name, strategy] of Object.entries(STRATEGIES))
         for (let seed = 1; seed <= seeds; seed++) {
@@ -86,7 +88,7 @@ async function main(): Promise<void> {
   return Promise.resolve();
 }
 
-const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+const mean = (values: readonly number[]): number => sumOf(values) / values.length;
 const decile = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)]!;
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;

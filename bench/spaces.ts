@@ -64,7 +64,7 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
   const space = backend.spaceOf(workload, options);
   const random = seededRandom(7);
   const bench = realBench(toolchain, workload);
-  /** Seconds by key: the least, since other processes only add time. Infinity for what failed. */
+  /** Seconds by key: the least, since other processes only add time. Infinity for a failure. */
   const results = new Map<string, readonly [Configuration, number]>();
   let defaultSeconds = Infinity;
   const timeAll = async (configurations: readonly Configuration[]) => {

@@ -13,7 +13,7 @@ export interface MeasuredSpace {
   readonly device: string;
   /** Of one execution of the default. */
   readonly defaultSeconds: number;
-  /** What was measured: how many times as fast as the default, null for what failed. */
+  /** Each configuration with its ratio: default time over its time, null for a failure. */
   readonly trials: readonly (readonly [configuration: Configuration, ratio: number | null])[];
 }
 

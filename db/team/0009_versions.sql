@@ -1,6 +1,6 @@
 -- Clients and servers of different versions: nothing that one of them does not understand is lost in silence.
 
--- Takes descriptions of keys. What is about a key that was not described is a change now: who has pulled it meanwhile had to leave it out.
+-- Takes descriptions of keys. Claims and marks about a newly described key become changes: clients that pulled meanwhile left them out.
 -- Ids are drawn for what is new only: those of a column end at two thousand million.
 CREATE OR REPLACE FUNCTION intern_parts(request jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -65,7 +65,7 @@ END $$;
 
 -- What is wanted for one target and compiler, a page of at most 1000 subjects after the first `skip`, what is wanted most first:
 -- {protocol, target, compiler, workload?, skip?} gives {demands: [{workload, device, builds, refused}], lines, more}, where the lines say
--- what the keys stand for. What somebody has told since it was last wanted is wanted no more.
+-- what the keys stand for. A demand ends when a claim about it has arrived since it was last wanted.
 CREATE OR REPLACE FUNCTION demands(request jsonb) RETURNS jsonb
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = iree_tuned, pg_temp
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET jit = off AS $$

@@ -1,5 +1,5 @@
 // Trains boosted regression trees by least squares, on features that are cut into few ranges.
-import type { Forest, Tree } from '../../src/search/forest.ts';
+import { valueAt, type Forest, type Tree } from '../../src/search/forest.ts';
 import type { Random } from '../../src/search/strategy.ts';
 
 export interface Sample {
@@ -66,12 +66,6 @@ export function boost(samples: readonly Sample[], options: BoostOptions, random:
     for (const [i, { x }] of samples.entries()) residual[i]! -= valueAt(tree, x);
   }
   return { base: rounded(base), trees };
-}
-
-function valueAt({ feature, value, below }: Tree, x: readonly number[]): number {
-  let node = 0;
-  while (feature[node]! >= 0) node = below[node]! + (x[feature[node]!]! < value[node]! ? 0 : 1);
-  return value[node]!;
 }
 
 function grow(

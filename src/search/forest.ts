@@ -23,12 +23,16 @@ function leafOf({ feature, value, below }: Tree, x: readonly number[]): number {
   return node;
 }
 
-export function predict({ base, trees }: Forest, x: readonly number[]): number {
-  let sum = base;
-  for (const tree of trees) sum += tree.value[leafOf(tree, x)]!;
-  return sum;
-}
+/** What one tree says of numbers. */
+export const valueAt = (tree: Tree, x: readonly number[]): number => tree.value[leafOf(tree, x)]!;
 
 /** For each tree the leaf: two that have many of them in common are alike. */
 export const leavesOf = ({ trees }: Forest, x: readonly number[]): Uint8Array =>
   Uint8Array.from(trees, (tree) => leafOf(tree, x));
+
+/** The prediction of numbers that lead to these leaves. */
+export const predictionAt = ({ base, trees }: Forest, leaves: Uint8Array): number =>
+  trees.reduce((sum, { value }, i) => sum + value[leaves[i]!]!, base);
+
+export const predict = (forest: Forest, x: readonly number[]): number =>
+  predictionAt(forest, leavesOf(forest, x));

@@ -1,6 +1,6 @@
 // A search that a prior guides: it tries what is likely to be best, and learns from each trial what the prior did not know.
 import { coordinateDescent } from './descent.ts';
-import { leavesOf, predict } from './forest.ts';
+import { leavesOf, predictionAt } from './forest.ts';
 import { Trials } from './likeness.ts';
 import type { Guide, Point, SearchSpace } from './space.ts';
 import {
@@ -42,8 +42,20 @@ interface Candidate {
 
 interface Tried extends Candidate {
   /** Logarithm of the time relative to the default's. */
-  cost: number;
+  readonly cost: number;
 }
+
+/** What trials say of a candidate. */
+interface Scored {
+  readonly candidate: Candidate;
+  readonly mean: number;
+  readonly deviation: number;
+}
+
+/** How slow a candidate is at best: what is uncertain may be better than it seems. */
+const hopeOf = ({ mean, deviation }: Scored): number => mean - CURIOSITY * deviation;
+
+const byHope = (a: Scored, b: Scored): number => hopeOf(a) - hopeOf(b);
 
 class Guided implements Strategy {
   readonly name = 'guided';
@@ -82,13 +94,11 @@ class Guided implements Strategy {
     for (const { leaves } of known) trials.add(leaves);
     const offset = this.#offset(known);
     const solved = trials.solved(known.map(({ cost, predicted }) => cost - offset - predicted));
-    const { ofPrior } = this.#guide.doubt;
     const likely = [...this.#pool.values()].sort((a, b) => a.predicted - b.predicted).slice(0, COMPARED);
-    const scored = likely.map((candidate) => {
+    const scored = likely.map((candidate): Scored => {
       const row = trials.against(candidate.leaves);
       const mean = candidate.predicted + row.reduce((sum, one, i) => sum + one * solved[i]!, 0);
-      const variance = ofPrior ** 2 - row.reduce((sum, one) => sum + one * one, 0);
-      return { candidate, mean, deviation: Math.sqrt(Math.max(variance, 1e-6)) };
+      return { candidate, mean, deviation: trials.deviationAt(row) };
     });
     const best = this.#isFirst ? this.#knownBest() : [];
     this.#isFirst = false;
@@ -122,33 +132,22 @@ class Guided implements Strategy {
   }
 
   /** The best ones, each beside those that were chosen before it: what is like them is no news then. */
-  #choose(
-    scored: readonly { readonly candidate: Candidate; readonly mean: number; readonly deviation: number }[],
-    trials: Trials,
-    limit: number,
-  ): Point[] {
-    const { ofPrior } = this.#guide.doubt;
+  #choose(scored: readonly Scored[], trials: Trials, limit: number): Point[] {
     // Only few can be among the best.
-    let left = scored
-      .toSorted((a, b) => a.mean - CURIOSITY * a.deviation - (b.mean - CURIOSITY * b.deviation))
-      .slice(0, 12 * limit);
+    let left = scored.toSorted(byHope).slice(0, 12 * limit);
     const points: Point[] = [];
     while (points.length < limit && left.length > 0) {
-      const [best] = left;
-      const key = best!.candidate.point.join();
-      left = left.slice(1);
-      this.#pool.delete(key);
-      if (!this.#isNew(best!.candidate.point)) continue;
-      points.push(best!.candidate.point);
-      this.#open.set(key, best!.candidate);
-      trials.add(best!.candidate.leaves);
+      const { point, leaves } = left.shift()!.candidate;
+      if (!this.#isNew(point)) {
+        this.#pool.delete(point.join());
+        continue;
+      }
+      points.push(point);
+      this.#take(point);
+      trials.add(leaves);
       left = left
-        .map((one) => {
-          const row = trials.against(one.candidate.leaves);
-          const variance = ofPrior ** 2 - row.reduce((sum, value) => sum + value * value, 0);
-          return { ...one, deviation: Math.sqrt(Math.max(variance, 1e-6)) };
-        })
-        .sort((a, b) => a.mean - CURIOSITY * a.deviation - (b.mean - CURIOSITY * b.deviation));
+        .map((one) => ({ ...one, deviation: trials.deviationAt(trials.against(one.candidate.leaves)) }))
+        .sort(byHope);
     }
     return points;
   }
@@ -211,6 +210,8 @@ class Guided implements Strategy {
   #candidateAt(point: Point): Candidate | null {
     const { forest } = this.#guide;
     const features = this.#guide.featuresAt(point);
-    return features && { point, predicted: predict(forest, features), leaves: leavesOf(forest, features) };
+    if (features === null) return null;
+    const leaves = leavesOf(forest, features);
+    return { point, predicted: predictionAt(forest, leaves), leaves };
   }
 }

@@ -16,10 +16,11 @@ export function likeness(a: Uint8Array, b: Uint8Array): number {
   return (same / a.length) ** 2;
 }
 
-/** Rows of a lower triangular matrix: the Cholesky factor of the kernel of all trials, with their noise. */
+/** Trials as a Gaussian process knows them. */
 export class Trials {
   readonly #doubt: Doubt;
   readonly #leaves: Uint8Array[] = [];
+  /** Rows of a lower triangular matrix: the Cholesky factor of the kernel of all trials, with their noise. */
   readonly #factor: number[][] = [];
 
   constructor(doubt: Doubt) {
@@ -28,9 +29,8 @@ export class Trials {
 
   /** Adds a point, measured or to be measured. */
   add(leaves: Uint8Array): void {
-    const { ofPrior, ofTrial } = this.#doubt;
     const row = this.against(leaves);
-    const own = ofPrior ** 2 + ofTrial ** 2 - row.reduce((sum, one) => sum + one * one, 0);
+    const own = this.#varianceAt(row) + this.#doubt.ofTrial ** 2;
     this.#leaves.push(leaves);
     this.#factor.push([...row, Math.sqrt(Math.max(own, 1e-9))]);
   }
@@ -46,6 +46,15 @@ export class Trials {
       row.push(sum / factor[i]!);
     }
     return row;
+  }
+
+  /** How uncertain a point still is. @param row as `against` gives it */
+  deviationAt(row: readonly number[]): number {
+    return Math.sqrt(Math.max(this.#varianceAt(row), 1e-6));
+  }
+
+  #varianceAt(row: readonly number[]): number {
+    return this.#doubt.ofPrior ** 2 - row.reduce((sum, one) => sum + one * one, 0);
   }
 
   /** Values of the trials, multiplied by the inverse of the factor. @param values in the order in which points were added */

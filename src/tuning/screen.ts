@@ -180,7 +180,7 @@ export class Screener {
       // The default does not run in another module, either.
       if (batches.at(-1)!.problem !== null) break;
     }
-    return batches.length === 1 && parts.length === 1 ? batches[0]! : asOne(batches, parts);
+    return parts.length === 1 ? batches[0]! : asOne(batches, parts);
   }
 
   /** The batch with the default and all of these in one module; null for none. */

@@ -26,7 +26,7 @@ import { flowOf } from '../plan/kept-modules.ts';
 import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
 import { rememberRun } from './replay.ts';
-import { NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
+import { keptOutput, NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
@@ -182,18 +182,16 @@ function reporting(
   return (ending) => {
     const what = { decisions, injection, verdict, forms, lock, programTimes };
     const told = reportCompile(ending, inspected, command, what, { tuning, handedOver }, surroundings);
-    const { input, output } = command.arguments;
+    const { input } = command.arguments;
     if (!decided.settled || ending.files === null || input?.kind !== 'file') return;
     const { cacheDirectory } = surroundings;
     const memories = [
       surveyMemory.pathOf(cacheDirectory, inputIdentity(command, digest)),
       ledgerPath(cacheDirectory, planIdentity(command, digest, decisions, injection.route)),
     ];
-    const isKept = ending.output !== null && output.kind === 'file';
-    const own = isKept && { identity: ending.output, path: output.path, isAll: ending.isEdited === true };
     const counts = countsOfRepeat(decisions, injection, ending);
     const explanation = told && { explanation: explainedAgain(told) };
-    const run = { argv: ending.argv, counts, ...explanation, ...(own && { output: own }) };
+    const run = { argv: ending.argv, counts, ...explanation, ...keptOutput(ending, command) };
     const files = [...memories, ...decided.files, ...ending.files];
     rememberRun(run, asked, { path: input.path, digest }, decided.before, files, given, decided.until);
   };

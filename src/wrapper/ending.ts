@@ -6,6 +6,7 @@ import type { InjectedCommand } from '../plan/injected-command.ts';
 import type { Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { CachedOutput } from './cached-output.ts';
+import type { Run as ReplayedRun } from './replay.ts';
 
 /** A command that is to be run. */
 export interface Plan {
@@ -61,6 +62,15 @@ export interface Run {
   /** Reports that the compile ended as planned. */
   readonly end: (landed: Landed | null, output: string | null) => void;
 }
+
+/** The output in the output cache, as a later run finds it; nothing where it is not there. */
+export const keptOutput = (
+  { output, isEdited }: Ending,
+  { arguments: { output: to } }: Command,
+): Pick<ReplayedRun, 'output'> =>
+  output === null || to.kind !== 'file'
+    ? {}
+    : { output: { identity: output, path: to.path, isAll: isEdited === true } };
 
 /** How a compile ends that need not be run. */
 export const SUCCESS = { code: 0, signal: null, forwarded: null };

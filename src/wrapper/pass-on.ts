@@ -3,7 +3,7 @@ import type { Command } from '../compiler/command.ts';
 import { countsOfPass } from '../report/counts.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
-import type { Ending } from './ending.ts';
+import { keptOutput, type Ending } from './ending.ts';
 import { runInPlace } from './in-place.ts';
 import type { PassThrough } from './inspect.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
@@ -17,20 +17,19 @@ export async function passOn(
   surroundings: Surroundings,
 ): Promise<never> {
   const { input: bytes, stdin, lasting } = pass;
-  const { input, output } = command.arguments;
+  const { input } = command.arguments;
   if (!lasting || bytes === undefined || input?.kind !== 'file') {
     reportPass(pass, command, surroundings);
     return runInPlace(command.compiler.executable, command.argv, stdin, surroundings.env);
   }
   const digest = (await createDigest())([bytes]);
   const before = stampsBefore(surroundings);
-  const onEnd = ({ argv, output: kept }: Ending) => {
+  const onEnd = (ending: Ending) => {
     const explanation = reportPass(pass, command, surroundings);
     const run = {
-      ...{ argv, counts: countsOfPass(pass.pass, pass.decisions) },
+      ...{ argv: ending.argv, counts: countsOfPass(pass.pass, pass.decisions) },
       ...(explanation && { explanation }),
-      ...(kept !== null &&
-        output.kind === 'file' && { output: { identity: kept, path: output.path, isAll: false } }),
+      ...keptOutput(ending, command),
     };
     rememberRun(run, command, { path: input.path, digest }, before, [], surroundings);
   };

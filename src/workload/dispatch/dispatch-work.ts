@@ -67,9 +67,8 @@ export function dispatchAtSizes(
   if (!isDynamicDispatch(workload)) return workload;
   const sizes = allSizes(wanted);
   if (sizes.length === 0) return { skipped: sizesWanted(['m']) };
-  const largest = sizes.at(-1)!;
-  const at = ({ kind, size, sizes: own }: DispatchDimension): DispatchDimension =>
-    own === undefined ? { kind, size } : { kind, size: largest, sizes };
+  const at = (one: DispatchDimension): DispatchDimension =>
+    one.sizes === undefined ? one : { ...one, size: sizes.at(-1)!, sizes };
   const found = { ...workload, dimensions: workload.dimensions.map(at) };
   return dispatchIterations(found) < LEAST_ITERATIONS ? { skipped: TOO_LITTLE } : found;
 }
