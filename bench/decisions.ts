@@ -12,8 +12,8 @@ import { seededRandom } from '../src/search/strategy.ts';
 import type { Surroundings } from '../src/settings/surroundings.ts';
 import { openSqliteStore } from '../src/store/sqlite/sqlite.ts';
 import { prepareFinals } from '../src/tuning/finals.ts';
-import { race, winner } from '../src/tuning/race.ts';
-import type { Finals } from '../src/tuning/bench.ts';
+import { finalRace, winner } from '../src/tuning/final-race.ts';
+import type { Field } from '../src/tuning/bench.ts';
 import {
   BenchError,
   jsonFile,
@@ -107,11 +107,7 @@ async function raceClones({ name, work, toolchain }: MatmulSearch, finals: numbe
   for (let nth = 0; nth < finals; nth++) {
     say(`${name}: clones of the default (${nth + 1} of ${finals}) ...`);
     const prepared = await finalsOf(toolchain, work, Array(CLONES).fill(DEFAULT_CONFIGURATION));
-    const raced = await race(
-      prepared,
-      () => true,
-      () => undefined,
-    );
+    const raced = await finalRace(prepared, () => true);
     if (raced === null) throw new BenchError(`${name}: the default could not be timed`);
     if (winner(raced) !== null) claims++;
   }
@@ -122,7 +118,7 @@ async function finalsOf(
   toolchain: Toolchain,
   { workload }: Work,
   configurations: readonly Configuration[],
-): Promise<Finals> {
+): Promise<Field> {
   // Little is expected of anything: so each is repeated as often as where it is quick.
   const expected = { ofDefault: 0.01, ofFinalists: configurations.map(() => 0.01) };
   if (!isOperationWork(workload)) throw new BenchError('a dispatch is only there in its program');
@@ -182,15 +178,13 @@ async function trueSpeeds(
   );
   for (let nth = 0; nth < PROCESSES && entries.length > 0; nth++) {
     const stratum = { placement: nth % 2 === 0 ? 'apart' : 'packed', build: (nth >> 1) % 2 } as const;
-    const { defaultSeconds, seconds } = await finals.time(
-      finals.finalists.map((one) => one.name),
-      stratum,
-    );
-    for (const one of finals.finalists) {
-      const [own] = seconds.get(one.name) ?? [];
-      if (own !== undefined && defaultSeconds !== null)
-        speeds.get(configurationText(one.configuration))!.push(defaultSeconds[0]! / own);
-    }
+    const names = finals.contestants.map((one) => one.name);
+    for (const { defaultSeconds, seconds } of await finals.time(names, stratum))
+      for (const one of finals.contestants) {
+        const [own] = seconds.get(one.name) ?? [];
+        if (own !== undefined && defaultSeconds !== null)
+          speeds.get(configurationText(one.configuration))!.push(defaultSeconds[0]! / own);
+      }
   }
   return new Map([...speeds].map(([text, own]) => [text, own.length === 0 ? 0 : median(own)]));
 }

@@ -74,15 +74,18 @@ async function measure(shape: MatmulSearch, count: number): Promise<MeasuredSpac
       );
       const some = parts.filter((part) => part.length > 0);
       const batches = await Promise.all(some.map((part) => bench.prepareBatch(part, 120, 1)));
-      for (const [i, batch] of batches.entries()) {
-        const timed = await batch.time(BATCH_SECONDS);
-        if (timed.defaultSeconds !== null)
-          defaultSeconds = Math.min(defaultSeconds, geometricMean(timed.defaultSeconds));
-        for (const [j, result] of timed.results.entries()) {
-          const configuration = some[i]![j]!;
+      for (const batch of batches) {
+        const { contestants, processes, failed } = await batch.time(BATCH_SECONDS);
+        const note = (configuration: Configuration, seconds: number) => {
           const key = configurationKey(configuration);
-          const seconds = result.outcome === 'measured' ? geometricMean(result.seconds) : Infinity;
           results.set(key, [configuration, Math.min(seconds, results.get(key)?.[1] ?? Infinity)]);
+        };
+        for (const one of failed) note(one.configuration, Infinity);
+        for (const process of processes) {
+          if (process.defaultSeconds !== null)
+            defaultSeconds = Math.min(defaultSeconds, geometricMean(process.defaultSeconds));
+          for (const { name, configuration } of contestants)
+            if (process.seconds.has(name)) note(configuration, geometricMean(process.seconds.get(name)!));
         }
       }
     }

@@ -59,7 +59,7 @@ const byHope = (a: Scored, b: Scored): number => hopeOf(a) - hopeOf(b);
 
 class Guided implements Strategy {
   readonly name = 'guided';
-  readonly patience = 2;
+  readonly patience = 1;
   readonly enough = 64;
   readonly #space: SearchSpace;
   readonly #guide: Guide;

@@ -1,6 +1,6 @@
 // What is decided beside the best: the best of the other sort.
 import { isDefault } from '../backend/configuration.ts';
-import type { Race } from './race.ts';
+import type { Race } from './final-race.ts';
 import type { Ranked, Ranks } from './ranks.ts';
 import { decisionOf, type Searched, type TuningResult } from './result.ts';
 import { isBeside, isSameSort } from './sorts.ts';

@@ -1,188 +1,117 @@
-// The race of the finalists: processes are spent on those that may still win.
-import type { Configuration } from '../backend/configuration.ts';
-import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
-import type { Run } from '../store/store.ts';
-import { geometricMean, largestDeviation, median, noiseFloor } from '../measure/statistics.ts';
-import type { FailedFinalist, Finalist, Finals, Stratum } from './bench.ts';
-import { isNearlyClaimed, judge, LOOKS, mayBeat, ordinary, type Judgement, type Process } from './rule.ts';
-import { isBeside } from './sorts.ts';
-
-/** Of each process in turn: the first four are one of each, as far as placements differ. */
-const STRATA: readonly Stratum[] = [
-  { placement: 'apart', build: 0 },
-  { placement: 'packed', build: 1 },
-  { placement: 'apart', build: 1 },
-  { placement: 'packed', build: 0 },
-];
+// A race: processes are spent on contestants until a question about them is answered. Pure, except for the field.
+import { geometricMean, sumOf } from '../measure/statistics.ts';
+import type { Contestant, Failure, Field, TimedProcess } from './bench.ts';
+import type { Process } from './rule.ts';
 
 /** Processes that may come to nothing, because the default failed in them. */
 const MOST_MISSES = 4;
 
-/** What is known of a finalist in the end. */
-export interface Standing extends Judgement {
-  readonly configuration: Configuration;
-  /** Medians of one execution, over sizes their geometric means, where the ratio was found. */
-  readonly seconds: number;
-  readonly defaultSeconds: number;
-  readonly maxError: number;
-  /** In which it was timed. */
-  readonly processes: number;
-}
-
-export interface Race {
-  /** Those that were timed to the end first, then the best first. */
-  readonly standings: readonly Standing[];
-  /** Configurations that are out: their output was wrong, or they failed. */
-  readonly failed: readonly FailedFinalist[];
-  /** Median of one execution, over sizes their geometric mean. */
-  readonly defaultSeconds: number;
-  readonly noiseFloor: number;
-  readonly processes: number;
-  /** In each process. */
-  readonly repetitions: number;
-}
-
-interface TimedProcess extends Process {
+/** One process of a contestant. Without a default, gains are over one second. */
+export interface ContestantProcess extends Process {
   /** Of one execution, over sizes their geometric means. */
   readonly seconds: number;
   readonly defaultSeconds: number;
+  readonly repetitions: number;
 }
 
-interface Runner extends Finalist {
-  readonly processes: TimedProcess[];
+export interface Runner extends Contestant {
+  readonly processes: readonly ContestantProcess[];
+  /** Logarithm of its gain, the mean over its processes and sizes; NaN before the first one. */
+  readonly gain: number;
 }
+
+/** What a race is to find out. */
+export interface Question {
+  /** Those that are worth another process. None where the question is answered. */
+  rest(runners: readonly Runner[], rounds: number): readonly Runner[];
+  /** Whether another process is to be spent on these although the time is up; not where left out. */
+  goesOn?(runners: readonly Runner[]): boolean;
+}
+
+export interface Raced {
+  readonly contestants: readonly Contestant[];
+  /** Contestants that did not fail, in the order of the field. */
+  readonly runners: readonly Runner[];
+  /** All that is out: with what failed before the race. */
+  readonly failed: readonly Failure[];
+  readonly processes: readonly TimedProcess[];
+  /** Times that all who were still in the race were timed. */
+  readonly rounds: number;
+}
+
+const failureOf = ({ configuration }: Contestant, reason: string): Failure => ({
+  ...{ configuration, reason },
+  outcome: reason.startsWith('took longer') ? 'timeout' : 'run-error',
+});
 
 /**
- * Spends processes until it is known which finalist is best, or that none is worth having. Those that cannot win any more
- * are dropped at each look; one that fails is out, and costs the others nothing.
+ * Times contestants until the question is answered, or the time is up. One that fails is out, and the others are timed once
+ * more without it: they were timed alone that time.
  * @param isTimeLeft whether more processes than the least may be spent
- * @param note is told what every process has shown, as soon as it has
- * @returns null when the default could not be timed
+ * @param note is told of each process as soon as it has ended
  */
 export async function race(
-  finals: Finals,
+  field: Field,
+  question: Question,
   isTimeLeft: () => boolean,
-  note: (runs: readonly Run[]) => void,
-): Promise<Race | null> {
-  const failed = [...finals.failed];
-  const strata = STRATA.filter(({ placement }) => finals.placements.includes(placement));
-  const runners: Runner[] = finals.finalists.map((one) => ({ ...one, processes: [] }));
-  let running = runners;
-  const defaultMeans: number[] = [];
-  const againRatios: number[] = [];
-  const areQuick = finals.leastProcesses >= LOOKS[0]!;
-  const isDecided = () => running.length === 0 && defaultMeans.length >= finals.leastProcesses;
-  for (let misses = 0; !isDecided() && misses < MOST_MISSES;) {
-    const count = defaultMeans.length;
-    const isEnough = count >= finals.leastProcesses && !isTimeLeft();
-    // To leave it now would make all that was spent on it worth nothing.
-    const isWorthIt = running.some(({ processes }) => isNearlyClaimed(processes, areQuick));
-    if (count >= finals.mostProcesses || (isEnough && !isWorthIt)) break;
-    const stratum = strata[count % strata.length]!;
-    const timed = await finals.time(
+  note: (process: TimedProcess, round: number) => void = () => undefined,
+): Promise<Raced> {
+  const { contestants, hasDefault, strata, leastProcesses, mostProcesses } = field;
+  const failed = [...field.failed];
+  const processes: TimedProcess[] = [];
+  const out = new Set<string>();
+  const runnersOf = (some: readonly Contestant[]) =>
+    some.filter(({ name }) => !out.has(name)).map((one) => runnerOf(one, processes));
+  let running: readonly Contestant[] = contestants;
+  let [rounds, misses] = [0, 0];
+  // Without contestants the default is timed alone.
+  const isOver = () => running.length === 0 && rounds >= leastProcesses;
+  while (!isOver() && rounds < mostProcesses && misses < MOST_MISSES) {
+    const isEnough = rounds >= leastProcesses && !isTimeLeft();
+    if (isEnough && question.goesOn?.(runnersOf(running)) !== true) break;
+    const timed = await field.time(
       running.map(({ name }) => name),
-      stratum,
+      strata[rounds % strata.length]!,
     );
-    const out = running.filter(({ name }) => timed.failed.has(name));
-    for (const { name, configuration } of out) {
-      const reason = timed.failed.get(name)!;
-      const outcome = reason.startsWith('took longer') ? 'timeout' : 'run-error';
-      failed.push({ configuration, outcome, reason });
-      runners.splice(
-        runners.findIndex((one) => one.name === name),
-        1,
-      );
+    const reasons = new Map(timed.flatMap((process) => [...process.failed]));
+    const lost = running.filter(({ name }) => reasons.has(name));
+    for (const one of lost) {
+      failed.push(failureOf(one, reasons.get(one.name)!));
+      out.add(one.name);
     }
-    running = running.filter((one) => !out.includes(one));
-    // The others were timed alone this time: it is done again without the one that failed.
-    if (out.length > 0) continue;
-    const { defaultSeconds, againSeconds } = timed;
-    // A process in which the default failed pairs nothing with nothing.
-    if (defaultSeconds === null || running.some(({ name }) => !timed.seconds.has(name))) {
+    running = running.filter((one) => !lost.includes(one));
+    if (lost.length > 0 && (rounds < leastProcesses || isTimeLeft()) && running.length > 0) continue;
+    // A process in which something is missing pairs nothing with nothing.
+    const isWhole =
+      (!hasDefault || timed.every(({ defaultSeconds }) => defaultSeconds !== null)) &&
+      running.every(({ name }) => timed.some(({ seconds }) => seconds.has(name)));
+    if (!isWhole) {
       misses++;
       continue;
     }
-    const base = { stage: 'finals', batch: count, ...stratum, defaultSeconds } as const;
-    const timings = [
-      { configuration: DEFAULT_CONFIGURATION, seconds: againSeconds },
-      ...running.map(({ name, configuration }) => ({ configuration, seconds: timed.seconds.get(name)! })),
-    ];
-    note(
-      timings.flatMap(({ configuration, seconds }) => (seconds ? [{ ...base, configuration, seconds }] : [])),
-    );
-    defaultMeans.push(geometricMean(defaultSeconds));
-    if (againSeconds !== null) againRatios.push(defaultMeans.at(-1)! / geometricMean(againSeconds));
-    for (const { name, processes } of running) {
-      const own = timed.seconds.get(name)!;
-      processes.push({
-        stratum: `${stratum.placement} ${stratum.build}`,
-        gains: own.map((value, size) => Math.log(defaultSeconds[size]! / value)),
-        seconds: geometricMean(own),
-        defaultSeconds: geometricMean(defaultSeconds),
-      });
-    }
-    if (LOOKS.includes(defaultMeans.length)) {
-      running = stillRunning(running);
-      if (running.length === 1 && judge(running[0]!.processes).verdict === 'claim') break;
-    }
+    for (const process of timed) note(process, rounds);
+    processes.push(...timed);
+    rounds++;
+    if (running.length > 0) running = question.rest(runnersOf(running), rounds);
   }
-  if (defaultMeans.length < 2) return null;
-  return {
-    standings: runners
-      .map(standingOf)
-      .filter(({ processes }) => processes > 0)
-      .sort((a, b) => b.processes - a.processes || b.ratio - a.ratio),
-    failed,
-    defaultSeconds: median(defaultMeans),
-    noiseFloor: againRatios.length > 1 ? noiseFloor(againRatios) : largestDeviation(defaultMeans),
-    processes: defaultMeans.length,
-    repetitions: finals.repetitions,
-  };
+  return { contestants, runners: runnersOf(contestants), failed, processes, rounds };
 }
 
-function standingOf({ configuration, maxError, processes }: Runner): Standing {
-  const counted = ordinary(processes);
-  return {
-    configuration,
-    maxError,
-    seconds: median(counted.map((one) => one.seconds)),
-    defaultSeconds: median(counted.map((one) => one.defaultSeconds)),
-    processes: processes.length,
-    ...judge(processes),
-  };
-}
-
-/** Processes in which it is to be seen whether the best of the other sort is faster than the default, too. */
-const BESIDE_PROCESSES = 8;
-
-/**
- * Those that may still win: not what is known to be no faster, and, once one is known to be faster, only what may beat it, and
- * for a while the best of the other sort. What is ahead but not known to be faster costs nobody the race.
- */
-function stillRunning(runners: readonly Runner[]): Runner[] {
-  const judged = runners.map((runner) => {
-    const { configuration, processes } = runner;
-    return { runner, configuration, count: processes.length, ...judge(processes) };
+function runnerOf(contestant: Contestant, all: readonly TimedProcess[]): Runner {
+  const { name } = contestant;
+  const processes = all.flatMap((process): ContestantProcess[] => {
+    const { placement, build, defaultSeconds, seconds, repetitions } = process;
+    const own = seconds.get(name);
+    if (own === undefined) return [];
+    const stock = defaultSeconds ?? own.map(() => 1);
+    return [
+      {
+        stratum: `${placement} ${build}`,
+        gains: own.map((value, size) => Math.log(stock[size]! / value)),
+        ...{ seconds: geometricMean(own), defaultSeconds: geometricMean(stock), repetitions },
+      },
+    ];
   });
-  const claims = judged.filter(({ verdict }) => verdict === 'claim').sort((a, b) => b.ratio - a.ratio);
-  const open = judged.filter(({ verdict }) => verdict !== 'nothing');
-  const [leader] = claims;
-  if (leader === undefined) return open.map(({ runner }) => runner);
-  const others = open.filter((one) => isBeside(leader, one)).sort((a, b) => b.ratio - a.ratio);
-  const isKnown = others.some((one) => claims.includes(one));
-  const beside = others.find(({ count }) => !isKnown && count < BESIDE_PROCESSES);
-  return open
-    .filter(
-      (one) => one === leader || one === beside || mayBeat(one.runner.processes, leader.runner.processes),
-    )
-    .map(({ runner }) => runner);
+  const gains = processes.flatMap((one) => one.gains);
+  return { ...contestant, processes, gain: sumOf(gains) / gains.length };
 }
-
-/** The best finalist that is faster than the default beyond doubt; null when there is none, and the default is best. */
-export const winner = ({ standings }: Pick<Race, 'standings'>): Standing | null =>
-  standings.find(({ verdict }) => verdict === 'claim') ?? null;
-
-/** Whether something faster than the default may be among those that did not win: the race says little about it then. */
-export const isOpen = (raced: Pick<Race, 'standings'>): boolean =>
-  winner(raced) === null &&
-  raced.standings.some(({ verdict }) => verdict === 'undecided' || verdict === 'busy');

@@ -6,7 +6,7 @@ import type { Batch } from './bench.ts';
 
 /** Ratios of default time over a configuration's. */
 export interface Gain {
-  /** Median over the batches that it was timed in, geometric mean over sizes. */
+  /** Median over the processes that it was timed in, geometric mean over sizes. */
   readonly ratio: number;
   /** At the size where it is least. */
   readonly least: number;
@@ -39,30 +39,41 @@ export class Ranks {
     return this.#defaults;
   }
 
-  /** Takes in a batch of these configurations. */
-  observe(configurations: readonly Configuration[], batch: Batch): void {
-    const link = this.#link === null ? -1 : configurations.indexOf(this.#link);
-    const again = batch.results[link];
-    this.#isLinked = batch.defaultSeconds === null;
-    if (batch.defaultSeconds !== null) this.#defaults = batch.defaultSeconds;
-    else if (again?.outcome === 'measured') {
-      const medians = this.#medians(this.#link!)!;
-      this.#defaults = again.seconds.map((seconds, size) => seconds * Math.exp(medians[size]!));
+  /** Takes in the processes of a batch. */
+  observe({ contestants, processes }: Pick<Batch, 'contestants' | 'processes'>): void {
+    const isLinked = processes.every(({ defaultSeconds }) => defaultSeconds === null);
+    const linkKey = this.#link && configurationKey(this.#link);
+    const linkName = contestants.find(
+      ({ configuration }) => configurationKey(configuration) === linkKey,
+    )?.name;
+    const linked = linkName === undefined || !isLinked ? null : this.#medians(this.#link!);
+    const defaults: (readonly number[])[] = [];
+    for (const { defaultSeconds, seconds } of processes) {
+      const again = linked && seconds.get(linkName!);
+      const stock =
+        defaultSeconds ??
+        again?.map((one, size) => one * Math.exp(linked![size]!)) ??
+        (this.#defaults.length > 0 ? this.#defaults : null);
+      if (stock === null) continue;
+      defaults.push(stock);
+      for (const { name, configuration } of contestants) {
+        const own = seconds.get(name);
+        // What links says nothing new of itself.
+        if (own === undefined || (isLinked && name === linkName)) continue;
+        const key = configurationKey(configuration);
+        const known = this.#known.get(key) ?? { configuration, gains: [] };
+        known.gains.push(own.map((one, size) => Math.log(stock[size]! / one)));
+        this.#known.set(key, known);
+      }
     }
-    if (this.#defaults.length === 0) return;
-    for (const [i, configuration] of configurations.entries()) {
-      const result = batch.results[i]!;
-      // What links says nothing new of itself.
-      if (result.outcome !== 'measured' || (this.#isLinked && i === link)) continue;
-      const key = configurationKey(configuration);
-      const known = this.#known.get(key) ?? { configuration, gains: [] };
-      known.gains.push(result.seconds.map((seconds, size) => Math.log(this.#defaults[size]! / seconds)));
-      this.#known.set(key, known);
-    }
-    if (!this.#isLinked || again?.outcome !== 'measured') this.#link = this.incumbent?.configuration ?? null;
+    if (defaults.length === 0) return;
+    this.#defaults = defaults[0]!.map((_, size) => geometricMean(defaults.map((one) => one[size]!)));
+    this.#isLinked = isLinked;
+    const isAgain = linkName !== undefined && processes.some(({ seconds }) => seconds.has(linkName));
+    if (!isLinked || !isAgain) this.#link = this.incumbent?.configuration ?? null;
   }
 
-  /** Gain of a configuration, over all batches that it was timed in; null when it was in none. */
+  /** Gain of a configuration, over all processes that it was timed in; null when it was in none. */
   gainOf(configuration: Configuration): Gain | null {
     const medians = this.#medians(configuration);
     if (medians === null) return null;

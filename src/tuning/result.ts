@@ -2,7 +2,7 @@
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation } from '../measure/statistics.ts';
 import type { Evidence, TuningRecord } from '../store/store.ts';
-import { isOpen, winner, type Race } from './race.ts';
+import { isOpen, winner, type Race } from './final-race.ts';
 
 /** A decision and the evidence for it. */
 export interface TuningResult {
@@ -25,8 +25,7 @@ const itself = (defaultSeconds: number) => ({
 export function decisionOf(raced: Race, searched: Searched): TuningResult {
   const best = winner(raced);
   const { noiseFloor } = raced;
-  const { processes, defaultSeconds } = best ?? raced;
-  const repetitions = processes * raced.repetitions;
+  const { processes, repetitions, defaultSeconds } = best ?? raced;
   const common = { defaultSeconds, processes, repetitions, noiseFloor, ...searched };
   if (best === null) {
     const complete = searched.complete && !isOpen(raced);

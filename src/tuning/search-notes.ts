@@ -1,9 +1,9 @@
 // What a search writes down, and what others wrote down meanwhile.
 import { configurationKey } from '../backend/index.ts';
 import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
-import type { FailedFinalist } from './bench.ts';
+import type { Failure } from './bench.ts';
 import { markedIn, recordOf } from './earlier.ts';
-import type { Race } from './race.ts';
+import type { Race } from './final-race.ts';
 import type { Searched, TuningResult } from './result.ts';
 import { evidenceAgain, finalsOf } from './timed-again.ts';
 
@@ -31,7 +31,7 @@ export class SearchNotes {
   }
 
   /** Marks finalists whose output was wrong. */
-  markWrong(failed: readonly FailedFinalist[]): void {
+  markWrong(failed: readonly Failure[]): void {
     const written = this.#written();
     this.#store.addMarks(
       this.#subject,

@@ -2,7 +2,7 @@
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Evidence, Run } from '../store/store.ts';
-import type { Race, Standing } from './race.ts';
+import type { Race, Standing } from './final-race.ts';
 import { judge, type Process } from './rule.ts';
 
 /**
@@ -32,7 +32,7 @@ export function finalsOf(runs: readonly Run[], configuration: Configuration): Pr
 export function evidenceAgain(
   processes: readonly Process[],
   standing: Standing,
-  { noiseFloor, repetitions }: Race,
+  { noiseFloor }: Race,
   before: Evidence,
   searched: Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>,
 ): Evidence | null {
@@ -43,7 +43,7 @@ export function evidenceAgain(
     ...{ ratio, low, high, noiseFloor },
     ...{ defaultSeconds: standing.defaultSeconds, seconds: standing.seconds },
     processes: processes.length,
-    repetitions: repetitions * standing.processes + (isPooled ? before.repetitions : 0),
+    repetitions: standing.repetitions + (isPooled ? before.repetitions : 0),
     maxError: Math.max(standing.maxError, before.maxError),
     ...searched,
     complete: searched.complete || before.complete,

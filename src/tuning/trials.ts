@@ -2,54 +2,61 @@
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Run, Trial } from '../store/store.ts';
-import type { Batch, FailedFinalist, Screened } from './bench.ts';
+import type { Batch, Contestant, Failure, TimedProcess } from './bench.ts';
 
-/** What became of a configuration of a batch; nothing where there was no time for it. */
-export function trialOf(
+/** @param defaultSeconds of one execution in the same batch, over sizes their geometric mean */
+const timedTrial = (
   configuration: Configuration,
-  result: Screened,
+  ratio: number,
+  defaultSeconds: number,
+  strategy: string,
+): Trial => ({
+  ...{ configuration, strategy, ratio, message: null },
+  ...{ outcome: 'measured', seconds: defaultSeconds / ratio },
+});
+
+/** The default as a trial, so that the table of trials shows what everything is compared with. */
+export const defaultTrial = (seconds: number, strategy: string): Trial =>
+  timedTrial(DEFAULT_CONFIGURATION, 1, seconds, strategy);
+
+/**
+ * What became of the configurations of a batch.
+ * @param defaults seconds of the default in it, at each size
+ */
+export function trialsOf(
+  { contestants, processes, failed }: Pick<Batch, 'contestants' | 'processes' | 'failed'>,
   defaults: readonly number[],
   strategy: string,
 ): Trial[] {
-  if (result.outcome === 'untried') return [];
-  const base = { configuration, strategy, outcome: result.outcome };
-  if (result.outcome !== 'measured')
-    return [{ ...base, seconds: null, ratio: null, message: result.message }];
-  const seconds = geometricMean(result.seconds);
-  const ratio = defaults.length === 0 ? null : geometricMean(defaults) / seconds;
-  return [{ ...base, seconds, ratio, message: null }];
+  const timed = contestants.flatMap(({ name, configuration }) => {
+    const ratios = processes.flatMap(({ seconds, defaultSeconds }) => {
+      const own = seconds.get(name);
+      return own === undefined ? [] : [geometricMean(defaultSeconds ?? defaults) / geometricMean(own)];
+    });
+    if (ratios.length === 0) return [];
+    return [timedTrial(configuration, geometricMean(ratios), geometricMean(defaults), strategy)];
+  });
+  return [...timed, ...failed.map((one) => failedTrial(one, strategy))];
 }
 
-/** What was timed in one batch of the search. */
+export const failedTrial = ({ configuration, outcome, reason }: Failure, strategy: string): Trial => ({
+  ...{ configuration, strategy, outcome, message: reason },
+  ...{ seconds: null, ratio: null },
+});
+
+/**
+ * What one process says of each of its contestants.
+ * @param batch of the search, or process of the finals
+ */
 export const runsOf = (
-  configurations: readonly Configuration[],
-  { processes }: Batch,
+  contestants: readonly Contestant[],
+  { placement, build, defaultSeconds, seconds: all }: TimedProcess,
+  stage: Run['stage'],
   batch: number,
 ): Run[] =>
-  processes.flatMap(({ placement, defaultSeconds, seconds: all }) =>
-    configurations.flatMap((configuration, i): Run[] => {
-      const seconds = all[i] ?? null;
-      if (seconds === null) return [];
-      return [{ configuration, stage: 'search', batch, placement, build: 0, seconds, defaultSeconds }];
-    }),
-  );
-
-/** The default as a trial, so that the table of trials shows what everything is compared with. */
-export const defaultTrial = (seconds: number, strategy: string): Trial => ({
-  configuration: DEFAULT_CONFIGURATION,
-  outcome: 'measured',
-  seconds,
-  ratio: 1,
-  message: null,
-  strategy,
-});
-
-/** A finalist that fell out of the race. */
-export const failedTrial = ({ configuration, outcome, reason }: FailedFinalist, strategy: string): Trial => ({
-  configuration,
-  outcome,
-  seconds: null,
-  ratio: null,
-  message: reason,
-  strategy,
-});
+  contestants.flatMap(({ name, configuration }): Run[] => {
+    const seconds = all.get(name);
+    return seconds === undefined
+      ? []
+      : [{ configuration, stage, batch, placement, build, seconds, defaultSeconds }];
+  });

@@ -6,16 +6,16 @@ import { type Point, type SearchSpace, without } from '../search/space.ts';
 import { type Strategy, seededRandom } from '../search/strategy.ts';
 import type { Run, Store, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
-import type { Bench, Finals, ReadyBatch } from './bench.ts';
+import type { Bench, Field, ReadyBatch } from './bench.ts';
 import { besideOf, finalistsOf } from './beside.ts';
 import { earlierTrials, isVerifiable, markedIn, seeded, trialElsewhere, VERIFICATION } from './earlier.ts';
 import { spaceWithPrior } from './prior.ts';
-import { race, winner } from './race.ts';
+import { finalRace, winner, type Race } from './final-race.ts';
 import { Ranks, type Gain } from './ranks.ts';
 import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
 import type { Attempt, FinalsCare, ReadyFinals, SearchJob, TuningProgress } from './search-job.ts';
 import { SearchNotes } from './search-notes.ts';
-import { defaultTrial, failedTrial, runsOf, trialOf } from './trials.ts';
+import { defaultTrial, failedTrial, runsOf, trialsOf } from './trials.ts';
 import { isUnfinished } from './undecided.ts';
 
 /**
@@ -155,7 +155,7 @@ export class WorkloadSearch {
       true,
     );
     const runs: Run[] = [];
-    const raced = finals && (await race(finals, isTimeLeft, (some) => runs.push(...some)));
+    const raced = finals && (await this.#race(finals, isTimeLeft, (some) => runs.push(...some)));
     this.#tuningSeconds += this.#job.clock() - begun;
     if (raced === null) return null;
     const timed = raced.standings.map(({ seconds, ratio }): Trial => ({
@@ -206,7 +206,7 @@ export class WorkloadSearch {
     return {
       time: async (timeoutSeconds, preparedSeconds) => {
         const begun = this.#job.clock();
-        await this.#time(tried, timed, batch, timeoutSeconds);
+        await this.#time(tried, batch, timeoutSeconds);
         const seconds = preparedSeconds + this.#job.clock() - begun;
         this.#slowestBatch = Math.max(this.#slowestBatch, seconds);
         this.#compileSeconds = Math.max(this.#compileSeconds, preparedSeconds / timed.length);
@@ -231,9 +231,15 @@ export class WorkloadSearch {
     };
   }
 
+  #race(finals: Field, isTimeLeft: () => boolean, note: (runs: Run[]) => void): Promise<Race | null> {
+    return finalRace(finals, isTimeLeft, (process, round) => {
+      note(runsOf(finals.contestants, process, 'finals', round));
+    });
+  }
+
   /** @param complete whether the search has come to its end */
   async #decide(
-    finals: Finals | null,
+    finals: Field | null,
     complete: boolean,
     isTimeLeft: () => boolean,
     preparedSeconds: number,
@@ -241,7 +247,7 @@ export class WorkloadSearch {
     const begun = this.#job.clock();
     const raced =
       finals &&
-      (await race(finals, isTimeLeft, (runs) => {
+      (await this.#race(finals, isTimeLeft, (runs) => {
         this.#notes.addRuns(runs);
       }));
     this.#tuningSeconds += preparedSeconds + this.#job.clock() - begun;
@@ -297,39 +303,41 @@ export class WorkloadSearch {
     return found.filter((one) => !this.#isMarked(one));
   }
 
-  /** @param timed what was tried, and what is timed again */
-  async #time(
-    tried: readonly Configuration[],
-    timed: readonly Configuration[],
-    ready: ReadyBatch,
-    timeoutSeconds: number,
-  ): Promise<void> {
+  async #time(tried: readonly Configuration[], ready: ReadyBatch, timeoutSeconds: number): Promise<void> {
     const ranks = this.#ranks;
     const strategy = this.#strategy;
     const { incumbent } = ranks;
     const batch = await ready.time(timeoutSeconds);
-    ranks.observe(timed, batch);
+    const { contestants, processes, problem } = batch;
+    ranks.observe(batch);
+    const isFirst = this.#trials === 0;
+    const isKnown = ranks.defaults.length > 0;
+    const outcomes = isKnown ? trialsOf(batch, ranks.defaults, strategy.name) : [];
     strategy.observe(
-      timed.flatMap((configuration) => {
+      outcomes.flatMap(({ configuration }) => {
         const point = this.#pointOf.get(configurationKey(configuration));
         return point === undefined ? [] : [{ point, cost: costOf(ranks.gainOf(configuration)) }];
       }),
     );
-    const isFirst = this.#trials === 0;
-    const trials = tried.flatMap((one, i) => trialOf(one, batch.results[i]!, ranks.defaults, strategy.name));
-    const isKnown = ranks.defaults.length > 0;
+    // What is timed again is no new trial.
+    const trials = outcomes.filter(({ configuration }) => tried.includes(configuration));
     this.#notes.addTrials(
       isFirst && isKnown ? [defaultTrial(this.#secondsOf(1), strategy.name), ...trials] : trials,
     );
     // A default that cannot be compiled or run leaves nothing to compare with.
     if (!isKnown) {
-      this.#giveUp(batch.problem);
+      this.#giveUp(problem);
       return;
     }
-    this.#notes.addRuns(runsOf(timed, batch, this.#batches++));
-    if (batch.defaultSeconds !== null) this.#defaultMeans.push(geometricMean(batch.defaultSeconds));
-    this.#repetitions += batch.repetitions;
+    const runs = processes.flatMap((process) => runsOf(contestants, process, 'search', this.#batches));
+    this.#notes.addRuns(runs);
+    this.#batches++;
     this.#trials += trials.length;
+    for (const { defaultSeconds, repetitions } of processes) {
+      if (defaultSeconds === null) continue;
+      this.#defaultMeans.push(geometricMean(defaultSeconds));
+      this.#repetitions += repetitions;
+    }
     // As far as both are known by now.
     const [then, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
     const isBetter = now !== null && now.ratio > (then?.ratio ?? 0) * (1 + PATIENCE_GAIN);

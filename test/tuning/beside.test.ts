@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { besideOf, finalistsOf } from '../../src/tuning/beside.ts';
-import type { Race, Standing } from '../../src/tuning/race.ts';
+import type { Race, Standing } from '../../src/tuning/final-race.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
+import { batchOf } from './support.ts';
 import { decisionOf } from '../../src/tuning/result.ts';
 
 const tile = (m: number): TileConfiguration => ({
@@ -20,14 +21,7 @@ const packed = (m: number): Configuration => ({
 describe('finalists', () => {
   const ranked = (...configurations: readonly Configuration[]) => {
     const ranks = new Ranks();
-    const results = configurations.map((_, i) => ({ outcome: 'measured', seconds: [1 + i / 10] }) as const);
-    ranks.observe(configurations, {
-      defaultSeconds: [10],
-      repetitions: 3,
-      processes: [],
-      problem: null,
-      results,
-    });
+    ranks.observe(batchOf(configurations, [10], ...configurations.map((_, i) => [1 + i / 10])));
     return ranks;
   };
   const among = (count: number, ...configurations: readonly Configuration[]) =>
@@ -57,12 +51,19 @@ describe('beside a decision', () => {
     verdict: Standing['verdict'] = 'claim',
   ): Standing => ({
     ...{ configuration, ratio, low, high: ratio + 0.1, verdict },
-    ...{ seconds: 1 / ratio, defaultSeconds: 1, maxError: 0, processes: 4 },
+    ...{ seconds: 1 / ratio, defaultSeconds: 1, maxError: 0, processes: 4, repetitions: 12 },
   });
   const searched = { trials: 20, tuningSeconds: 9, families: ['data-tile', 'tile'], complete: true };
   const beside = (...standings: readonly Standing[]) => {
     const raced: Race = {
-      ...{ standings, failed: [], defaultSeconds: 1, noiseFloor: 0.01, processes: 4, repetitions: 3 },
+      ...{
+        standings,
+        failed: [],
+        defaultSeconds: 1,
+        noiseFloor: 0.01,
+        processes: 4,
+        repetitions: 12,
+      },
     };
     return besideOf(decisionOf(raced, searched), raced, searched)?.configuration ?? null;
   };

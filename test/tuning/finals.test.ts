@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import { prepareFinals } from '../../src/tuning/finals.ts';
-import { race } from '../../src/tuning/race.ts';
+import { finalRace } from '../../src/tuning/final-race.ts';
 import { Screener } from '../../src/tuning/screen.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { toolchain } from '../support/real-tools.ts';
@@ -42,7 +42,7 @@ test('finals are verified, with narrow accumulators too, and timed in two builds
   const long = matmul(32, 64, 4096, ['bf16', 'bf16', 'bf16']);
   const finals = await prepareFinals(tools, long, [DATA_TILE_CONFIGURATION, worse], expected, false);
   // Another order of summation is right. Sums that round after each product are wrong.
-  expect(finals!.finalists).toMatchObject([{ name: 'f0', configuration: DATA_TILE_CONFIGURATION }]);
+  expect(finals!.contestants).toMatchObject([{ name: 'f0', configuration: DATA_TILE_CONFIGURATION }]);
   expect(finals!.failed).toEqual([
     {
       configuration: worse,
@@ -52,18 +52,15 @@ test('finals are verified, with narrow accumulators too, and timed in two builds
   ]);
   for (const build of [0, 1])
     for (const placement of ['apart', 'packed'] as const) {
-      const timed = await finals!.time(['f0'], { placement, build });
-      expect(timed).toMatchObject({
-        defaultSeconds: [expect.any(Number)],
-        againSeconds: [expect.any(Number)],
-      });
-      expect([...timed.seconds.keys()]).toEqual(['f0']);
+      const [timed] = await finals!.time(['f0'], { placement, build });
+      expect(timed!.defaultSeconds).toEqual([expect.any(Number)]);
+      expect([...timed!.seconds.keys()]).toEqual(['f0']);
     }
   const orderOf = (name: string) =>
     [...readFileSync(join(tools.workDirectory, `${name}.mlir`), 'utf8').matchAll(/^func.func @(\w+)\(/gm)]
       .map(([, own]) => own!)
       .filter((own) => own !== 'truth');
-  expect(orderOf('finals')).toEqual(['stock', 'again', 'f0', 'f1']);
+  expect(orderOf('finals')).toEqual(['stock', 'f0', 'f1']);
   expect(orderOf('finals_reversed')).toEqual(orderOf('finals').toReversed());
 });
 
@@ -93,11 +90,7 @@ exec '${tools.benchmarkModule}' "$@"
       expected,
       false,
     );
-    const raced = await race(
-      finals!,
-      () => true,
-      () => undefined,
-    );
+    const raced = await finalRace(finals!, () => true);
     expect(raced!.failed).toEqual([{ configuration: worse, outcome, reason }]);
     expect(raced!.standings.map(({ configuration }) => configuration)).toEqual([better]);
     expect(raced!.standings[0]!.low).toBeGreaterThan(0);
@@ -106,7 +99,7 @@ exec '${tools.benchmarkModule}' "$@"
   },
 );
 
-test('brief finals take what the search has compiled, and another order of it', async () => {
+test('finals take what the search has compiled, and another order of it', async () => {
   const tools = await simulated();
   const shape = matmul(61, 67, 71);
   const screener = new Screener(tools, shape);
@@ -121,11 +114,11 @@ test('brief finals take what the search has compiled, and another order of it', 
     true,
     screened,
   );
-  expect(finals!.finalists).toEqual([{ name: 'f0', configuration: better, maxError: 0 }]);
+  expect(finals!.contestants).toEqual([{ name: 'f0', configuration: better, maxError: 0 }]);
   for (const build of [0, 1]) {
-    const timed = await finals!.time(['f0'], { placement: 'apart', build });
-    expect(timed.defaultSeconds).toEqual([expect.any(Number)]);
-    expect([...timed.seconds.keys()]).toEqual(['f0']);
+    const [timed] = await finals!.time(['f0'], { placement: 'apart', build });
+    expect(timed!.defaultSeconds).toEqual([expect.any(Number)]);
+    expect([...timed!.seconds.keys()]).toEqual(['f0']);
   }
   const isWritten = (name: string) => existsSync(join(tools.workDirectory, `${name}.mlir`));
   expect(['finals', 'finals_reversed'].map(isWritten)).toEqual([false, true]);

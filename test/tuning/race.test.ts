@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { DATA_TILE_CONFIGURATION, type TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import type { Finals, Stratum } from '../../src/tuning/bench.ts';
-import { isOpen, race as raceNoting, winner } from '../../src/tuning/race.ts';
+import type { Field, Stratum } from '../../src/tuning/bench.ts';
+import { finalRace as race, isOpen, winner } from '../../src/tuning/final-race.ts';
+import { STRATA } from '../../src/tuning/finals.ts';
 
 const tile = (i: number): TileConfiguration => ({
   version: 1,
@@ -21,14 +22,14 @@ const configuration = (i: number): Configuration => (i === 9 ? DATA_TILE_CONFIGU
 type Runner = (process: number, stratum: Stratum) => number | string;
 
 /** Finals of a default of 1 ms; notes who was timed in which process, those that were done again included. */
-function finalsOf(runners: readonly Runner[], change: Partial<Finals> = {}) {
+function finalsOf(runners: readonly Runner[], change: Partial<Field> = {}) {
   const timed: string[][] = [];
   const strata: Stratum[] = [];
-  const finals: Finals = {
-    finalists: runners.map((_, i) => ({ name: `f${i}`, configuration: configuration(i), maxError: 0 })),
+  const finals: Field = {
+    contestants: runners.map((_, i) => ({ name: `f${i}`, configuration: configuration(i), maxError: 0 })),
     failed: [],
-    placements: ['apart', 'packed'],
-    repetitions: 3,
+    hasDefault: true,
+    strata: STRATA,
     leastProcesses: 3,
     mostProcesses: 16,
     time: (names, stratum) => {
@@ -42,7 +43,7 @@ function finalsOf(runners: readonly Runner[], change: Partial<Finals> = {}) {
         if (typeof ratio === 'string') failed.set(name, ratio);
         else seconds.set(name, [0.001 / ratio]);
       }
-      return Promise.resolve({ defaultSeconds: [0.001], againSeconds: [0.001], seconds, failed });
+      return Promise.resolve([{ ...stratum, defaultSeconds: [0.001], seconds, failed, repetitions: 3 }]);
     },
     ...change,
   };
@@ -57,14 +58,12 @@ const about =
 
 const always = () => true;
 
-const race = (finals: Finals, isTimeLeft: () => boolean) => raceNoting(finals, isTimeLeft, () => undefined);
-
 test('the best finalist wins, in as many processes as it takes', async () => {
   const { finals, timed } = finalsOf([about(1.3), about(1.6), about(1.02)]);
   const raced = await race(finals, always);
   expect(winner(raced!)).toMatchObject({ configuration: configuration(1), processes: 4 });
   expect(timed).toHaveLength(4);
-  expect(raced).toMatchObject({ processes: 4, repetitions: 3, defaultSeconds: 0.001, noiseFloor: 0 });
+  expect(raced).toMatchObject({ processes: 4, repetitions: 12, defaultSeconds: 0.001, noiseFloor: 0 });
 });
 
 test('processes are spread evenly over placements and builds', async () => {
@@ -76,7 +75,9 @@ test('processes are spread evenly over placements and builds', async () => {
 });
 
 test('placements that are alike count once', async () => {
-  const { finals, strata } = finalsOf([about(1.025, 0.03)], { placements: ['apart'] });
+  const { finals, strata } = finalsOf([about(1.025, 0.03)], {
+    strata: STRATA.filter(({ placement }) => placement === 'apart'),
+  });
   await race(finals, always);
   const counts = Map.groupBy(strata, ({ placement, build }) => `${placement} ${build}`);
   expect([...counts].map(([name, own]) => [name, own.length])).toEqual([
@@ -97,7 +98,7 @@ test('the best of the other sort goes on for a while, until it is known to be fa
   /** A tile, and what asks something of the program. */
   const both = (tiled: Runner, whole: Runner) => {
     const { finals, timed } = finalsOf([tiled, ...Array<Runner>(8).fill(tiled), whole]);
-    return { finals: { ...finals, finalists: [finals.finalists[0]!, packed] }, timed };
+    return { finals: { ...finals, contestants: [finals.contestants[0]!, packed] }, timed };
   };
   const unsure = about(1.7, 0.25);
   for (const [tiled, whole] of [
@@ -170,9 +171,10 @@ test('a race that stays undecided is open, whether the machine is busy or not', 
 
 test('a default that cannot be timed ends it', async () => {
   const { finals, timed } = finalsOf([about(2)]);
-  const never: Finals = {
+  const never: Field = {
     ...finals,
-    time: async (names, stratum) => ({ ...(await finals.time(names, stratum)), defaultSeconds: null }),
+    time: async (names, stratum) =>
+      (await finals.time(names, stratum)).map((one) => ({ ...one, defaultSeconds: null })),
   };
   expect(await race(never, always)).toBeNull();
   expect(timed.length).toBeLessThan(10);

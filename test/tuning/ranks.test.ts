@@ -1,7 +1,7 @@
 // Ranks by ratios: seconds of different batches are never compared.
 import { expect, test } from 'vitest';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import type { Batch } from '../../src/tuning/bench.ts';
+import { batchOf } from './support.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 
 const configuration = (i: number): TileConfiguration => ({
@@ -14,27 +14,13 @@ const configuration = (i: number): TileConfiguration => ({
 });
 const [a, b, c] = [configuration(0), configuration(1), configuration(2)];
 
-/** Seconds at each size; null for what failed. */
-const batch = (
-  defaultSeconds: readonly number[] | null,
-  ...seconds: readonly (readonly number[] | null)[]
-): Batch => ({
-  defaultSeconds,
-  repetitions: 3,
-  processes: [],
-  problem: null,
-  results: seconds.map((own) =>
-    own === null ? { outcome: 'run-error', message: 'no' } : { outcome: 'measured', seconds: own },
-  ),
-});
-
 const order = (ranks: Ranks) => ranks.best(9).map(({ configuration }) => configuration);
 
 test('a ratio to the default beside it counts, and not seconds', () => {
   const ranks = new Ranks();
-  ranks.observe([a], batch([4], [2]));
+  ranks.observe(batchOf([a], [4], [2]));
   // The machine is twice as fast by now.
-  ranks.observe([b, a], batch([2], [1.25], [1]));
+  ranks.observe(batchOf([b, a], [2], [1.25], [1]));
   expect(order(ranks)).toEqual([a, b]);
   expect(ranks.gainOf(a)!.ratio).toBeCloseTo(2);
   expect(ranks.gainOf(b)!.ratio).toBeCloseTo(1.6);
@@ -42,18 +28,18 @@ test('a ratio to the default beside it counts, and not seconds', () => {
 
 test('one that was lucky once gives way', () => {
   const ranks = new Ranks();
-  ranks.observe([a, b], batch([4], [2], [2.1]));
+  ranks.observe(batchOf([a, b], [4], [2], [2.1]));
   expect(ranks.incumbent!.configuration).toBe(a);
-  ranks.observe([c, a], batch([4], [3], [2.6]));
+  ranks.observe(batchOf([c, a], [4], [3], [2.6]));
   expect(ranks.incumbent!.configuration).toBe(b);
   expect(ranks.gainOf(a)!.ratio).toBeCloseTo(Math.sqrt(2 * (4 / 2.6)));
 });
 
 test('where the default is too slow for every batch, the best so far links them', () => {
   const ranks = new Ranks();
-  ranks.observe([a, b], batch([100], [10], [20]));
+  ranks.observe(batchOf([a, b], [100], [10], [20]));
   // Twice as slow, all of it.
-  ranks.observe([c, a], batch(null, [16], [20]));
+  ranks.observe(batchOf([c, a], null, [16], [20]));
   expect(ranks.gainOf(a)!.ratio).toBeCloseTo(10);
   expect(ranks.gainOf(c)!.ratio).toBeCloseTo(12.5);
   expect(ranks.defaults[0]).toBeCloseTo(200);
@@ -62,31 +48,31 @@ test('where the default is too slow for every batch, the best so far links them'
 
 test('what links them stays the same, so that luck does not add up', () => {
   const ranks = new Ranks();
-  ranks.observe([a, b], batch([100], [50], [60]));
+  ranks.observe(batchOf([a, b], [100], [50], [60]));
   expect(ranks.timedAgain).toEqual([a]);
   // Each new one is as fast as the first, and lucky by a tenth: the best so far is another one each time.
   const others = Array.from({ length: 6 }, (_, i) => configuration(3 + i));
   for (const [i, other] of others.entries()) {
     const again = ranks.timedAgain;
     expect(again).toEqual(i < 2 ? (i === 0 ? [a] : [others[0], a]) : [expect.anything(), a]);
-    ranks.observe([other, ...again], batch(null, [45], ...again.map(() => [50])));
+    ranks.observe(batchOf([other, ...again], null, [45], ...again.map(() => [50])));
   }
   expect(ranks.incumbent!.ratio).toBeCloseTo(100 / 45);
   // A batch with the default needs nothing else.
-  ranks.observe([c, ...ranks.timedAgain], batch([100], [49], ...ranks.timedAgain.map(() => [50])));
+  ranks.observe(batchOf([c, ...ranks.timedAgain], [100], [49], ...ranks.timedAgain.map(() => [50])));
   expect(ranks.timedAgain).toEqual([ranks.incumbent!.configuration]);
 });
 
 test('where even that failed, the default counts as it was', () => {
   const ranks = new Ranks();
-  ranks.observe([a], batch([100], [10]));
-  ranks.observe([c, a], batch(null, [5], null));
+  ranks.observe(batchOf([a], [100], [10]));
+  ranks.observe(batchOf([c, a], null, [5], null));
   expect(ranks.gainOf(c)!.ratio).toBeCloseTo(20);
 });
 
 test('the gain over several sizes is their geometric mean, and what loses much at one of them has no place', () => {
   const ranks = new Ranks();
-  ranks.observe([a, b], batch([4, 9], [1, 9], [1, 10]));
+  ranks.observe(batchOf([a, b], [4, 9], [1, 9], [1, 10]));
   expect(ranks.gainOf(a)).toEqual({ ratio: expect.closeTo(2) as number, least: 1 });
   expect(order(ranks)).toEqual([a]);
   expect(ranks.gainOf(b)!.least).toBeCloseTo(0.9);
@@ -94,9 +80,9 @@ test('the gain over several sizes is their geometric mean, and what loses much a
 
 test('nothing is known where the default has no time, and of what failed', () => {
   const ranks = new Ranks();
-  ranks.observe([a], batch(null, [1]));
+  ranks.observe(batchOf([a], null, [1]));
   expect(ranks.incumbent).toBeNull();
   expect(ranks.defaults).toEqual([]);
-  ranks.observe([a], batch([1], null));
+  ranks.observe(batchOf([a], [1], null));
   expect(ranks.gainOf(a)).toBeNull();
 });

@@ -28,10 +28,55 @@ test('a candidate that crashes is not run again in the second placement', async 
   });
   const screener = new Screener(tools, matmul(64, 64, 64));
   const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiles);
-  const { results } = await (await screener.prepare(configurations, 60)).time(60);
-  expect(results.map(({ outcome }) => outcome)).toEqual(
-    configurations.map((_, i) => (i === 2 ? 'run-error' : 'measured')),
-  );
+  const { contestants, processes, failed } = await (await screener.prepare(configurations, 60)).time(60);
+  expect(failed).toEqual([{ configuration: configurations[2], outcome: 'run-error', reason: 'exit code 1' }]);
+  const others = contestants.filter(({ configuration }) => configuration !== configurations[2]);
+  for (const { defaultSeconds, seconds } of processes) {
+    expect(defaultSeconds).toEqual([0.01]);
+    expect([...seconds.keys()]).toEqual(others.map(({ name }) => name));
+  }
+  expect(processes.map(({ placement }) => placement)).toEqual(['apart', 'packed']);
   // Once with all others, and once alone to find the culprit.
   expect(readFileSync(crashes, 'utf8')).toBe('x\nx\n');
+});
+
+/** Repetitions and functions of each process, in their order. */
+const processesIn = (log: string) =>
+  readFileSync(log, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => ({
+      repetitions: Number(/--benchmark_repetitions=(\d+)/.exec(line)![1]),
+      functions: /--benchmark_filter=BM_\((.*)\)/.exec(line)![1]!.split('|'),
+    }));
+
+test('a default that takes far longer than candidates has processes of its own, so that these are repeated', async () => {
+  const folder = temporaryDirectory();
+  const log = join(folder, 'log');
+  const tools = fakeTools(folder, { benchmarkModule: `factor=10; echo "$*" >>'${log}'` });
+  const screener = new Screener(tools, matmul(64, 64, 64));
+  const { processes } = await (await screener.prepare([tiles(8), tiles(16)], 60)).time(60);
+  expect(processesIn(log)).toEqual([
+    { repetitions: 1, functions: ['stock'] },
+    // Nothing is known of candidates yet.
+    { repetitions: 2, functions: ['stock', 'c0', 'c1'] },
+    { repetitions: 2, functions: ['stock'] },
+    { repetitions: 5, functions: ['c0', 'c1'] },
+  ]);
+  for (const { defaultSeconds, seconds } of processes)
+    expect([defaultSeconds, ...seconds.values()]).toEqual([[0.1], [0.01], [0.01]]);
+});
+
+test('candidates that are far behind are timed once', async () => {
+  const folder = temporaryDirectory();
+  const log = join(folder, 'log');
+  const slow = String.raw`s|("BM_c[2-7]/x","run_type":"iteration","real_time":)1|\19|g`;
+  const tools = fakeTools(folder, {
+    benchmarkModule: `echo "$*" >>'${log}'
+[ -n "$again" ] || { again=1 "$0" "$@" | sed -E '${slow}'; exit; }`,
+  });
+  const screener = new Screener(tools, matmul(64, 64, 64));
+  const configurations = [8, 16, 24, 32, 40, 48, 56, 64].map(tiles);
+  const { processes } = await (await screener.prepare(configurations, 60)).time(60);
+  expect(processes.map(({ seconds }) => seconds.size)).toEqual([8, 4]);
 });

@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 import { judge } from '../../src/tuning/rule.ts';
 import { DEFAULT_EFFORT } from '../../src/tuning/search-job.ts';
-import { tuneWorkload, type TuningJob } from './support.ts';
+import { batchOf, tuneWorkload, type TuningJob } from './support.ts';
 import { subjectOf } from '../store/samples.ts';
 import { alter } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
@@ -97,13 +97,7 @@ test('a decision can be made again from what is stored', async () => {
   for (const [i, timed] of bench.batches.entries()) {
     const own = runs.filter(({ stage, batch }) => stage === 'search' && batch === i);
     expect(own.map(({ configuration }) => configuration)).toEqual(timed);
-    ranks.observe(timed, {
-      defaultSeconds: own[0]!.defaultSeconds,
-      repetitions: 3,
-      processes: [],
-      problem: null,
-      results: own.map(({ seconds }) => ({ outcome: 'measured', seconds })),
-    });
+    ranks.observe(batchOf(timed, own[0]!.defaultSeconds, ...own.map(({ seconds }) => seconds)));
   }
   const finalists = ranks.best(DEFAULT_EFFORT.finalists).map(({ configuration }) => configuration);
   const replayed = finalists.map((finalist) =>

@@ -1,7 +1,10 @@
 // A bench that makes its timings up, in no time: for tests of what tuning decides.
 import type { Configuration } from '../../src/backend/configuration.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
-import type { Batch, Bench, Finals, Stratum } from '../../src/tuning/bench.ts';
+import { configurationKey } from '../../src/backend/index.ts';
+import type { Batch, Bench, Contestant, Field, Stratum, TimedProcess } from '../../src/tuning/bench.ts';
+
+import { STRATA } from '../../src/tuning/finals.ts';
 
 /** Where something is timed: a batch of the search, counted from 0, or a process of the finals. */
 export type Occasion = { readonly batch: number } | { readonly stratum: Stratum };
@@ -35,52 +38,51 @@ export function syntheticBench({
   const batches: (readonly Configuration[])[] = [];
   const timed = (occasion: Occasion, gain: number) =>
     defaultSeconds(occasion).map((seconds) => (seconds / gain) * noise());
+  const timedIn = (
+    contestants: readonly Contestant[],
+    names: readonly string[],
+    occasion: Occasion,
+    hasDefault = true,
+  ): TimedProcess => ({
+    ...('stratum' in occasion ? occasion.stratum : { placement: 'apart', build: 0 }),
+    defaultSeconds: hasDefault ? timed(occasion, 1) : null,
+    seconds: new Map(
+      contestants
+        .filter(({ name }) => names.includes(name))
+        .map(({ name, configuration }) => [name, timed(occasion, gainOf(configuration, occasion))]),
+    ),
+    ...{ failed: new Map(), repetitions: 3 },
+  });
+  const contestantsOf = (
+    configurations: readonly Configuration[],
+    nameOf: (configuration: Configuration, i: number) => string,
+  ) =>
+    configurations.map((configuration, i): Contestant => ({
+      configuration,
+      name: nameOf(configuration, i),
+      maxError: 0,
+    }));
   return {
     batches,
     prepareBatch(configurations) {
       const occasion = { batch: batches.length };
       batches.push(configurations);
+      const contestants = contestantsOf(configurations, configurationKey);
       const time = (): Promise<Batch> => {
-        const own = isSlow && occasion.batch > 0 ? null : timed(occasion, 1);
-        const seconds = configurations.map((one) => timed(occasion, gainOf(one, occasion)));
-        return Promise.resolve({
-          defaultSeconds: own,
-          repetitions: own === null ? 0 : 3,
-          processes: [{ placement: 'apart', defaultSeconds: own, seconds }],
-          problem: null,
-          results: seconds.map((one) => ({ outcome: 'measured', seconds: one })),
-        });
+        const hasDefault = !isSlow || occasion.batch === 0;
+        const names = contestants.map(({ name }) => name);
+        const processes = [timedIn(contestants, names, occasion, hasDefault)];
+        return Promise.resolve({ contestants, processes, failed: [], problem: null });
       };
       return Promise.resolve({ time });
     },
     finalsSeconds: () => 0,
     prepareFinals(configurations) {
-      const finalists = configurations.map((configuration, i) => ({
-        name: `f${i}`,
-        configuration,
-        maxError: 0,
-      }));
-      const finals: Finals = {
-        finalists,
-        failed: [],
-        placements: ['apart', 'packed'],
-        repetitions: 3,
-        leastProcesses: 4,
-        mostProcesses: 16,
-        time: (names, stratum) =>
-          Promise.resolve({
-            defaultSeconds: timed({ stratum }, 1),
-            againSeconds: timed({ stratum }, 1),
-            seconds: new Map(
-              finalists
-                .filter(({ name }) => names.includes(name))
-                .map(({ name, configuration }) => [
-                  name,
-                  timed({ stratum }, gainOf(configuration, { stratum })),
-                ]),
-            ),
-            failed: new Map(),
-          }),
+      const contestants = contestantsOf(configurations, (_, i) => `f${i}`);
+      const finals: Field = {
+        ...{ contestants, failed: [], hasDefault: true, leastProcesses: 4, mostProcesses: 16 },
+        strata: STRATA,
+        time: (names, stratum) => Promise.resolve([timedIn(contestants, names, { stratum })]),
       };
       return Promise.resolve(finals);
     },
