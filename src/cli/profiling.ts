@@ -182,6 +182,7 @@ async function textAround(
   if (phase === null) return moduleWithFillers(workload);
   const signal = new AbortController().signal;
   const compiles = new Semaphore(1);
-  const toolchain = { compiler: executable, compiles, flags, commonDirectory: workDirectory, signal };
+  const folders = { commonDirectory: workDirectory, workDirectory };
+  const toolchain = { compiler: executable, compiles, flags, ...folders, signal };
   return (await moduleAt(phase, toolchain, moduleWithFillers(workload))) ?? undefined;
 }

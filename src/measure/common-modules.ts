@@ -1,13 +1,18 @@
-// What modules of candidates have in common. It is made once for all workloads that share a folder.
+// What modules of candidates have in common: made once, and kept in the cache folder.
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { compilerIdentity } from '../compiler/identity.ts';
 import { fillersModule, type Values } from '../workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../workload/workload.ts';
 import { runCompiler, type Toolchain } from './toolchain.ts';
 
 /** What it takes to compile something. */
-type Compiling = Pick<Toolchain, 'compiler' | 'compiles' | 'flags' | 'commonDirectory' | 'signal'>;
+type Compiling = Pick<
+  Toolchain,
+  'compiler' | 'compiles' | 'flags' | 'commonDirectory' | 'workDirectory' | 'signal'
+>;
 
 /** Seconds to compile a module of next to nothing. */
 const SECONDS_FOR_LITTLE = 30;
@@ -56,25 +61,27 @@ export function compiled(
   own: readonly string[],
   ending: string,
 ): Promise<string | null> {
-  const { flags, commonDirectory } = toolchain;
-  const digest = createHash('sha1')
-    .update([...own, text].join('\n'))
-    .digest('hex');
-  const [source, path] = [`${digest}.in.mlir`, `${digest}.${ending}`].map((name) =>
-    join(commonDirectory, name),
-  );
-  const known = made.get(path!);
+  const { compiler, flags, commonDirectory, workDirectory } = toolchain;
+  const identity = [compilerIdentity(compiler), ...flags, ...own, text].join('\n');
+  const name = `${createHash('sha256').update(identity).digest('hex')}.${ending}`;
+  const path = join(commonDirectory, name);
+  const known = made.get(path);
   if (known !== undefined) return known;
   const compile = async () => {
+    if (existsSync(path)) return path;
+    // Others may make the same at the same time.
+    const [source, output] = [`in-${name}.mlir`, `out-${name}`].map((file) => join(workDirectory, file));
     await writeFile(source!, text);
-    const argv = [...flags, ...own, source!, '-o', path!];
-    const { ok } = await runCompiler(toolchain, argv, SECONDS_FOR_LITTLE);
-    return ok ? path! : null;
+    const argv = [...flags, ...own, source!, '-o', output!];
+    if (!(await runCompiler(toolchain, argv, SECONDS_FOR_LITTLE)).ok) return null;
+    await mkdir(commonDirectory, { recursive: true });
+    await rename(output!, path);
+    return path;
   };
   const making = compile();
-  made.set(path!, making);
+  made.set(path, making);
   // What was stopped or has failed may be asked for again.
-  const forget = () => made.delete(path!);
+  const forget = () => made.delete(path);
   making.then((result) => result === null && forget(), forget);
   return making;
 }

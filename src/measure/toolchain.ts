@@ -20,7 +20,7 @@ export interface Toolchain {
   readonly device: Device;
   /** Folder for modules and outputs; the caller removes it. */
   readonly workDirectory: string;
-  /** Folder for what several workloads have in common, of which each has a folder of its own; the caller removes it, too. */
+  /** Folder for modules that candidates of all workloads take; it may be kept. On the same disk as `workDirectory`. */
   readonly commonDirectory: string;
   /** Stops whatever runs when the user interrupts or the time is up. */
   readonly signal: AbortSignal;

@@ -38,6 +38,10 @@ export const PROGRAMS: Place = { path: 'programs/program-*.json', days: MEMORY_D
 /** Files for the compiler. They outlive the oldest memory that names them. */
 export const SPECS: Place = { path: 'specs/*.mlir', days: 3 * MEMORY_DAYS };
 
+/** What all modules of candidates are loaded or compiled with. */
+export const COMMON_MODULES: Place = { path: 'common/*.vmfb', days: MEMORY_DAYS };
+export const COMMON_TEXTS: Place = { path: 'common/*.mlir', days: MEMORY_DAYS };
+
 /** Folders that are wanted for a moment, and are removed with the process that made them: `scratch.ts`. */
 export const SCRATCH: Place = { path: 'work/*', days: ANY_DAYS };
 
@@ -91,6 +95,8 @@ export const PLACES: readonly Place[] = [
   OUTPUT_NOTES,
   PROGRAMS,
   SPECS,
+  COMMON_MODULES,
+  COMMON_TEXTS,
   SCRATCH,
   NODES,
   NODE_CODE,

@@ -1,0 +1,133 @@
+// Times functions of compiled modules on this machine. Each is repeated by the time that it takes itself.
+import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
+import { median, sumOf } from '../measure/statistics.ts';
+import type { Toolchain } from '../measure/toolchain.ts';
+import { staticForms, type OperationWork } from '../workload/workload.ts';
+import type { Stratum, TimedProcess } from './bench.ts';
+
+/** Name of the default's function in every module. */
+export const DEFAULT_NAME = 'stock';
+
+/** Default and contestants in one compiled module. */
+export interface TimedModule {
+  readonly path: string;
+  /** Whether the default is in it, and is to be timed. */
+  readonly hasDefault: boolean;
+  /** By the name of a contestant, that of its function. */
+  readonly functions: ReadonlyMap<string, string>;
+}
+
+/** How thoroughly a function is timed in one process. */
+export interface Care {
+  /** Seconds for all of its repetitions. */
+  readonly seconds: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A few repetitions for many contestants: what is far behind shows. */
+export const SCREENING: Care = { seconds: 0.05, least: 2, most: 6 };
+
+/** As many as show how fast a function is undisturbed: other work on a machine lasts for milliseconds, and spares some of many. */
+export const FINALS: Care = { seconds: 0.05, least: 3, most: 25 };
+
+/** The same where little depends on it. */
+export const BRIEF: Care = { ...FINALS, seconds: FINALS.seconds / 2 };
+
+/** A function that takes longer than this, in seconds, is run once in a process: several processes say more than several runs. */
+const LONG_RUN = 0.25;
+
+/** Least time of one repetition, in seconds: shorter ones are not timed well. */
+const LEAST_SECONDS = 0.002;
+
+/** A default that takes so many times as long as contestants, and that many seconds, is timed in a process of its own. */
+const FAR_SLOWER = 8;
+const SLOW_SECONDS = 0.02;
+
+/** A contestant that is so many times slower than the default need not be measured to its end. */
+const HOPELESS = 20;
+
+/** Limit of loading a module on a busy machine, in seconds. */
+const START_SECONDS = 5;
+
+/** @param seconds of one run */
+export function repetitionsFor(seconds: number, { seconds: room, least, most }: Care): number {
+  if (seconds > LONG_RUN) return 1;
+  return Math.min(most, Math.max(least, Math.floor(room / Math.max(seconds, LEAST_SECONDS))));
+}
+
+/** Remembers how long the functions of one workload take. */
+export class Timer {
+  readonly #toolchain: Toolchain;
+  readonly #workload: OperationWork;
+  /** Seconds of one run at every size, by contestant. */
+  readonly #known = new Map<string, number>();
+  #default: number;
+
+  /** @param defaultSeconds of one run of the default at every size; NaN where it was not timed */
+  constructor(toolchain: Toolchain, workload: OperationWork, defaultSeconds = NaN) {
+    this.#toolchain = toolchain;
+    this.#workload = workload;
+    this.#default = defaultSeconds;
+  }
+
+  /** Seconds of one run of the default at every size; NaN before it was timed. */
+  get defaultSeconds(): number {
+    return this.#default;
+  }
+
+  /** Says what a contestant was seen to take, in seconds of one run at every size. */
+  expect(name: string, seconds: number): void {
+    this.#known.set(name, seconds);
+  }
+
+  /** Runs the default once. */
+  async timeDefault(path: string, timeoutSeconds: number): Promise<CandidateTimings> {
+    const options = { repetitions: 1, minSeconds: 0.005, timeoutSeconds, only: [DEFAULT_NAME] };
+    const timed = await timeCandidates(this.#toolchain, this.#workload, path, [DEFAULT_NAME], options);
+    const own = timed.seconds.get(DEFAULT_NAME);
+    if (own !== undefined) this.#default = sumOf(own);
+    return timed;
+  }
+
+  /** Times contestants of a module in one process, and the default in it, or beside it where it takes far longer. */
+  async time(
+    { path, hasDefault, functions }: TimedModule,
+    names: readonly string[],
+    { placement, build }: Stratum,
+    care: Care,
+    timeoutSeconds = Infinity,
+  ): Promise<TimedProcess> {
+    const own = names.map((name) => functions.get(name)!);
+    const known = names.flatMap((name) => this.#known.get(name) ?? []);
+    // Before any of them was timed, they take as long as the default.
+    const typical = known.length === 0 ? this.#default : median(known);
+    const isApart =
+      hasDefault && own.length > 0 && this.#default > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);
+    const sizes = staticForms(this.#workload).length;
+    const run = (some: readonly string[], seconds: number) => {
+      const repetitions = repetitionsFor(seconds / sizes, care);
+      const longest = Math.max(10 * LEAST_SECONDS * sizes, HOPELESS * (this.#default || 0));
+      return timeCandidates(this.#toolchain, this.#workload, path, some, {
+        ...{ repetitions, minSeconds: LEAST_SECONDS, placement, only: some },
+        timeoutSeconds: Math.min(timeoutSeconds, START_SECONDS + some.length * repetitions * longest),
+      });
+    };
+    const stock = hasDefault ? [DEFAULT_NAME] : [];
+    const apart = isApart ? await run(stock, this.#default) : null;
+    const timed = await run(isApart ? own : [...stock, ...own], typical);
+    const defaultSeconds = (apart ?? timed).seconds.get(DEFAULT_NAME) ?? null;
+    if (defaultSeconds !== null) this.#default = sumOf(defaultSeconds);
+    const of = <T>(byFunction: ReadonlyMap<string, T>) =>
+      new Map(
+        names.flatMap((name, i) => {
+          const one = byFunction.get(own[i]!);
+          return one === undefined ? [] : [[name, one] as const];
+        }),
+      );
+    const seconds = of(timed.seconds);
+    for (const [name, one] of seconds) this.#known.set(name, sumOf(one));
+    const repetitions = repetitionsFor(typical / sizes, care);
+    return { placement, build, defaultSeconds, seconds, failed: of(timed.failed), repetitions };
+  }
+}
