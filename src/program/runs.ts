@@ -81,7 +81,7 @@ export function programRuns(
   contests: readonly StockContest[],
   compileWith: Ask<TunedProgram | Uncompiled>,
   seconds: number,
-  enough: Enough | null = null,
+  enough: Enough = [],
 ): ProgramsRun {
   const purse = purseOf(OVERDRAFT * seconds);
   /** What is left of the time without the overdraft. */

@@ -252,13 +252,11 @@ async function compareResults(
   return { equal: reason === null, maxError, reason };
 }
 
-/** When two programs need not be timed any longer. */
-export interface Enough {
-  /** All pairs say that one of them is so many times as fast. */
-  readonly times: number;
-  /** So many pairs at least. */
-  readonly pairs: number;
-}
+/**
+ * When two programs need not be timed any longer: so many pairs of processes all say that one of them is so many times as
+ * fast. Noise does not make that of the same program.
+ */
+export type Enough = readonly { readonly pairs: number; readonly times: number }[];
 
 /** Result of timing both programs in pairs of processes. */
 export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
@@ -269,29 +267,26 @@ export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
 /**
  * Times both, and their dispatches, in as many pairs of processes as the extent allows.
  * @param seconds of a process that calls the function once, about
- * @param enough ends it early
+ * @param enough ends it early; nothing does when left out
  * @throws StoppedError when the signal fires
  */
 export async function timeProgram(
   contest: Contest,
   seconds: number,
   extent: Extent,
-  enough: Enough | null = null,
+  enough: Enough = [],
 ): Promise<Timed> {
   // One pair may say enough.
-  const effort = effortOf(seconds, extent, Math.min(leastOf(extent), enough?.pairs ?? Infinity));
+  const effort = effortOf(seconds, extent, Math.min(leastOf(extent), ...enough.map(({ pairs }) => pairs)));
   const nothing = { timing: null, dispatches: [] };
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
   if (effort === null) return tooLong;
   const { stock, tuned } = contest;
   const run = runOf(contest);
   const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) => {
-    if (enough === null || measured.length < enough.pairs) return false;
-    // No noise makes one program so many times as fast as the other.
-    const times = measured.length >= LEAST_PAIRS ? enough.times : enough.times ** 3;
-    const isBeyond = (sign: number) =>
-      measured.every(([a, b]) => sign * Math.log(a.seconds / b.seconds) > Math.log(times));
-    return isBeyond(1) || isBeyond(-1);
+    const logs = measured.map(([a, b]) => Math.log(a.seconds / b.seconds));
+    const isBeyond = (least: number) => logs.every((one) => one > least) || logs.every((one) => one < -least);
+    return enough.some(({ pairs, times }) => logs.length >= pairs && isBeyond(Math.log(times)));
   };
   const withDispatches = (module: string) => timeDispatches(run, module, effort);
   const alone = async (module: string) => ({

@@ -37,7 +37,11 @@ export interface Verification {
 }
 
 /** Where there is one configuration, no dispatch can be slower while the program is faster. */
-const PLAIN: Enough = { times: 1.2, pairs: 5 };
+const PLAIN: Enough = [
+  { pairs: 2, times: 5 },
+  { pairs: 3, times: 1.5 },
+  { pairs: 5, times: 1.2 },
+];
 
 /** Of a program that nothing is offered to, or that cannot be run. */
 export const NOTHING_CHOSEN: Verification['programWide'] = {
@@ -119,13 +123,13 @@ export async function verifyTuned(
   const suspects = keysOf(decisions.filter(changesProgram));
   const own = await assess(
     isInjecting ? keys : [],
-    programRuns(contests, builds.tuned, runSeconds, keys.length === 1 ? PLAIN : null),
+    programRuns(contests, builds.tuned, runSeconds, keys.length === 1 ? PLAIN : []),
     suspects,
   );
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
     const wideKeys = keysOf(all);
-    const enough = wideKeys.length === 1 ? PLAIN : null;
+    const enough = wideKeys.length === 1 ? PLAIN : [];
     const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, enough));
     const gain = gainBeside(wide, own);
     const { kept, open } = wide.judgement;

@@ -3,7 +3,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation, median, sumOf } from '../measure/statistics.ts';
 import type { Failure, Field, TimedProcess } from './bench.ts';
 import { race, type Question, type Runner } from './race.ts';
-import { isNearlyClaimed, judge, LOOKS, mayBeat, ordinary, type Judgement } from './rule.ts';
+import { isNearlyClaimed, judge, LEAST_PROCESSES, LOOKS, mayBeat, ordinary, type Judgement } from './rule.ts';
 import { isBeside } from './sorts.ts';
 
 /** What is known of a finalist in the end. */
@@ -46,7 +46,8 @@ export async function finalRace(
 ): Promise<Race | null> {
   const areQuick = field.leastProcesses >= LOOKS[0]!;
   const whichIsBest: Question = {
-    rest: (runners, rounds) => (LOOKS.includes(rounds) ? stillRunning(runners) : runners),
+    rest: (runners, rounds) =>
+      rounds === LEAST_PROCESSES || LOOKS.includes(rounds) ? stillRunning(runners) : runners,
     // To leave it now would make all that was spent on it worth nothing.
     goesOn: (runners) => runners.some(({ processes }) => isNearlyClaimed(processes, areQuick)),
   };

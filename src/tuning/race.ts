@@ -64,8 +64,9 @@ export async function race(
     some.filter(({ name }) => !out.has(name)).map((one) => runnerOf(one, processes));
   let running: readonly Contestant[] = contestants;
   let [rounds, misses] = [0, 0];
+  let isAnswered = false;
   // Without contestants the default is timed alone.
-  const isOver = () => running.length === 0 && rounds >= leastProcesses;
+  const isOver = () => isAnswered || (running.length === 0 && rounds >= leastProcesses);
   while (!isOver() && rounds < mostProcesses && misses < MOST_MISSES) {
     const isEnough = rounds >= leastProcesses && !isTimeLeft();
     if (isEnough && question.goesOn?.(runnersOf(running)) !== true) break;
@@ -92,7 +93,9 @@ export async function race(
     for (const process of timed) note(process, rounds);
     processes.push(...timed);
     rounds++;
-    if (running.length > 0) running = question.rest(runnersOf(running), rounds);
+    if (running.length === 0) continue;
+    running = question.rest(runnersOf(running), rounds);
+    isAnswered = running.length === 0;
   }
   return { contestants, runners: runnersOf(contestants), failed, processes, rounds };
 }

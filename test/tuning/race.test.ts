@@ -61,9 +61,10 @@ const always = () => true;
 test('the best finalist wins, in as many processes as it takes', async () => {
   const { finals, timed } = finalsOf([about(1.3), about(1.6), about(1.02)]);
   const raced = await race(finals, always);
-  expect(winner(raced!)).toMatchObject({ configuration: configuration(1), processes: 4 });
-  expect(timed).toHaveLength(4);
-  expect(raced).toMatchObject({ processes: 4, repetitions: 12, defaultSeconds: 0.001, noiseFloor: 0 });
+  // A gain of 60% in each of three is plain.
+  expect(winner(raced!)).toMatchObject({ configuration: configuration(1), processes: 3 });
+  expect(timed).toHaveLength(3);
+  expect(raced).toMatchObject({ processes: 3, repetitions: 9, defaultSeconds: 0.001, noiseFloor: 0 });
 });
 
 test('processes are spread evenly over placements and builds', async () => {
@@ -118,7 +119,7 @@ test('the best of the other sort goes on for a while, until it is known to be fa
   // What is far behind alone is no use in a program.
   const { finals, timed } = both(about(2.4), about(1.5, 0.25));
   await race(finals, always);
-  expect(timed.length).toBe(4);
+  expect(timed.length).toBe(3);
 });
 
 test('nothing to find ends it soon', async () => {
