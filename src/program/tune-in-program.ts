@@ -1,6 +1,7 @@
 // Rounds of a program within a budget, and the program's verdict on the best configurations. Pure, except for the bench.
 import { assess, LEAST_ADVANTAGE, type Assessed } from './assess.ts';
-import { geometricMean, sumOf } from '../measure/statistics.ts';
+import { sumOf } from '../measure/statistics.ts';
+import { worthOf } from '../tuning/worth.ts';
 import { Rounds, type Assignment, type Best, type Contender, type Outcomes } from './rounds.ts';
 import type { ProgramsRun } from './runs.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
@@ -213,22 +214,10 @@ function ratios(
   const outcomes = new Map<string, number | null>();
   for (const key of assignment.keys()) {
     const [own, tuned] = [before?.workloads.get(key), after?.workloads.get(key)];
-    outcomes.set(key, missing.has(key) || !own || !tuned ? null : ratioOver(own, tuned));
+    const ratios = own?.map((seconds, call) => seconds / (tuned?.[call] ?? NaN));
+    outcomes.set(key, missing.has(key) || !ratios || !tuned ? null : worthOf(ratios));
   }
   return outcomes;
-}
-
-/** Timing noise of one run, as a ratio. */
-const NOISE = 1.05;
-
-/**
- * How many times as fast a workload is over all calls. A configuration that is slower in one call is worth no more than that: the program
- * would leave it out.
- */
-function ratioOver(before: readonly number[], after: readonly number[]): number {
-  const ratios = before.map((seconds, call) => seconds / (after[call] ?? NaN));
-  const least = Math.min(...ratios);
-  return least * NOISE < 1 ? least : geometricMean(ratios);
 }
 
 /** Blamed workloads failed; if none is blamed, all did. */

@@ -62,10 +62,10 @@ export interface Verdict {
  * Compares both programs and, when all results are equal, times them.
  * @param extent how often, and about how long; no call may take longer than that
  */
-export async function verifyProgram(contest: Contest, extent: Extent): Promise<Verdict> {
+export async function verifyProgram(contest: Contest, extent: Extent, enough: Enough = []): Promise<Verdict> {
   const { equal, maxError, reason, seconds } = await compareProgram(contest, extent.seconds);
   if (equal !== true) return { equal, maxError, reason, timing: null };
-  const timed = await timeProgram(contest, seconds, extent);
+  const timed = await timeProgram(contest, seconds, extent, enough);
   return { equal, maxError, reason: timed.reason, timing: timed.timing };
 }
 

@@ -3,21 +3,13 @@ import type { Configuration } from '../backend/configuration.ts';
 import { configurationKey } from '../backend/index.ts';
 import { geometricMean, median } from '../measure/statistics.ts';
 import type { Batch } from './bench.ts';
+import { worthOf } from './worth.ts';
 
-/** Ratios of default time over a configuration's. */
-export interface Gain {
-  /** Median over the processes that it was timed in, geometric mean over sizes. */
-  readonly ratio: number;
-  /** At the size where it is least. */
-  readonly least: number;
-}
-
-export interface Ranked extends Gain {
+export interface Ranked {
   readonly configuration: Configuration;
+  /** As `worthOf`, of the medians over the processes that it was timed in. */
+  readonly ratio: number;
 }
-
-/** A configuration that is slower than this share of the default at one size is not worth a place. */
-const LEAST_AT_A_SIZE = 0.95;
 
 /**
  * Ranks configurations by their ratio to the default in the same batch. Where that is too slow to be in every batch, one
@@ -73,12 +65,10 @@ export class Ranks {
     if (!isLinked || !isAgain) this.#link = this.incumbent?.configuration ?? null;
   }
 
-  /** Gain of a configuration, over all processes that it was timed in; null when it was in none. */
-  gainOf(configuration: Configuration): Gain | null {
+  /** How many times as fast as the default a configuration is; null when it was not timed. */
+  ratioOf(configuration: Configuration): number | null {
     const medians = this.#medians(configuration);
-    if (medians === null) return null;
-    const ratios = medians.map(Math.exp);
-    return { ratio: geometricMean(ratios), least: Math.min(...ratios) };
+    return medians && worthOf(medians.map(Math.exp));
   }
 
   /** What is timed again in the next batch: the best so far, which may have been lucky, and what links that batch to the others. */
@@ -88,16 +78,15 @@ export class Ranks {
     return [...new Set([incumbent, link])].filter((one) => one !== null);
   }
 
-  /** The best so far of those that lose much at no size. */
+  /** The best so far. */
   get incumbent(): Ranked | null {
     return this.best(1)[0] ?? null;
   }
 
-  /** The best so far of those that lose much at no size, best first. */
+  /** The best so far, best first. */
   best(count: number): Ranked[] {
     return [...this.#known.values()]
-      .map(({ configuration }) => ({ configuration, ...this.gainOf(configuration)! }))
-      .filter(({ ratio, least }) => least >= Math.min(ratio, LEAST_AT_A_SIZE))
+      .map(({ configuration }) => ({ configuration, ratio: this.ratioOf(configuration)! }))
       .sort((a, b) => b.ratio - a.ratio)
       .slice(0, count);
   }

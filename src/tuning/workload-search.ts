@@ -11,18 +11,12 @@ import { besideOf, finalistsOf } from './beside.ts';
 import { earlierTrials, isVerifiable, markedIn, seeded, trialElsewhere, VERIFICATION } from './earlier.ts';
 import { spaceWithPrior } from './prior.ts';
 import { finalRace, winner, type Race } from './final-race.ts';
-import { Ranks, type Gain } from './ranks.ts';
+import { Ranks } from './ranks.ts';
 import { decisionOf, defaultResult, type Searched, type TuningResult } from './result.ts';
 import type { Attempt, FinalsCare, ReadyFinals, SearchJob, TuningProgress } from './search-job.ts';
 import { SearchNotes } from './search-notes.ts';
 import { defaultTrial, failedTrial, runsOf, trialsOf } from './trials.ts';
 import { isUnfinished } from './undecided.ts';
-
-/**
- * What a strategy minimises: time relative to the default's. Losing at one size is no bargain, whatever is gained at the
- * others.
- */
-const costOf = (gain: Gain | null): number | null => gain && 1 / (gain.ratio * Math.min(1, gain.least) ** 2);
 
 /** A gain smaller than this does not keep a search going. */
 const PATIENCE_GAIN = 0.01;
@@ -316,7 +310,8 @@ export class WorkloadSearch {
     strategy.observe(
       outcomes.flatMap(({ configuration }) => {
         const point = this.#pointOf.get(configurationKey(configuration));
-        return point === undefined ? [] : [{ point, cost: costOf(ranks.gainOf(configuration)) }];
+        const ratio = ranks.ratioOf(configuration);
+        return point === undefined ? [] : [{ point, cost: ratio && 1 / ratio }];
       }),
     );
     // What is timed again is no new trial.
@@ -339,8 +334,8 @@ export class WorkloadSearch {
       this.#repetitions += repetitions;
     }
     // As far as both are known by now.
-    const [then, now] = [incumbent && ranks.gainOf(incumbent.configuration), ranks.incumbent];
-    const isBetter = now !== null && now.ratio > (then?.ratio ?? 0) * (1 + PATIENCE_GAIN);
+    const [then, now] = [incumbent && ranks.ratioOf(incumbent.configuration), ranks.incumbent];
+    const isBetter = now !== null && now.ratio > (then ?? 0) * (1 + PATIENCE_GAIN);
     this.#idle = isBetter ? 0 : this.#idle + 1;
   }
 
