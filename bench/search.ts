@@ -158,7 +158,7 @@ function search(
 /** A space of these configurations in no order. */
 const listed = (configurations: readonly Configuration[]): SearchSpace<Configuration> => ({
   knobs: [{ name: 'configuration', values: [...configurations.keys()] }],
-  ...{ starts: [], alternatives: [], pointOf: () => null },
+  ...{ starts: [], alternatives: [], pointOf: () => null, valuesOf: () => null },
   configurationAt: ([at]) => configurations[at!] ?? null,
 });
 

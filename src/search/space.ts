@@ -8,6 +8,8 @@ export interface Knob {
   readonly values: readonly number[];
   /** Decides what registers hold, which the others are built around; where none does, all are of one sort. */
   readonly isInner?: boolean;
+  /** From here on a tile is the whole of its dimension; the last value when left out. */
+  readonly whole?: number;
 }
 
 /** A choice for every knob: indices into `Knob.values`, in the order of `SearchSpace.knobs`. */
@@ -37,6 +39,8 @@ export interface SearchSpace<Configuration = unknown> {
   configurationAt(point: Point): Configuration | null;
   /** The point of a configuration found earlier; null when it is not in this space. */
   pointOf(configuration: Configuration): Point | null;
+  /** What each knob would have to be for a configuration, of another shape perhaps; null where other knobs make it. */
+  valuesOf(configuration: Configuration): readonly number[] | null;
 }
 
 /** The same space without some configurations: nothing in it leads to them. */
@@ -67,6 +71,15 @@ export const legalPoints = (
   ).values(),
 ];
 
+/** The point with these values; null where a knob has not such a one. */
+export function pointWith(
+  knobs: readonly Pick<Knob, 'values'>[],
+  values: readonly number[] | null,
+): Point | null {
+  const point = values && knobs.map((knob, i) => knob.values.indexOf(values[i]!));
+  return point?.includes(-1) === false ? point : null;
+}
+
 /** Number of points, illegal ones included. */
 export function spaceSize(space: SearchSpace): number {
   return space.knobs.reduce((product, knob) => product * knob.values.length, 1);
@@ -78,7 +91,7 @@ export function withKnobsLast<Configuration>(
   isLast: (knob: number) => boolean,
 ): SearchSpace<Configuration> {
   const order = space.knobs.map((_, i) => i).sort((a, b) => Number(isLast(a)) - Number(isLast(b)));
-  const moved = (point: Point): Point => order.map((i) => point[i]!);
+  const moved = (point: readonly number[]) => order.map((i) => point[i]!);
   const back = (point: Point): Point => space.knobs.map((_, i) => point[order.indexOf(i)]!);
   return {
     knobs: order.map((i) => space.knobs[i]!),
@@ -88,6 +101,10 @@ export function withKnobsLast<Configuration>(
     pointOf(configuration) {
       const point = space.pointOf(configuration);
       return point && moved(point);
+    },
+    valuesOf(configuration) {
+      const values = space.valuesOf(configuration);
+      return values && moved(values);
     },
   };
 }

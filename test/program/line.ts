@@ -11,6 +11,7 @@ export function line(count: number): SearchSpace<Configuration> {
     alternatives: [],
     configurationAt: ([i]) => configurationOf(values[i!]!),
     pointOf: (configuration) => [values.indexOf(tileOf(configuration))],
+    valuesOf: (configuration) => [tileOf(configuration)],
   };
 }
 

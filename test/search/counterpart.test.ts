@@ -8,6 +8,7 @@ const spaceOf = (knobs: Readonly<Record<string, readonly number[]>>, isLegal = t
   alternatives: [],
   configurationAt: (point) => (isLegal ? point : null),
   pointOf: () => null,
+  valuesOf: () => null,
 });
 
 const own = spaceOf({ rows: [1, 2, 4, 8, 12], whole: [16, 64, 196] });

@@ -47,6 +47,7 @@ function spaceOf(target: Point, shift = 0, known: readonly Point[] = []): Search
     alternatives: [],
     configurationAt,
     pointOf: () => null,
+    valuesOf: () => null,
     guide: {
       ...{ forest, doubt: DOUBT },
       featuresAt: (point) =>

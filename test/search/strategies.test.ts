@@ -30,6 +30,7 @@ function space(
             peeling: false,
           },
     pointOf: () => null,
+    valuesOf: () => null,
   };
 }
 

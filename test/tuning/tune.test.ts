@@ -220,6 +220,7 @@ describe('tiles of packed operations', () => {
     alternatives: [DATA_TILE_CONFIGURATION],
     configurationAt: () => slow,
     pointOf: () => null,
+    valuesOf: () => null,
   };
   const backend = { ...llvmCpu, spaceOf: () => space };
   const options = { ...SPACE, following: true };

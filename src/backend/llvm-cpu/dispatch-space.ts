@@ -1,7 +1,7 @@
 // The search space of a dispatch: a tile of one workgroup and one of registers along each of its dimensions. Tiles that divide come
 // first: where the compiler's own leave a remainder, it generates scalar code.
 import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import {
   isAttention,
   multipliedAlong,
@@ -157,20 +157,21 @@ export function dispatchSpace(
     }
     return point;
   };
+  const valuesOf = (configuration: Configuration) =>
+    configuration.kind === 'dispatch-tile'
+      ? [
+          ...distributed.map((d) => configuration.distribution[d] ?? 0),
+          ...dimensions.map((_, d) => configuration.vector[d] ?? 0),
+        ]
+      : null;
   const recipes = (attention === null ? RECIPES : ATTENTION)(lanes);
   return {
     knobs,
     starts: legalPoints(recipes.map(startOf), configurationAt),
     alternatives: [],
     configurationAt,
-    pointOf(configuration) {
-      if (configuration.kind !== 'dispatch-tile') return null;
-      const point = [
-        ...distributed.map((d, i) => workgroups[i]!.indexOf(configuration.distribution[d] ?? -1)),
-        ...dimensions.map((_, d) => vectors[d]!.indexOf(configuration.vector[d] ?? -1)),
-      ];
-      return point.includes(-1) ? null : point;
-    },
+    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
+    valuesOf,
   };
 }
 

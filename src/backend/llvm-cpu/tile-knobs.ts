@@ -68,11 +68,13 @@ export function knobsOf(
   const isMatvec = workload.rhs.dimensions.every((d) => workload.dimensions[d]!.kind === 'k');
   const tiles: TileKnob[] = [];
   const add = (level: LevelName, dimension: number, own: readonly number[], most: number) => {
-    const { kind } = workload.dimensions[dimension]!;
+    const { kind, size } = workload.dimensions[dimension]!;
     const userName = level === 'inner' ? level : `${level}_${kind}`;
     const values = only?.[userName] ?? own;
     const isInner = level === 'vector' || level === 'inner';
-    tiles.push({ name: `${level}.${kind}${dimension}`, userName, level, dimension, values, most, isInner });
+    const whole = level === 'distribution' && { whole: size };
+    const name = `${level}.${kind}${dimension}`;
+    tiles.push({ name, userName, level, dimension, values, most, isInner, ...whole });
   };
   for (const [d, { kind, size }] of workload.dimensions.entries()) {
     if (kind === 'batch') {
@@ -133,13 +135,11 @@ export function configurationOf(
   };
 }
 
-/** The inverse of `configurationOf`; null when a value is not among a knob's. */
-export function pointOf({ tiles, peeling }: Knobs, c: Configuration): Point | null {
-  if (c.kind !== 'tile') return null;
-  const point = tiles.map(({ level, dimension, values }) => values.indexOf(tileOf(c, level, dimension)));
-  point.push(peeling.indexOf(c.peeling ? 1 : 0));
-  return point.includes(-1) ? null : point;
-}
+/** What each knob would have to be for a configuration; null for one of other knobs. */
+export const valuesOf = ({ tiles }: Pick<Knobs, 'tiles'>, c: Configuration): number[] | null =>
+  c.kind === 'tile'
+    ? [...tiles.map(({ level, dimension }) => tileOf(c, level, dimension)), c.peeling ? 1 : 0]
+    : null;
 
 /** All levels of tiles that a pipeline has. */
 type Levels = Pick<TileConfiguration, 'distribution' | 'vectorCommonParallel' | 'vectorReduction'> &

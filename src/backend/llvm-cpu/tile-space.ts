@@ -1,6 +1,13 @@
 // The search space of llvm-cpu's DoubleTilingExpert pipeline: all six tile levels and loop peeling.
 import type { OperationWork } from '../../workload/workload.ts';
-import { legalPoints, withKnobsLast, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import {
+  legalPoints,
+  pointWith,
+  withKnobsLast,
+  type Knob,
+  type Point,
+  type SearchSpace,
+} from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { canonical } from './canonical.ts';
@@ -13,10 +20,10 @@ import {
   knobsOf,
   laneDimension,
   lanesOf,
-  pointOf,
   rowDimension,
   rowsOf,
   type TileKnob,
+  valuesOf,
 } from './tile-knobs.ts';
 import { roundUp } from './tile-sizes.ts';
 
@@ -227,7 +234,8 @@ export function llvmCpuSpace(
     starts: legalPoints(starts, configurationAt),
     alternatives: isPackable ? [DATA_TILE_CONFIGURATION] : [],
     configurationAt,
-    pointOf: (configuration) => pointOf(own, configuration),
+    pointOf: (configuration) => pointWith(knobs, valuesOf(own, configuration)),
+    valuesOf: (configuration) => valuesOf(own, configuration),
   };
   // What somebody names is what is to be compared, before anything else changes.
   const isNamed = (i: number) => Object.hasOwn(only ?? {}, tiles[i]?.userName ?? 'peeling');

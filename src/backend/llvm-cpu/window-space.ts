@@ -3,7 +3,7 @@
 import { elementBits } from '../../workload/element-type.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { SpaceOptions } from '../backend.ts';
 import type { Configuration } from '../configuration.ts';
 import { LARGEST_TILE, type WindowTileConfiguration } from './configuration.ts';
@@ -124,18 +124,19 @@ export function windowSpace(
     while (workgroups(point) < threads && point[0]! > 0) point[0]!--;
     return point;
   };
+  const valuesOf = (configuration: Configuration) => {
+    if (configuration.kind !== 'window-tile') return null;
+    const choice = choiceOf(configuration, roles);
+    return KNOBS.map((name) => choice[name]);
+  };
   const recipes = roles.depth === null ? [RECIPES.at(-1)!, ...RECIPES] : RECIPES;
   return {
     knobs,
     starts: legalPoints(recipes.map(startOf), configurationAt),
     alternatives: [],
     configurationAt,
-    pointOf: (configuration) => {
-      if (configuration.kind !== 'window-tile') return null;
-      const choice = choiceOf(configuration, roles);
-      const point = KNOBS.map((name) => values[name].indexOf(choice[name]));
-      return point.includes(-1) ? null : point;
-    },
+    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
+    valuesOf,
   };
 }
 
