@@ -156,13 +156,19 @@ function lookUp(path: string, records: number, trials: number, rounds: number) {
     if (store.trials({ ...PLACE, workload }).length !== Math.min(trials, TRIALS_OF_EACH))
       throw new BenchError(`the trials of ${workload} are not all there`);
   });
+  const alike = timed(rounds, () => {
+    const n = below(Math.ceil(trials / TRIALS_OF_EACH));
+    const subject = { ...PLACE, ...FORMS, workload: keyOf(n), workloadForm: workloadOf(n) };
+    if (store.trialsLike(subject, [PLACE.device]).length === 0)
+      throw new BenchError(`nothing is like ${subject.workload}`);
+  });
   store.close();
   const opened = timed(Math.ceil(rounds / 10), (round) => {
     const own = openSqliteStore(path);
     found(own, asked[round]!);
     own.close();
   });
-  return { one, fifty, searches, opened };
+  return { one, fifty, searches, alike, opened };
 }
 
 const quantile = (values: readonly number[], q: number) =>
@@ -201,6 +207,7 @@ async function main(): Promise<void> {
         row(`those of ${KEYS_OF_A_BUILD} workloads`, times.fifty),
         row('the first one, with opening and closing', times.opened),
         row(`all trials of one workload, of ${trials}`, times.searches),
+        row('the fastest trials of the workloads most like one', times.alike),
       ],
     ),
   );

@@ -1,6 +1,7 @@
 // The one interface behind which tuning databases stand.
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
+import type { Neighbour } from './like.ts';
 
 /** What a record is about. Each part is the canonical key of its kind. */
 export interface RecordKey {
@@ -232,6 +233,12 @@ export interface Store {
   /** Appends trials at once, so that a killed search loses nothing it has measured. */
   addTrials(subject: Subject, trials: readonly Trial[]): void;
   trials(key: RecordKey): Trial[];
+  /**
+   * The fastest trials of workloads that differ from a subject's in sizes only, for its target, whichever compiler they were
+   * measured with: the most alike first, a few subjects and a few trials of each. The subject's own are not among them.
+   * @param devices on which they were measured: see `siblingsOf`
+   */
+  trialsLike(subject: Subject, devices: readonly string[]): Neighbour[];
   /** Appends runs of configurations that have trials: each belongs to the last one of its configuration. */
   addRuns(subject: Subject, runs: readonly Run[]): void;
   /** All runs, in the order in which they were added. Every tuning begins with a trial of the default. */

@@ -3,10 +3,12 @@ import { readValue } from '../store/exchange/read.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import { parseJson } from '../store/validate.ts';
 import { isObject } from '../system/data.ts';
+import { neighboursIn } from '../store/like.ts';
 import { readAddress, type Address } from './address.ts';
 import { LateError, openConnection } from './connection.ts';
 import { failureOf, isAboutData, lateFailure, protocolFailure, strangeFailure } from './failure.ts';
 import { areCounts, isCount, readDemands, readFleet, type Json } from './read-fleet.ts';
+import { likenessOf, trialsAlike } from './like.ts';
 import { passwordFor } from './password-file.ts';
 import {
   PROTOCOL,
@@ -21,7 +23,7 @@ import {
 
 /** Functions of the server, by their names in its schema. */
 type Function =
-  | ('ask' | 'pull' | 'push' | 'want' | 'revoke' | 'trials' | 'status')
+  | ('ask' | 'pull' | 'push' | 'want' | 'revoke' | 'trials' | 'trials_like' | 'status')
   | ('demands' | 'settle' | 'attend' | 'leave' | 'fleet');
 
 /**
@@ -103,6 +105,11 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
         isCount(revoked) ? { revoked } : undefined,
       ),
     trials: (key, limitMs) => call('trials', { ...key }, limitMs, readReceived),
+    trialsLike: (subject, limitMs) =>
+      call('trials_like', likenessOf(subject), limitMs, (answer) => {
+        const received = readReceived(answer);
+        return received && neighboursIn(trialsAlike(received.lines, subject));
+      }),
     status: (limitMs) => call('status', {}, limitMs, readStatus),
     demands: (place, limitMs) =>
       call('demands', { ...place }, limitMs, (answer) => {

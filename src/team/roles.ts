@@ -3,7 +3,7 @@
 
 /** Functions of the schema that each role may execute, beside those of the roles before it. */
 export const ROLES = [
-  { name: 'iree_tuned_reader', may: ['ask(jsonb)', 'pull(jsonb)', 'status(jsonb)'] },
+  { name: 'iree_tuned_reader', may: ['ask(jsonb)', 'pull(jsonb)', 'status(jsonb)', 'trials_like(jsonb)'] },
   { name: 'iree_tuned_writer', may: ['push(jsonb)', 'want(jsonb)', 'revoke(jsonb)'] },
   {
     name: 'iree_tuned_worker',

@@ -1,7 +1,8 @@
 // A team's server, as the rest of the program sees it: what it is asked, and what may come of that.
 import type { Processor } from '../backend/device.ts';
 import type { Line } from '../store/exchange/lines.ts';
-import type { RecordKey } from '../store/store.ts';
+import type { Neighbour } from '../store/like.ts';
+import type { RecordKey, Subject } from '../store/store.ts';
 
 /**
  * What the functions of the server's schema take and give. A server serves clients of its own number and of the one before; a client asks
@@ -158,6 +159,11 @@ export interface Team {
   revoke(revocation: Line & { type: 'revocation' }, limitMs: number): Promise<Answer<{ revoked: number }>>;
   /** All trials of one subject that anybody has pushed, without their runs. */
   trials(key: RecordKey, limitMs: number): Promise<Answer<Received>>;
+  /** The same as `Store.trialsLike`, with all that anybody has pushed; devices are those with such a processor. */
+  trialsLike(
+    subject: Omit<Subject, 'targetForm' | 'compilerForm'>,
+    limitMs: number,
+  ): Promise<Answer<Neighbour[]>>;
   status(limitMs: number): Promise<Answer<ServerStatus>>;
   /** A page of what is wanted, what is wanted most first: of one target and compiler, of one workload perhaps, without the first `skip`. */
   demands(

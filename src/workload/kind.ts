@@ -75,6 +75,8 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   dispatch(workload: W): string | null;
   /** Equal for those that a configuration is worth about as much for. */
   kin(workload: W): string;
+  /** Equal for those that differ in nothing but sizes and surroundings: tiles mean the same for them. */
+  structure(workload: W): string;
   /** Element type of the result. */
   resultType(workload: W): string;
   /** What a database keeps of it. */

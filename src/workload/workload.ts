@@ -117,6 +117,10 @@ export const dispatchOf = (workload: Workload): string | null => kindOf(workload
 /** Equal for workloads that a configuration is worth about as much for. */
 export const kinOf = (workload: Workload): string => kindOf(workload).kin(workload);
 
+/** Equal for workloads that differ in nothing but sizes and surroundings. */
+export const structureOf = (workload: Workload): string =>
+  `${workload.kind} ${kindOf(workload).structure(workload)}`;
+
 /** Element type of the result. */
 export const resultTypeOf = (workload: Workload): string => kindOf(workload).resultType(workload);
 

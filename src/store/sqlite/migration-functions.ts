@@ -1,6 +1,8 @@
 // What migrations ask for that SQL cannot do. A published function never changes, as no published migration does.
 import type { Database } from 'better-sqlite3';
 import { sha256 } from '../../system/sha256.ts';
+import { shapeOf, type Shape } from '../../workload/shape.ts';
+import { isWorkload } from '../../workload/workload.ts';
 import { plainText } from '../limits.ts';
 import { parseJson } from '../validate.ts';
 
@@ -13,7 +15,20 @@ export function addMigrationFunctions(db: Database): void {
   db.function('trial_id', { ...pure, varargs: true }, (...row: unknown[]) =>
     sha256(JSON.stringify(row)).slice(0, 32),
   );
+  db.function('shape_structure', pure, (form: unknown) => storedShape(form)?.structure ?? null);
+  db.function('shape_place', pure, (form: unknown) => storedShape(form)?.place ?? null);
+  db.function(
+    'shape_size',
+    pure,
+    (form: unknown, nth: unknown) => storedShape(form)?.sizes[Number(nth)] ?? null,
+  );
   db.function('claim_digest', { ...pure, varargs: true }, (...row: unknown[]) => claimDigest(row));
+}
+
+/** The shape of a workload that is stored as this text. */
+function storedShape(text: unknown): Shape | null {
+  const form = parseJson(text);
+  return isWorkload(form) ? shapeOf(form) : null;
 }
 
 /** The digest of `claim.ts`, of a row whose configuration may be anything. */

@@ -1,5 +1,6 @@
 // What keys stand for. Databases agree on one form for a key, whoever tells whom; what is done here itself is described as it
 // was found here, whatever others say of it.
+import { shapeOf } from '../../workload/shape.ts';
 import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { compare } from '../claim.ts';
 import type { PartType } from '../exchange/lines.ts';
@@ -22,7 +23,16 @@ export function receivePart(statement: Prepare, type: PartType, key: string, for
   const joined = known === undefined ? form : joinedForm(type, key, known.form, form);
   if (joined === known?.form) return false;
   statement(sql.putPart(type)).run(key, joined);
+  if (type === 'workload') placeWorkload(statement, key, joined);
   return true;
+}
+
+/** Notes where a workload lies among those of its structure; what is damaged lies nowhere. */
+function placeWorkload(statement: Prepare, key: string, form: string): void {
+  const workload = parseJson(form);
+  if (!isWorkload(workload)) return;
+  const { structure, place, sizes } = shapeOf(workload);
+  statement(sql.PLACE_WORKLOAD).run(structure, place, ...sizes, key);
 }
 
 /** Notes what a key stands for here. Whether that has changed anything. */

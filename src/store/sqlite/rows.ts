@@ -9,6 +9,7 @@ import {
   LONGEST_REASON,
   LONGEST_REVOKED,
 } from '../limits.ts';
+import type { TrialAlike } from '../like.ts';
 import { isIntegerWithin } from '../../system/data.ts';
 import type {
   Claim,
@@ -89,6 +90,12 @@ export interface TrialRow extends OriginRow {
   readonly ratio: number | null;
   readonly message: string | null;
   readonly strategy: string;
+}
+
+/** A trial of a subject that is like another one. */
+export interface AlikeRow extends TrialRow, Pick<RecordKey, 'device' | 'compiler'> {
+  readonly workload_form: string;
+  readonly distance: number;
 }
 
 export interface RunRow extends Pick<Run, 'stage' | 'batch' | 'placement' | 'build'> {
@@ -223,6 +230,14 @@ export function toTrial(row: TrialRow): Trial | undefined {
   if ((outcome === 'measured') !== areTimes([seconds]) || (ratio !== null && !areTimes([ratio])))
     return undefined;
   return { configuration, outcome, seconds, ratio, message, strategy };
+}
+
+export function toTrialAlike(row: AlikeRow): TrialAlike | undefined {
+  const workload = parseJson(row.workload_form);
+  const trial = toTrial(row);
+  if (trial === undefined || !isWorkload(workload)) return undefined;
+  const { device, compiler, distance } = row;
+  return { workload, device, compiler, distance, trial };
 }
 
 const STAGES: readonly Run['stage'][] = ['search', 'finals'];

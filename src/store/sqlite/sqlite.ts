@@ -11,6 +11,7 @@ import {
   isRevoked,
   nextGeneration,
 } from '../claim.ts';
+import { MOST_SUBJECTS, MOST_TRIALS, neighboursIn, OTHER_COMPILER, OTHER_DEVICE, WIDTH } from '../like.ts';
 import { LONGEST_NAME, LONGEST_REASON, plainText } from '../limits.ts';
 import { connect } from './connect.ts';
 import { guardedBy } from '../errors.ts';
@@ -25,6 +26,8 @@ import {
   toSubject,
   toRun,
   toTrial,
+  toTrialAlike,
+  type AlikeRow,
   type DeviceRow,
   type FoundRow,
   type OriginRow,
@@ -45,7 +48,6 @@ import type {
   Mark,
   Miss,
   Origin,
-  RecordKey,
   Store,
   Subject,
   Trial,
@@ -53,6 +55,7 @@ import type {
   Undecided,
 } from '../store.ts';
 import { configurationText } from '../../backend/index.ts';
+import { shapeOf } from '../../workload/shape.ts';
 
 export interface SqliteOptions {
   /** Change nothing. A database that nobody is writing is read as it was when it was opened. */
@@ -84,9 +87,9 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   };
   const read = <Row>(text: string, ...parameters: unknown[]) =>
     guard(() => statement(text).all(...parameters) as Row[]);
-  /** Of one subject, without what comes from a revoked origin. */
-  const unrevoked = <Row extends OriginRow>(text: string, key: RecordKey): Row[] => {
-    const rows = read<Row>(text, keysOf(key));
+  /** Without what comes from a revoked origin. */
+  const unrevoked = <Row extends OriginRow>(text: string, parameters: object): Row[] => {
+    const rows = read<Row>(text, parameters);
     const revocations = rows.length === 0 ? [] : guard(() => revocationsIn(statement));
     return revocations.length === 0 ? rows : rows.filter((row) => !isRevoked(toOrigin(row), revocations));
   };
@@ -166,7 +169,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         }
       });
     },
-    marks: (key) => counting(valid(unrevoked<MarkRow>(sql.SELECT_MARKS, key), toMark), origin),
+    marks: (key) => counting(valid(unrevoked<MarkRow>(sql.SELECT_MARKS, keysOf(key)), toMark), origin),
     ownRevocation: () => {
       const all = guard(() => revocationsIn(statement));
       return all.find((one) => isRevoked(origin(), [one])) ?? null;
@@ -186,7 +189,18 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
           });
       });
     },
-    trials: (key) => valid(unrevoked<TrialRow>(sql.SELECT_TRIALS, key), toTrial),
+    trials: (key) => valid(unrevoked<TrialRow>(sql.SELECT_TRIALS, keysOf(key)), toTrial),
+    trialsLike: (subject, devices) => {
+      const { structure, place, sizes } = shapeOf(subject.workloadForm);
+      const [batch, m, n, k] = sizes;
+      const rows = unrevoked<AlikeRow>(sql.TRIALS_LIKE, {
+        ...keysOf(subject),
+        ...{ devices: JSON.stringify(devices), structure, place, batch, m, n, k },
+        ...{ width: WIDTH, subjects: MOST_SUBJECTS, trials: MOST_TRIALS },
+        ...{ otherDevice: OTHER_DEVICE, otherCompiler: OTHER_COMPILER },
+      });
+      return neighboursIn(valid(rows, toTrialAlike));
+    },
     addRuns: (subject, runs) => {
       if (runs.length === 0) return;
       write(() => {
@@ -209,7 +223,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         for (const trial of changed) statement(sql.CHANGE_TRIAL).run(nextChange(statement), trial);
       });
     },
-    runs: (key) => valid(unrevoked<RunRow & OriginRow>(sql.SELECT_RUNS, key), toRun),
+    runs: (key) => valid(unrevoked<RunRow & OriginRow>(sql.SELECT_RUNS, keysOf(key)), toRun),
     noteMiss: (subject) => {
       const seenAt = now().toISOString();
       write(() => statement(sql.NOTE_MISS).run(subjectId(subject), seenAt));

@@ -62,6 +62,10 @@ export const putPart = (part: Part): string =>
 export const putOwnPart = (part: Exclude<Part, 'workload'>): string =>
   `UPDATE ${part} SET own = ? WHERE key = ?`;
 
+export const PLACE_WORKLOAD = `
+  INSERT OR REPLACE INTO shape (workload, structure, place, log_batch, log_m, log_n, log_k)
+  SELECT id, ?, ?, ?, ?, ?, ? FROM workload WHERE key = ?`;
+
 export const INSERT_SUBJECT = `
   INSERT INTO subject (workload, target, device, compiler)
   SELECT w.id, t.id, d.id, c.id FROM workload AS w, target AS t, device AS d, compiler AS c ${WHERE_KEY}
@@ -151,6 +155,37 @@ export const SELECT_TRIALS = `
   SELECT configuration, outcome, seconds, ratio, message, strategy, created_by, machine, tool
   FROM trial WHERE subject = (${SUBJECT_ID}) ORDER BY number`;
 
+/** Shapes of the structure on one side of a place, the next ones first. */
+const nextTo = (side: '>=' | '<', order: 'ASC' | 'DESC') => `
+  SELECT * FROM (SELECT * FROM shape WHERE structure = @structure AND place ${side} @place ORDER BY place ${order} LIMIT @width)`;
+
+/**
+ * The fastest trials of the subjects of one target that are most like one, this one aside: by the distance of their sizes,
+ * and so much more for another device or compiler. Devices are a JSON array of keys.
+ */
+export const TRIALS_LIKE = `
+  WITH near AS (${nextTo('>=', 'ASC')} UNION ALL ${nextTo('<', 'DESC')}),
+  alike AS MATERIALIZED (
+    SELECT s.id, w.form, d.key AS device, c.key AS compiler,
+           sqrt((log_batch - @batch) * (log_batch - @batch) + (log_m - @m) * (log_m - @m)
+              + (log_n - @n) * (log_n - @n) + (log_k - @k) * (log_k - @k))
+           + CASE WHEN d.key = @device THEN 0 ELSE @otherDevice END
+           + CASE WHEN c.key = @compiler THEN 0 ELSE @otherCompiler END AS distance
+    FROM near
+    CROSS JOIN workload AS w ON w.id = near.workload
+    CROSS JOIN subject AS s ON s.workload = w.id AND s.target = (SELECT id FROM target WHERE key = @target)
+    CROSS JOIN device AS d ON d.id = s.device AND d.key IN (SELECT value FROM json_each(@devices))
+    CROSS JOIN compiler AS c ON c.id = s.compiler
+    WHERE (w.key, d.key, c.key) <> (@workload, @device, @compiler)
+      AND EXISTS (SELECT 1 FROM trial WHERE subject = s.id AND ratio > 0)
+    ORDER BY distance, s.id LIMIT @subjects
+  )
+  SELECT a.id AS subject, a.form AS workload_form, a.device, a.compiler, a.distance,
+         r.configuration, r.outcome, r.seconds, r.ratio, r.message, r.strategy, r.created_by, r.machine, r.tool
+  FROM alike AS a CROSS JOIN trial AS r ON r.number IN (
+    SELECT number FROM trial WHERE subject = a.id AND ratio > 0 ORDER BY ratio DESC LIMIT @trials)
+  ORDER BY a.distance, a.id, r.ratio DESC, r.number`;
+
 /** The last trial of a configuration, of those that were added here. */
 export const SELECT_OWN_TRIAL = `
   SELECT max(number) FROM trial
@@ -224,6 +259,6 @@ export const DELETE_COUNTERS = 'DELETE FROM counter RETURNING name, value';
 /** All that a store reads by: a database with a newer schema in which these are possible is read. */
 export const READS = [
   ...[FIND_RECORDS, ALL_RECORDS, SELECT_REVOCATIONS, SELECT_SUBJECT, SELECT_DEVICES, SELECT_PROGRAM_NOTE],
-  ...[SELECT_MARKS, SELECT_MARKS_OF_CONFIGURATION, SELECT_TRIALS, SELECT_RUNS, SELECT_MISSES, FIND_UNDECIDED],
-  SELECT_COUNTERS,
+  ...[SELECT_MARKS, SELECT_MARKS_OF_CONFIGURATION, SELECT_TRIALS, TRIALS_LIKE, SELECT_RUNS, SELECT_MISSES],
+  ...[FIND_UNDECIDED, SELECT_COUNTERS],
 ];

@@ -37,6 +37,8 @@ export const contractions: KindOfOperation<Contraction> = {
   isMadeOf,
   areTiledAlike: haveSameDimensions,
   kin: contractionKin,
+  structure: ({ dimensions, lhs, rhs, accumulator, windows }) =>
+    JSON.stringify([dimensions.map(({ kind }) => kind), lhs, rhs, accumulator, windows]),
   // In a dispatch a constant is an operand like any other.
   withInput: (made, { constantRhs }) => (made.context === undefined ? { ...made, constantRhs } : made),
   hasConstants: ({ constantRhs }) => constantRhs,

@@ -25,6 +25,8 @@ export const dispatches: KindOfWork<DispatchWork> = {
   dispatch: ({ digest }) => digest,
   kin: ({ pipeline, dimensions, parts, elementType }) =>
     JSON.stringify([pipeline, dimensions, parts, elementType]),
+  structure: ({ pipeline, dimensions, parts, elementType, lane }) =>
+    JSON.stringify([pipeline, dimensions.map(({ kind }) => kind), parts, elementType, lane]),
   resultType: ({ elementType }) => elementType,
   stored: (workload) => workload,
 };

@@ -1,0 +1,48 @@
+// What a team's server knows of workloads that are like one.
+import { isDevice } from '../backend/device.ts';
+import type { Line } from '../store/exchange/lines.ts';
+import {
+  distanceOf,
+  MOST_SUBJECTS,
+  MOST_TRIALS,
+  OTHER_COMPILER,
+  OTHER_DEVICE,
+  WIDTH,
+  type TrialAlike,
+} from '../store/like.ts';
+import type { Subject } from '../store/store.ts';
+import { keysOf } from '../store/subject.ts';
+import { storedForm, type Workload } from '../workload/workload.ts';
+import type { Json } from './read-fleet.ts';
+
+type Asked = Omit<Subject, 'targetForm' | 'compilerForm'>;
+
+/** What the server's function takes. */
+export const likenessOf = (subject: Asked): Json => ({
+  ...keysOf(subject),
+  form: JSON.stringify(storedForm(subject.workloadForm)),
+  ...{ alike: familyOf(subject.deviceForm), width: WIDTH, subjects: MOST_SUBJECTS, trials: MOST_TRIALS },
+  ...{ otherDevice: OTHER_DEVICE, otherCompiler: OTHER_COMPILER },
+});
+
+/** What the descriptions of devices of one class have in common, as far as one says so; null for nothing. */
+function familyOf(form: unknown): Json | null {
+  if (!isDevice(form) || form.processor === undefined) return null;
+  const { architecture, vendor, family, model } = form.processor;
+  return { driver: form.driver, threads: form.threads, processor: { architecture, vendor, family, model } };
+}
+
+/** The trials among lines whose workloads are, in their order; a server may tell anything. */
+export function trialsAlike(lines: readonly Line[], subject: Asked): TrialAlike[] {
+  const forms = new Map(
+    lines.flatMap((line) => (line.type === 'workload' ? [[line.key, line.form as Workload] as const] : [])),
+  );
+  return lines.flatMap((line) => {
+    const workload = line.type === 'trial' ? forms.get(line.workload) : undefined;
+    if (line.type !== 'trial' || workload === undefined || line.target !== subject.target) return [];
+    const { device, compiler, configuration, outcome, seconds, ratio, message, strategy } = line;
+    const distance = distanceOf(subject, { workload, device, compiler });
+    const trial = { configuration, outcome, seconds, ratio, message, strategy };
+    return distance < Infinity && ratio !== null ? [{ workload, device, compiler, distance, trial }] : [];
+  });
+}
