@@ -17,7 +17,7 @@ SELECT id, shape_structure(form), shape_place(form),
        shape_size(form, 0), shape_size(form, 1), shape_size(form, 2), shape_size(form, 3)
 FROM workload WHERE shape_structure(form) IS NOT NULL;
 
-CREATE INDEX shape_by_place ON shape (structure, place);
+CREATE INDEX shape_by_place ON shape (structure, place, log_batch, log_m, log_n, log_k);
 
 -- The fastest trials of a subject without reading all of them.
 DROP INDEX trial_of_subject;

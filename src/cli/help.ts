@@ -50,6 +50,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned trials "m=512 n=512"', 'a table, the fastest first'],
     ['iree-tuned trials m=997 --csv > trials.csv', 'for other programs'],
   ],
+  verify: [
+    ['iree-tuned verify --budget 120', 'measure the records of this machine again, the oldest first'],
+    ['iree-tuned verify --workload m=512 --json', 'of some workloads, for scripts'],
+  ],
   export: [
     ['iree-tuned export tuning.jsonl', 'everything'],
     ['iree-tuned export - --compiler 3.13 | gzip > tuning.jsonl.gz', 'a part of it, through a pipe'],

@@ -30,6 +30,7 @@ import { distrust, migrate, roles, status, trust } from './team.ts';
 import { STRATEGIES } from '../search/index.ts';
 import { showTrials } from './trials.ts';
 import { tuneInput } from './tune.ts';
+import { verify } from './verify.ts';
 
 /** All that can be typed. */
 export const program = new Program('iree-tuned')
@@ -158,6 +159,12 @@ withFilters(program.command('trials'), ['target', 'compiler', 'device'])
   .option('--csv', 'print as CSV')
   .option('--json', 'print as JSON')
   .action(showTrials);
+withFilters(program.command('verify'), ['workload'])
+  .description('measure records of this machine again and show drift; a record that is lost is replaced')
+  .argument('[flags...]', "the compiler's own flags, after --: for the target that they name")
+  .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
+  .option('--json', 'print as JSON')
+  .action(verify);
 withFilters(program.command('export'))
   .description('write what the database knows into a file that others import: JSON lines, sorted')
   .argument('<file>', 'where to write it; - for stdout')

@@ -23,7 +23,7 @@ export const WIDTH = 64;
 
 /** Subjects that are told of, and trials of each. */
 export const MOST_SUBJECTS = 8;
-export const MOST_TRIALS = 16;
+export const MOST_TRIALS = 8;
 
 /** The subject's own device and others of its class. */
 export function siblingsOf(device: string, form: unknown, store: Pick<Store, 'devices'>): string[] {
@@ -34,7 +34,11 @@ export function siblingsOf(device: string, form: unknown, store: Pick<Store, 'de
 }
 
 /** A trial with what it is about. */
-export type TrialAlike = Omit<Neighbour, 'trials'> & { readonly trial: Trial };
+export interface TrialAlike extends Omit<Neighbour, 'trials'> {
+  /** Equal for trials of one subject. */
+  readonly subject: string;
+  readonly trial: Trial;
+}
 
 /** As `Store.trialsLike` measures it; infinite between workloads of another structure. */
 export function distanceOf(
@@ -54,9 +58,7 @@ type Place = Pick<RecordKey, 'device' | 'compiler'>;
 
 /** Trials of one subject after the other. */
 export function neighboursIn(found: readonly TrialAlike[]): Neighbour[] {
-  const bySubject = Map.groupBy(found, ({ workload, device, compiler }) =>
-    JSON.stringify([workload, device, compiler]),
-  );
+  const bySubject = Map.groupBy(found, ({ subject }) => subject);
   return [...bySubject.values()].map((own) => {
     const { workload, device, compiler, distance } = own[0]!;
     const trials = new Map<string, Trial>();

@@ -43,6 +43,9 @@ export function trialsAlike(lines: readonly Line[], subject: Asked): TrialAlike[
     const { device, compiler, configuration, outcome, seconds, ratio, message, strategy } = line;
     const distance = distanceOf(subject, { workload, device, compiler });
     const trial = { configuration, outcome, seconds, ratio, message, strategy };
-    return distance < Infinity && ratio !== null ? [{ workload, device, compiler, distance, trial }] : [];
+    const about = JSON.stringify([line.workload, device, compiler]);
+    return distance < Infinity && ratio !== null
+      ? [{ subject: about, workload, device, compiler, distance, trial }]
+      : [];
   });
 }

@@ -36,6 +36,7 @@ test.each([
   [['export', 'out.jsonl']],
   [['export', '-']],
   [['prune', '--trials-older-than', '90']],
+  [['verify']],
   [['stats', '--zero']],
 ])('%j says that there is none, and ends with 1', async (words) => {
   const error = await type(...words.map((word) => word.replace('out.', join(folder, 'out.')))).then(

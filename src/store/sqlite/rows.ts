@@ -1,5 +1,5 @@
 // Rows to values. A row that does not validate gives undefined, and its reader goes on without it.
-import { workloadRank, workloadKey, isWorkload } from '../../workload/workload.ts';
+import { workloadRank, workloadKey, isWorkload, type Workload } from '../../workload/workload.ts';
 import type { Effort } from '../claim.ts';
 import {
   HIGHEST_GENERATION,
@@ -94,6 +94,7 @@ export interface TrialRow extends OriginRow {
 
 /** A trial of a subject that is like another one. */
 export interface AlikeRow extends TrialRow, Pick<RecordKey, 'device' | 'compiler'> {
+  readonly subject: number;
   readonly workload_form: string;
   readonly distance: number;
 }
@@ -232,12 +233,10 @@ export function toTrial(row: TrialRow): Trial | undefined {
   return { configuration, outcome, seconds, ratio, message, strategy };
 }
 
-export function toTrialAlike(row: AlikeRow): TrialAlike | undefined {
-  const workload = parseJson(row.workload_form);
+export function toTrialAlike(row: AlikeRow, workload: Workload): TrialAlike | undefined {
   const trial = toTrial(row);
-  if (trial === undefined || !isWorkload(workload)) return undefined;
   const { device, compiler, distance } = row;
-  return { workload, device, compiler, distance, trial };
+  return trial && { subject: String(row.subject), workload, device, compiler, distance, trial };
 }
 
 const STAGES: readonly Run['stage'][] = ['search', 'finals'];

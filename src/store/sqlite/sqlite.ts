@@ -39,6 +39,8 @@ import {
   toUndecided,
   type MarkRow,
 } from './rows.ts';
+import { parseJson } from '../validate.ts';
+import { isWorkload } from '../../workload/workload.ts';
 import { describePart } from './parts.ts';
 import { preparedOnce } from './prepared.ts';
 import * as sql from './statements.ts';
@@ -199,7 +201,11 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         ...{ width: WIDTH, subjects: MOST_SUBJECTS, trials: MOST_TRIALS },
         ...{ otherDevice: OTHER_DEVICE, otherCompiler: OTHER_COMPILER },
       });
-      return neighboursIn(valid(rows, toTrialAlike));
+      // Rows of one subject have one workload, which is read once.
+      return [...Map.groupBy(rows, (row) => row.subject).values()].flatMap((own) => {
+        const workload = parseJson(own[0]!.workload_form);
+        return isWorkload(workload) ? neighboursIn(valid(own, (row) => toTrialAlike(row, workload))) : [];
+      });
     },
     addRuns: (subject, runs) => {
       if (runs.length === 0) return;

@@ -164,25 +164,36 @@ const nextTo = (side: '>=' | '<', order: 'ASC' | 'DESC') => `
  * and so much more for another device or compiler. Devices are a JSON array of keys.
  */
 export const TRIALS_LIKE = `
-  WITH near AS (${nextTo('>=', 'ASC')} UNION ALL ${nextTo('<', 'DESC')}),
-  alike AS MATERIALIZED (
-    SELECT s.id, w.form, d.key AS device, c.key AS compiler,
-           sqrt((log_batch - @batch) * (log_batch - @batch) + (log_m - @m) * (log_m - @m)
-              + (log_n - @n) * (log_n - @n) + (log_k - @k) * (log_k - @k))
-           + CASE WHEN d.key = @device THEN 0 ELSE @otherDevice END
-           + CASE WHEN c.key = @compiler THEN 0 ELSE @otherCompiler END AS distance
+  WITH near AS MATERIALIZED (
+    SELECT workload, sqrt((log_batch - @batch) * (log_batch - @batch) + (log_m - @m) * (log_m - @m)
+                        + (log_n - @n) * (log_n - @n) + (log_k - @k) * (log_k - @k)) AS apart
+    FROM (${nextTo('>=', 'ASC')} UNION ALL ${nextTo('<', 'DESC')})
+    ORDER BY apart, workload
+  ),
+  -- In the order of what is near, so that most of it is never looked at.
+  tried AS MATERIALIZED (
+    SELECT s.id, s.workload, s.device, s.compiler, near.apart
     FROM near
-    CROSS JOIN workload AS w ON w.id = near.workload
-    CROSS JOIN subject AS s ON s.workload = w.id AND s.target = (SELECT id FROM target WHERE key = @target)
-    CROSS JOIN device AS d ON d.id = s.device AND d.key IN (SELECT value FROM json_each(@devices))
-    CROSS JOIN compiler AS c ON c.id = s.compiler
-    WHERE (w.key, d.key, c.key) <> (@workload, @device, @compiler)
+    CROSS JOIN subject AS s ON s.workload = near.workload AND s.target = (SELECT id FROM target WHERE key = @target)
+    WHERE s.device IN (SELECT d.id FROM json_each(@devices) AS given CROSS JOIN device AS d ON d.key = given.value)
+      AND s.id IS NOT (${SUBJECT_ID})
       AND EXISTS (SELECT 1 FROM trial WHERE subject = s.id AND ratio > 0)
+    LIMIT 2 * @subjects
+  ),
+  alike AS MATERIALIZED (
+    SELECT s.id, s.workload, s.device, s.compiler, s.apart
+           + CASE WHEN s.device IS (SELECT id FROM device WHERE key = @device) THEN 0 ELSE @otherDevice END
+           + CASE WHEN s.compiler IS (SELECT id FROM compiler WHERE key = @compiler) THEN 0 ELSE @otherCompiler END AS distance
+    FROM tried AS s
     ORDER BY distance, s.id LIMIT @subjects
   )
-  SELECT a.id AS subject, a.form AS workload_form, a.device, a.compiler, a.distance,
+  SELECT a.id AS subject, w.form AS workload_form, d.key AS device, c.key AS compiler, a.distance,
          r.configuration, r.outcome, r.seconds, r.ratio, r.message, r.strategy, r.created_by, r.machine, r.tool
-  FROM alike AS a CROSS JOIN trial AS r ON r.number IN (
+  FROM alike AS a
+  CROSS JOIN workload AS w ON w.id = a.workload
+  CROSS JOIN device AS d ON d.id = a.device
+  CROSS JOIN compiler AS c ON c.id = a.compiler
+  CROSS JOIN trial AS r ON r.number IN (
     SELECT number FROM trial WHERE subject = a.id AND ratio > 0 ORDER BY ratio DESC LIMIT @trials)
   ORDER BY a.distance, a.id, r.ratio DESC, r.number`;
 

@@ -1,0 +1,38 @@
+// Records measured again by `iree-tuned verify`.
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { HOST, Workplace } from './support.ts';
+
+const MATMUL = `func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+`;
+
+interface Told {
+  readonly records: readonly { readonly verdict: string; readonly now: { readonly ratio: number } }[];
+  readonly whyNot: string | null;
+  readonly notHere: number;
+}
+
+test('records are measured again, and their drift is told', { timeout: 120_000 }, async () => {
+  const place = Workplace.simulated();
+  place.write('in.mlir', MATMUL);
+  const tuned = await place.tuned(['tune', 'in.mlir', '--', ...HOST]);
+  expect(tuned.stderr + tuned.stdout.toString()).toContain('10.00x');
+  const verify = async (...options: string[]) => {
+    const { code, stdout, stderr } = await place.tuned(['verify', ...options, '--json', '--', ...HOST]);
+    expect(stderr).toBe('');
+    return { code, told: JSON.parse(stdout.toString()) as Told };
+  };
+  const holds = await verify();
+  console.log(JSON.stringify(holds.told));
+  expect(holds.told).toMatchObject({ records: [{ verdict: 'holds' }], whyNot: null, notHere: 0 });
+  expect(holds.code).toBe(0);
+  expect((await verify('--workload', 'm=65')).told.records).toEqual([]);
+  // Another compiler's records are not of this place.
+  const db = new Database(place.database);
+  db.exec(`UPDATE compiler SET key = 'another'`);
+  db.close();
+  expect((await verify()).told).toMatchObject({ records: [], notHere: 1 });
+});

@@ -1,0 +1,80 @@
+// Records measured again, on a made-up machine.
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import type { Evidence, Store } from '../../src/store/store.ts';
+import type { Bench } from '../../src/tuning/bench.ts';
+import { recordOf } from '../../src/tuning/earlier.ts';
+import { measureAgain } from '../../src/tuning/measure-again.ts';
+import { EVIDENCE, subjectOf, TILE } from '../store/samples.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { syntheticBench, type Machine } from './synthetic-bench.ts';
+
+const subject = subjectOf(256);
+let store: Store;
+beforeEach(() => {
+  store = openSqliteStore(join(temporaryDirectory(), 'tuning.db'));
+  onTestFinished(() => {
+    store.close();
+  });
+  put({});
+});
+
+function put(evidence: Partial<Evidence>) {
+  const written = { createdAt: '2026-01-01T00:00:00Z', createdBy: 'somebody' };
+  store.putRecord(subject, {
+    configuration: TILE,
+    evidence: { ...EVIDENCE, ratio: 1.5, low: 1.45, high: 1.55, processes: 16, ...evidence },
+    ...written,
+  });
+}
+
+const record = () => recordOf(store, subject)!;
+const again = (bench: Bench) => measureAgain(record(), subject, bench, store, 'me', () => true);
+const at = (ratio: number, spread = 0.01): Machine => ({
+  spread,
+  gainOf: ({ kind }) => (kind === 'default' ? 1 : ratio),
+});
+
+describe('a record that is measured again', () => {
+  test.each([
+    [1.5, 'holds'],
+    [1.9, 'faster'],
+    [1.2, 'weaker'],
+  ] as const)('and gains %f now: it %s', async (ratio, drift) => {
+    expect(await again(syntheticBench(at(ratio)))).toMatchObject({
+      ...{ drift, reason: null },
+      now: { ratio: expect.closeTo(ratio, 1) as number },
+    });
+    const { configuration, evidence } = record();
+    expect(configuration).toEqual(TILE);
+    // What was written takes the place of what there was.
+    expect(evidence.processes).toBeGreaterThan(16);
+    expect(evidence.ratio).toBeCloseTo(ratio, 1);
+    expect(store.runs(subject)).not.toEqual([]);
+  });
+
+  test.each([[1], [1.014], [0.7]])('and gains %f now is lost, and replaced by the default', async (ratio) => {
+    expect(await again(syntheticBench(at(ratio, 0.002)))).toMatchObject({ drift: 'lost' });
+    // Builds search again.
+    expect(record()).toMatchObject({ configuration: DEFAULT_CONFIGURATION, evidence: { complete: false } });
+  });
+
+  test('is what it was when the machine is too busy to tell', async () => {
+    const before = record();
+    expect(await again(syntheticBench(at(1.2, 0.4)))).toMatchObject({ drift: 'busy' });
+    expect(record()).toEqual(before);
+  });
+
+  test('and is wrong is marked', async () => {
+    const failed = [{ configuration: TILE, outcome: 'wrong-result', reason: 'it differs' }] as const;
+    const { prepareFinals } = syntheticBench(at(1));
+    const bench: Bench = {
+      ...syntheticBench(at(1)),
+      prepareFinals: async (...args) => ({ ...(await prepareFinals(...args))!, finalists: [], failed }),
+    };
+    expect(await again(bench)).toEqual({ drift: 'failed', now: null, reason: 'it differs' });
+    expect(store.marks(subject)).toMatchObject([{ kind: 'wrong-result', configuration: TILE }]);
+  });
+});
