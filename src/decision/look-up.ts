@@ -12,12 +12,12 @@ import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import { decided, passedOver, skipped, type Decision, type Made } from './decision.ts';
-import { isKnownThere, recordsOfClass } from './same-class.ts';
+import { isKnownThere, recordsOfClass, recordsOfVersions } from './same-class.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
 /** Decisions of one compile, with what is still to be tuned. */
 export interface Lookup {
-  /** Workloads without a usable record of this device, each once, in the order of the input; some with one of its class. */
+  /** Workloads without a usable record of this device, each once, in the order of the input; some with one of its class, or of another compiler. */
   readonly misses: readonly Work[];
   /** Workloads whose record comes from a search that could not choose from everything that this compile can. */
   readonly narrow: readonly Work[];
@@ -66,10 +66,20 @@ export function lookUp(
     store === null || each.every(({ key }) => chosen.has(key))
       ? new Map<string, TuningRecord>()
       : recordsOfClass(records, site, store);
-  const misses = each.flatMap((one): Work[] => {
-    if (chosen.has(one.key)) return [];
-    const alike = ofClass.get(one.key);
-    return [alike === undefined || isDefault(alike.configuration) ? one : { ...one, alike }];
+  const missing = each.filter(({ key }) => !chosen.has(key));
+  const ofVersions =
+    store === null || missing.length === 0
+      ? new Map<string, TuningRecord>()
+      : recordsOfVersions(
+          missing.map(({ key }) => key),
+          site,
+          store,
+        );
+  const misses = missing.map((one): Work => {
+    const alike = [ofClass, ofVersions]
+      .map((records) => records.get(one.key))
+      .find((record) => record !== undefined && !isDefault(record.configuration));
+    return alike === undefined ? one : { ...one, alike };
   });
   /** What is used of another device of the class without having been measured on this one. */
   const trusted = (key: string): TuningRecord | null => {

@@ -1,9 +1,12 @@
-// Records of other devices of the same class: proven where something may be measured, else used only where that is wanted.
+// Records of other devices of the same class, and of other compilers: proven where something may be measured; of the class also
+// used where that is wanted.
 import { deviceClass } from '../backend/device.ts';
+import { isDefault } from '../backend/configuration.ts';
 import { configurationKey } from '../backend/index.ts';
 import type { Site } from '../site/site.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { RecordKey, Store, TuningRecord } from '../store/store.ts';
+import { placeOf } from '../store/subject.ts';
 
 /**
  * The best record of the site's class for each workload of `records` that has none of its own device.
@@ -31,6 +34,29 @@ export function recordsOfClass(
       return best === null ? [] : [[workload, best] as const];
     }),
   );
+}
+
+/**
+ * The best record that other compilers, most often of another version, have for each workload: of this device, else of one of
+ * its class. Like one of the class, it is used only after it was compared with this compiler's default.
+ */
+export function recordsOfVersions(
+  workloads: readonly string[],
+  site: Site,
+  store: Pick<Store, 'devices' | 'findOfOtherCompilers'>,
+): ReadonlyMap<string, TuningRecord> {
+  const { target, compiler } = placeOf(site);
+  const records = store
+    .findOfOtherCompilers(workloads, target, compiler)
+    .filter(({ configuration }) => !isDefault(configuration));
+  const byWorkload = Map.groupBy(records, ({ workload }) => workload);
+  const own = [...byWorkload].flatMap(([workload, all]) => {
+    const here = all.filter(({ device }) => device === site.deviceKey);
+    // Whichever compiler it is of, what gains most.
+    const best = chooseRecord(here, '', false);
+    return best === null ? [] : [[workload, best] as const];
+  });
+  return new Map([...recordsOfClass(records, site, store), ...own]);
 }
 
 /** Whether a device has tried this configuration itself, or it is marked there: then no other one speaks for it. */

@@ -213,6 +213,8 @@ export interface Store {
    * configuration is marked only where no other claim may be used. What is revoked is not read.
    */
   findRecords(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
+  /** The same for every compiler but this one: a place to begin. */
+  findOfOtherCompilers(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
   /** Every record, newest first: one for each subject, as `findRecords` gives it. */
   allRecords(): TuningRecord[];
   /**

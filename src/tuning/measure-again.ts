@@ -2,14 +2,14 @@
 import type { Interval } from '../measure/statistics.ts';
 import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
-import type { Bench, FailedFinalist } from './bench.ts';
+import type { Bench, Failure } from './bench.ts';
 import { DEFAULT_CONFIGURATION } from '../backend/configuration.ts';
 import { markedIn } from './earlier.ts';
-import { race, type Race, type Standing } from './race.ts';
+import { finalRace, type Race, type Standing } from './final-race.ts';
 import { decisionOf } from './result.ts';
 import { SearchNotes } from './search-notes.ts';
 import { evidenceAgain, finalsOf } from './timed-again.ts';
-import { defaultTrial, failedTrial } from './trials.ts';
+import { defaultTrial, failedTrial, runsOf } from './trials.ts';
 
 /**
  * - `holds`: as fast as recorded, as far as both intervals tell; `faster` and `weaker`: surely more or less, and still faster than the default.
@@ -55,7 +55,11 @@ export async function measureAgain(
   if (finals === null) return { drift: 'busy', now: null, reason: 'the default cannot be measured' };
   const runs: Run[] = [];
   const raced =
-    finals.finalists.length === 0 ? null : await race(finals, isTimeLeft, (some) => runs.push(...some));
+    finals.contestants.length === 0
+      ? null
+      : await finalRace(finals, isTimeLeft, (process, round) => {
+          runs.push(...runsOf(finals.contestants, process, 'finals', round));
+        });
   const [failure] = [...(raced ?? finals).failed];
   if (failure !== undefined) return failed(failure, notes);
   const standing = raced?.standings[0];
@@ -74,7 +78,7 @@ export async function measureAgain(
   return { drift, now, reason: null };
 }
 
-function failed(failure: FailedFinalist, notes: SearchNotes): Again {
+function failed(failure: Failure, notes: SearchNotes): Again {
   notes.addTrials([failedTrial(failure, AGAIN)]);
   notes.markWrong([failure]);
   return { drift: 'failed', now: null, reason: failure.reason };
@@ -107,11 +111,11 @@ function write(
   const finals = isLost ? [] : finalsOf(store.runs(subject), configuration);
   const pooled = evidenceAgain(finals, standing, raced, before, searched);
   const { ratio, low, high, seconds, defaultSeconds, maxError } = standing;
-  const { noiseFloor, repetitions } = raced;
+  const { noiseFloor } = raced;
   const evidence = {
     ...(pooled ?? { ...searched, ...{ ratio, low, high, seconds, defaultSeconds, noiseFloor, maxError } }),
     processes: before.processes + standing.processes,
-    repetitions: before.repetitions + standing.processes * repetitions,
+    repetitions: before.repetitions + standing.repetitions,
   };
   const own = isLost ? { ...evidence, low: Math.min(1, low) } : evidence;
   store.putRecord(subject, { configuration, evidence: own, ...written });

@@ -43,7 +43,7 @@ export interface Work {
   readonly options: SpaceOptions;
   /** The record that this goes on from; where somebody has searched since, that is taken over instead. */
   readonly goesOnFrom?: Pick<TuningRecord, 'digest' | 'evidence'>;
-  /** The record of a device of the same class: its configuration is compared with the default before anything is searched. */
+  /** The record of a device of the same class, or of another compiler: its configuration is compared with the default before anything is searched. */
   readonly alike?: TuningRecord;
 }
 

@@ -57,7 +57,7 @@ export async function verifyRecords(
   const end = clock() + budgetSeconds;
   const lock = await acquireMeasuringLock({ env, cacheDirectory }, budgetSeconds, signal);
   if (lock === null) return BUSY;
-  const folder = makeScratchFolder(cacheDirectory, 'verify');
+  const folder = makeScratchFolder(cacheDirectory, 'tuning');
   try {
     if (folder === null) throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
     for (const [i, record] of records.entries()) {

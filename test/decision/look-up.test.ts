@@ -272,6 +272,39 @@ describe('the record of another device', () => {
   });
 });
 
+describe('a record of another compiler', () => {
+  const older = siteOf({ compiler: { ...here.compiler, key: '3.10.0@0123456789' } });
+  const alikeOf = (store: Store) => lookUp(store, input(8), here, settings).misses[0]!.alike;
+
+  test('is not used, and is what a search begins with', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: older });
+    expect(decided(store, [8])).toEqual([missed]);
+    expect(alikeOf(store)).toMatchObject({ compiler: older.compiler.key, configuration: TILE });
+  });
+
+  test('is nothing beside a record of this compiler, where it is the default, or of a device of another class', () => {
+    const store = open(temporaryPath());
+    putRecord(store, 8, { site: older, configuration: DEFAULT, evidence: { ratio: 1, low: 1, high: 1 } });
+    expect(alikeOf(store)).toBeUndefined();
+    putRecord(store, 8, { site: { ...older, deviceKey: 'another CPU local-sync threads=1' } });
+    expect(alikeOf(store)).toBeUndefined();
+    const look = vi.spyOn(store, 'findOfOtherCompilers');
+    putRecord(store, 8);
+    expect(decided(store, [8])).toEqual([hit]);
+    expect(look).not.toHaveBeenCalled();
+  });
+
+  test('is the one that gains most, of this device before any other', () => {
+    const store = open(temporaryPath());
+    const oldest = siteOf({ compiler: { ...here.compiler, key: '3.9.0@0123456789' } });
+    putRecord(store, 8, { site: older, evidence: { low: 1.1 } });
+    putRecord(store, 8, { site: oldest, evidence: { low: 1.2 } });
+    putRecord(store, 8, { site: { ...older, deviceKey: 'another CPU' }, evidence: { low: 1.8 } });
+    expect(alikeOf(store)).toMatchObject({ device: here.deviceKey, evidence: { low: 1.2 } });
+  });
+});
+
 describe('a record of the same class', () => {
   const device = (model: string, vendor = 'AuthenticAMD'): Device => ({
     model,

@@ -26,7 +26,6 @@ test('records are measured again, and their drift is told', { timeout: 120_000 }
     return { code, told: JSON.parse(stdout.toString()) as Told };
   };
   const holds = await verify();
-  console.log(JSON.stringify(holds.told));
   expect(holds.told).toMatchObject({ records: [{ verdict: 'holds' }], whyNot: null, notHere: 0 });
   expect(holds.code).toBe(0);
   expect((await verify('--workload', 'm=65')).told.records).toEqual([]);

@@ -72,7 +72,7 @@ describe('a record that is measured again', () => {
     const { prepareFinals } = syntheticBench(at(1));
     const bench: Bench = {
       ...syntheticBench(at(1)),
-      prepareFinals: async (...args) => ({ ...(await prepareFinals(...args))!, finalists: [], failed }),
+      prepareFinals: async (...args) => ({ ...(await prepareFinals(...args))!, contestants: [], failed }),
     };
     expect(await again(bench)).toEqual({ drift: 'failed', now: null, reason: 'it differs' });
     expect(store.marks(subject)).toMatchObject([{ kind: 'wrong-result', configuration: TILE }]);

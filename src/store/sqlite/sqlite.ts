@@ -137,6 +137,12 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         });
         return [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
       }),
+    findOfOtherCompilers: (workloads, target, compiler) =>
+      guard(() => {
+        const asked = { workloads: JSON.stringify([...new Set(workloads)]), target, compiler };
+        const rows = statement(sql.FIND_OF_OTHER_COMPILERS).all(asked) as RecordRow[];
+        return [...Map.groupBy(rows, ({ subject }) => subject).values()].flatMap(decide);
+      }),
     allRecords: () =>
       guard(() =>
         Array.from(inARow(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>), decide)

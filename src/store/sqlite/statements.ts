@@ -102,6 +102,19 @@ export const FIND_RECORDS = `
   CROSS JOIN device AS d ON d.id = s.device
   CROSS JOIN claim AS r ON r.subject = s.id`;
 
+/** The same of every compiler but one. */
+export const FIND_OF_OTHER_COMPILERS = `
+  SELECT r.subject, ${KEYS}, ${RECORD_COLUMNS}
+  FROM json_each(@workloads) AS asked
+  CROSS JOIN workload AS w ON w.key = asked.value
+  CROSS JOIN subject AS s ON s.workload = w.id
+    AND s.target = (SELECT id FROM target WHERE key = @target)
+    AND s.compiler IS NOT (SELECT id FROM compiler WHERE key = @compiler)
+  CROSS JOIN target AS t ON t.id = s.target
+  CROSS JOIN device AS d ON d.id = s.device
+  CROSS JOIN compiler AS c ON c.id = s.compiler
+  CROSS JOIN claim AS r ON r.subject = s.id`;
+
 /** All claims of all subjects, the last subject first, all claims of one in a row. */
 export const ALL_RECORDS = `
   SELECT r.subject, ${KEYS}, ${RECORD_COLUMNS}
@@ -269,7 +282,15 @@ export const DELETE_COUNTERS = 'DELETE FROM counter RETURNING name, value';
 
 /** All that a store reads by: a database with a newer schema in which these are possible is read. */
 export const READS = [
-  ...[FIND_RECORDS, ALL_RECORDS, SELECT_REVOCATIONS, SELECT_SUBJECT, SELECT_DEVICES, SELECT_PROGRAM_NOTE],
+  ...[
+    FIND_RECORDS,
+    FIND_OF_OTHER_COMPILERS,
+    ALL_RECORDS,
+    SELECT_REVOCATIONS,
+    SELECT_SUBJECT,
+    SELECT_DEVICES,
+    SELECT_PROGRAM_NOTE,
+  ],
   ...[SELECT_MARKS, SELECT_MARKS_OF_CONFIGURATION, SELECT_TRIALS, TRIALS_LIKE, SELECT_RUNS, SELECT_MISSES],
   ...[FIND_UNDECIDED, SELECT_COUNTERS],
 ];
