@@ -54,6 +54,10 @@ export const EXAMPLES: Readonly<Record<string, Examples>> = {
     ['iree-tuned verify --budget 120', 'measure the records of this machine again, the oldest first'],
     ['iree-tuned verify --workload m=512 --json', 'of some workloads, for scripts'],
   ],
+  regressions: [
+    ['iree-tuned regressions 3.12 3.13', 'by what records say of both, on one device'],
+    ['iree-tuned regressions old/iree-compile new/iree-compile --measure', 'timed now, in turns'],
+  ],
   export: [
     ['iree-tuned export tuning.jsonl', 'everything'],
     ['iree-tuned export - --compiler 3.13 | gzip > tuning.jsonl.gz', 'a part of it, through a pipe'],

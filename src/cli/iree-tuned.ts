@@ -14,6 +14,7 @@ import { addHelp } from './help.ts';
 import { importFiles, mergeDatabases } from './import.ts';
 import { populateDatabase } from './populate.ts';
 import { profileInput } from './profile.ts';
+import { findRegressions } from './regressions.ts';
 import { pruneDatabase } from './prune.ts';
 import { listRecords, showRecord } from './records.ts';
 import { installShims } from './install-shim.ts';
@@ -165,6 +166,20 @@ withFilters(program.command('verify'), ['workload'])
   .option('--budget <seconds>', 'time to spend on all of them together (default: IREE_TUNED_BUDGET, else 60)')
   .option('--json', 'print as JSON')
   .action(verify);
+withFilters(program.command('regressions'), ['workload'])
+  .description(
+    "list where a compiler's own default became slower than another compiler's, the greatest loss first",
+  )
+  .argument('<old>', 'a compiler: its path, or a part of its key that only one compiler with records has')
+  .argument('<new>', 'the other one')
+  .argument('[flags...]', "the compiler's own flags, after --: for the target that they name")
+  .option('--measure', 'compile and time both defaults now, for the workloads of the database')
+  .option(
+    '--budget <seconds>',
+    'time to measure, for all of them together (default: IREE_TUNED_BUDGET, else 60)',
+  )
+  .option('--json', 'print as JSON')
+  .action(findRegressions);
 withFilters(program.command('export'))
   .description('write what the database knows into a file that others import: JSON lines, sorted')
   .argument('<file>', 'where to write it; - for stdout')

@@ -49,7 +49,7 @@ export async function tuneInput(
   const isRestricted = options.searchSpace !== undefined;
   const missing = new Set([...lookup.misses, ...(isRestricted ? [] : lookup.narrow)].map(({ key }) => key));
   const wanted = restricted(
-    open.works.filter(({ key }) => missing.has(key) || anew.has(key)),
+    lookup.works.filter(({ key }) => missing.has(key) || anew.has(key)),
     site,
     options.searchSpace,
   );

@@ -17,6 +17,8 @@ import { spaceOptionsOf } from './space-options.ts';
 
 /** Decisions of one compile, with what is still to be tuned. */
 export interface Lookup {
+  /** All workloads that nothing was decided for before, each once, in the order of the input. */
+  readonly works: readonly Work[];
   /** Workloads without a usable record of this device, each once, in the order of the input; some with one of its class, or of another compiler. */
   readonly misses: readonly Work[];
   /** Workloads whose record comes from a search that could not choose from everything that this compile can. */
@@ -114,7 +116,9 @@ export function lookUp(
     rows ??= new Map(store?.findUndecided(keys, place).map((row) => [row.workload, row]));
     return rows;
   };
+  const byKey = new Map(misses.map((one) => [one.key, one]));
   return {
+    works: each.map((one) => byKey.get(one.key) ?? one),
     misses,
     narrow,
     unfinished,

@@ -1,23 +1,16 @@
 // Records of this machine, measured again one after the other within a budget.
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDefault } from '../backend/configuration.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
-import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { acquireMeasuringLock } from '../site/measuring-lock.ts';
 import type { Site } from '../site/site.ts';
-import { BUSY } from '../site/turn.ts';
 import { userName } from '../store/author.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { placeOf } from '../store/subject.ts';
-import { makeScratchFolder } from '../system/scratch.ts';
-import { Semaphore } from '../system/semaphore.ts';
-import { UserError } from '../system/user-error.ts';
 import { isOperationWork, type Workload } from '../workload/workload.ts';
+import { measuringAlone, toolchainOf } from './here.ts';
 import { measureAgain, type Again } from './measure-again.ts';
 import { realBench } from './real-bench.ts';
-import { likelyCompilesAtOnce } from './tune-workloads.ts';
 
 export interface Verified {
   readonly record: TuningRecord;
@@ -49,44 +42,27 @@ export async function verifyRecords(
   store: Store,
   site: Site,
   tools: MeasuringTools,
-  { env, cacheDirectory }: Pick<Surroundings, 'env' | 'cacheDirectory'>,
+  surroundings: Pick<Surroundings, 'env' | 'cacheDirectory'>,
   { budgetSeconds, signal }: { readonly budgetSeconds: number; readonly signal: AbortSignal },
   note: (verified: Verified) => void,
 ): Promise<string | null> {
   const clock = () => performance.now() / 1000;
   const end = clock() + budgetSeconds;
-  const lock = await acquireMeasuringLock({ env, cacheDirectory }, budgetSeconds, signal);
-  if (lock === null) return BUSY;
-  const folder = makeScratchFolder(cacheDirectory, 'tuning');
-  try {
-    if (folder === null) throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);
+  return measuringAlone(surroundings, budgetSeconds, signal, async (folder) => {
     for (const [i, record] of records.entries()) {
       const secondsLeft = end - clock();
       if (secondsLeft < LEAST_SECONDS)
         return `the time is over: ${records.length - i} of ${records.length} records were not measured`;
       const subject = store.subject(record);
       if (subject === undefined || !isOperationWork(subject.workloadForm)) continue;
-      const workDirectory = join(folder, String(i));
-      mkdirSync(workDirectory);
-      const toolchain: Toolchain = {
-        ...{ ...tools, compiler: site.executable, compiles: new Semaphore(likelyCompilesAtOnce()) },
-        ...{ release: site.compiler.release, flags: site.flags, device: site.device, signal },
-        ...{ workDirectory, commonDirectory: folder },
-      };
+      const toolchain = toolchainOf(site, tools, join(folder, String(i)), signal);
       const until = Math.min(end, clock() + Math.max(LEAST_SECONDS, secondsLeft / (records.length - i)));
       const bench = realBench(toolchain, subject.workloadForm);
       const again = await measureAgain(record, subject, bench, store, userName(), () => clock() < until);
       note({ record, again });
-      rmSync(workDirectory, { recursive: true, force: true });
     }
     return null;
-  } catch (error) {
-    if (!(error instanceof StoppedError)) throw error;
-    return 'it was interrupted';
-  } finally {
-    if (folder !== null) rmSync(folder, { recursive: true, force: true });
-    lock.release();
-  }
+  });
 }
 
 /** What one record takes at least, as a rule. */

@@ -1,7 +1,7 @@
 // Tunes a program ahead of its build: its forms and its whole dispatches, which exist in the program only. Then the program is run
 // with all configurations.
 import type { Decision } from '../decision/decision.ts';
-import { lookUp, workloadsOf, type Lookup } from '../decision/look-up.ts';
+import { lookUp, type Lookup } from '../decision/look-up.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -25,8 +25,6 @@ export interface OpenProgram extends FormedProgram {
   /** Null where it has no other forms. */
   readonly forms: ExplainedForms | null;
   readonly lookup: Lookup;
-  /** Each workload once. */
-  readonly works: readonly Work[];
 }
 
 /** The database, the settings and the modules of one run. */
@@ -46,13 +44,8 @@ export async function openProgram(
   const { program, forms } = await inBetterForms(written, store, surroundings, kept, !settings.readonly);
   const { command, inspected } = program;
   const { input, site } = inspected;
-  return {
-    ...program,
-    forms,
-    identity: programOf(command, inspected),
-    lookup: lookUp(store, input, site, settings),
-    works: workloadsOf(input, site, settings),
-  };
+  const lookup = lookUp(store, input, site, settings);
+  return { ...program, forms, identity: programOf(command, inspected), lookup };
 }
 
 /**

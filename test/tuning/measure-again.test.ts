@@ -69,10 +69,14 @@ describe('a record that is measured again', () => {
 
   test('and is wrong is marked', async () => {
     const failed = [{ configuration: TILE, outcome: 'wrong-result', reason: 'it differs' }] as const;
-    const { prepareFinals } = syntheticBench(at(1));
+    const sound = syntheticBench(at(1));
     const bench: Bench = {
-      ...syntheticBench(at(1)),
-      prepareFinals: async (...args) => ({ ...(await prepareFinals(...args))!, contestants: [], failed }),
+      ...sound,
+      prepareFinals: async (...args) => ({
+        ...(await sound.prepareFinals(...args))!,
+        contestants: [],
+        failed,
+      }),
     };
     expect(await again(bench)).toEqual({ drift: 'failed', now: null, reason: 'it differs' });
     expect(store.marks(subject)).toMatchObject([{ kind: 'wrong-result', configuration: TILE }]);

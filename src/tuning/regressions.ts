@@ -1,0 +1,104 @@
+// Where a compiler's own default became slower than an older compiler's.
+import { geometricMean, type Interval } from '../measure/statistics.ts';
+import { buildCandidates } from '../measure/build.ts';
+import { stockCandidate } from '../measure/candidate-module.ts';
+import { timeCandidates } from '../measure/candidate-timings.ts';
+import { comparisonOf, inPairs, LEAST_PAIRS } from '../measure/compare-modules.ts';
+import type { Toolchain } from '../measure/toolchain.ts';
+import type { RecordKey, TuningRecord } from '../store/store.ts';
+import type { OperationWork } from '../workload/workload.ts';
+
+/** The defaults of two compilers: the newer one's time over the older one's, above 1 is slower. */
+export interface DefaultChange extends Pick<RecordKey, 'workload' | 'target' | 'device'>, Interval {
+  readonly oldSeconds: number;
+  readonly newSeconds: number;
+  /** Whether both were timed in turns now, or each when its record was made. */
+  readonly source: 'measured' | 'recorded';
+}
+
+/** On another day the same code takes up to so much longer: operands lie elsewhere, and the machine does other things. */
+const ANOTHER_DAY = 1.2;
+
+/** What is timed in turns is slower where it is by more than anybody would miss. */
+const IN_TURNS = 1.02;
+
+/** Whether the newer default is slower beyond doubt. */
+export const isRegression = ({ low, source }: DefaultChange): boolean =>
+  low > (source === 'measured' ? IN_TURNS : ANOTHER_DAY);
+
+/** The greatest loss first. */
+export const byLoss = (a: DefaultChange, b: DefaultChange): number => b.ratio - a.ratio;
+
+/** What records say: workloads that both compilers have one of, on the same device and for the same target. */
+export function recordedChanges(
+  records: readonly TuningRecord[],
+  older: string,
+  newer: string,
+): DefaultChange[] {
+  const placeOf = ({ workload, target, device }: RecordKey) => JSON.stringify([workload, target, device]);
+  const before = new Map(
+    records.filter(({ compiler }) => compiler === older).map((record) => [placeOf(record), record.evidence]),
+  );
+  return records.flatMap((record): DefaultChange[] => {
+    const old = before.get(placeOf(record));
+    if (record.compiler !== newer || old === undefined) return [];
+    const { workload, target, device, evidence } = record;
+    const ratio = evidence.defaultSeconds / old.defaultSeconds;
+    const doubt = (1 + evidence.noiseFloor) * (1 + old.noiseFloor);
+    return [
+      {
+        ...{ workload, target, device, ratio, low: ratio / doubt, high: ratio * doubt },
+        ...{ oldSeconds: old.defaultSeconds, newSeconds: evidence.defaultSeconds, source: 'recorded' },
+      },
+    ];
+  });
+}
+
+const PAIRS = 8;
+const REPETITIONS = 3;
+const LEAST_SECONDS = 0.02;
+
+/**
+ * Compiles a workload by both compilers and times the two in turns, each with the runtime of its own release.
+ * @param seconds for timing, about
+ * @returns why it cannot be compared as text
+ * @throws StoppedError
+ */
+export async function measuredChange(
+  about: Pick<RecordKey, 'workload' | 'target' | 'device'>,
+  workload: OperationWork,
+  { older, newer }: { readonly older: Toolchain; readonly newer: Toolchain },
+  seconds: number,
+): Promise<DefaultChange | string> {
+  const modules = new Map<string, { readonly toolchain: Toolchain; readonly module: string }>();
+  for (const [name, toolchain] of Object.entries({ older, newer })) {
+    const { module, refused } = await buildCandidates(toolchain, workload, [stockCandidate(NAME)], 'stock');
+    if (module === null) return refused.get(NAME) ?? 'it does not compile';
+    modules.set(name, { toolchain, module });
+  }
+  const failures: string[] = [];
+  const time = async (name: string): Promise<number> => {
+    const { toolchain, module } = modules.get(name)!;
+    const options = { repetitions: REPETITIONS, minSeconds: LEAST_SECONDS, timeoutSeconds: 60 };
+    const timed = await timeCandidates(toolchain, workload, module, [NAME], options);
+    failures.push(...timed.failed.values());
+    const own = timed.seconds.get(NAME);
+    return own === undefined ? NaN : geometricMean(own);
+  };
+  const measured = await inPairs(
+    'newer',
+    'older',
+    { pairs: PAIRS, seconds, leastSeconds: 2 * seconds },
+    time,
+  );
+  const pairs = measured.filter((pair) => pair.every(Number.isFinite));
+  if (pairs.length < LEAST_PAIRS) return failures[0] ?? 'it takes too long to be timed often enough';
+  const { ratio, low, high, seconds: times } = comparisonOf(pairs);
+  const { workload: key, target, device } = about;
+  return {
+    ...{ workload: key, target, device, ratio, low, high },
+    ...{ oldSeconds: times[1], newSeconds: times[0], source: 'measured' },
+  };
+}
+
+const NAME = 'stock';
