@@ -10,7 +10,10 @@ import { table } from '../src/report/table.ts';
 import { predict, type Forest } from '../src/search/forest.ts';
 import { coordinateDescent } from '../src/search/descent.ts';
 import { guidedSearch } from '../src/search/guided.ts';
+import { geneticSearch } from '../src/search/ga.ts';
 import { randomSearch } from '../src/search/random.ts';
+import { annealingSearch } from '../src/search/sa.ts';
+import { boostedSearch } from '../src/search/xgb.ts';
 import type { Doubt } from '../src/search/likeness.ts';
 import type { Guide, Point, SearchSpace } from '../src/search/space.ts';
 import { seededRandom, type StrategyFactory } from '../src/search/strategy.ts';
@@ -29,6 +32,9 @@ const STRATEGIES: Readonly<Record<string, StrategyFactory>> = {
   guided: guidedSearch,
   descent: coordinateDescent,
   random: randomSearch,
+  ga: geneticSearch,
+  sa: annealingSearch,
+  xgb: boostedSearch,
 };
 
 const BATCH = 16;
@@ -134,8 +140,11 @@ function search(
   };
   const inSpace: SearchSpace<Configuration> = {
     ...{ ...whole, configurationAt, guide },
-    // A guided search looks at all that was measured, a descent finds its way.
-    starts: strategy === guidedSearch ? points : whole.starts.filter((one) => configurationAt(one) !== null),
+    // Those that predict look at all that was measured, the others find their way.
+    starts:
+      strategy === guidedSearch || strategy === boostedSearch
+        ? points
+        : whole.starts.filter((one) => configurationAt(one) !== null),
   };
   // A random point of the whole space is hardly ever one that was measured.
   const space = strategy === randomSearch ? listed(trials.map(([configuration]) => configuration)) : inSpace;

@@ -4,7 +4,7 @@ import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { predict, type Forest } from '../../src/search/forest.ts';
 import { seededRandom } from '../../src/search/strategy.ts';
 import type { Prior } from '../../src/tuning/prior.ts';
-import { boost, BOOST, type Sample } from './boost.ts';
+import { boost, BOOST, type Sample } from '../../src/search/boost.ts';
 
 /** Slower configurations than that, as a logarithm to base 2, and failures all count as this slow. */
 const SLOWEST = 3;

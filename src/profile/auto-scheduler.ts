@@ -28,8 +28,9 @@ const GPU_ONLY = ['block_dim_x', 'block_dim_y', 'block_dim_z', 'pipeline_depth']
 
 /** Its tuners, each with the strategy that takes its place. */
 export const TUNERS: Readonly<Record<string, string>> = {
-  XGBoostTuner: 'descent',
-  GATuner: 'descent',
+  XGBoostTuner: 'xgb',
+  XGBTuner: 'xgb',
+  GATuner: 'ga',
   GridSearchTuner: 'grid',
   RandomTuner: 'random',
 };

@@ -49,6 +49,22 @@ export function unseen(space: SearchSpace): (point: Point) => boolean {
   };
 }
 
+/** Draws in a row without a new legal point after which there are likely no more. */
+const MAX_MISSES = 2000;
+
+/** So many new points, or fewer where draws find no more. */
+export function drawn(count: number, draw: () => Point, isNew: (point: Point) => boolean): Point[] {
+  const points: Point[] = [];
+  for (let misses = 0; points.length < count && misses < MAX_MISSES;) {
+    const point = draw();
+    if (isNew(point)) {
+      points.push(point);
+      misses = 0;
+    } else misses++;
+  }
+  return points;
+}
+
 export function randomPoint(space: SearchSpace, random: Random): Point {
   return space.knobs.map((knob) => Math.floor(random() * knob.values.length));
 }

@@ -71,7 +71,7 @@ testPage('profile', blocks, async () => {
   expect(said).toMatch(
     /\*{56}\n\[Performance\]: The best is tilesizes:\((8|16)x(8|16|24)x(8|16)\)_.*\nwith gflops [\d.]+\n\n\d+ hours \d+ minutes \d+ seconds\n\*{56}\n$/,
   );
-  expect(said).toContain('XGBoostTuner: the strategy descent takes its place; 16 trials each.\n');
+  expect(said).toContain('XGBoostTuner: the strategy xgb takes its place; 16 trials each.\n');
   expect(stderr).toContain(
     'block_dim_x, block_dim_y, block_dim_z, pipeline_depth mean something on GPUs only',
   );

@@ -1,6 +1,6 @@
 // A search that a prior guides.
 import { describe, expect, test } from 'vitest';
-import { boost, BOOST } from '../../scripts/prior/boost.ts';
+import { boost, BOOST } from '../../src/search/boost.ts';
 import { leavesOf, predict } from '../../src/search/forest.ts';
 import { guidedSearch } from '../../src/search/guided.ts';
 import { likeness, Trials } from '../../src/search/likeness.ts';

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { coordinateDescent } from '../../src/search/descent.ts';
+import { geneticSearch } from '../../src/search/ga.ts';
 import { gridSearch } from '../../src/search/grid.ts';
 import { randomSearch } from '../../src/search/random.ts';
+import { annealingSearch } from '../../src/search/sa.ts';
+import { boostedSearch } from '../../src/search/xgb.ts';
 import { seededRandom, type StrategyFactory } from '../../src/search/strategy.ts';
 import { withKnobsLast, type Point, type SearchSpace } from '../../src/search/space.ts';
 
@@ -59,6 +62,9 @@ const strategies: [string, StrategyFactory][] = [
   ['descent', coordinateDescent],
   ['random', randomSearch],
   ['grid', gridSearch],
+  ['ga', geneticSearch],
+  ['sa', annealingSearch],
+  ['xgb', boostedSearch],
 ];
 const bowl = (target: Point) => (point: Point) =>
   1 + point.reduce((sum, value, i) => sum + (value - target[i]!) ** 2, 0);

@@ -1,6 +1,6 @@
 // Trains boosted regression trees by least squares, on features that are cut into few ranges.
-import { valueAt, type Forest, type Tree } from '../../src/search/forest.ts';
-import type { Random } from '../../src/search/strategy.ts';
+import { valueAt, type Forest, type Tree } from './forest.ts';
+import type { Random } from './strategy.ts';
 
 export interface Sample {
   readonly x: readonly number[];
