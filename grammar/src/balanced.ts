@@ -3,6 +3,7 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   CLOSE_PAREN,
+  CLOSERS,
   COMMA,
   EQUALS,
   OPEN_ANGLE,
@@ -10,7 +11,8 @@ import {
   OPEN_BRACKET,
   OPEN_PAREN,
 } from './characters.ts';
-import { END, METADATA_BEGIN, METADATA_END, type Scanner } from './scanner.ts';
+import { skipRawBody } from './raw-body.ts';
+import { ATTRIBUTE_NAME, END, METADATA_END, type Scanner, TYPE_NAME } from './scanner.ts';
 
 /**
  * Steps over tokens, brackets and what they hold, up to the first token outside of brackets that is of the kind `stop`
@@ -27,6 +29,7 @@ export function skipBalanced(scanner: Scanner, stop = -1): number {
   for (;;) {
     const kind = scanner.next();
     if (kind === END) return -1;
+    if (kind === ATTRIBUTE_NAME || kind === TYPE_NAME) skipRawBody(scanner);
     if (kind === stop && open.length === 0) break;
     if (kind === OPEN_PAREN || kind === OPEN_BRACKET || kind === OPEN_BRACE) {
       open.push(kind);
@@ -41,7 +44,7 @@ export function skipBalanced(scanner: Scanner, stop = -1): number {
       // What looked like an opening angle was none.
       while (open[open.length - 1] === OPEN_ANGLE) open.pop();
       if (open.length === 0) break;
-      if (open.pop() !== openerOf(kind)) return -1;
+      if (CLOSERS[open.pop()!] !== kind) return -1;
     }
     last = scanner.pos;
   }
@@ -52,7 +55,7 @@ export function skipBalanced(scanner: Scanner, stop = -1): number {
 /** Steps over one bracket and what it holds, when the current token opens it. Returns the offset after it, or -1. */
 // ebnf: brackets
 export function skipGroup(scanner: Scanner): number {
-  const close = closerOf(scanner.kind);
+  const close = CLOSERS[scanner.kind]!;
   if (skipBalanced(scanner) < 0) return -1;
   return scanner.next() === close ? scanner.pos : -1;
 }
@@ -65,13 +68,23 @@ export function skipElement(scanner: Scanner): number {
   return to === from ? -1 : to;
 }
 
-/** Steps over a `{-# ... #-}` section whose first token is current; dense resources in it are single strings. */
+/**
+ * Steps over a `{-# ... #-}` section whose first token is current; dense resources in it are single strings. False, right
+ * after its first token, when it does not end.
+ */
 // ebnf: file-metadata
-export function skipMetadata(scanner: Scanner): void {
-  if (scanner.kind !== METADATA_BEGIN) return;
+export function skipMetadata(scanner: Scanner): boolean {
+  const { start, pos } = scanner;
+  // Each of many without an end would take all of the text.
+  if (scanner.lacksMetadataEnd) return false;
   let kind: number;
   do kind = scanner.next();
   while (kind !== METADATA_END && kind !== END);
+  if (kind === METADATA_END) return true;
+  scanner.lacksMetadataEnd = true;
+  scanner.start = start;
+  scanner.pos = pos;
+  return false;
 }
 
 /** Steps over the rest of a region after its `{`, whatever brackets other than braces do. False when the text ends. */
@@ -81,21 +94,8 @@ export function skipBraces(scanner: Scanner): boolean {
     const kind = scanner.next();
     if (kind === OPEN_BRACE) depth++;
     else if (kind === CLOSE_BRACE) depth--;
+    else if (kind === ATTRIBUTE_NAME || kind === TYPE_NAME) skipRawBody(scanner);
     else if (kind === END) return false;
   }
   return true;
-}
-
-function openerOf(close: number): number {
-  return close === CLOSE_PAREN ? OPEN_PAREN : close === CLOSE_BRACKET ? OPEN_BRACKET : OPEN_BRACE;
-}
-
-function closerOf(open: number): number {
-  return open === OPEN_PAREN
-    ? CLOSE_PAREN
-    : open === OPEN_BRACKET
-      ? CLOSE_BRACKET
-      : open === OPEN_ANGLE
-        ? CLOSE_ANGLE
-        : CLOSE_BRACE;
 }

@@ -140,7 +140,7 @@ function parseOperands(source: Source): string[] | null {
   if (parenthesised) scanner.next();
   while (operands.length < 2) {
     if (scanner.kind !== VALUE) return null;
-    operands.push(text.slice(scanner.start, scanner.pos));
+    operands.push(text.value(scanner.start, scanner.pos));
     if (scanner.next() !== COMMA) break;
     scanner.next();
   }

@@ -3,7 +3,8 @@ import type { Source } from './dictionary.ts';
 import type { Globals } from './globals.ts';
 import { IDENTIFIER, STRING, SYMBOL, VALUE } from './scanner.ts';
 import type { Scope } from './scope.ts';
-import type { Head } from './table.ts';
+import type { Operator } from './operation.ts';
+import { constantOperators, type Head, operatorsThrough } from './table.ts';
 
 /** More than the words that stand between the name of a global operation and its symbol. */
 const MOST_WORDS = 4;
@@ -20,7 +21,7 @@ export function noteConstant(source: Source, scope: Scope, globals: Globals, hea
     let token = scanner.next();
     if (token === IDENTIFIER && scanner.is('ins') && scanner.next() === OPEN_PAREN) token = scanner.next();
     if (result !== null && token === VALUE) {
-      const constant = scope.lookup(text.slice(scanner.start, scanner.pos));
+      const constant = scope.lookup(text.value(scanner.start, scanner.pos));
       if (constant !== undefined) scope.define(result, constant);
     }
   } else if (head.kind === 'load' || head.kind === 'global') {
@@ -37,6 +38,15 @@ export function noteConstant(source: Source, scope: Scope, globals: Globals, hea
   scanner.pos = pos;
   scanner.start = start;
   scanner.kind = kind;
+}
+
+/** Notes what a `torch.operator` with one result says about constants. */
+export function noteOperator(scope: Scope, result: string, { name, operand }: Operator): void {
+  if (constantOperators.has(name)) scope.define(result, true);
+  else if (operand !== undefined && operatorsThrough.has(name)) {
+    const constant = scope.lookup(operand);
+    if (constant !== undefined) scope.define(result, constant);
+  }
 }
 
 /**

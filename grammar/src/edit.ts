@@ -1,4 +1,5 @@
 import { NEWLINE } from './characters.ts';
+import { find } from './find.ts';
 import { type Location, locate } from './locate.ts';
 import type { Insertion, Operation } from './types.ts';
 
@@ -81,21 +82,32 @@ export function originalPosition(
   line: number,
   column: number,
 ): Location {
-  const edited = applyInsertions(input, insertions);
-  const offset = offsetOf(edited, line, column);
+  const offset = offsetOf(insertionSlices(input, insertions), line, column);
   if (offset < 0) throw new RangeError(`the edited text has no line ${line} with a column ${column}`);
   return locate(input, mapBack(insertions, offset));
 }
 
-/** The byte offset of a line and column, which may be the end of the line; -1 when there is none. */
-function offsetOf(text: Uint8Array, line: number, column: number): number {
+/** The byte offset of a line and column, which may be the end of the line, in a text in pieces; -1 when there is none. */
+function offsetOf(pieces: Iterable<Uint8Array>, line: number, column: number): number {
   if (!Number.isInteger(line) || !Number.isInteger(column) || line < 1 || column < 1) return -1;
-  let start = 0;
-  for (let passed = 1; passed < line; passed++) {
-    start = text.indexOf(NEWLINE, start) + 1;
-    if (start === 0) return -1;
+  let passed = 1;
+  let position = 0;
+  let offset = column - 1;
+  for (const piece of pieces) {
+    const { length } = piece;
+    let from = 0;
+    for (let newline; passed < line; passed++) {
+      newline = find(piece, NEWLINE, from, length);
+      if (newline === length) break;
+      from = newline + 1;
+      offset = position + from + column - 1;
+    }
+    if (passed === line) {
+      const end = find(piece, NEWLINE, from, length);
+      if (offset <= position + end) return offset;
+      if (end < length) return -1;
+    }
+    position += length;
   }
-  const newline = text.indexOf(NEWLINE, start);
-  const offset = start + column - 1;
-  return offset <= (newline < 0 ? text.length : newline) ? offset : -1;
+  return passed === line && offset <= position ? offset : -1;
 }

@@ -2,7 +2,19 @@ import { skipBalanced, skipBraces, skipMetadata } from './balanced.ts';
 import { isBytecode } from './bytecode.ts';
 import { CLOSE_BRACE, CLOSE_PAREN, COLON, COMMA, EQUALS, OPEN_BRACE, OPEN_PAREN } from './characters.ts';
 import type { Source } from './dictionary.ts';
-import { ARROW, END, METADATA_BEGIN, type Scanner, SYMBOL, TYPE_NAME, VALUE } from './scanner.ts';
+import { entersQuotedModule, parseQuotedFunction } from './quoted-function.ts';
+import { skipRawBody } from './raw-body.ts';
+import {
+  ARROW,
+  ATTRIBUTE_NAME,
+  END,
+  METADATA_BEGIN,
+  type Scanner,
+  STRING,
+  SYMBOL,
+  TYPE_NAME,
+  VALUE,
+} from './scanner.ts';
 import { sourceOf } from './source.ts';
 import { parseType } from './type.ts';
 import type { PublicFunction, Type } from './types.ts';
@@ -29,11 +41,17 @@ export function functions(input: Uint8Array): PublicFunction[] {
     if (kind === OPEN_BRACE) skipBraces(scanner);
     else if (kind === CLOSE_BRACE) inModule = false;
     else if (kind === METADATA_BEGIN) skipMetadata(scanner);
+    else if (kind === ATTRIBUTE_NAME || kind === TYPE_NAME) skipRawBody(scanner);
     else if (kind === EQUALS && previous === TYPE_NAME && !inModule)
       aliases.define(previousStart, previousEnd, pos);
     else if (!inModule && (scanner.is('module') || scanner.is('builtin.module')))
       inModule = entersModule(scanner);
-    else if (scanner.is('func.func') || scanner.is('util.func')) {
+    else if (kind === STRING && !inModule && scanner.is('"builtin.module"'))
+      inModule = entersQuotedModule(source);
+    else if (kind === STRING && (scanner.is('"func.func"') || scanner.is('"util.func"'))) {
+      const quoted = parseQuotedFunction(source);
+      if (quoted !== null) found.push(quoted);
+    } else if (scanner.is('func.func') || scanner.is('util.func')) {
       const head = readHead(source);
       if (head?.isPublic === true && nextIs(scanner, OPEN_BRACE) && skipBraces(scanner)) {
         const { name, parameters, results } = head;

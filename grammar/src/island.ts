@@ -4,14 +4,15 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   CLOSE_PAREN,
+  COLON,
+  COMMA,
   EQUALS,
-  NEWLINE,
   OPEN_BRACE,
   OPEN_BRACKET,
   OPEN_PAREN,
   QUOTE,
 } from './characters.ts';
-import { noteAttribute, noteConstant } from './constants.ts';
+import { noteAttribute, noteConstant, noteOperator } from './constants.ts';
 import { parseCustomForm } from './custom-form.ts';
 import type { Source } from './dictionary.ts';
 import { Globals } from './globals.ts';
@@ -23,6 +24,7 @@ import {
   END,
   IDENTIFIER,
   METADATA_BEGIN,
+  NUMBER,
   Scanner,
   STRING,
   SYMBOL,
@@ -31,6 +33,8 @@ import {
 } from './scanner.ts';
 import { DEEPEST, Scope } from './scope.ts';
 import { findHead, type Head, OPERATOR, type OperationRow } from './table.ts';
+import { skipRawBody } from './raw-body.ts';
+import { readResultNames } from './result-names.ts';
 import type { Text } from './text.ts';
 import type { TypeCache } from './type-cache.ts';
 import type { Operation, Problem } from './types.ts';
@@ -70,9 +74,12 @@ export class IslandParser {
   private earlierEnd = 0;
   /** Operations in regions of quoted operations that may still say their symbol after the region, in the order of the text. */
   private readonly unsettled: Draft[] = [];
-  /** Where the value of the last `%value =` is. */
+  /** Where the last values with commas between them start. */
+  private listStart = 0;
+  /** Where the names of the last `%a, %b:2 =` are, and its `=`. */
   private resultStart = 0;
   private resultEnd = 0;
+  private resultEquals = -1;
 
   constructor(input: Input, from: number, to: number, chunk: number) {
     this.scanner = new Scanner(input.bytes, from, to);
@@ -116,11 +123,18 @@ export class IslandParser {
         case EQUALS:
           this.equals();
           break;
+        case VALUE:
+          if (this.previous !== COMMA) this.listStart = scanner.start;
+          break;
         case SYMBOL:
           this.symbol();
           break;
         case METADATA_BEGIN:
-          skipMetadata(scanner);
+          if (!skipMetadata(scanner)) this.problem(scanner.start, "a '{-#' without its '#-}'");
+          break;
+        case ATTRIBUTE_NAME:
+        case TYPE_NAME:
+          skipRawBody(scanner);
           break;
         case BROKEN_STRING:
           this.problem(scanner.start, 'a string without an end');
@@ -176,12 +190,13 @@ export class IslandParser {
     this.depth--;
   }
 
-  /** `%value =` or, at the top level, `#alias =` and `!alias =`. */
+  /** `%values =` or, at the top level, `#alias =` and `!alias =`. */
   private equals(): void {
     if (this.scope.groups > 0) return;
-    if (this.previous === VALUE) {
-      this.resultStart = this.previousStart;
+    if (this.previous === VALUE || (this.previous === NUMBER && this.earlier === COLON)) {
+      this.resultStart = this.listStart;
       this.resultEnd = this.previousEnd;
+      this.resultEquals = this.scanner.start;
     } else if (this.depth === 0 && (this.previous === ATTRIBUTE_NAME || this.previous === TYPE_NAME)) {
       this.source.aliases.define(this.previousStart, this.previousEnd, this.scanner.pos);
     }
@@ -213,7 +228,7 @@ export class IslandParser {
     } else if (head.kind === 'operator') {
       this.attempt(null, false);
     } else {
-      this.note(head, this.previous === EQUALS && this.earlier === VALUE);
+      this.note(head, false);
     }
   }
 
@@ -251,22 +266,30 @@ export class IslandParser {
       this.attempt(head.kind === 'operation' ? head.row : null, true);
       return true;
     }
-    // Between a value and its `=` there is nothing but trivia.
-    const hasResult = this.earlier === EQUALS && scanner.skipTrivia(this.resultEnd) === this.earlierStart;
-    this.note(head, hasResult);
+    this.note(head, true);
     return false;
   }
 
-  /** A string after the name of an operation on the same line is its argument: `pdl.operation "linalg.matmul" (...)`. */
+  /**
+   * A string right after the name of an operation is its argument, `pdl.operation "linalg.matmul" (...)`, unless that
+   * operation has none.
+   */
   private isArgument(): boolean {
+    const { bytes } = this.scanner;
     if (this.earlier !== IDENTIFIER || !this.scanner.hasDot(this.earlierStart, this.earlierEnd)) return false;
-    const between = this.scanner.bytes.subarray(this.earlierEnd, this.previousStart);
-    return !between.includes(NEWLINE);
+    return findHead(bytes, this.earlierStart, this.earlierEnd)?.kind !== 'bare';
   }
 
-  private note(head: Head, hasResult: boolean): void {
+  /** The names that the statement defines whose name, in quotes or not, was read last; never more than `most`. */
+  private resultNames(quoted: boolean, most: number): string[] {
+    const equals = quoted ? this.earlierStart : this.previousStart;
+    if (equals !== this.resultEquals) return [];
+    return readResultNames(this.source, this.resultStart, this.resultEnd, most);
+  }
+
+  private note(head: Head, quoted: boolean): void {
     const { source, scope, globals } = this;
-    if (hasResult) scope.result = source.text.slice(this.resultStart, this.resultEnd);
+    scope.result = this.resultNames(quoted, 1)[0] ?? null;
     noteConstant(source, scope, globals, head);
   }
 
@@ -280,8 +303,13 @@ export class IslandParser {
         ? parseOperator(source)
         : parseCustomForm(source, row);
     if ('end' in outcome) {
+      outcome.resultNames = this.resultNames(quoted, outcome.results.length);
       this.add(outcome, scope);
       return;
+    }
+    if (outcome.operator !== undefined) {
+      const [result] = this.resultNames(quoted, 1);
+      if (result !== undefined) noteOperator(scope, result, outcome.operator);
     }
     if (outcome.message !== null) this.problem(start, `${row?.name ?? OPERATOR}: ${outcome.message}`);
     const resume = outcome.resume < 0 ? pos : outcome.resume;

@@ -4,14 +4,18 @@
  *
  * Everything works on bytes, and all offsets are byte offsets. Nothing here does I/O or keeps state.
  */
+export { type AttributeValue, attributeValue } from './attribute-value.ts';
 export { isBytecode } from './bytecode.ts';
 export { dialectAttributes } from './dialect-attributes.ts';
 export { applyInsertions, insertionFor, insertionSlices, mapBack, originalPosition } from './edit.ts';
 export { functions } from './functions.ts';
-export { type Location, locate } from './locate.ts';
+export { type LineIndex, lineIndex, type Location, locate } from './locate.ts';
 export { locationsOf } from './locations.ts';
 export { parse, type ParseOptions } from './parse.ts';
 export { symbolsOf } from './symbols.ts';
+export { type Token, type TokenKind, tokens } from './tokens.ts';
+export { type Block, type GenericOperation, type OpaqueText, tree, type TreeNode } from './tree.ts';
+export { typeText } from './type-text.ts';
 export type {
   AffineMap,
   Attribute,

@@ -16,6 +16,7 @@ export interface Draft {
   symbol: string | null;
   readonly operands: (Omit<Operand, 'constant'> & { constant: boolean })[];
   readonly results: readonly Type[];
+  resultNames: readonly string[];
   readonly indexingMaps: readonly AffineMap[];
   readonly iteratorTypes: readonly IteratorType[];
   readonly body: Body;
@@ -29,6 +30,14 @@ export interface Refusal {
   readonly message: string | null;
   /** Where scanning can go on; -1 is right after the name. */
   readonly resume: number;
+  /** The `torch.operator` that was read, when it is none of the table. */
+  readonly operator?: Operator;
+}
+
+/** A `torch.operator`: what its string says, and its first operand. */
+export interface Operator {
+  readonly name: string;
+  readonly operand: string | undefined;
 }
 
 /** A refusal of text that was not understood. */
@@ -101,6 +110,7 @@ function draft(
       constant: false,
     })),
     results: parts.results,
+    resultNames: [],
     indexingMaps,
     iteratorTypes,
     body: parts.body,
@@ -151,7 +161,7 @@ function impliedIterators(maps: readonly AffineMap[]): IteratorType[] {
 export function parseValues(source: Source, values: string[]): void {
   const { scanner, text } = source;
   while (scanner.next() === VALUE) {
-    values.push(text.slice(scanner.start, scanner.pos));
+    values.push(text.value(scanner.start, scanner.pos));
     if (scanner.next() !== COMMA) return;
   }
 }

@@ -23,7 +23,7 @@ import {
   type Refusal,
   refuse,
 } from './operation.ts';
-import { ARROW, STRING } from './scanner.ts';
+import { ARROW, STRING, VALUE } from './scanner.ts';
 import { type OperationRow, operators } from './table.ts';
 import type { Body, InsertionPoint, Type } from './types.ts';
 
@@ -42,8 +42,12 @@ export function parseOperator(source: Source): Draft | Refusal {
   const { scanner, text } = source;
   const { start } = scanner;
   if (scanner.next() !== STRING) return decline();
-  const row = operators.get(text.slice(scanner.start + 1, scanner.pos - 1));
-  return row === undefined ? decline() : parseRest(source, row, 'custom', start);
+  const name = text.slice(scanner.start + 1, scanner.pos - 1);
+  const row = operators.get(name);
+  if (row !== undefined) return parseRest(source, row, 'custom', start);
+  const hasOperand = scanner.next() === OPEN_PAREN && scanner.next() === VALUE;
+  const operand = hasOperand ? text.value(scanner.start, scanner.pos) : undefined;
+  return { ...decline(), operator: { name, operand } };
 }
 
 /** Reads what follows the name, which is the current token; a null row is looked up in the properties. */
@@ -80,7 +84,7 @@ function parseRest(
     }
     row ??= operatorOf(dictionary);
     // Before its regions, which hold the rest of the text where such operations nest.
-    if (row === null) return decline();
+    if (row === null) return declineOperator(dictionary, values);
     end = scanner.pos;
     scanner.next();
   }
@@ -99,7 +103,7 @@ function parseRest(
     scanner.next();
   }
   row ??= operatorOf(dictionary);
-  if (row === null) return decline();
+  if (row === null) return declineOperator(dictionary, values);
   if (!scanner.at(COLON) || scanner.next() !== OPEN_PAREN || !parseTypes(source, types)) {
     return refuse('the operand types are not understood');
   }
@@ -126,4 +130,8 @@ function parseRest(
 /** The row that the `name` of a `"torch.operator"` says. */
 function operatorOf({ operator }: Dictionary): OperationRow | null {
   return operator === null ? null : (operators.get(operator) ?? null);
+}
+
+function declineOperator({ operator: name }: Dictionary, [operand]: readonly string[]): Refusal {
+  return name === null ? decline() : { ...decline(), operator: { name, operand } };
 }

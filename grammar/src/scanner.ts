@@ -55,6 +55,10 @@ export class Scanner {
   start: number;
   /** What the current token is: one of the constants above or a punctuation byte. */
   kind = END;
+  /** Bytes of dialects' bodies without an end that may still be read. */
+  rawBudget: number;
+  /** No `#-}` follows. */
+  lacksMetadataEnd = false;
 
   /** The bytes of `input` in [from, to), at the offsets they have in `input`. */
   constructor(input: Uint8Array, from = 0, to = input.length) {
@@ -63,6 +67,7 @@ export class Scanner {
     this.end = to;
     this.pos = from;
     this.start = from;
+    this.rawBudget = 4 * (to - from) + 4096;
   }
 
   /** Moves to the next token and returns its kind; {@link END} for ever at the end. */
@@ -184,10 +189,13 @@ export class Scanner {
     } else {
       while (pos < end && (CLASSES[bytes[pos]!]! & SUFFIX_PART) !== 0) pos++;
     }
-    if (kind === VALUE && pos + 1 < end && bytes[pos] === HASH && (CLASSES[bytes[pos + 1]!]! & DIGIT) !== 0) {
-      // One of several results: `%0#1`.
-      pos += 2;
-      while (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0) pos++;
+    if (kind === VALUE) {
+      // One of several results: `%0#1`, and to the compiler `%0 #1` is the same.
+      const hash = this.skipTrivia(pos);
+      if (hash + 1 < end && bytes[hash] === HASH && (CLASSES[bytes[hash + 1]!]! & DIGIT) !== 0) {
+        pos = hash + 2;
+        while (pos < end && (CLASSES[bytes[pos]!]! & DIGIT) !== 0) pos++;
+      }
     }
     this.pos = pos;
     return (this.kind = kind);

@@ -2,6 +2,7 @@ import { Aliases } from './aliases.ts';
 import { skipMetadata } from './balanced.ts';
 import { CLOSE_BRACE, EQUALS, OPEN_BRACE } from './characters.ts';
 import type { Source } from './dictionary.ts';
+import { endOfRawBody } from './raw-body.ts';
 import { ATTRIBUTE_NAME, END, METADATA_BEGIN, Scanner, TYPE_NAME } from './scanner.ts';
 import { Text } from './text.ts';
 import { TypeCache } from './type-cache.ts';
@@ -17,9 +18,19 @@ export function sourceOf(input: Uint8Array): Source {
  */
 export function walk({ scanner, aliases }: Source, visit: (kind: number) => void): void {
   let depth = 0;
+  /** Where the dialect's body ends in which the scanner is. */
+  let bodyEnd = -1;
   for (let previous = END, start = 0, end = 0; ;) {
     const kind = scanner.next();
+    if (bodyEnd >= 0 && scanner.pos > bodyEnd) {
+      // What looked like a comment in the body reached further: bodies on one line would each take the rest of it.
+      scanner.rawBudget -= scanner.pos - bodyEnd;
+      scanner.pos = bodyEnd;
+      bodyEnd = -1;
+      continue;
+    }
     if (kind === END) return;
+    if (bodyEnd < 0 && (kind === ATTRIBUTE_NAME || kind === TYPE_NAME)) bodyEnd = endOfRawBody(scanner);
     if (kind === OPEN_BRACE) depth++;
     else if (kind === CLOSE_BRACE && depth > 0) depth--;
     else if (kind === METADATA_BEGIN) skipMetadata(scanner);

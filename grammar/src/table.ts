@@ -32,14 +32,22 @@ export type Head =
   | { readonly kind: 'operation'; readonly row: OperationRow }
   /** What it is says a string or an attribute. */
   | { readonly kind: 'operator' }
-  | { readonly kind: 'constant' | 'load' | 'global' | 'through' | 'opaque-region' | 'transparent-region' };
+  /** One that is `bare` has nothing behind its name. */
+  | {
+      readonly kind:
+        'constant' | 'load' | 'global' | 'through' | 'opaque-region' | 'transparent-region' | 'bare';
+    };
 
 /** What operations.json holds, as text; test/table.test.ts checks it against this shape. */
 interface Json {
   readonly operations: Readonly<Record<string, JsonRow>>;
   /** Rows that are the same but for their names. */
   readonly families: readonly (JsonRow & { readonly names: readonly string[] })[];
-  readonly constants: Readonly<Record<'sources' | 'loads' | 'globals' | 'through', readonly string[]>>;
+  readonly constants: Readonly<Record<'sources' | 'loads' | 'globals' | 'through', readonly string[]>> & {
+    /** By the string of a `torch.operator`. */
+    readonly operators: Readonly<Record<'sources' | 'through', readonly string[]>>;
+  };
+  readonly bare: readonly string[];
   readonly regions: Readonly<Record<'opaque' | 'transparent', readonly string[]>>;
 }
 
@@ -101,12 +109,17 @@ export const operators: ReadonlyMap<string, OperationRow> = new Map(
   rows.filter((row) => row.dictionary === 'operator').map((row) => [row.name, row]),
 );
 
+/** What the string of a `torch.operator` says when it is a constant, or changes the shape, the order or the type of one. */
+export const constantOperators: ReadonlySet<string> = new Set(json.constants.operators.sources);
+export const operatorsThrough: ReadonlySet<string> = new Set(json.constants.operators.through);
+
 for (const row of rows) if (row.dictionary !== 'operator') add(row.name, { kind: 'operation', row });
 add(OPERATOR, { kind: 'operator' });
 for (const name of json.constants.sources) add(name, { kind: 'constant' });
 for (const name of json.constants.loads) add(name, { kind: 'load' });
 for (const name of json.constants.globals) add(name, { kind: 'global' });
 for (const name of json.constants.through) add(name, { kind: 'through' });
+for (const name of json.bare) add(name, { kind: 'bare' });
 for (const name of json.regions.opaque) add(name, { kind: 'opaque-region' });
 for (const name of json.regions.transparent) add(name, { kind: 'transparent-region' });
 

@@ -1,5 +1,10 @@
+import { BACKSLASH } from './characters.ts';
+
 const SLOTS = 4096;
 const LONGEST = 48;
+
+/** In bytes. V8's strings end at 512 Mi characters, those of 32-bit systems at 256 Mi. */
+export const LONGEST_TEXT = 2 ** 28 - 32;
 
 /**
  * Turns bytes into strings. MLIR repeats itself (`f32`, `linalg.matmul`, `%cst`), so short strings come from a
@@ -8,15 +13,19 @@ const LONGEST = 48;
 export class Text {
   private readonly bytes: Uint8Array;
   private readonly slots = new Array<string>(SLOTS).fill('');
-  private readonly decoder = new TextDecoder();
+  private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
   }
 
-  /** The text in [start, end); bytes that are not UTF-8 become U+FFFD. */
+  /**
+   * The text in [start, end); bytes that are not UTF-8 become U+FFFD. Bytes that do not fit into a string are opaque: the
+   * text is their place, which no other token has.
+   */
   slice(start: number, end: number): string {
     const bytes = this.bytes;
+    if (end - start > LONGEST_TEXT) return `<bytes ${start} to ${end}>`;
     if (end - start > LONGEST) return this.decoder.decode(bytes.subarray(start, end));
     let hash = 0;
     let all = 0;
@@ -39,27 +48,27 @@ export class Text {
     const content = this.slice(start + 1, end - 1);
     if (!content.includes('\\')) return content;
     // Hexadecimal escapes are bytes, so that `\C3\BC` is one character.
-    const encoded = new TextEncoder().encode(content);
-    const decoded: number[] = [];
-    for (let index = 0; index < encoded.length; index++) {
-      const byte = encoded[index]!;
-      if (byte !== 0x5c) {
-        decoded.push(byte);
-        continue;
-      }
-      const escape = String.fromCharCode(encoded[index + 1] ?? 0x5c, encoded[index + 2] ?? 0);
-      const simple = SIMPLE_ESCAPES[escape.charAt(0)];
-      if (simple !== undefined) {
-        decoded.push(simple);
-        index += 1;
-      } else if (/^[0-9a-fA-F]{2}$/.test(escape)) {
-        decoded.push(parseInt(escape, 16));
-        index += 2;
-      } else {
-        decoded.push(byte);
-      }
+    const { bytes } = this;
+    const decoded = new Uint8Array(end - start);
+    let length = 0;
+    for (let index = start + 1; index < end - 1; index++) {
+      const byte = bytes[index]!;
+      const next = bytes[index + 1]!;
+      const simple = byte === BACKSLASH ? SIMPLE_ESCAPES.indexOf(next) : -1;
+      const value = byte === BACKSLASH && index + 3 < end ? hexadecimal(next, bytes[index + 2]!) : -1;
+      if (simple >= 0) index += 1;
+      else if (value >= 0) index += 2;
+      decoded[length++] = simple >= 0 ? ESCAPED[simple]! : value >= 0 ? value : byte;
     }
-    return this.decoder.decode(Uint8Array.from(decoded));
+    return this.decoder.decode(decoded.subarray(0, length));
+  }
+
+  /** The `%value` whose text is [start, end), without what may stand between it and the number of a result. */
+  value(start: number, end: number): string {
+    const text = this.slice(start, end);
+    return text.includes('#') && !/^%[\w$.-]*#\d+$/.test(text)
+      ? text.replace(/^(%[\w$.-]*)[^]*(#\d+)$/, '$1$2')
+      : text;
   }
 
   /** The name of a `@symbol` whose text is [start, end), without the `@` and the quotes. */
@@ -76,4 +85,12 @@ export class Text {
   }
 }
 
-const SIMPLE_ESCAPES: Readonly<Record<string, number>> = { '"': 0x22, '\\': 0x5c, n: 0x0a, t: 0x09 };
+/** `"`, `\`, `n` and `t` after a backslash, and the bytes that they stand for. */
+const SIMPLE_ESCAPES = [0x22, BACKSLASH, 0x6e, 0x74];
+const ESCAPED = [0x22, BACKSLASH, 0x0a, 0x09];
+
+/** The byte of two hexadecimal digits; -1 for anything else. */
+function hexadecimal(high: number, low: number): number {
+  const digits = String.fromCharCode(high, low);
+  return /^[0-9a-fA-F]{2}$/.test(digits) ? parseInt(digits, 16) : -1;
+}

@@ -13,6 +13,7 @@ import {
   SPACE,
   STAR,
 } from './characters.ts';
+import { hasRawBody, skipRawBody } from './raw-body.ts';
 import { ARROW, IDENTIFIER, NUMBER, type Scanner, TYPE_NAME } from './scanner.ts';
 import type { Source } from './dictionary.ts';
 import type { ShapedType, Type } from './types.ts';
@@ -40,8 +41,8 @@ export function parseType(source: Source): Type | null {
     }
   } else if (kind === TYPE_NAME) {
     const end = scanner.pos;
-    // `!dialect.type` has a dot, the name of an alias has none.
-    if (!scanner.hasDot(start, end)) {
+    // `!dialect.type` has a dot and `!dialect<type>` a body; the name of an alias has neither.
+    if (!scanner.hasDot(start, end) && !hasRawBody(scanner)) {
       const type = aliases.type(text.slice(start, end));
       return type ?? { kind: 'opaque', text: text.slice(start, end) };
     }
@@ -74,6 +75,7 @@ export function skipType(scanner: Scanner): number {
 // ebnf: named-type
 function skipNamedType(scanner: Scanner): number {
   if (scanner.kind !== IDENTIFIER && scanner.kind !== TYPE_NAME) return -1;
+  if (scanner.at(TYPE_NAME)) return hasRawBody(scanner) && !skipRawBody(scanner) ? -1 : scanner.pos;
   const end = scanner.pos;
   if (scanner.next() === OPEN_ANGLE) return skipGroup(scanner);
   scanner.pos = end;
@@ -101,11 +103,9 @@ function torchKind(scanner: Scanner): ShapedType['kind'] | null {
 // ebnf: torch-type
 function parseTorchTensor(source: Source, kind: ShapedType['kind']): ShapedType | null {
   const { scanner, types } = source;
-  const { start, pos: end } = scanner;
-  if (scanner.next() !== OPEN_ANGLE) {
-    scanner.pos = end;
-    return { kind, shape: null, elementType: 'unk', encoding: null };
-  }
+  const { start } = scanner;
+  if (!hasRawBody(scanner)) return { kind, shape: null, elementType: 'unk', encoding: null };
+  scanner.next();
   const known = types.find(start, scanner.pos, scanner.end);
   if (known !== null) {
     scanner.pos = types.end;

@@ -30,6 +30,8 @@ export interface Operation {
   readonly operands: readonly Operand[];
   /** The types of the results: none on buffers. */
   readonly results: readonly Type[];
+  /** As their uses are spelled, `%0` or `%0#1`, one for each result; empty where the text gives them no names. */
+  readonly resultNames: readonly string[];
   /** One per operand: explicit in the text, or the operation's default. Empty unless it is a contraction. */
   readonly indexingMaps: readonly AffineMap[];
   /** One per dimension of the indexing maps. Empty unless it is a contraction. */

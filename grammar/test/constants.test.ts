@@ -34,6 +34,15 @@ describe('constant', () => {
     `%b = "util.global.load"() <{global = @g, is_immutable}> : () -> tensor<5x7xf32>`,
     `%b = ml_program.global_load_const @p : tensor<5x7xf32>`,
     `%b = util.global.load @q : tensor<5x7xf32>`,
+    `%w = stablehlo.constant ${dense} %t = stablehlo.transpose %w, dims = [1, 0] : (t) -> t %b = stablehlo.convert %t : (t) -> t`,
+    `%w = stablehlo.constant ${dense} %t = stablehlo.broadcast_in_dim %w, dims = [0] : (t) -> t %b = stablehlo.reshape %t : (t) -> t`,
+    `%w = "tosa.const"() <{values = ${dense}}> : () -> t %t = tosa.transpose %w {perms = array<i32: 1, 0>} : (t) -> t %b = tosa.reshape %t, %s : (t, s) -> t`,
+    `%w = torch.vtensor.literal(${dense}) : t %t = torch.aten.t %w : t -> t %b = torch.aten.transpose.int %t, %i, %j : t, i, i -> t`,
+    `%w = torch.vtensor.literal(${dense}) : t %b = "torch.aten.permute"(%w, %l) : (t, l) -> t`,
+    `%b = torch.operator "onnx.Constant"() {torch.onnx.value = ${dense}} : () -> t`,
+    `%w = torch.operator "onnx.Constant"() {torch.onnx.value = ${dense}} : () -> t %b = torch.operator "onnx.Transpose"(%w) {torch.onnx.perm = [1 : si64]} : (t) -> t`,
+    `%b = "torch.operator"() <{name = "onnx.Constant"}> {torch.onnx.value = ${dense}} : () -> t`,
+    `%w = "torch.operator"() <{name = "onnx.Constant"}> ({}) : () -> t %b = "torch.operator"(%w) <{name = "onnx.Reshape"}> : (t) -> t`,
     `%w = util.global.load @g : tensor<5x7xf32> %b = tensor.cast %w : tensor<5x7xf32> to tensor<5x7xf32>`,
   ])('%s', (statements) => {
     const globals = `util.global private @g = ${dense}
@@ -66,6 +75,10 @@ describe('not constant', () => {
     '%b = util.global.load @unknown : tensor<5x7xf32>',
     '%b = "util.global.load"() <{global = @n}> : () -> tensor<5x7xf32>',
     `scf.if %p { %b = arith.constant ${dense} }`,
+    '%b = torch.operator "onnx.Transpose"(%x) : (t) -> t',
+    '%b = torch.operator "onnx.Relu"(%x) : (t) -> t',
+    `%w = torch.operator "onnx.Constant"() : () -> t %b = torch.operator "onnx.Loop"(%w) : (t) -> t`,
+    `%b, %d = torch.operator "onnx.Constant"() : () -> (t, t)`,
   ])('%s', (statements) => {
     const globals = `util.global private mutable @m = ${dense}
 "util.global"() <{is_mutable, sym_name = "n", type = tensor<5x7xf32>}> : () -> ()`;

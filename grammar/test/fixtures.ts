@@ -1,4 +1,4 @@
-import { parse, type Operation, type ParseResult, type Type } from '../src/main.ts';
+import { parse, type Operation, type ParseResult, typeText } from '../src/main.ts';
 import { rows } from '../src/table.ts';
 
 /** The bytes of a text. */
@@ -16,22 +16,6 @@ export function only(text: string): Operation {
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
   if (operations.length !== 1) throw new Error(`found ${operations.length} operations`);
   return operations[0]!;
-}
-
-/** A type as text, with `-1` as `?`. */
-export function typeText(type: Type): string {
-  if (type.kind === 'opaque') return type.text;
-  const sizes = type.shape?.map((size) => (size < 0 ? '?' : String(size)));
-  const encoding = type.encoding === null ? '' : `, ${type.encoding}`;
-  if (type.kind === 'vtensor' || type.kind === 'torch-tensor') {
-    const name = type.kind === 'vtensor' ? '!torch.vtensor' : '!torch.tensor';
-    const shape = sizes === undefined ? '*' : `[${sizes.join(',')}]`;
-    return shape === '*' && type.elementType === 'unk'
-      ? name
-      : `${name}<${shape},${type.elementType}${encoding}>`;
-  }
-  const shape = sizes === undefined ? '*x' : sizes.map((size) => `${size}x`).join('');
-  return `${type.kind}<${shape}${type.elementType}${encoding}>`;
 }
 
 /** The types of the operands as text: `tensor<3x5xf32>`. */

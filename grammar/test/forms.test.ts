@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { body, elements, only, parseText, types, typeText } from './fixtures.ts';
+import { typeText } from '../src/main.ts';
+import { body, elements, only, parseText, types } from './fixtures.ts';
 
 const lists = 'ins(%a, %b : tensor<3x5xf32>, tensor<5x7xf32>) outs(%c : tensor<3x7xf32>)';
 const maps =

@@ -57,6 +57,21 @@ test.each<[string, string, string[]]>([
     'module { builtin.module @m { func.func @f() { } } func.func @g() { } }',
     ['g() -> '],
   ],
+  [
+    'in the generic form',
+    `"builtin.module"() <{sym_name = "m"}> ({
+       "func.func"() <{function_type = (${MATRIX}, i1) -> (i8, ${MATRIX}), sym_name = "f"}> ({
+       ^bb0(%a: ${MATRIX}, %b: i1): "func.return"() : () -> ()
+       }) : () -> ()
+       "util.func"() <{function_type = () -> i8, sym_name = "g", sym_visibility = "private"}> ({ "a.b"() : () -> () }) : () -> ()
+       "func.func"() <{function_type = () -> i8, sym_name = "h"}> ({ }) : () -> ()
+       "func.func"() ({ "a.b"() : () -> () }) {function_type = (!t) -> (), sym_name = "i"} : () -> ()
+     }) : () -> ()
+     func.func @j() { }`.replace('"builtin', '!t = i64 "builtin'),
+    ['f(tensor 2x3 f32; i1) -> i8; tensor 2x3 f32', 'i(i64) -> ', 'j() -> '],
+  ],
+  ['after comment marks in a dialect’s attribute', '#a = #b.c<{//}>\nfunc.func @f() { }', ['f() -> ']],
+  ['types of a dialect without a dot', 'func.func @f(%a: !b<c, (d) // e>) { }', ['f(!b<c, (d) // e>) -> ']],
   ['in another region', 'hal.executable @e { func.func @f() { } }\nfunc.func @g() { }', ['g() -> ']],
   [
     'in resources',

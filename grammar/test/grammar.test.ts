@@ -106,7 +106,7 @@ describe('a mistake in the grammar is noticed', () => {
 const parts = [
   'suffix-id letter digit decimal hexadecimal word token group inner part plain scope held contents operation call',
   'clause-word map-element map-term statement operands tail element-type encoding unranked size plain-type',
-  'function-type type-definition function parameter item entry places',
+  'dialect-attribute-text dialect-type-text function-type type-definition function parameter item entry places',
 ].flatMap((names) => names.split(' '));
 
 const marked = readdirSync(join(root, 'src'))

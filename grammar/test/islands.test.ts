@@ -21,6 +21,10 @@ describe('not operations', () => {
       '%o = pdl.operation "linalg.matmul" (%0, %1 : !pdl.value, !pdl.value) -> (%t : !pdl.type)',
     ],
     ['the same on the next line', '%o = pdl.operation\n "linalg.matmul" (%0, %1 : !pdl.value, !pdl.value)'],
+    [
+      'callees on lines of their own',
+      '%0 = emitc.call_opaque\n "linalg.matmul"\n (%a, %b, %c) : (i32, i32, i32) -> i32',
+    ],
     ['callees', 'emitc.call_opaque "linalg.matmul"(%a, %b, %c) : (i32, i32, i32) -> i32'],
     [
       'locations',
@@ -54,6 +58,10 @@ describe('operations', () => {
     ['after a type, on one line', `%0 = foo.bar : f32 ${matmul}`],
     ['in quoted form after a type, on one line', `%0 = foo.bar : f32 ${quoted}`],
     ['in quoted form after an operation without anything', `gpu.barrier\n${quoted}`],
+    ['in quoted form after such an operation, on one line', `gpu.barrier ${quoted}`],
+    ['after comment marks in the attribute of a dialect', `foo.bar {a = #foo.bar<http://x/{y}>} ${matmul}`],
+    ['after comment marks in an attribute without a dot', `foo.bar {a = #foo<"}" // {} ->>} ${matmul}`],
+    ['after an attribute of a dialect without an end', `foo.bar #foo.bar< ${matmul}`],
     ['in the regions of quoted operations', `"scf.if"(%x) ({ ${matmul} }, { }) : (i1) -> ()`],
     [
       'after a dense constant of any length',
@@ -63,6 +71,32 @@ describe('operations', () => {
     ['in lines that end with a carriage return', `// one\r${matmul}\r\n`],
   ])('%s', (_, text) => {
     expect(only(text).name).toBe('linalg.matmul');
+  });
+});
+
+test('results of an operation with several are told apart by a number, also behind blanks and comments', () => {
+  const values = ['%a #1', '%b // #2\n#0', '%c#12'];
+  const text = matmul.replace('%a, %b', values.slice(0, 2).join()).replace('%c', values[2]!);
+  expect(only(text).operands.map(({ value }) => value)).toEqual(['%a#1', '%b#0', '%c#12']);
+});
+
+test('resources without an end do not take the operations behind them', () => {
+  const { operations } = parseText(`{-# a\n${matmul}\n{-# ${matmul}`);
+  expect(operations).toHaveLength(2);
+});
+
+describe('the names of results', () => {
+  const mm = 'torch.aten.mm %a, %b : !torch.vtensor, !torch.vtensor -> !torch.vtensor';
+  test.each([
+    [`%0 = ${matmul}`, ['%0']],
+    [`%x, // b\n%y = ${mm}, i1`, ['%x', '%y']],
+    [`%x:2, %y = ${mm}, i1, i8`, ['%x#0', '%x#1', '%y']],
+    [`foo.bar %z, %w %0:1 = ${quoted}`, ['%0']],
+    [`%0:2 = ${quoted}`, []],
+    [`%0:99999999999999999999 = ${quoted}`, []],
+    [`foo.bar %0 ${matmul}`, []],
+  ])('%s', (text, names) => {
+    expect(only(text).resultNames).toEqual(names);
   });
 });
 
@@ -136,6 +170,7 @@ describe('problems', () => {
     ['braces that stay open', 'foo.bar { foo.baz {', 19],
     ['a brace that closes nothing', 'foo.bar }', 8],
     ['a string without an end', 'foo.bar "abc', 8],
+    ['resources without an end', '{-# a: { b: "c" }', 0],
     ['a string over two lines', `foo.bar "${'a'.repeat(100)}\nb`, 8],
   ])('%s', (_, text, offset) => {
     expect(parseText(text)).toMatchObject({ operations: [], problems: [{ offset }] });

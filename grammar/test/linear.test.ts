@@ -1,6 +1,6 @@
 // @module-tag slow
 import { expect, test } from 'vitest';
-import { dialectAttributes, functions, locationsOf, parse } from '../src/main.ts';
+import { dialectAttributes, functions, locationsOf, parse, tree } from '../src/main.ts';
 import { bytes } from './fixtures.ts';
 
 const SMALL = 1 << 15;
@@ -80,6 +80,10 @@ test.each([
   ['separators', '// -----"', ''],
   ['open comments', '//', ''],
   ['resources', '{-#', ''],
+  ['attributes of dialects without an end', '#a.b<', ''],
+  ['attributes of dialects that something else closes', '#a.b<(', ']'],
+  ['types of dialects without an end', 'linalg.dot ins(%a : !a.b<"', ''],
+  ['values with comments behind them', '%a // #1', '\n#0'],
 ])('%s take time in proportion to their length', (_, unit, end) => {
   expectLinear(
     (input) => parse(input, { splitInputFile: unit.includes('-----') }),
@@ -114,6 +118,26 @@ test.each([
   });
 });
 
+test('tokens that no string can hold are opaque', () => {
+  // More than 512 Mi bytes: V8 throws for a string of them.
+  const size = 2 ** 29 + 100;
+  const before = bytes('linalg.dot {a = "x"} ins(%a, %b : tensor<4xf32>, tuple<"');
+  const after = bytes('">) outs(%c : tensor<f32>) -> tensor<f32>');
+  const input = Buffer.alloc(before.length + size + after.length, 'x');
+  input.set(before);
+  input.set(after, before.length + size);
+  const { operations, problems } = parse(input);
+  expect(problems).toEqual([]);
+  const start = before.length - 'tuple<"'.length;
+  expect(operations[0]!.operands[1]!.type).toEqual({
+    kind: 'opaque',
+    text: `<bytes ${start} to ${before.length + size + '">'.length}>`,
+  });
+  // As a string, an attribute and a symbol too.
+  input.fill('#a.b<"', 0, before.length);
+  expect(() => [functions(input), dialectAttributes(input, '#a.b'), tree(input)]).not.toThrow();
+});
+
 test('many aliases without an end do not each take the time of the whole text', () => {
   expectLinear(parse, (growth) => {
     const lines = (line: (index: number) => string): string =>
@@ -142,13 +166,22 @@ test.each([
   ['more and more results', 'func.func @f() -> (i8, ', ''],
   ['open modules', 'module attributes {', ''],
   ['open attributes of a dialect', '#a.b<', ''],
+  ['attributes of a dialect with comment marks', '#a.b<//> ', ''],
+  ['functions in the generic form with open dictionaries', '"func.func"() <{a = ', ''],
+  ['functions in the generic form with open regions', '"func.func"() ({ ', ''],
+  ['functions in the generic form', '"func.func"() ({a}) {sym_name = "f", function_type = (i8', ''],
   ['open dictionaries of a dialect', '#a.b<{a = <', ''],
   ['open lists of a dialect', '#a.b<"x", [', ''],
   ['aliases of themselves', '#a = #a #a.b<#a, {a = #a}> ', ''],
+  ['operations in open regions', '"a.b"() ({ ', ''],
+  ['operations in regions that something else closes', '"a.b"() ({ } ', ''],
+  ['operations without types', '"a.b"(%a) {a = [', ''],
+  ['values', '%a, %b:2 ', ''],
   ['open locations', 'loc(fused["a":1:2, #a, ', ''],
 ])('functions, attributes and locations with %s take time in proportion to the text', (_, unit, end) => {
   const work = (input: Uint8Array): void => {
     functions(input);
+    tree(input);
     dialectAttributes(input, '#a.b');
     const ends = Array.from(
       { length: Math.ceil(input.length / unit.length) },

@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { applyInsertions, insertionFor, parse } from '../src/main.ts';
+import { applyInsertions, insertionFor, parse, typeText } from '../src/main.ts';
 import { rows } from '../src/table.ts';
-import {
-  body,
-  bytes,
-  customForm,
-  elements,
-  examples,
-  parseText,
-  quotedForm,
-  types,
-  typeText,
-} from './fixtures.ts';
+import { body, bytes, customForm, elements, examples, parseText, quotedForm, types } from './fixtures.ts';
 import { ireeOpt, readGenericPrint, readGenerics, reprint } from './oracle.ts';
 
 const names = rows.map(({ name }) => name);

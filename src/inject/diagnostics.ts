@@ -1,5 +1,5 @@
 // What the compiler says about an edited copy of the input, said about the input itself.
-import { applyInsertions, originalPosition, type Insertion } from 'mlir-parser-ts';
+import { applyInsertions, lineIndex, originalPosition, type Insertion, type LineIndex } from 'mlir-parser-ts';
 
 /** A message whose line of source, and the caret below it, are still to come. */
 interface Message {
@@ -31,6 +31,7 @@ export function mapDiagnostics(
   name: string,
 ): string {
   if (!messages.includes(STDIN)) return messages;
+  const index = lineIndex(input);
   const mapped: string[] = [];
   let message: Message | null = null;
   for (const text of messages.split('\n')) {
@@ -38,7 +39,7 @@ export function mapDiagnostics(
     if (found !== null) {
       const position = positionOf(input, insertions, Number(found[2]), Number(found[3]));
       mapped.push(text.replace(found[0], `${found[1]!}${name}:${position.line}:${position.column}:`));
-      const lines = linesAt(input, insertions, position.line);
+      const lines = linesAt(input, index, insertions, position.line);
       message = lines && { ...lines, column: position.column, expected: 'source' };
       continue;
     }
@@ -80,14 +81,12 @@ function positionOf(input: Uint8Array, insertions: readonly Insertion[], line: n
 /** One line as the user has written it, and with what was inserted; null when there is no such line. */
 function linesAt(
   input: Uint8Array,
+  index: LineIndex,
   insertions: readonly Insertion[],
   line: number,
 ): Pick<Message, 'edited' | 'written'> | null {
-  let start = 0;
-  for (let passed = 1; passed < line; passed++) {
-    start = input.indexOf(0x0a, start) + 1;
-    if (start === 0) return null;
-  }
+  const start = index.offsetOf(line, 1);
+  if (start < 0) return null;
   const next = input.indexOf(0x0a, start);
   const end = next < 0 ? input.length : next;
   const text = input.subarray(start, end);

@@ -1,6 +1,6 @@
 // One module with many candidates: each is a function without arguments, or several of different sizes, so that one
 // benchmark process times them all interleaved on the same operands.
-import { functions, locate } from 'mlir-parser-ts';
+import { functions, lineIndex } from 'mlir-parser-ts';
 import { attributeText, directiveOf } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Release } from '../compiler/release.ts';
@@ -106,10 +106,11 @@ export interface CandidateFunction {
 /** The functions of candidates in a module's text, in its order. */
 export function candidateFunctions(moduleText: string): CandidateFunction[] {
   const bytes = Buffer.from(moduleText);
+  const lines = lineIndex(bytes);
   return functions(bytes).map(({ name, start, end }) => ({
     candidate: plainName(name).replace(/_at\d+$/, ''),
-    firstLine: locate(bytes, start).line,
-    lastLine: locate(bytes, end).line,
+    firstLine: lines.locate(start).line,
+    lastLine: lines.locate(end).line,
   }));
 }
 

@@ -1,5 +1,5 @@
 // The explain JSON: every decision of one compile and why.
-import { locate } from 'mlir-parser-ts';
+import { lineIndex, type LineIndex } from 'mlir-parser-ts';
 import type { Decision, Outcome } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
@@ -68,9 +68,9 @@ export const whyNothing = (injection: Injection, forms: ExplainedForms | null): 
   injection.route === 'none' && forms?.used !== true ? injection.reason : null;
 
 /** The place in the text of the input, else the compiler's location, else the input as a whole. */
-function placeOf({ operation, location }: Place, input: Uint8Array, inputName: string): string {
+function placeOf({ operation, location }: Place, lines: LineIndex, inputName: string): string {
   if (operation === null) return location ?? inputName;
-  const { line, column } = locate(input, operation.start);
+  const { line, column } = lines.locate(operation.start);
   return `${inputName}:${line}:${column}`;
 }
 
@@ -81,8 +81,9 @@ export function explainOperations(
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
+  const lines = lineIndex(input);
   return decisions.map(({ place, tunable, outcome, reason, configuration, evidence, speedup }, i) => ({
-    location: placeOf(place, input, inputName),
+    location: placeOf(place, lines, inputName),
     operation: place.name,
     workload: tunable?.key ?? null,
     outcome,

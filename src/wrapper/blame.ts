@@ -1,7 +1,7 @@
 // Finds the configurations that make a compile fail. A failure of the machine, such as a full disk, blames none.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { locate } from 'mlir-parser-ts';
+import { lineIndex, type LineIndex } from 'mlir-parser-ts';
 import { askCompiler } from '../compiler/index.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Injected } from '../decision/decision.ts';
@@ -95,11 +95,12 @@ function blamed({ decisions, input }: Plan, stderr: string): Injected[] {
   const injected = decisions.filter(isInjected);
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
   if (lines.size > 0 && injected.length === 1) return injected;
-  return injected.filter(({ place }) => lines.has(lineOf(place, input.bytes)));
+  const index = lineIndex(input.bytes);
+  return injected.filter(({ place }) => lines.has(lineOf(place, index)));
 }
 
-const lineOf = ({ operation, location }: Place, input: Uint8Array): number =>
-  operation === null ? Number(/:(\d+):\d+$/.exec(location ?? '')?.[1]) : locate(input, operation.start).line;
+const lineOf = ({ operation, location }: Place, index: LineIndex): number =>
+  operation === null ? Number(/:(\d+):\d+$/.exec(location ?? '')?.[1]) : index.locate(operation.start).line;
 
 /** The first line about an error. */
 export const firstError = (stderr: string): string =>

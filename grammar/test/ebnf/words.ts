@@ -11,9 +11,19 @@ export interface Words {
 
 const STRING = String.raw`"(?:[^"\\\n]|\\[^])*"`;
 const NAME = String.raw`[A-Za-z_][\w$.]*`;
+/** What a dialect's body may hold, brackets in one another as deep as this. */
+function rawText(depth: number): string {
+  const plain = `->|[^"<>()[\\]{}\\0-]|-(?!>)|${STRING}`;
+  if (depth === 0) return `(?:${plain})*`;
+  const inner = rawText(depth - 1);
+  return `(?:${plain}|<${inner}>|\\(${inner}\\)|\\[${inner}\\]|\\{${inner}\\})*`;
+}
+const RAW_BODY = `<${rawText(4)}>`;
 const TOKENS = [
   ...[String.raw`@?${STRING}`, String.raw`@[\w$.]*`, NAME, String.raw`\d[\w$.]*`],
-  ...[String.raw`%(?:\d+|[\w$.-]*)(?:#\d+)?`, String.raw`(?!#-\})[#!^](?:\d+|[\w$.-]*)`],
+  ...[String.raw`%(?:\d+|[\w$.-]*)(?:#\d+)?`, String.raw`\^(?:\d+|[\w$.-]*)`],
+  // With its body it is another word.
+  String.raw`(?!#-\})[#!](?:\d+(?!\d)|(?!\d)[\w$.-]*(?![\w$.-]))(?!${RAW_BODY})`,
   ...['->', '<=', String.raw`[-:=+*?/|&;~.$'\`\\]`],
 ].join('|');
 const SAMPLES = ['"} )"', ...'f32 b.c 7 1x %v #a.b !c.d ^e @s -> <= - : = *'.split(' ')];
@@ -34,7 +44,7 @@ const written = (...forms: readonly string[]): typeof rows =>
   rows.filter(({ dictionary }) => forms.includes(dictionary));
 const namesOf = (list: typeof rows): string[] => list.map(({ name }) => name);
 const beforeIns = written('before-ins');
-const { sources, loads, globals, through } = table.constants;
+const { sources, loads, globals, through, operators } = table.constants;
 
 /** By the words between the question marks. */
 export const words: Readonly<Record<string, Words>> = {
@@ -49,14 +59,21 @@ export const words: Readonly<Record<string, Words>> = {
     samples: ['0x1F', '0x0'],
   },
 
-  'type-id with a dot': {
-    pattern: String.raw`!(?=[A-Za-z_$-][\w$-]*\.|\.)[\w$.-]*`,
+  'type-id with a dot, and no body': {
+    pattern: String.raw`!(?=[A-Za-z_$-][\w$-]*\.|\.)[\w$.-]*(?![\w$.<-])`,
     samples: ['!a.b', '!.', '!c.d.e'],
   },
-  'type-id without a dot': {
-    pattern: String.raw`!(?:\d+|(?!\d)[\w$-]*(?![\w$.-]))`,
+  'type-id without a dot, and no body': {
+    pattern: String.raw`!(?:\d+(?![\d<])|(?!\d)[\w$-]*(?![\w$.<-]))`,
     samples: ['!t', '!0', '!u', '!'],
   },
+
+  'text in angle brackets, all brackets in it closed': {
+    pattern: RAW_BODY,
+    samples: ['<>', '<c>', '<"}" // b>', '<(d) -> {e}>', '<[<f//>]>'],
+  },
+
+  'attribute-id but a number': { pattern: String.raw`#(?![\d}])[\w$.-]+`, samples: ['#a.b', '#c'] },
 
   'token but a bracket or a comma': { pattern: TOKENS, samples: SAMPLES },
   'token but a number, a bracket, a comma or a size': {
@@ -78,6 +95,8 @@ export const words: Readonly<Record<string, Words>> = {
   'quoted name in constants.sources': names(sources, '"'),
   'name in constants.through': names(through),
   'quoted name in constants.through': names(through, '"'),
+  'quoted name in constants.operators.sources': names(operators.sources, '"'),
+  'quoted name in constants.operators.through': names(operators.through, '"'),
   'name in constants.loads': names(loads),
   'name in constants.globals': names(globals),
 

@@ -1,24 +1,22 @@
 // @module-tag slow
 // The page in a real browser: what is drawn, filtered and sorted, what leaves it, and who can use it.
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { inflateSync } from 'node:zlib';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildReportPage } from '../../../scripts/report-page.mjs';
 import type { PageData } from '../../../src/report/html/data.ts';
 import { pageDataOf } from '../../../src/report/html/model.ts';
 import { pageText, type PageAssets } from '../../../src/report/html/page.ts';
+import { BROWSER, noBrowser } from '../../support/browser.ts';
 import { temporaryDirectory } from '../../support/folders.ts';
 import { isFull, isWithout } from '../../support/needs.ts';
 import { hostile } from './hostile.ts';
 import { dataOf, KERNELS, MODELS } from './made-up.ts';
-
-const BROWSER = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-const noBrowser = BROWSER === undefined ? 'chromium is not installed (apt-get install chromium)' : null;
 
 const SECTIONS = [
   'gains',
@@ -61,8 +59,6 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     return { page, complaints, requests, address };
   }
 
-  /** As before printing: every section, wherever it is. */
-  const drawAll = (page: Page) => page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
   const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
   /** What keeps people out: by all rules, or by some. */
   const serious = async (page: Page, rules?: readonly string[]) => {
@@ -79,7 +75,6 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     const { page, complaints, requests, address } = await open(
       dataOf(60, { kernels: KERNELS, models: MODELS }),
     );
-    await drawAll(page);
     for (const id of SECTIONS.filter((one) => !['records', 'next'].includes(one)))
       expect(await page.locator(`#${id} .chart svg`).count(), id).toBeGreaterThan(0);
     expect(await page.locator('#next article').count()).toBeGreaterThan(0);
@@ -93,6 +88,60 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     await page.close();
   });
 
+  describe('without a window', () => {
+    let address: string;
+    beforeAll(() => {
+      const path = join(temporaryDirectory(), 'report.html');
+      writeFileSync(path, pageText(dataOf(60, { kernels: KERNELS, models: MODELS }), assets));
+      address = pathToFileURL(path).href;
+    });
+    /** What the browser writes about the page at once, as people call it. */
+    const written = (flag: string, extension: string, ...flags: readonly string[]): Buffer => {
+      const path = join(temporaryDirectory(), `written.${extension}`);
+      const argv = ['--headless', '--no-sandbox', `--${flag}=${path}`, ...flags, address];
+      execFileSync(BROWSER!, argv, { stdio: 'ignore' });
+      return readFileSync(path);
+    };
+
+    test('the PDF has the charts', () => {
+      const streams = written('print-to-pdf', 'pdf')
+        .toString('latin1')
+        .matchAll(/stream\r?\n([^]*?)endstream/g);
+      const texts = [...streams].map(([, stream]) => {
+        try {
+          return inflateSync(Buffer.from(stream!, 'latin1')).toString('latin1');
+        } catch {
+          return '';
+        }
+      });
+      // Dots and lines; without a chart there are boxes only.
+      expect(texts.join('\n').match(/ [cl]$/gm)?.length ?? 0).toBeGreaterThan(1000);
+    });
+
+    test('a picture of all of it has the charts', async () => {
+      const picture = written('screenshot', 'png', '--window-size=1200,8000').toString('base64');
+      const page = await browser.newPage();
+      // How many of its bands of 500 pixels below the first screen have colours, which text has not.
+      const bands = await page.evaluate<number>(`(async () => {
+        const image = new Image();
+        image.src = 'data:image/png;base64,${picture}';
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
+        canvas.drawImage(image, 0, 0);
+        let coloured = 0;
+        for (let top = 1000; top + 500 <= image.height; top += 500) {
+          const { data } = canvas.getImageData(0, top, image.width, 500);
+          let pixels = 0;
+          for (let at = 0; at < data.length; at += 4) if (Math.abs(data[at] - data[at + 2]) > 60) pixels++;
+          if (pixels > 300) coloured++;
+        }
+        return coloured;
+      })()`);
+      expect(bands).toBeGreaterThan(4);
+      await page.close();
+    });
+  });
+
   test('filters and sorts, by mouse and keyboard, and says so', async () => {
     const data = dataOf(120);
     const { page, complaints } = await open(data);
@@ -101,7 +150,6 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     expect(await status.textContent()).toBe('120 records');
     const gains = async () =>
       (await texts(page, '#records tbody tr:not(.details) td:nth-child(2)')).map(parseFloat);
-    // The table is drawn once it is scrolled to.
     await expect.poll(async () => (await gains()).length).toBeGreaterThan(1);
     expect(await gains()).toEqual((await gains()).toSorted((a, b) => b - a));
     const header = page.locator('#records thead th').nth(1);
@@ -135,7 +183,6 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
 
   test('shows hostile names as text', async () => {
     const { page, complaints, requests, address } = await open(pageDataOf(hostile(20)));
-    await drawAll(page);
     for (const summary of (await page.locator('summary').all()).slice(0, 4)) await summary.click();
     for (const toggle of (await page.locator('.toggle').all()).slice(0, 5)) await toggle.click();
     expect(await page.evaluate('globalThis.caught')).toBeUndefined();
@@ -159,7 +206,6 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     // The page's own policy would keep the checker's script out as well.
     const data = dataOf(12, { kernels: KERNELS, models: MODELS });
     const { page, complaints } = await open(data, { ...options, bypassCSP: true });
-    await drawAll(page);
     await page.locator('#searches summary').click();
     await page.locator('.toggle').first().click();
     expect(await serious(page, rules)).toEqual([]);

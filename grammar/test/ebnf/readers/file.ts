@@ -43,6 +43,7 @@ const constant: Reader = {
     ...['%v = arith.constant', '%v = "tosa.const"(a)', '%v = tensor.cast %c', '%v = util.global.load @g'],
     ...['%v = linalg.transpose ins(%c : f32)', '%v = "tensor.cast"(%c, [a], {b})', 'util.global @h'],
     ...['%v = util.global.load a b c @g', 'util.global private a b @h'],
+    ...['%v = torch.operator "onnx.Constant"', '%v = torch.operator "onnx.Transpose"(%c, {a})'],
   ],
   refused: [
     ...['%v = tensor.cast ins %c', '%v = tensor.cast (%c)', '%v = util.global.load a b c d @g'],

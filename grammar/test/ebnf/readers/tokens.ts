@@ -38,8 +38,29 @@ function skipped(after: string, skip: (one: scanner.Scanner) => number): (text: 
   };
 }
 
-const values = ['%', '%a', '%_', '%$', '%.', '%-', '%0', '%000', '%az0_$.-', '%a#0', '%0#123', '%#1'];
-const balanced = ['a', '(a) [b] {c} <d> e', '[(a), [b], <c>]', 'a.b <= "]" : -> 1'];
+const values = [
+  '%a #1',
+  '%a // #2\n#0',
+  '%',
+  '%a',
+  '%_',
+  '%$',
+  '%.',
+  '%-',
+  '%0',
+  '%000',
+  '%az0_$.-',
+  '%a#0',
+  '%0#123',
+  '%#1',
+];
+const balanced = [
+  'a',
+  '(a) [b] {c} <d> e',
+  '[(a), [b], <c>]',
+  'a.b <= "]" : -> 1',
+  '#a.b<//> !c<d // (e)> f',
+];
 
 export const tokenReaders: readonly Reader[] = [
   upTo('trivia', (text) => new scanner.Scanner(bytesOf(text)).skipTrivia(0), [

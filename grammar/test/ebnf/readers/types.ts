@@ -21,7 +21,7 @@ export function typeOf(text: string, tree: Tree): Type {
   const element = partOf(shaped, 'element-type') ?? partOf(shaped, 'element');
   const encoding = partOf(shaped, 'encoding');
   return {
-    kind: KINDS[textOf(text, shaped.children[0]!) as keyof typeof KINDS],
+    kind: KINDS[textOf(text, shaped.children[0]!).replace('<', '') as keyof typeof KINDS],
     shape: shapeOf(text, shaped),
     elementType: element ? textOf(text, element) : 'unk',
     encoding: encoding ? textOf(text, encoding) : null,
@@ -50,7 +50,7 @@ export function resultsOf(text: string, tree: Tree): Type[] {
 }
 
 export const valuesOf = (text: string, list: Tree): string[] =>
-  partsOf(list, 'value-id').map((value) => textOf(text, value));
+  partsOf(list, 'value-id').map((value) => textOf(text, value).replace(/^(%[\w$.-]*)[^]*(#\d+)$/, '$1$2'));
 
 const shaped = [
   ...[
@@ -61,7 +61,7 @@ const shaped = [
   ],
   ...['tensor< 128 x ? // 3x\n x (f32, i1) -> f32>', 'memref<?xf32, , 2>', 'vector<[]x1x2xi8>'],
   ...['tensor<4xf32, (a), b>', 'vector<3xcomplex<f32>>', 'tensor<* xi1>', 'tensor<2xi8 i9>'],
-  ...['tensor<2x{a}>', 'tensor<2x<a>>', 'tensor<xf32>'],
+  ...['tensor<2x{a}>', 'tensor<2x<a>>', 'tensor<xf32>', 'tensor<2x!a.b<//>>', 'tensor<2x#a.b<//>>'],
 ];
 const torch = [
   ...['!torch.vtensor', '!torch.tensor', '!torch.vtensor<*,f32>', '!torch.tensor<[],i1>'],
@@ -69,7 +69,7 @@ const torch = [
 ];
 const named = [
   ...['f32', '!a', '!0', '!a.b', 'complex<f32>', '!a.b<c, (d)>', 'f<>', 'tensor<4>'],
-  '!torch.vtensor<[0x1],f32>',
+  ...['!torch.vtensor<[0x1],f32>', '!a<b>', '!a.b<c // (d)>', '!a<"//" ->, [<e>]>'],
 ];
 const functions = ['()', '(f32, i1)', '() -> f32', '(a) -> () -> !a.b<c>'];
 

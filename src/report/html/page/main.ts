@@ -1,4 +1,6 @@
-// The script of the page: reads the data that lies in it, and draws each section when it comes into view.
+// The script of the page: reads the data that lies in it, and draws its sections. All of that is done before the page is
+// loaded: a browser without a window prints it, or takes its picture, right then.
+import { gunzipSync, strFromU8 } from 'fflate';
 import type { PageData } from '../data.ts';
 import { drawBuilds } from './builds.ts';
 import { makeCopyable } from './copy.ts';
@@ -26,66 +28,37 @@ const DRAWINGS: Readonly<Record<string, Drawing>> = {
   next: drawNext,
 };
 
-/** A part of the page that is drawn once it is near, and again when other records are chosen. */
-interface Part {
-  readonly host: HTMLElement;
-  readonly isFiltered: boolean;
-  show: ((rows: readonly Row[]) => void) | null;
-  isStale: boolean;
+function unpack(): PageData {
+  const packed = document.getElementById('data')!.textContent;
+  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  return JSON.parse(strFromU8(gunzipSync(bytes))) as PageData;
 }
 
-async function unpack(): Promise<PageData> {
-  const text = document.getElementById('data')!.textContent;
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return (await new Response(stream).json()) as PageData;
-}
-
-async function start(): Promise<void> {
+function start(): void {
   makeCopyable(document);
-  const data = await unpack();
+  const data = unpack();
   const page: Page = { data, rows: rowsOf(data) };
-  let chosen: readonly Row[] = page.rows;
-  const near = new Set<Part>();
-
-  function draw(part: Part): void {
-    if (!part.isStale) return;
-    part.isStale = false;
-    part.show ??= DRAWINGS[part.host.dataset['draw']!]!(part.host, page);
-    part.show(part.isFiltered ? chosen : page.rows);
-  }
-
-  const parts = [...document.querySelectorAll<HTMLElement>('[data-draw]')].map((host): Part => ({
-    ...{ host, isFiltered: host.closest('[data-filtered]') !== null, show: null, isStale: true },
+  const shown = [...document.querySelectorAll<HTMLElement>('[data-draw]')].map((host) => ({
+    isFiltered: host.closest('[data-filtered]') !== null,
+    show: DRAWINGS[host.dataset['draw']!]!(host, page),
   }));
-  const observer = new IntersectionObserver(
-    (entries) => {
-      for (const { target, isIntersecting } of entries) {
-        const part = parts.find(({ host }) => host === target)!;
-        if (isIntersecting) near.add(part);
-        else near.delete(part);
-        if (isIntersecting) draw(part);
-      }
-    },
-    { rootMargin: '600px' },
-  );
-  const drawAll = () => {
-    for (const part of parts) draw(part);
+  const draw = (rows: readonly Row[], isFiltered: boolean) => {
+    for (const part of shown) if (part.isFiltered === isFiltered) part.show(rows);
   };
-  addEventListener('beforeprint', drawAll);
-
-  if (page.rows.length > 0)
+  draw(page.rows, false);
+  // The filters draw the rest, now and when they change.
+  if (page.rows.length === 0) draw(page.rows, true);
+  else
     drawFilters(document.getElementById('filters')!, page, (rows) => {
-      chosen = rows;
-      for (const part of parts) part.isStale ||= part.isFiltered;
-      for (const part of near) draw(part);
+      draw(rows, true);
     });
-  for (const { host } of parts) observer.observe(host);
   document.documentElement.dataset['drawn'] = '';
 }
 
-start().catch((error: unknown) => {
+try {
+  start();
+} catch (error) {
   const problem = document.getElementById('problem')!;
   problem.textContent = `The page could not be drawn: ${error instanceof Error ? error.message : String(error)}. It takes a browser of 2023 or later.`;
   problem.hidden = false;
-});
+}
