@@ -21,7 +21,7 @@ import { userName } from '../store/author.ts';
 import type { Store, Trial } from '../store/store.ts';
 import { subjectOf } from '../store/subject.ts';
 import { messageOf, tell } from '../system/tell.ts';
-import { earlierTrials, markedIn, seeded, trialElsewhere } from '../tuning/earlier.ts';
+import { begunSpace, markedIn } from '../tuning/earlier.ts';
 import { defaultResult, type Searched, type TuningResult } from '../tuning/result.ts';
 import { spaceWithPrior } from '../tuning/prior.ts';
 import { SearchNotes } from '../tuning/search-notes.ts';
@@ -117,10 +117,9 @@ export async function tuneInProgram(
         spaceWithPrior(backend, workload, options),
         (one) => isMarked(one) || needsOf(one) !== null,
       );
-      const own = earlierTrials(store, subject);
-      const earlier = alike === undefined ? own : [...own, trialElsewhere(alike)];
+      const beginning = { backend, options, alike: alike ?? null, goesOn: false };
       const share = sumOf(stock.workloads.get(key)!) / stock.whole;
-      return { key, kin: kinOf(workload), space: seeded(space, earlier, false), share };
+      return { key, kin: kinOf(workload), space: begunSpace(store, subject, space, beginning), share };
     });
     const prepare = async () => {
       const wide = await offeredBase(program, ready, run, decisions, offer);

@@ -1,10 +1,13 @@
 // What earlier searches and builds have left: trials to begin with, records to go on from, marks to keep away from.
 import { configurationKey } from '../backend/index.ts';
-import type { Configuration } from '../backend/configuration.ts';
-import { type SearchSpace, without } from '../search/space.ts';
+import { isDefault, type Configuration } from '../backend/configuration.ts';
+import type { Backend, SpaceOptions } from '../backend/backend.ts';
+import { carried } from '../search/counterpart.ts';
+import { legalPoints, without, type Point, type SearchSpace } from '../search/space.ts';
+import { siblingsOf } from '../store/like.ts';
 import { chooseRecord } from '../store/choose.ts';
 import type { Store, Subject, Trial, TuningRecord } from '../store/store.ts';
-import { isOperationWork, workloadKey } from '../workload/workload.ts';
+import { isOperationWork, workloadKey, type Workload } from '../workload/workload.ts';
 
 /** Earlier searches' best configurations that a new search begins with. */
 const SEEDS = 4;
@@ -59,30 +62,68 @@ export const recordOf = (
   { workload, target, compiler, device }: Subject,
 ): TuningRecord | null => chooseRecord(store.findRecords([workload], target, compiler), device, true);
 
-/**
- * The space with the best configurations of earlier, perhaps interrupted, searches as its first starts.
- * @param goesOn whether everything else that was measured is left out
- */
-export function seeded(
-  space: SearchSpace<Configuration>,
-  earlier: readonly Trial[],
-  goesOn: boolean,
-): SearchSpace<Configuration> {
-  const byKey = new Map(
-    earlier
-      .filter((trial) => trial.ratio !== null)
-      .sort((a, b) => b.ratio! - a.ratio!)
-      .map(({ configuration }) => [configurationKey(configuration), configuration]),
+/** Doublings of sizes within which another shape says something. */
+const NEAR = 3;
+
+/** Nearest shapes that are asked, and configurations that each of them gives. */
+const NEAREST = 3;
+const OF_EACH = 2;
+
+/** Points that were best for shapes, compilers or devices that are like a subject's, carried to its own space. */
+function neighbourPoints(
+  store: Store,
+  subject: Subject,
+  spaceOf: (workload: Workload) => SearchSpace<Configuration>,
+  own: SearchSpace<Configuration>,
+): Point[] {
+  const devices = siblingsOf(subject.device, subject.deviceForm, store);
+  const near = store.trialsLike(subject, devices).filter(({ distance }) => distance <= NEAR);
+  const points = near.slice(0, NEAREST).flatMap(({ workload, trials }) => {
+    const from = spaceOf(workload);
+    const best = trials.filter(({ configuration }) => !isDefault(configuration)).slice(0, OF_EACH);
+    return best.map(({ configuration }) => carried(configuration, from, own));
+  });
+  return legalPoints(
+    points.filter((point) => point !== null),
+    own.configurationAt,
   );
+}
+
+/** What a search begins with. */
+export interface Beginning {
+  readonly backend: Backend;
+  readonly options: SpaceOptions;
+  /** What won on another device of the class, or with another compiler. */
+  readonly alike: TuningRecord | null;
+  /** Whether everything that was measured before is left out. */
+  readonly goesOn: boolean;
+}
+
+/**
+ * A space of a subject, which begins with the best configurations of earlier, perhaps interrupted, searches. Where there were
+ * none, with those of its neighbours.
+ */
+export function begunSpace(
+  store: Store,
+  subject: Subject,
+  space: SearchSpace<Configuration>,
+  { backend, options, alike, goesOn }: Beginning,
+): SearchSpace<Configuration> {
+  const own = earlierTrials(store, subject);
+  const earlier = (alike === null ? own : [...own, trialElsewhere(alike)])
+    .filter(({ ratio }) => ratio !== null)
+    .sort((a, b) => b.ratio! - a.ratio!);
+  const byKey = new Map(earlier.map(({ configuration }) => [configurationKey(configuration), configuration]));
   const seeds = [...byKey]
     .map(([key, configuration]) => ({ key, point: space.pointOf(configuration) }))
     .filter((seed) => seed.point !== null)
     .slice(0, SEEDS);
   for (const { key } of seeds) byKey.delete(key);
   const left = goesOn ? without(space, (configuration) => byKey.has(configurationKey(configuration))) : space;
-  return {
-    ...left,
-    starts: [...seeds.map(({ point }) => point!), ...left.starts],
-    known: seeds.length,
-  };
+  // A user's own choice of configurations is tried as it is.
+  const known =
+    seeds.length > 0 || options.only !== undefined
+      ? seeds.map(({ point }) => point!)
+      : neighbourPoints(store, subject, (workload) => backend.spaceOf(workload, options), space);
+  return { ...left, starts: [...known, ...left.starts], known: known.length };
 }

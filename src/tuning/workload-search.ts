@@ -8,7 +8,7 @@ import type { Run, Store, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
 import type { Bench, Field, ReadyBatch } from './bench.ts';
 import { besideOf, finalistsOf } from './beside.ts';
-import { earlierTrials, isVerifiable, markedIn, seeded, trialElsewhere, VERIFICATION } from './earlier.ts';
+import { begunSpace, isVerifiable, markedIn, trialElsewhere, VERIFICATION } from './earlier.ts';
 import { spaceWithPrior } from './prior.ts';
 import { finalRace, winner, type Race } from './final-race.ts';
 import { Ranks } from './ranks.ts';
@@ -73,9 +73,8 @@ export class WorkloadSearch {
     this.#goesOn =
       options.only === undefined && this.#notes.before !== null && isUnfinished(this.#notes.before, Infinity);
     this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
-    const own = earlierTrials(store, subject);
-    const earlier = this.#alike === null ? own : [...own, trialElsewhere(this.#alike)];
-    this.#strategy = strategy(seeded(this.#space, earlier, this.#goesOn), seededRandom(1));
+    const beginning = { backend, options, alike: this.#alike, goesOn: this.#goesOn };
+    this.#strategy = strategy(begunSpace(store, subject, this.#space, beginning), seededRandom(1));
     this.#others = this.#space.alternatives;
   }
 

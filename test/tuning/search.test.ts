@@ -90,6 +90,30 @@ test.each([false, true])(
   },
 );
 
+test('a new shape begins with the best of shapes that are like it, where it has no trials itself', async () => {
+  const { bench: alone } = await tune({ gainOf: () => 1 });
+  const at = (n: number) => space.configurationAt(space.starts[0]!.with(0, n));
+  const last = space.knobs[0]!.values.length - 1;
+  const rare = [...Array(last + 1).keys()]
+    .flatMap((n) => at(n) ?? [])
+    .find((one) => !alone.batches[0]!.some((other) => isSame(one, other)))!;
+  const firstBatchBeside = async (m: number, gains: Machine['gainOf']) => {
+    const path = join(temporaryDirectory(), 'tuning.db');
+    const store = openSqliteStore(path);
+    const near = subjectOf(m, { workloadForm: matmul(m, 256, 256) });
+    const trial = { outcome: 'measured', seconds: 1, message: null, strategy: 'descent' } as const;
+    store.addTrials(near, [{ ...trial, configuration: rare, ratio: 3 }]);
+    const bench = syntheticBench({ gainOf: gains });
+    await tuneWorkload(bench, store, job);
+    store.close();
+    return bench.batches[0]!;
+  };
+  const isIn = (batch: readonly Configuration[]) => batch.some((one) => isSame(one, rare));
+  expect(isIn(await firstBatchBeside(512, () => 1))).toBe(true);
+  // Too far away.
+  expect(isIn(await firstBatchBeside(8192, () => 1))).toBe(false);
+});
+
 test('a decision can be made again from what is stored', async () => {
   const { result, store, bench } = await tune({ spread: 0.02, gainOf: best(second!, 1.15) });
   const runs = store.runs(subject);
