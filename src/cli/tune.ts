@@ -69,10 +69,10 @@ export async function tuneInput(
   kept.discard();
   store.close();
   if (options.json === true) {
-    const operations = explainOperations(inspected.input.bytes, input, decisions, null);
+    const operations = explainOperations(inspected.input, input, decisions, null);
     console.log(JSON.stringify({ operations, program: verdict }, null, 2));
   } else {
-    const rows = explainOperations(inspected.input.bytes, input, decisions, null).map((row, i) => {
+    const rows = explainOperations(inspected.input, input, decisions, null).map((row, i) => {
       const evidence = decisions[i]!.evidence;
       return [
         row.location,

@@ -29,7 +29,7 @@ export function textsTo(folder: string): string[] {
   return [
     '--compile-to=executable-configurations',
     // Its own output is not read, and the weights in it can be gigabytes of text. No executable holds constants as large as those.
-    ...eliding(LARGE),
+    ...eliding(LARGE, LARGE),
     `--iree-hal-dump-executable-sources-to=${sources}`,
     `--iree-hal-dump-executable-configurations-to=${configured}`,
     // With the places in the input written down, nothing of an output says where edited sources were.

@@ -1,6 +1,6 @@
 // The explain JSON: every decision of one compile and why.
-import { locate } from 'mlir-parser-ts';
 import type { Decision, Outcome } from '../decision/decision.ts';
+import { locateIn, type Compacted } from '../input/compact.ts';
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
@@ -68,15 +68,18 @@ export const whyNothing = (injection: Injection, forms: ExplainedForms | null): 
   injection.route === 'none' && forms?.used !== true ? injection.reason : null;
 
 /** The place in the text of the input, else the compiler's location, else the input as a whole. */
-function placeOf({ operation, location }: Place, input: Uint8Array, inputName: string): string {
+function placeOf({ operation, location }: Place, input: InputPlaces, inputName: string): string {
   if (operation === null) return location ?? inputName;
-  const { line, column } = locate(input, operation.start);
+  const { line, column } = locateIn(input, operation.start);
   return `${inputName}:${line}:${column}`;
 }
 
+/** Where places in an input are. */
+type InputPlaces = Pick<Compacted, 'bytes' | 'cuts'>;
+
 /** One entry per operation. `landed` runs along `decisions`. */
 export function explainOperations(
-  input: Uint8Array,
+  input: InputPlaces,
   inputName: string,
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,

@@ -193,7 +193,15 @@ function reporting(
     const explanation = told && { explanation: explainedAgain(told) };
     const run = { argv: ending.argv, counts, ...explanation, ...keptOutput(ending, command) };
     const files = [...memories, ...decided.files, ...ending.files];
-    rememberRun(run, asked, { path: input.path, digest }, decided.before, files, given, decided.until);
+    rememberRun(
+      run,
+      asked,
+      { path: input.path, text: inspected.input },
+      decided.before,
+      files,
+      given,
+      decided.until,
+    );
   };
 }
 

@@ -1,7 +1,7 @@
 // A command to run, and how its compile ends.
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { Input } from '../input/input.ts';
+import type { InputText } from '../input/text.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
 import type { Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -11,7 +11,7 @@ import type { Run as ReplayedRun } from './replay.ts';
 /** A command that is to be run. */
 export interface Plan {
   readonly command: Command;
-  readonly input: Pick<Input, 'bytes' | 'digest'>;
+  readonly input: Pick<InputText, 'bytes' | 'digest' | 'file'>;
   readonly decisions: readonly Decision[];
   /** Null for the user's own command. */
   readonly injected: InjectedCommand | null;

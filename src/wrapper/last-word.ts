@@ -22,7 +22,7 @@ import { offerTo, triedOf } from '../running/program-offer.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
 import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { shippable } from '../plan/unproven.ts';
-import { limitsWithin, mayRun, type Limits } from '../running/limits.ts';
+import { limitsWithin, whyNotRun, type Limits } from '../running/limits.ts';
 import type { Verification } from '../running/verify-program.ts';
 
 /** So many builds try to get a missing verdict; after that only a build with more time. */
@@ -84,8 +84,8 @@ export async function lastWord(
   const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
   if (open !== null && isInVain(open, settings.budgetSeconds))
     return { ...silent, ...shippable(decisions, open.reason, unverified(open.reason)) };
-  if (!mayRun(settings.budgetSeconds))
-    return unasked(unverified('the budget leaves too little time to run it'));
+  const reason = whyNotRun(program.inspected.input, settings.budgetSeconds);
+  if (reason !== null) return unasked(unverified(reason));
 
   const isTried = confirmed?.programWide.isOpen === false;
   const isShort = secondsLeft < OFFER_SHARE * settings.budgetSeconds;

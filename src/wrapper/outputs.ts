@@ -1,16 +1,7 @@
 // The output cache: a repeated compile copies its output, and shows the messages of the compile.
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readBytes } from '../system/bytes.ts';
+import { copyOver, piecesOfFile } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
 import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
@@ -24,7 +15,6 @@ export const OUTPUTS_LIMIT = 2 * 2 ** 30;
 
 interface OutputNote {
   readonly identity: string;
-  readonly bytes: number;
   /** CRC-32 of the content. */
   readonly checksum: number;
   /** `settledIdentity` of the file when its checksum was verified last. */
@@ -44,8 +34,15 @@ const notes = memoryOf(OUTPUT_NOTES, isOutputNote);
 const fileOf = (cacheDirectory: string, identity: string) =>
   notes.pathOf(cacheDirectory, identity).replace(/json$/, 'bin');
 
-/** CRC-32; `node:zlib` is loaded only here, because a hit without an output does not need it. */
-const checksumOf = (bytes: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(bytes);
+/** Adds up a CRC-32; `node:zlib` is loaded only here, because most hits do not need it. */
+function checksum() {
+  const { crc32 } = process.getBuiltinModule('node:zlib');
+  let value = 0;
+  return {
+    add: (piece: Uint8Array) => void (value = crc32(piece, value)),
+    value: () => value,
+  };
+}
 
 /**
  * Copies an output to the user's path, and shows the messages of its compile.
@@ -64,14 +61,12 @@ export function fetchOutput(
     if (note === null || statSync(output, { throwIfNoEntry: false })?.isFile() === false) return false;
     const path = fileOf(cacheDirectory, identity);
     const settled = settledIdentity(path);
-    if (settled === null || settled !== note.settled) {
-      const bytes = readBytes(path);
-      if (bytes.length !== note.bytes || checksumOf(bytes) !== note.checksum) {
-        rmSync(path, { force: true });
-        return false;
-      }
+    const sum = settled === null || settled !== note.settled ? checksum() : null;
+    const check = sum && { add: sum.add, isRight: () => sum.value() === note.checksum };
+    if (!copyOver(path, output, check ?? undefined)) {
+      rmSync(path, { force: true });
+      return false;
     }
-    copyInto(path, output);
     // The note's time orders outputs by their last use.
     notes.remember(cacheDirectory, { ...note, settled });
     if (messages !== undefined) writeMessages(Buffer.from(messages, 'latin1'));
@@ -79,15 +74,6 @@ export function fetchOutput(
   } catch {
     return false;
   }
-}
-
-/** Copies into an existing file, so that its mode and links stay; a new file gets the default mode. */
-function copyInto(path: string, output: string): void {
-  // The system applies the umask to a new file.
-  closeSync(openSync(output, 'a'));
-  const { mode } = statSync(output);
-  copyFileSync(path, output);
-  chmodSync(output, mode & 0o7777);
 }
 
 /**
@@ -105,17 +91,18 @@ export function keepOutput(
 ): boolean {
   if (messages.length > LONGEST_MESSAGES) return false;
   try {
-    const bytes = readBytes(file);
-    if (bytes.length > OUTPUTS_LIMIT) return false;
+    const bytes = statSync(file).size;
+    if (bytes > OUTPUTS_LIMIT) return false;
+    const sum = checksum();
+    for (const piece of piecesOfFile(file)) sum.add(piece);
     const path = fileOf(cacheDirectory, identity);
     makeFolder(dirname(path), 0o700);
     move(file, path);
-    const checksum = checksumOf(bytes);
     const shown = messages.length > 0 && {
       messages: Buffer.from(messages).toString('latin1'),
       hasColours: hasColours(env),
     };
-    notes.remember(cacheDirectory, { identity, bytes: bytes.length, checksum, settled: null, ...shown });
+    notes.remember(cacheDirectory, { identity, checksum: sum.value(), settled: null, ...shown });
     trim(cacheDirectory, OUTPUTS_LIMIT);
     return true;
   } catch {
@@ -169,12 +156,11 @@ export function trim(cacheDirectory: string, limit: number): void {
 }
 
 function isOutputNote(value: unknown): value is OutputNote {
-  const { identity, bytes, checksum, settled, messages, hasColours } = (value ?? {}) as Partial<
+  const { identity, checksum, settled, messages, hasColours } = (value ?? {}) as Partial<
     Record<keyof OutputNote, unknown>
   >;
   return (
     typeof identity === 'string' &&
-    typeof bytes === 'number' &&
     typeof checksum === 'number' &&
     (settled === null || typeof settled === 'string') &&
     (messages === undefined || (typeof messages === 'string' && typeof hasColours === 'boolean'))

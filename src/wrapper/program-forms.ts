@@ -2,6 +2,7 @@
 // and measured like any other program, and ships only if a run has shown it to be right and faster than stock.
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
+import type { Input } from '../input/input.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
@@ -11,7 +12,7 @@ import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
 import { mayHaveForms } from './inspect.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { mayRun } from '../running/limits.ts';
+import { whyNotRun } from '../running/limits.ts';
 import { programNotes, programOf } from '../running/program-notes.ts';
 import { withSurvey } from './resolve.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
@@ -35,8 +36,8 @@ export const formsMemory = programNotes('forms', isFormsMemory);
 const MOST_ATTEMPTS = 3;
 
 /** Whether a build with this budget should try the program in its forms. */
-const isWorthTrying = (memory: FormsMemory | null, budgetSeconds: number): boolean =>
-  mayRun(budgetSeconds) &&
+const isWorthTrying = (memory: FormsMemory | null, input: Input, budgetSeconds: number): boolean =>
+  whyNotRun(input, budgetSeconds) === null &&
   (memory === null ||
     (memory.verdict === 'open' &&
       (memory.attempts < MOST_ATTEMPTS || isMoreTime(budgetSeconds, memory.budgetSeconds))));
@@ -130,7 +131,7 @@ export async function inBetterForms(
   };
   if (memory?.verdict === 'better') return inForms(memory);
   const known = { isKnown: memory !== null && memory.verdict !== 'open', forms: explained(memory) };
-  if (!mayMeasure || store === null || !isWorthTrying(memory, settings.budgetSeconds))
+  if (!mayMeasure || store === null || !isWorthTrying(memory, inspected.input, settings.budgetSeconds))
     return asWritten(known);
   const recall = () => formsMemory.recall(store, identity);
   const isStillOpen = () => recall()?.verdict !== 'better';

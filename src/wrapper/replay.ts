@@ -3,9 +3,10 @@ import { statSync } from 'node:fs';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
 import { isObject } from '../system/data.ts';
-import { fileIdentity, realpathOr, settledIdentity } from '../system/files.ts';
+import { fileIdentity, realpathOr, settled, settledIdentity } from '../system/files.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
-import { readBytes } from '../system/bytes.ts';
+import type { InputText } from '../input/text.ts';
+import { piecesOfFile } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
@@ -67,11 +68,11 @@ export async function recallRun(
     if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
     // A pipe can be read once, and the compiler has to read it.
     if (!statSync(replay.input).isFile()) return null;
-    const settled = settledIdentity(replay.input);
+    const now = settledIdentity(replay.input);
     // Reading a model with its weights would dominate the time of a hit.
-    if (settled !== null && settled === replay.settled) return replay;
-    if ((await createDigest())([readBytes(replay.input)]) !== replay.digest) return null;
-    if (settled !== null) memory.remember(surroundings.cacheDirectory, { ...replay, settled });
+    if (now !== null && now === replay.settled) return replay;
+    if ((await createDigest())(piecesOfFile(replay.input)) !== replay.digest) return null;
+    if (now !== null) memory.remember(surroundings.cacheDirectory, { ...replay, settled: now });
     return replay;
   } catch {
     return null;
@@ -101,7 +102,6 @@ export function stampsBefore({ settings: { lock, database } }: Surroundings, wit
 
 /**
  * Remembers the run of a command, unless a file that decided about it has changed meanwhile. Never throws.
- * @param input path and digest of its input
  * @param before identities when the decisions were made
  * @param files other files that decided about it
  * @param until when others may know more about it, in milliseconds of the system's clock; null for never
@@ -109,7 +109,10 @@ export function stampsBefore({ settings: { lock, database } }: Surroundings, wit
 export function rememberRun(
   run: Run,
   { argv, compiler: { executable }, arguments: args }: Command,
-  input: { readonly path: string; readonly digest: string },
+  {
+    path,
+    text: { digest, file },
+  }: { readonly path: string; readonly text: Pick<InputText, 'digest' | 'file'> },
   before: Stamps,
   files: readonly string[],
   surroundings: Surroundings,
@@ -122,10 +125,7 @@ export function rememberRun(
       ...run,
       ...(until !== null && { until }),
       identity: identityOf(argv, executable, surroundings),
-      input: input.path,
-      digest: input.digest,
-      // Unknown: the input was read before this moment.
-      settled: null,
+      ...{ input: path, digest, settled: settled(file) },
       features: cpuFeatures(),
       files: [...before, ...stampsOf([...compilerFiles(executable), ...filesOfFlags(args), ...files])],
     });

@@ -52,7 +52,7 @@ export function reportCompile(
     applied: ending.applied,
     command: [command.compiler.executable, ...ending.argv],
     reason: ending.fallback ?? whyNothing(injection, forms),
-    operations: explainOperations(inspected.input.bytes, inputName(command), decisions, ending.landed),
+    operations: explainOperations(inspected.input, inputName(command), decisions, ending.landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     forms,
     time: timeSharesOf(decisions, programTimes, largestCache(inspected.site.device)),
@@ -89,7 +89,7 @@ export function reportPass(
     applied: null,
     command: [command.compiler.executable, ...command.argv],
     reason: pass.pass,
-    operations: explainOperations(pass.input ?? new Uint8Array(), inputName(command), pass.decisions, null),
+    operations: explainOperations(pass.input ?? NOTHING, inputName(command), pass.decisions, null),
     lock: null,
     forms: null,
     time: null,
@@ -99,5 +99,7 @@ export function reportPass(
   writeExplanation(explanation, surroundings.settings);
   return explanation;
 }
+
+const NOTHING = { bytes: new Uint8Array(), cuts: [] };
 
 const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');
