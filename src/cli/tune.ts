@@ -2,7 +2,7 @@
 import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { concludeProgram, openProgram, tuneDispatches } from '../wrapper/tune-ahead.ts';
+import { concludeProgram, openProgram, tuneDispatches } from '../populate/tune-ahead.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { INPUTS } from '../system/cache.ts';
 import { piecesOfFile, readStdin } from '../system/bytes.ts';
+import { hasFields, isBoolean, isText, listOf } from '../system/data.ts';
 import { createDigest } from '../system/digest.ts';
 import { fileState, settled, type FileState } from '../system/files.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -38,7 +39,13 @@ interface InputNote {
   readonly cuts: readonly Cut[];
 }
 
-const notes = memoryOf(INPUTS, isInputNote);
+const notes = memoryOf(
+  INPUTS,
+  hasFields<InputNote>({
+    ...{ identity: isText, settled: isText, digest: isText, text: isText, isWhole: isBoolean },
+    cuts: listOf(hasFields<Cut>({ offset: Number.isSafeInteger, digits: Number.isSafeInteger })),
+  }),
+);
 
 /**
  * Reads an input.
@@ -81,18 +88,4 @@ function* seenBy(look: (piece: Uint8Array) => void, pieces: Iterable<Uint8Array>
     look(piece);
     yield piece;
   }
-}
-
-function isInputNote(value: unknown): value is InputNote {
-  const { identity, settled, digest, text, isWhole, cuts } = (value ?? {}) as Partial<
-    Record<keyof InputNote, unknown>
-  >;
-  return (
-    [identity, settled, digest, text].every((one) => typeof one === 'string') &&
-    typeof isWhole === 'boolean' &&
-    Array.isArray(cuts) &&
-    cuts.every(
-      (cut: Partial<Cut> | null) => Number.isSafeInteger(cut?.offset) && Number.isSafeInteger(cut?.digits),
-    )
-  );
 }

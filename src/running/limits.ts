@@ -29,6 +29,9 @@ export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limit
   inputBytes: LARGEST_INPUTS,
 });
 
+/** So many builds try to find something out about a program; after that only a build with more time. */
+export const MOST_ATTEMPTS = 3;
+
 /** Why a build does not run its program; null if it may. A large input fits into the memory once, but not beside a second compile. */
 export const whyNotRun = ({ isWhole }: Pick<InputText, 'isWhole'>, budgetSeconds: number): string | null => {
   if (!isWhole) return 'its input is too large to be compiled once more';

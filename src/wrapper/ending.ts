@@ -63,14 +63,18 @@ export interface Run {
   readonly end: (landed: Landed | null, output: string | null) => void;
 }
 
-/** The output in the output cache, as a later run finds it; nothing where it is not there. */
-export const keptOutput = (
-  { output, isEdited }: Ending,
+/** The same compile the next time, with its output where that is in the output cache. */
+export const nextRun = (
+  { argv, output, isEdited }: Ending,
   { arguments: { output: to } }: Command,
-): Pick<ReplayedRun, 'output'> =>
-  output === null || to.kind !== 'file'
-    ? {}
-    : { output: { identity: output, path: to.path, isAll: isEdited === true } };
+  counts: ReplayedRun['counts'],
+  explanation: ReplayedRun['explanation'] | null,
+): ReplayedRun => ({
+  ...{ argv, counts },
+  ...(explanation && { explanation }),
+  ...(output !== null &&
+    to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
+});
 
 /** How a compile ends that need not be run. */
 export const SUCCESS = { code: 0, signal: null, forwarded: null };

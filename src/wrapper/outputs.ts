@@ -3,6 +3,7 @@ import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { copyOver, piecesOfFile } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
+import { hasFields, isBoolean, isNumber, isText, optional, orNull } from '../system/data.ts';
 import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -28,7 +29,13 @@ interface OutputNote {
 /** Longer messages are not stored, and neither is their output, in bytes. */
 const LONGEST_MESSAGES = 2 ** 16;
 
-const notes = memoryOf(OUTPUT_NOTES, isOutputNote);
+const notes = memoryOf(
+  OUTPUT_NOTES,
+  hasFields<OutputNote>({
+    ...{ identity: isText, checksum: isNumber, settled: orNull(isText) },
+    ...{ messages: optional(isText), hasColours: optional(isBoolean) },
+  }),
+);
 
 /** The output, next to its note. */
 const fileOf = (cacheDirectory: string, identity: string) =>
@@ -153,16 +160,4 @@ export function trim(cacheDirectory: string, limit: number): void {
     rmSync(path, { force: true });
     left -= bytes;
   }
-}
-
-function isOutputNote(value: unknown): value is OutputNote {
-  const { identity, checksum, settled, messages, hasColours } = (value ?? {}) as Partial<
-    Record<keyof OutputNote, unknown>
-  >;
-  return (
-    typeof identity === 'string' &&
-    typeof checksum === 'number' &&
-    (settled === null || typeof settled === 'string') &&
-    (messages === undefined || (typeof messages === 'string' && typeof hasColours === 'boolean'))
-  );
 }

@@ -2,7 +2,7 @@
 import type { Command } from '../compiler/command.ts';
 import { countsOfPass } from '../report/counts.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { keptOutput, type Ending } from './ending.ts';
+import { nextRun, type Ending } from './ending.ts';
 import { runInPlace } from './in-place.ts';
 import type { PassThrough } from './inspect.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
@@ -24,11 +24,7 @@ export async function passOn(
   const before = stampsBefore(surroundings);
   const onEnd = (ending: Ending) => {
     const explanation = reportPass(pass, command, surroundings);
-    const run = {
-      ...{ argv: ending.argv, counts: countsOfPass(pass.pass, pass.decisions) },
-      ...(explanation && { explanation }),
-      ...keptOutput(ending, command),
-    };
+    const run = nextRun(ending, command, countsOfPass(pass.pass, pass.decisions), explanation);
     rememberRun(run, command, { path: input.path, text }, before, [], surroundings);
   };
   return runPlan(

@@ -8,11 +8,12 @@ import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import type { Store } from '../store/store.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { hasFields, isNumber, isText, listOf, optional } from '../system/data.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
 import { mayHaveForms } from './inspect.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { whyNotRun } from '../running/limits.ts';
+import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
 import { programNotes, programOf } from '../running/program-notes.ts';
 import { withSurvey } from './resolve.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
@@ -30,10 +31,13 @@ export interface FormsMemory {
   readonly attempts: number;
 }
 
-export const formsMemory = programNotes('forms', isFormsMemory);
-
-/** So many builds try to find out; after that only a build with more time. */
-const MOST_ATTEMPTS = 3;
+export const formsMemory = programNotes(
+  'forms',
+  hasFields<FormsMemory>({
+    verdict: (value) => value === 'better' || value === 'worse' || value === 'open',
+    ...{ reason: isText, asWritten: optional(listOf(isText)), budgetSeconds: isNumber, attempts: isNumber },
+  }),
+);
 
 /** Whether a build with this budget should try the program in its forms. */
 const isWorthTrying = (memory: FormsMemory | null, input: Input, budgetSeconds: number): boolean =>
@@ -189,18 +193,4 @@ function verdictOn(
   return least >= LEAST_RATIO
     ? known('better', `${least.toFixed(2)}x as fast as it is written`)
     : known('worse', `it takes ${(1 / least).toFixed(2)}x as long as it is written`);
-}
-
-function isFormsMemory(value: unknown): value is FormsMemory {
-  const { verdict, reason, asWritten, budgetSeconds, attempts } = (value ?? {}) as Partial<
-    Record<keyof FormsMemory, unknown>
-  >;
-  return (
-    (asWritten === undefined ||
-      (Array.isArray(asWritten) && asWritten.every((key) => typeof key === 'string'))) &&
-    (verdict === 'better' || verdict === 'worse' || verdict === 'open') &&
-    typeof reason === 'string' &&
-    typeof budgetSeconds === 'number' &&
-    typeof attempts === 'number'
-  );
 }

@@ -2,7 +2,16 @@
 import { statSync } from 'node:fs';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
-import { isObject } from '../system/data.ts';
+import {
+  hasFields,
+  isBoolean,
+  isNumber,
+  isObject,
+  isText,
+  listOf,
+  optional,
+  orNull,
+} from '../system/data.ts';
 import { fileIdentity, realpathOr, settled, settledIdentity } from '../system/files.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
 import type { InputText } from '../input/text.ts';
@@ -51,7 +60,17 @@ export interface Replay extends Run {
   readonly until?: number;
 }
 
-const memory = memoryOf(REPLAYS, isReplay);
+const memory = memoryOf(
+  REPLAYS,
+  hasFields<Replay>({
+    ...{ identity: isText, input: isText, digest: isText, settled: orNull(isText), features: isText },
+    ...{ argv: listOf(isText), counts: (value) => isObject(value) && Object.values(value).every(isNumber) },
+    files: listOf((file) => Array.isArray(file) && isText(file[0]) && orNull(isText)(file[1])),
+    until: optional(isNumber),
+    output: optional(hasFields<KeptOutput>({ identity: isText, path: isText, isAll: isBoolean })),
+    explanation: optional(isObject),
+  }),
+);
 
 /** The run of a command when it was last compiled; null if there is none, or if it may differ now. Never throws. */
 export async function recallRun(
@@ -149,33 +168,4 @@ function identityOf(argv: readonly string[], executable: string, { settings }: S
 /** An empty file is as good as none: so is the log that a database leaves behind. */
 function contentIdentity(path: string): string | null {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0 ? null : fileIdentity(path);
-}
-
-function isReplay(value: unknown): value is Replay {
-  const { identity, input, digest, settled, features, files, argv, counts, until, output, explanation } =
-    (value ?? {}) as Partial<Record<keyof Replay, unknown>>;
-  return (
-    [identity, input, digest, features].every((text) => typeof text === 'string') &&
-    (settled === null || typeof settled === 'string') &&
-    (until === undefined || typeof until === 'number') &&
-    (output === undefined || isKeptOutput(output)) &&
-    (explanation === undefined || isObject(explanation)) &&
-    Array.isArray(argv) &&
-    argv.every((argument) => typeof argument === 'string') &&
-    Array.isArray(files) &&
-    files.every(
-      (file: unknown) =>
-        Array.isArray(file) &&
-        typeof file[0] === 'string' &&
-        (file[1] === null || typeof file[1] === 'string'),
-    ) &&
-    typeof counts === 'object' &&
-    counts !== null &&
-    Object.values(counts).every((count) => typeof count === 'number')
-  );
-}
-
-function isKeptOutput(value: unknown): value is KeptOutput {
-  const { identity, path, isAll } = (value ?? {}) as Partial<Record<keyof KeptOutput, unknown>>;
-  return typeof identity === 'string' && typeof path === 'string' && typeof isAll === 'boolean';
 }
