@@ -34,7 +34,9 @@ export function reportCompile(
     command,
     surroundings,
   );
-  return explain(surroundings, () => ({
+  if (!isExplained(surroundings.settings)) return null;
+  const explanation: Explanation = {
+    version: 1,
     compiler: { ...site.compiler, executable: command.compiler.executable },
     target: site.target.target,
     device: site.device,
@@ -46,7 +48,9 @@ export function reportCompile(
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     time: timeSharesOf(decisions, programTimes, largestCache(site.device)),
     seconds: { total: seconds(), tuning, overhead: seconds(handedOver) - tuning },
-  }));
+  };
+  writeExplanation(explanation, surroundings.settings);
+  return explanation;
 }
 
 /** A compile that is passed on as it is. @returns as for `reportCompile` */
@@ -56,15 +60,18 @@ export function reportPass(
   surroundings: Surroundings,
 ): Explanation | null {
   note(countsOfPass(pass, decisions), command, surroundings);
-  if (command.arguments.informational) return null;
+  if (command.arguments.informational || !isExplained(surroundings.settings)) return null;
   const { executable } = command.compiler;
-  return explain(surroundings, () => ({
+  const explanation: Explanation = {
+    ...UNDECIDED,
     compiler: { executable },
     command: [executable, ...command.argv],
     reason: pass,
     operations: explainOperations(input ?? NOTHING, inputName(command), decisions, null),
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
-  }));
+  };
+  writeExplanation(explanation, surroundings.settings);
+  return explanation;
 }
 
 const NOTHING = { bytes: new Uint8Array(), cuts: [] };
@@ -78,6 +85,7 @@ function note(counts: Counts, command: Command, { cacheDirectory }: Surroundings
 
 /** What is said of a compile that nothing was decided about. */
 const UNDECIDED = {
+  version: 1,
   target: null,
   device: null,
   route: 'none',
@@ -87,13 +95,3 @@ const UNDECIDED = {
   time: null,
   program: null,
 } as const;
-
-function explain(
-  { settings }: Surroundings,
-  own: () => Omit<Explanation, 'version' | keyof typeof UNDECIDED> & Partial<Explanation>,
-): Explanation | null {
-  if (!isExplained(settings)) return null;
-  const explanation: Explanation = { ...UNDECIDED, ...own(), version: 1 };
-  writeExplanation(explanation, settings);
-  return explanation;
-}
