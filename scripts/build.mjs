@@ -65,7 +65,7 @@ const ON_DEMAND = [
   'src/wrapper/ask-team.ts',
   'src/running/interruptible.ts',
   'src/wrapper/locked.ts',
-  'src/running/verify-program.ts',
+  'src/running/program-verdict.ts',
 ];
 const onDemand = {
   name: 'what is loaded on demand',

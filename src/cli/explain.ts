@@ -56,7 +56,7 @@ export async function explainInput(
       landed = await proveLanded(command.compiler.executable, forExecutables, decisions, route, asking);
     }
   }
-  const operations = explainOperations(inspected.input.bytes, input, decisions, landed);
+  const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
   if (options.json === true) {
     const reason = whyNothing(injection, forms);

@@ -22,6 +22,7 @@ import {
   type ExplainedForms,
   type ExplainedOperation,
 } from '../report/explain.ts';
+import type { Input } from '../input/input.ts';
 import type { InjectRoute } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
@@ -83,7 +84,7 @@ async function writeForProgram(
   program: Program,
 ): Promise<ForProgram> {
   try {
-    const { decisions, planned, bytes, choices, forms } = await decide(input, flags, 'auto', program);
+    const { decisions, planned, text, choices, forms } = await decide(input, flags, 'auto', program);
     const injection = planSpecs(decisions, planned);
     const specs = output === undefined ? { files: [], flags: [] } : specsOf(injection, choices, output);
     for (const { path, text } of specs.files) writeFileSync(path, text);
@@ -91,7 +92,7 @@ async function writeForProgram(
       flags: specs.flags,
       reason: whyNothing(injection, forms),
       forms,
-      operations: explainOperations(bytes, input, decisions, null),
+      operations: explainOperations(text, input, decisions, null),
     };
   } catch (error) {
     if (!(error instanceof PassedThroughError)) throw error;
@@ -104,7 +105,7 @@ interface DecidedByRecords {
   readonly planned: InjectionOptions;
   /** Dispatches whose configurations no spec can bring, as the compiler calls them. */
   readonly left: readonly string[];
-  readonly bytes: Uint8Array;
+  readonly text: Input;
   /** The forms of its convolutions; none where it is compiled as it is written. */
   readonly choices: readonly FormChoice[];
   readonly forms: ExplainedForms | null;
@@ -135,7 +136,7 @@ async function decide(
     decisions,
     planned: { ...options, dispatchRules: rules },
     left: left.map(({ executables }) => executables.join(', ')),
-    bytes: inspected.input.bytes,
+    text: inspected.input,
     choices: better.choices,
     forms: better.forms,
   };

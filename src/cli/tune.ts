@@ -2,7 +2,7 @@
 import type { Command as Program } from 'commander';
 import type { Decision } from '../decision/decision.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { concludeProgram, openProgram, tuneDispatches } from '../wrapper/tune-ahead.ts';
+import { concludeProgram, openProgram, tuneDispatches } from '../populate/tune-ahead.ts';
 import { explainOperations } from '../report/explain.ts';
 import { formatSeconds } from '../system/format.ts';
 import { UserError } from '../system/user-error.ts';
@@ -69,10 +69,10 @@ export async function tuneInput(
   kept.discard();
   store.close();
   if (options.json === true) {
-    const operations = explainOperations(inspected.input.bytes, input, decisions, null);
+    const operations = explainOperations(inspected.input, input, decisions, null);
     console.log(JSON.stringify({ operations, program: verdict }, null, 2));
   } else {
-    const rows = explainOperations(inspected.input.bytes, input, decisions, null).map((row, i) => {
+    const rows = explainOperations(inspected.input, input, decisions, null).map((row, i) => {
       const evidence = decisions[i]!.evidence;
       return [
         row.location,

@@ -2,6 +2,7 @@
 // is asked once per compiler and then read from the cache.
 import { compilerIdentity } from './identity.ts';
 import { DESCRIPTIONS } from '../system/cache.ts';
+import { hasFields, isText } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import type { Release } from './release.ts';
 import { shortHash } from '../system/hash.ts';
@@ -59,20 +60,14 @@ interface CachedDescription {
   readonly description: CompilerDescription;
 }
 
+const isWord = (value: unknown) => isText(value) && value !== '';
+
+const isCachedDescription = hasFields<CachedDescription>({
+  identity: isText,
+  description: hasFields<CompilerDescription>({
+    ...{ version: isWord, commit: isWord, key: isWord },
+    release: (value) => Array.isArray(value) && value.length === 3 && value.every(Number.isInteger),
+  }),
+});
+
 const descriptionMemory = memoryOf(DESCRIPTIONS, isCachedDescription, { outlivesBuild: true });
-
-function isCachedDescription(value: unknown): value is CachedDescription {
-  if (!isObject(value) || typeof value['identity'] !== 'string' || !isObject(value['description']))
-    return false;
-  const { version, commit, key, release } = value['description'];
-  return (
-    [version, commit, key].every((text) => typeof text === 'string' && text !== '') &&
-    Array.isArray(release) &&
-    release.length === 3 &&
-    release.every(Number.isInteger)
-  );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}

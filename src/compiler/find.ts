@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PIP_ANSWERS } from '../system/cache.ts';
+import { hasFields, isText } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { UserError } from '../system/user-error.ts';
 import {
@@ -179,12 +180,8 @@ interface Answer {
   readonly executable: string;
 }
 
+const isAnswer = hasFields<Answer>({ identity: isText, executable: isText });
 const answerMemory = memoryOf(PIP_ANSWERS, isAnswer, { outlivesBuild: true });
-
-function isAnswer(value: unknown): value is Answer {
-  const { identity, executable } = (value ?? {}) as Partial<Record<keyof Answer, unknown>>;
-  return typeof identity === 'string' && typeof executable === 'string';
-}
 
 /**
  * The compiler of the Python environment that this package is installed in, and which a call by its whole path means,

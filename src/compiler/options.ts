@@ -2,6 +2,7 @@
 // input cannot be told from a flag's value: in `--compile-to input model.mlir` only one of the two is a file.
 import { compilerIdentity } from './identity.ts';
 import { OPTION_TABLES } from '../system/cache.ts';
+import { hasFields, isText } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { askCompiler } from './ask.ts';
 
@@ -147,14 +148,5 @@ interface CachedTable {
   readonly values: string;
 }
 
+const isCachedTable = hasFields<CachedTable>({ identity: isText, flags: isText, values: isText });
 const tableMemory = memoryOf(OPTION_TABLES, isCachedTable, { outlivesBuild: true });
-
-function isCachedTable(value: unknown): value is CachedTable {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    ['identity', 'flags', 'values'].every(
-      (key) => typeof (value as Record<string, unknown>)[key] === 'string',
-    )
-  );
-}

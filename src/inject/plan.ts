@@ -67,6 +67,8 @@ export interface DispatchEntry {
 export interface InjectionOptions {
   readonly wanted: InjectRoute;
   readonly release: Release;
+  /** Whether all of the input is in the memory. */
+  readonly isWhole: boolean;
   /** The user compiles with data tiling: a spec's matchers would also hit the encoded matmuls, and the compile fails. */
   readonly dataTiling: boolean;
   /** The user has a preprocessing spec of his own, and the compiler takes only one. */
@@ -119,7 +121,7 @@ function planWhole(decisions: readonly Decision[], options: InjectionOptions): W
   const problems: Record<Route, string | null> = {
     spec: specProblem(decisions, options),
     preprocess: preprocessProblem(decisions, options),
-    inline: inlineProblem(decisions),
+    inline: inlineProblem(decisions, options),
     substitute: generatedProblem(decisions, options),
   };
   const order: readonly Route[] =
@@ -136,10 +138,17 @@ function planWhole(decisions: readonly Decision[], options: InjectionOptions): W
       others.some(isInjected) &&
       others.some((decision, i) => decision !== decisions[i])
       ? planWhole(others, options)
-      : { route: 'none', reason: order[0] === undefined ? 'every route was tried' : problems[order[0]]! };
+      : { route: 'none', reason: reasonOf(order.map((one) => problems[one]!)) };
   }
   return render(route, injected, options);
 }
+
+/** The first problem, with that of a large input, which no flag and no other decision would change. */
+function reasonOf([first = 'every route was tried', ...others]: readonly string[]): string {
+  return others.includes(TOO_LARGE) ? `${first}; ${TOO_LARGE}` : first;
+}
+
+const TOO_LARGE = 'an input of this size is not copied to edit it';
 
 function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Whole {
   const { release } = options;
@@ -246,7 +255,7 @@ function preprocessProblem(decisions: readonly Decision[], options: InjectionOpt
   );
 }
 
-function inlineProblem(decisions: readonly Decision[]): string | null {
+function inlineProblem(decisions: readonly Decision[], { isWhole }: InjectionOptions): string | null {
   const injected = decisions.filter(isInjected);
   if (injected.some(({ place }) => place.operation === null))
     return 'inline edits need an input in linalg text';
@@ -258,7 +267,8 @@ function inlineProblem(decisions: readonly Decision[]): string | null {
     key: place.operation,
     wanted: wantedOf(configuration, tunable),
   }));
-  return conflict(all) ? 'the compiler makes operations of one that want different configurations' : null;
+  if (conflict(all)) return 'the compiler makes operations of one that want different configurations';
+  return isWhole ? null : TOO_LARGE;
 }
 
 /** A matcher would also hit an operation that the user has configured, and overwrite it. */

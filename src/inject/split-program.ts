@@ -42,7 +42,7 @@ export async function splitProgram(
   const problem = await compiler.whole(['--compile-to=flow', '--emit-mlir-bytecode', '-o', path]);
   if (problem !== null) return problem;
   const texts = join(folder, 'texts');
-  const dumped = await compiler.resumed(path, [...textsTo(texts), '-o', join(folder, 'texts.out')]);
+  const dumped = await compiler.resumed(path, textsTo(texts));
   if (dumped !== null) return dumped;
   return { path, ...readTexts(texts) };
 }

@@ -134,8 +134,7 @@ async function executableTexts(
   const folder = makeScratchFolder(options.cacheDirectory, 'sources');
   if (folder === null) return null;
   try {
-    const flags = [...textsTo(folder), '-o', join(folder, 'module.out')];
-    const { code } = await askCompiler(executable, withTrailingFlags(argv, flags), options);
+    const { code } = await askCompiler(executable, withTrailingFlags(argv, textsTo(folder)), options);
     return code === 0 ? readTexts(folder) : null;
   } finally {
     rmSync(folder, { recursive: true, force: true });

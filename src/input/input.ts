@@ -2,11 +2,9 @@
 import type { Rewritable } from '../form/rewritable.ts';
 import { isTunable, type InputOperation, type TunableOperation } from './operation.ts';
 import type { ReadingOptions } from './operations.ts';
+import type { InputText } from './text.ts';
 
-export interface Input {
-  readonly bytes: Uint8Array;
-  /** Names the bytes. */
-  readonly digest: string;
+export interface Input extends InputText {
   readonly reading: ReadingOptions;
   readonly operations: readonly InputOperation[];
   /** Whether they are what the compiler was seen to make, not what the text says. */

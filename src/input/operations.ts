@@ -13,6 +13,7 @@ import type { Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { Configured } from './survey.ts';
 import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
+import type { InputText } from './text.ts';
 import { inTurn } from '../site/turn.ts';
 
 export interface InputOperations {
@@ -51,12 +52,10 @@ export interface SurveyMeans {
 /**
  * The operations of an input. One that is not linalg text, or has operations that the compiler may make contractions of,
  * is surveyed, unless that was done before; the text of others is enough to look records up.
- * @param digest of the bytes, made when it is needed
  * @returns the reason as text when the command is to be passed on
  */
 export async function operationsOf(
-  bytes: Uint8Array,
-  digest: () => Promise<string>,
+  text: InputText,
   command: Command,
   options: ReadingOptions,
   surroundings: Surroundings,
@@ -64,6 +63,7 @@ export async function operationsOf(
 ): Promise<InputOperations | string> {
   const { sizes } = surroundings.settings;
   const splits = flagIsOn(command.arguments, 'split-input-file');
+  const { bytes } = text;
   const bytecode = isBytecode(bytes);
   const found = bytecode ? [] : parse(bytes, { splitInputFile: splits }).operations;
   const isAsWritten = command.rewriting === undefined;
@@ -74,8 +74,8 @@ export async function operationsOf(
     const open = isOpen(bytes, found, operations);
     // What is skipped stays skipped then, so there is nothing to remember.
     if (splits || (!open && !operations.some(isTunable))) return asWritten;
-    const identity = inputIdentity(command, await digest());
-    const ask = () => survey(bytes, found, identity, command, options, surroundings);
+    const identity = inputIdentity(command, text.digest);
+    const ask = () => survey(text, found, identity, command, options, surroundings);
     const { surveyed, waitedSeconds } =
       open && !options.ownPreprocessing
         ? await askInTurn(identity, ask, surroundings)
@@ -86,8 +86,8 @@ export async function operationsOf(
   }
   if (splits) return '--split-input-file is served for linalg text only';
   if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
-  const identity = inputIdentity(command, await digest());
-  const ask = () => survey(bytes, null, identity, command, options, surroundings, means);
+  const identity = inputIdentity(command, text.digest);
+  const ask = () => survey(text, null, identity, command, options, surroundings, means);
   const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, means);
   if (surveyed === null) return 'the compiler does not get as far as code generation';
   return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
@@ -134,16 +134,17 @@ const isOpen = (
  * @param hasTurn the compiler may be asked at once
  */
 export async function surveyText(
-  { bytes, digest, reading: options, operations, waitedSeconds: before }: Input,
+  input: Input,
   command: Command,
   surroundings: Surroundings,
   hasTurn: boolean,
 ): Promise<InputOperations | null> {
+  const { digest, reading: options, operations, waitedSeconds: before } = input;
   if (options.ownPreprocessing || flagIsOn(command.arguments, 'split-input-file')) return null;
   // What is not surveyed yet was read from the text, if it is one of linalg.
   const found = operations.length === 0 ? null : operations.map(({ place }) => place.operation!);
   const identity = inputIdentity(command, digest);
-  const ask = () => survey(bytes, found, identity, command, options, surroundings);
+  const ask = () => survey(input, found, identity, command, options, surroundings);
   const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, { hasTurn });
   return (
     surveyed && {
@@ -179,7 +180,7 @@ function askInTurn(
 }
 
 async function survey(
-  bytes: Uint8Array,
+  { bytes, isWhole }: Pick<InputText, 'bytes' | 'isWhole'>,
   found: readonly Operation[] | null,
   identity: string,
   command: Command,
@@ -194,7 +195,7 @@ async function survey(
   const begun = performance.now();
   const surveyed = await surveyInput(
     command,
-    { text, stdin, dataTiling, isEnough, configured },
+    { text, stdin, dataTiling, isEnough, configured, isLarge: !isWhole },
     surroundings,
   );
   const seconds = (performance.now() - begun) / 1000;

@@ -1,5 +1,5 @@
 // What a survey found out, remembered per input, flags and compiler: a build that was surveyed once never is again.
-import { isIntegerWithin } from '../system/data.ts';
+import { hasFields, isIntegerWithin, isNumber, isText, listOf, optional, orNull } from '../system/data.ts';
 import { isRewritable, type Rewritable } from '../form/rewritable.ts';
 import { isDispatch } from '../workload/contraction/dispatch.ts';
 import {
@@ -38,43 +38,6 @@ export interface Survey {
   readonly seconds: number;
 }
 
-export const surveyMemory = memoryOf(SURVEYS, isSurvey);
-
-function isSurvey(value: unknown): value is Survey {
-  const { identity, operations, rewritables, seconds } = (value ?? {}) as Partial<
-    Record<keyof Survey, unknown>
-  >;
-  return (
-    typeof identity === 'string' &&
-    typeof seconds === 'number' &&
-    Array.isArray(operations) &&
-    operations.every(isSurveyedOperation) &&
-    Array.isArray(rewritables) &&
-    rewritables.every(isRewritable)
-  );
-}
-
-function isSurveyedOperation(value: unknown): value is SurveyedOperation {
-  const {
-    name,
-    index,
-    location,
-    skipped,
-    generated,
-    written,
-    executables = [],
-  } = (value ?? {}) as Partial<Record<keyof SurveyedOperation, unknown>>;
-  return (
-    typeof name === 'string' &&
-    (index === null || Number.isSafeInteger(index)) &&
-    [location, skipped].every((text) => text === null || typeof text === 'string') &&
-    (generated !== null || skipped !== null) &&
-    Array.isArray(executables) &&
-    executables.every((one) => typeof one === 'string') &&
-    [generated, written].every((form) => form === null || isForm(form))
-  );
-}
-
 /** A workload, with its dispatch where it is in one. */
 function isMeasurable(value: unknown): value is Workload {
   const { context, ...workload } = (value ?? {}) as Partial<OperationWork>;
@@ -98,3 +61,19 @@ function isForm(value: unknown): boolean {
     )
   );
 }
+
+const isSurveyed = hasFields<SurveyedOperation>({
+  ...{ name: isText, index: orNull(Number.isSafeInteger), location: orNull(isText), skipped: orNull(isText) },
+  ...{ generated: orNull(isForm), written: orNull(isForm), executables: optional(listOf(isText)) },
+});
+
+const isSurveyedOperation = (value: unknown): boolean =>
+  isSurveyed(value) && (value.generated !== null || value.skipped !== null);
+
+export const surveyMemory = memoryOf(
+  SURVEYS,
+  hasFields<Survey>({
+    ...{ identity: isText, seconds: isNumber },
+    ...{ operations: listOf(isSurveyedOperation), rewritables: listOf(isRewritable) },
+  }),
+);

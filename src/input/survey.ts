@@ -38,14 +38,19 @@ import type { SurveyedOperation } from './survey-memory.ts';
 /** Carries the number of an operation's form through the compiler's optimisations. */
 const MARKER = 'iree_tuned_form';
 
-/** Flags that leave constants out of a text that are larger, in elements or in the characters that they are written in. */
-export const eliding = (size: number): string[] => [
-  `--mlir-elide-elementsattrs-if-larger=${size}`,
-  `--mlir-elide-resource-strings-if-larger=${size}`,
+/**
+ * Flags that leave constants out of a text.
+ * @param elements of the largest that stay
+ * @param characters of the largest resources that stay; with any limit but 0 the compiler writes all of them to see how long they are,
+ * which takes its memory and half of its time
+ */
+export const eliding = (elements: number, characters: number): string[] => [
+  `--mlir-elide-elementsattrs-if-larger=${elements}`,
+  `--mlir-elide-resource-strings-if-larger=${characters}`,
 ];
 
 /** Weights are of no interest here: the texts would be as large as the model. */
-export const ELIDED = eliding(8);
+export const ELIDED = eliding(8, 0);
 
 /** Takes back whatever the user says: encodings would hide the operations. */
 const NO_DATA_TILING = ['opt', 'global-opt', 'dispatch-creation'].map(
@@ -94,6 +99,8 @@ export interface SurveyOptions {
   readonly isEnough: (rewritables: readonly Rewritable[]) => boolean;
   /** The program's executables as the compiler configures them, from whoever has them made anyway; null where that fails. */
   readonly configured?: Configured | undefined;
+  /** Whether the input is so large that only one compiler reads it at a time. */
+  readonly isLarge: boolean;
 }
 
 /** Texts of executables by name. */
@@ -158,8 +165,10 @@ export async function surveyInput(
       await compileTo('executable-configurations', flags);
       return executablesByName(dumps);
     };
+    const compiling = compileTo('flow', marking);
+    if (options.isLarge) await compiling;
     const [program, configured] = await Promise.all([
-      compileTo('flow', marking),
+      compiling,
       // With data tiling the program has other dispatches.
       options.dataTiling ? null : (options.configured ?? configuredTexts)(),
     ]);

@@ -4,6 +4,7 @@ import { commandIdentity } from '../compiler/command-identity.ts';
 import type { Command } from '../compiler/command.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { PLANS } from '../system/cache.ts';
+import { hasFields, isBoolean, isText, listOf, orNull } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { workloadKey } from '../workload/workload.ts';
 
@@ -66,7 +67,14 @@ function injected(decision: Decision): unknown {
   ];
 }
 
-const entries = memoryOf(PLANS, isLedgerEntry);
+const entries = memoryOf(
+  PLANS,
+  hasFields<LedgerEntry>({
+    identity: isText,
+    state: (value) => value !== 'unknown' && Object.hasOwn(TRANSITIONS, String(value)),
+    ...{ reason: orNull(isText), landed: orNull(listOf(orNull(isBoolean))) },
+  }),
+);
 
 /** Where an entry lies. */
 export const ledgerPath = (cacheDirectory: string, identity: string): string =>
@@ -94,18 +102,4 @@ function entryOf(identity: string, finding: Finding): LedgerEntry {
     case 'broken':
       return { identity, state: 'broken', landed: null, reason: finding.reason };
   }
-}
-
-function isLedgerEntry(value: unknown): value is LedgerEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { identity, state, landed, reason } = value as Partial<Record<keyof LedgerEntry, unknown>>;
-  return (
-    typeof identity === 'string' &&
-    typeof state === 'string' &&
-    state !== 'unknown' &&
-    Object.hasOwn(TRANSITIONS, state) &&
-    (reason === null || typeof reason === 'string') &&
-    (landed === null ||
-      (Array.isArray(landed) && landed.every((item) => item === null || typeof item === 'boolean')))
-  );
 }

@@ -37,10 +37,8 @@ export async function surveyed(
   surroundings: Surroundings,
   means: SurveyMeans = {},
 ): Promise<FormedProgram | null> {
-  const { bytes, digest, reading, waitedSeconds } = input;
-  const known = () => Promise.resolve(digest);
-  const found = await operationsOf(bytes, known, command, reading, surroundings, means);
+  const found = await operationsOf(input, command, input.reading, surroundings, means);
   if (typeof found === 'string') return null;
-  const all = { ...input, ...found, waitedSeconds: waitedSeconds + found.waitedSeconds };
+  const all = { ...input, ...found, waitedSeconds: input.waitedSeconds + found.waitedSeconds };
   return { command, inspected: { site, input: all } };
 }

@@ -18,7 +18,7 @@ export function planCompile(
   {
     input,
     site,
-  }: { readonly input: Pick<Input, 'digest' | 'reading'>; readonly site: Pick<Site, 'compiler'> },
+  }: { readonly input: Pick<Input, 'digest' | 'isWhole' | 'reading'>; readonly site: Pick<Site, 'compiler'> },
   command: Command,
   {
     settings,
@@ -41,7 +41,7 @@ export function planCompile(
 
 /** The command's part in choosing a route. */
 export const injectionOptions = (
-  { reading: { dataTiling, ownPreprocessing, ownPipeline } }: Pick<Input, 'reading'>,
+  { isWhole, reading: { dataTiling, ownPreprocessing, ownPipeline } }: Pick<Input, 'isWhole' | 'reading'>,
   { compiler: { release } }: Pick<Site, 'compiler'>,
   wanted: InjectionOptions['wanted'],
-): InjectionOptions => ({ wanted, release, dataTiling, ownPreprocessing, ownPipeline });
+): InjectionOptions => ({ wanted, release, isWhole, dataTiling, ownPreprocessing, ownPipeline });

@@ -9,6 +9,7 @@ import type { Inspected } from './inspected.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { SUBSTITUTES } from '../system/cache.ts';
+import { hasFields, isText, listOf } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { planIdentity } from './ledger.ts';
 
@@ -78,16 +79,14 @@ interface SubstituteMemory {
   readonly files: readonly SubstituteFile[];
 }
 
-const substituteMemory = memoryOf(SUBSTITUTES, isSubstituteMemory);
-
-function isSubstituteMemory(value: unknown): value is SubstituteMemory {
-  const { identity, files } = (value ?? {}) as Partial<Record<keyof SubstituteMemory, unknown>>;
-  return typeof identity === 'string' && Array.isArray(files) && files.every(isSubstituteFile);
-}
-
-function isSubstituteFile(value: unknown): value is SubstituteFile {
-  const { name, path, phase } = (value ?? {}) as Partial<Record<keyof SubstituteFile, unknown>>;
-  return (
-    typeof name === 'string' && typeof path === 'string' && (phase === 'source' || phase === 'configuration')
-  );
-}
+const substituteMemory = memoryOf(
+  SUBSTITUTES,
+  hasFields<SubstituteMemory>({
+    identity: isText,
+    files: listOf(
+      hasFields<SubstituteFile>({
+        ...{ name: isText, path: isText, phase: (value) => value === 'source' || value === 'configuration' },
+      }),
+    ),
+  }),
+);

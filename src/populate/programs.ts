@@ -2,13 +2,7 @@
 import type { ProgramVerdict } from '../program/verdict.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
 import { mayRun } from '../running/limits.ts';
-import {
-  concludeProgram,
-  openProgram,
-  tuneDispatches,
-  type Means,
-  type OpenProgram,
-} from '../wrapper/tune-ahead.ts';
+import { concludeProgram, openProgram, tuneDispatches, type Means, type OpenProgram } from './tune-ahead.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import type { Knowledge } from './ask.ts';
 import type { ProgramFile, ProgramToTune } from './request.ts';

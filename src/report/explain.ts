@@ -1,6 +1,7 @@
 // The explain JSON: every decision of one compile and why.
-import { lineIndex, type LineIndex } from 'mlir-parser-ts';
+import type { Location } from 'mlir-parser-ts';
 import type { Decision, Outcome } from '../decision/decision.ts';
+import { placesIn, type Compacted } from '../input/compact.ts';
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
@@ -68,22 +69,29 @@ export const whyNothing = (injection: Injection, forms: ExplainedForms | null): 
   injection.route === 'none' && forms?.used !== true ? injection.reason : null;
 
 /** The place in the text of the input, else the compiler's location, else the input as a whole. */
-function placeOf({ operation, location }: Place, lines: LineIndex, inputName: string): string {
+function placeOf(
+  { operation, location }: Place,
+  locate: (offset: number) => Location,
+  inputName: string,
+): string {
   if (operation === null) return location ?? inputName;
-  const { line, column } = lines.locate(operation.start);
+  const { line, column } = locate(operation.start);
   return `${inputName}:${line}:${column}`;
 }
 
+/** Where places in an input are. */
+type InputPlaces = Pick<Compacted, 'bytes' | 'cuts'>;
+
 /** One entry per operation. `landed` runs along `decisions`. */
 export function explainOperations(
-  input: Uint8Array,
+  input: InputPlaces,
   inputName: string,
   decisions: readonly Decision[],
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
-  const lines = lineIndex(input);
+  const locate = placesIn(input);
   return decisions.map(({ place, tunable, outcome, reason, configuration, evidence, speedup }, i) => ({
-    location: placeOf(place, lines, inputName),
+    location: placeOf(place, locate, inputName),
     operation: place.name,
     workload: tunable?.key ?? null,
     outcome,

@@ -1,4 +1,5 @@
-// How much may be spent on compiling and running one program.
+// Whether a program may be run, and how much may be spent on compiling and running one program.
+import type { InputText } from '../input/text.ts';
 
 export interface Limits {
   /** For all compiles together, of which one may take half. */
@@ -27,6 +28,15 @@ export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limit
   runSeconds: SHARE * budgetSeconds,
   inputBytes: LARGEST_INPUTS,
 });
+
+/** So many builds try to find something out about a program; after that only a build with more time. */
+export const MOST_ATTEMPTS = 3;
+
+/** Why a build does not run its program; null if it may. A large input fits into the memory once, but not beside a second compile. */
+export const whyNotRun = ({ isWhole }: Pick<InputText, 'isWhole'>, budgetSeconds: number): string | null => {
+  if (!isWhole) return 'its input is too large to be compiled once more';
+  return mayRun(budgetSeconds) ? null : 'the budget leaves too little time to run it';
+};
 
 /** Whether a budget leaves enough for a program to be run. */
 export const mayRun = (budgetSeconds: number): boolean => SHARE * budgetSeconds >= LEAST_SECONDS;

@@ -5,6 +5,7 @@ import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { mayPreprocess, type InjectRoute } from '../settings/settings.ts';
 import type { Undecided } from '../store/store.ts';
+import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
 import { programNotes } from './program-notes.ts';
 
 /** A configuration that a program is worse with. */
@@ -36,7 +37,29 @@ export interface TriedProgramWide {
   readonly budgetSeconds: number | null;
 }
 
-export const programMemory = programNotes('program', isProgramMemory);
+type Open = NonNullable<ProgramMemory['open']>;
+type Chosen = TriedProgramWide['chosen'][number];
+
+const isTuned = (value: unknown) => isConfiguration(value) && !isDefault(value);
+
+export const programMemory = programNotes(
+  'program',
+  hasFields<ProgramMemory>({
+    leftOut: listOf(hasFields<LeftOut>({ workload: isText, configuration: isText, reason: isText })),
+    verified: orNull(isText),
+    programWide: orNull(
+      hasFields<TriedProgramWide>({
+        ...{ offers: listOf(isText), reason: isText, budgetSeconds: orNull(isNumber) },
+        chosen: listOf(hasFields<Chosen>({ workload: isText, configuration: isTuned })),
+      }),
+    ),
+    open: orNull(
+      hasFields<Open>({
+        ...{ set: isText, reason: isText, lastTriedAt: isText, budgetSeconds: isNumber, attempts: isNumber },
+      }),
+    ),
+  }),
+);
 
 /** The injected configurations and their route, in no particular order: another set is another program. */
 export function injectedSet(decisions: readonly Decision[], route: string): string {
@@ -92,41 +115,4 @@ export function whyLeftOut(
   const text = configurationText(configuration);
   const own = program?.leftOut.find((one) => one.workload === key && one.configuration === text);
   return own?.reason ?? null;
-}
-
-function isProgramMemory(value: unknown): value is ProgramMemory {
-  const { leftOut, verified, programWide, open } = (value ?? {}) as Partial<
-    Record<keyof ProgramMemory, unknown>
-  >;
-  return (
-    Array.isArray(leftOut) &&
-    leftOut.every((one) => hasTexts(one, ['workload', 'configuration', 'reason'])) &&
-    (verified === null || typeof verified === 'string') &&
-    (programWide === null || isProgramWide(programWide)) &&
-    (open === null ||
-      (hasTexts(open, ['set', 'reason', 'lastTriedAt']) && hasNumbers(open, ['budgetSeconds', 'attempts'])))
-  );
-}
-
-function isProgramWide(value: unknown): boolean {
-  if (!hasTexts(value, ['reason'])) return false;
-  const { offers, chosen, budgetSeconds } = value as Partial<Record<keyof TriedProgramWide, unknown>>;
-  return (
-    (budgetSeconds === null || typeof budgetSeconds === 'number') &&
-    Array.isArray(offers) &&
-    offers.every((one) => typeof one === 'string') &&
-    Array.isArray(chosen) &&
-    chosen.every((one: unknown) => {
-      const { configuration } = (one ?? {}) as { configuration?: unknown };
-      return hasTexts(one, ['workload']) && isConfiguration(configuration) && !isDefault(configuration);
-    })
-  );
-}
-
-const hasTexts = (value: unknown, names: readonly string[]) => hasAll(value, names, 'string');
-const hasNumbers = (value: unknown, names: readonly string[]) => hasAll(value, names, 'number');
-
-function hasAll(value: unknown, names: readonly string[], type: string): boolean {
-  const object = (value ?? {}) as Readonly<Record<string, unknown>>;
-  return names.every((name) => typeof object[name] === type);
 }

@@ -13,7 +13,7 @@ import type { Known, TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
-import { limitsWithin, mayRun } from './limits.ts';
+import { limitsWithin, whyNotRun } from './limits.ts';
 import type { ProgramMemory } from './program-memory.ts';
 import { offerTo } from './program-offer.ts';
 import type { Confirmed, ProgramTuning } from './program-rounds.ts';
@@ -130,8 +130,9 @@ async function tuneAtOnce(
       if (!isOperationWork(work.workload))
         store.noteUndecided(subjectOf(work, program.inspected.site), reason, given);
   };
-  if (!mayRun(given)) {
-    giveUp(works, 'the budget leaves too little time to run its program');
+  const reason = whyNotRun(program.inspected.input, given);
+  if (reason !== null) {
+    giveUp(works, `the program is not run: ${reason}`);
     return nothing;
   }
   const [{ contendersOf, tuneInProgram }, { recordSince }] = await Promise.all([
@@ -189,8 +190,8 @@ async function askDispatches(program: MeasuredProgram, store: Store): Promise<Re
   const compileSeconds = limits.compileSeconds / 2;
   const identity = inputIdentity(command, inspected.input.digest);
   const surveySeconds = surveyMemory.recall(cacheDirectory, identity)?.seconds ?? 0;
-  if (!mayRun(settings.budgetSeconds) || SURVEYS_PER_COMPILE * surveySeconds > compileSeconds)
-    return new Map();
+  const isRun = whyNotRun(inspected.input, settings.budgetSeconds) === null;
+  if (!isRun || SURVEYS_PER_COMPILE * surveySeconds > compileSeconds) return new Map();
   const { dispatchSeconds } = await import('./dispatch-seconds.ts');
   const seconds = await dispatchSeconds({ ...program, limits: { ...limits, compileSeconds } });
   await noteTimes(program, seconds, store);

@@ -2,6 +2,7 @@
 import { compilerIdentity } from '../compiler/identity.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { TARGETS } from '../system/cache.ts';
+import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { targetKey, type Target } from './target.ts';
 
@@ -64,25 +65,17 @@ export async function probeTargets(
   return probe;
 }
 
+const isProbedTarget = hasFields<ProbedTarget>({
+  key: isText,
+  target: hasFields<Target>({
+    ...{ backend: isText, triple: isText, cpu: isText, nativeVectorBytes: isNumber },
+    ...{ features: listOf(isText), flags: listOf(isText) },
+  }),
+});
+
+const isCached = hasFields<{ identity: string; probe: Probe }>({
+  identity: isText,
+  probe: hasFields<Probe>({ targets: listOf(isProbedTarget), problem: orNull(isText) }),
+});
+
 const probeMemory = memoryOf(TARGETS, isCached, { outlivesBuild: true });
-
-function isCached(value: unknown): value is { identity: string; probe: Probe } {
-  if (typeof value !== 'object' || value === null) return false;
-  const { identity, probe } = value as { identity?: unknown; probe?: { targets?: unknown } | null };
-  return typeof identity === 'string' && Array.isArray(probe?.targets) && probe.targets.every(isProbedTarget);
-}
-
-function isProbedTarget(value: unknown): value is ProbedTarget {
-  if (typeof value !== 'object' || value === null) return false;
-  const { key, target } = value as { key?: unknown; target?: Partial<Record<keyof Target, unknown>> | null };
-  return (
-    typeof key === 'string' &&
-    typeof target?.backend === 'string' &&
-    typeof target.triple === 'string' &&
-    typeof target.cpu === 'string' &&
-    typeof target.nativeVectorBytes === 'number' &&
-    [target.features, target.flags].every(
-      (list) => Array.isArray(list) && list.every((item) => typeof item === 'string'),
-    )
-  );
-}

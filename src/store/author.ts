@@ -13,6 +13,9 @@ export function userName(otherwise = 'unknown'): string {
   }
 }
 
+/** Of a record or a mark that is written now. */
+export const writtenNow = () => ({ createdAt: new Date().toISOString(), createdBy: userName() });
+
 /** Of what this process writes. Reads package.json: a hit does without. */
 export const ownOrigin = (): Origin => ({
   createdBy: plainText(userName(), LONGEST_NAME),

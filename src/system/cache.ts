@@ -23,6 +23,7 @@ export const TARGETS: Place = { path: 'target-*.json', days: ANY_DAYS };
 export const PIP_ANSWERS: Place = { path: 'pip-*.json', days: ANY_DAYS };
 
 // Memories of inputs and plans.
+export const INPUTS: Place = { path: 'inputs/input-*.json', days: MEMORY_DAYS };
 export const PLANS: Place = { path: 'plans/plan-*.json', days: MEMORY_DAYS };
 export const REPLAYS: Place = { path: 'replays/replay-*.json', days: MEMORY_DAYS };
 export const SUBSTITUTES: Place = { path: 'substitutes/substitute-*.json', days: MEMORY_DAYS };
@@ -87,6 +88,7 @@ export const PLACES: readonly Place[] = [
   OPTION_TABLES,
   TARGETS,
   PIP_ANSWERS,
+  INPUTS,
   PLANS,
   REPLAYS,
   SUBSTITUTES,

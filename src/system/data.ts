@@ -19,3 +19,30 @@ export function hasKeys(
 export function isIntegerWithin(value: unknown, low: number, high: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high;
 }
+
+type Check = (value: unknown) => boolean;
+
+export const isText: Check = (value) => typeof value === 'string';
+export const isNumber: Check = (value) => typeof value === 'number';
+export const isBoolean: Check = (value) => typeof value === 'boolean';
+
+export const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+
+export const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+export const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every((item) => check(item));
+
+/** Whether a value is an object whose fields all pass their checks; it may have others. */
+export const hasFields =
+  <T>(checks: { readonly [Name in keyof T]-?: Check }) =>
+  (value: unknown): value is T =>
+    isObject(value) && Object.entries<Check>(checks).every(([name, check]) => check(value[name]));

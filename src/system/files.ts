@@ -48,17 +48,31 @@ export function fileIdentity(path: string): string | null {
 /** Resolution of file times, with a margin, in milliseconds. */
 const SETTLED_MS = 2000;
 
-/**
- * Equal as long as the content is equal: adds the inode and the change time, which programs cannot set. Null for a file that changed
- * within the last two seconds, because a second change may have the same time.
- */
-export function settledIdentity(path: string): string | null {
+/** A file at one moment. */
+export interface FileState {
+  /** Another one after each change: adds to `fileIdentity` the inode and the change time, which programs cannot set. */
+  readonly identity: string;
+  /** Whether it had not changed for two seconds: before that a second change may have the same time. */
+  readonly isSettled: boolean;
+}
+
+/** Null for a file that cannot be seen. */
+export function fileState(path: string): FileState | null {
   try {
     const real = realpathSync(path);
     const { size, mtimeNs, ctimeNs, ctimeMs, ino, dev } = statSync(real, { bigint: true });
-    if (Math.abs(Date.now() - Number(ctimeMs)) < SETTLED_MS) return null;
-    return `${real} ${size} ${mtimeNs} ${ctimeNs} ${dev} ${ino}`;
+    return {
+      identity: `${real} ${size} ${mtimeNs} ${ctimeNs} ${dev} ${ino}`,
+      isSettled: Math.abs(Date.now() - Number(ctimeMs)) >= SETTLED_MS,
+    };
   } catch {
     return null;
   }
 }
+
+/** Equal as long as the content is equal; null for a file that changed within the last two seconds or cannot be seen. */
+export const settledIdentity = (path: string): string | null => settled(fileState(path));
+
+/** The identity of a settled state, else null. */
+export const settled = (state: FileState | null): string | null =>
+  state?.isSettled === true ? state.identity : null;

@@ -7,7 +7,7 @@ import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Injected } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { userName } from '../store/author.ts';
+import { writtenNow } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
 import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -61,14 +61,13 @@ export async function markBroken(
   surroundings: Surroundings,
   workSeconds: number,
 ): Promise<void> {
-  const written = { createdAt: new Date().toISOString(), createdBy: userName() };
   for (const one of blamed(plan, stderr)) {
     const subject = one.record === null ? undefined : store.subject(one.record);
     const said =
       subject === undefined ? null : await failingAlone(one, plan, stderr, surroundings, workSeconds);
     if (subject === undefined || said === null) continue;
     store.addMarks(subject, [
-      { configuration: one.configuration, kind: 'compile-error', reason: firstError(said), ...written },
+      { configuration: one.configuration, kind: 'compile-error', reason: firstError(said), ...writtenNow() },
     ]);
   }
 }

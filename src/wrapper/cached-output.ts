@@ -1,8 +1,9 @@
 // One compile's place in the output cache.
 import type { Command } from '../compiler/command.ts';
-import type { Input } from '../input/input.ts';
+import type { InputText } from '../input/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
+import { fileState } from '../system/files.ts';
 import { canDeliver, deliverFile } from './deliver.ts';
 import { fetchOutput, keepOutput } from './outputs.ts';
 
@@ -20,7 +21,7 @@ export interface CachedOutput {
 /** @param parts everything that decides about the output's bytes, except the input's name */
 export async function cachedOutput(
   command: Command,
-  { bytes }: Pick<Input, 'bytes'>,
+  { bytes, file }: Pick<InputText, 'bytes' | 'file'>,
   parts: readonly unknown[],
   { cacheDirectory, settings, env }: Surroundings,
 ): Promise<CachedOutput> {
@@ -28,9 +29,14 @@ export async function cachedOutput(
   const path = output.kind === 'file' && settings.outputs && canDeliver(command) ? output.path : null;
   // The output holds the input's name in its locations.
   const key = (await createDigest())([Buffer.from(JSON.stringify([...parts, input]))]);
+  /** The compiler may have read another input than we. */
+  const isSameInput = () => input?.kind !== 'file' || fileState(input.path)?.identity === file?.identity;
   const keep = (module: string, messages: Uint8Array) => {
     const isKept =
-      path !== null && !linksObjects(bytes) && keepOutput(cacheDirectory, key, module, messages, env);
+      path !== null &&
+      !linksObjects(bytes) &&
+      isSameInput() &&
+      keepOutput(cacheDirectory, key, module, messages, env);
     return isKept ? key : null;
   };
   return {

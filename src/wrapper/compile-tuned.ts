@@ -26,7 +26,7 @@ import { flowOf } from '../plan/kept-modules.ts';
 import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
 import { rememberRun } from './replay.ts';
-import { keptOutput, NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
+import { nextRun, NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
@@ -176,24 +176,30 @@ function reporting(
   asked: Command,
   given: Surroundings,
 ): (ending: Ending) => void {
-  const { command, inspected, decisions, injection, verdict, forms, lock, tuning, surroundings } = decided;
+  const { command, inspected, decisions, injection } = decided;
   const handedOver = performance.now();
   const { digest } = inspected.input;
   return (ending) => {
-    const what = { decisions, injection, verdict, forms, lock, programTimes };
-    const told = reportCompile(ending, inspected, command, what, { tuning, handedOver }, surroundings);
+    const told = reportCompile(ending, decided, programTimes, handedOver);
     const { input } = command.arguments;
     if (!decided.settled || ending.files === null || input?.kind !== 'file') return;
-    const { cacheDirectory } = surroundings;
+    const { cacheDirectory } = given;
     const memories = [
       surveyMemory.pathOf(cacheDirectory, inputIdentity(command, digest)),
       ledgerPath(cacheDirectory, planIdentity(command, digest, decisions, injection.route)),
     ];
     const counts = countsOfRepeat(decisions, injection, ending);
-    const explanation = told && { explanation: explainedAgain(told) };
-    const run = { argv: ending.argv, counts, ...explanation, ...keptOutput(ending, command) };
+    const run = nextRun(ending, command, counts, told && explainedAgain(told));
     const files = [...memories, ...decided.files, ...ending.files];
-    rememberRun(run, asked, { path: input.path, digest }, decided.before, files, given, decided.until);
+    rememberRun(
+      run,
+      asked,
+      { path: input.path, text: inspected.input },
+      decided.before,
+      files,
+      given,
+      decided.until,
+    );
   };
 }
 

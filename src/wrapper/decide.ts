@@ -19,7 +19,7 @@ import { inBetterForms } from './program-forms.ts';
 import { programMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import { stampsBefore, type Stamps } from './replay.ts';
-import { resolve, whyUntuned, withSurvey } from './resolve.ts';
+import { resolve, whyUntuned, withSurvey, type Asked } from './resolve.ts';
 
 /** The decisions about a program, and their reasons. */
 export interface Decided {
@@ -96,18 +96,17 @@ async function decideByStore(
   if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
   const before = stampsBefore(surroundings);
   const kept = new KeptModules();
-  const all = { surroundings, before, lock, kept, spentSeconds: 0 };
-  return decideInForms({ command, inspected: found, store, problem, ...all });
+  return decideInForms(found, { command, store, problem, surroundings, kept, lock }, before);
 }
 
 /** A program in its forms where these are known to be better, or prove to be; else as it is written. */
-async function decideInForms(written: Asked): Promise<Decided> {
-  const { inspected, store, problem, surroundings, kept } = written;
+async function decideInForms(inspected: Inspected, asked: Asked, before: Stamps): Promise<Decided> {
+  const { command, store, problem, surroundings, kept } = asked;
   const { settings } = surroundings;
   const begun = performance.now();
   const mayMeasure = problem === null && whyUntuned(store, inspected, surroundings) === null;
   const { program, verdict, compileSeconds, forms, isOpen } = await inBetterForms(
-    written,
+    { command, inspected },
     store,
     surroundings,
     kept,
@@ -116,10 +115,11 @@ async function decideInForms(written: Asked): Promise<Decided> {
   // One budget pays for all measuring of a build, and not for its compiles.
   const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
   const spentSeconds = Math.max(0, spent - compileSeconds);
-  const decided = await decideProgram({ ...written, ...program, spentSeconds });
+  const own = { ...asked, command: program.command };
+  const decided = await decideProgram(program.inspected, own, spentSeconds);
   return {
     ...decided,
-    forms,
+    ...{ before, forms },
     verdict: decided.verdict ?? verdict,
     tuning: decided.tuning + spent,
     settled:
@@ -127,37 +127,16 @@ async function decideInForms(written: Asked): Promise<Decided> {
   };
 }
 
-/** A program to decide about. */
-interface Asked {
-  readonly command: Command;
-  readonly inspected: Inspected;
-  readonly store: Store | null;
-  /** Why there is none. */
-  readonly problem: string | null;
-  readonly surroundings: Surroundings;
-  /** Seconds of the budget that its forms have taken. */
-  readonly spentSeconds: number;
-  readonly before: Stamps;
-  readonly lock: LockedBuild | null;
-  readonly kept: KeptModules;
-}
-
-async function decideProgram({
-  command,
-  inspected: found,
-  store,
-  problem,
-  surroundings,
-  spentSeconds,
-  before,
-  lock,
-  kept,
-}: Asked): Promise<Decided> {
-  const made = lock?.made;
+/** @param spentSeconds that its forms have taken of the budget */
+async function decideProgram(
+  found: Inspected,
+  asked: Asked,
+  spentSeconds: number,
+): Promise<Omit<Decided, 'before' | 'forms'>> {
+  const { command, store, surroundings, kept } = asked;
   const identity = programOf(command, found);
   const memory = programMemory.recall(store, identity);
-  const resolveIt = (seen: Inspected, spent: number) =>
-    resolve(seen, store, problem, memory, command, surroundings, kept, spent, made);
+  const resolveIt = (seen: Inspected, spent: number) => resolve(seen, asked, memory, spent);
   let resolved = await resolveIt(found, spentSeconds);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
@@ -179,8 +158,7 @@ async function decideProgram({
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
   tuning += word.seconds;
   const settled = resolved.settled && word.settled;
-  const outcome = { inspected, decisions, injection, verdict, tuning, settled, before, files, store, lock };
-  return { ...outcome, command, forms: null, kept, until, surroundings };
+  return { ...asked, inspected, decisions, injection, verdict, tuning, settled, files, until };
 }
 
 /** A database, and the site that it knows the target device as. */

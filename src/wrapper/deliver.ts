@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../compiler/command.ts';
 import { givesOnlyOutput } from '../compiler/flag-roles.ts';
-import { readBytes, writeSlices } from '../system/bytes.ts';
+import { copyOver } from '../system/bytes.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 
 /**
@@ -26,8 +26,7 @@ export function deliverFile(module: string, command: Command): boolean {
   if (output.kind !== 'file' || !canDeliver(command)) return false;
   try {
     // As the compiler does: into an existing file, or a new file with default rights.
-    writeSlices(output.path, [readBytes(module)]);
-    return true;
+    return copyOver(module, output.path);
   } catch {
     return false;
   }

@@ -1,7 +1,7 @@
 // A command to run, and how its compile ends.
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
-import type { Input } from '../input/input.ts';
+import type { InputText } from '../input/text.ts';
 import type { InjectedCommand } from '../plan/injected-command.ts';
 import type { Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -11,7 +11,7 @@ import type { Run as ReplayedRun } from './replay.ts';
 /** A command that is to be run. */
 export interface Plan {
   readonly command: Command;
-  readonly input: Pick<Input, 'bytes' | 'digest'>;
+  readonly input: Pick<InputText, 'bytes' | 'digest' | 'file'>;
   readonly decisions: readonly Decision[];
   /** Null for the user's own command. */
   readonly injected: InjectedCommand | null;
@@ -63,14 +63,18 @@ export interface Run {
   readonly end: (landed: Landed | null, output: string | null) => void;
 }
 
-/** The output in the output cache, as a later run finds it; nothing where it is not there. */
-export const keptOutput = (
-  { output, isEdited }: Ending,
+/** The same compile the next time, with its output where that is in the output cache. */
+export const nextRun = (
+  { argv, output, isEdited }: Ending,
   { arguments: { output: to } }: Command,
-): Pick<ReplayedRun, 'output'> =>
-  output === null || to.kind !== 'file'
-    ? {}
-    : { output: { identity: output, path: to.path, isAll: isEdited === true } };
+  counts: ReplayedRun['counts'],
+  explanation: ReplayedRun['explanation'] | null,
+): ReplayedRun => ({
+  ...{ argv, counts },
+  ...(explanation && { explanation }),
+  ...(output !== null &&
+    to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
+});
 
 /** How a compile ends that need not be run. */
 export const SUCCESS = { code: 0, signal: null, forwarded: null };

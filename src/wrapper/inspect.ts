@@ -8,23 +8,22 @@ import { skipped, type Decision } from '../decision/decision.ts';
 import { chooseForms } from '../form/choose.ts';
 import { isDisabledByComment } from '../input/disabled.ts';
 import type { Input } from '../input/input.ts';
+import { readInput, type InputText } from '../input/text.ts';
 import { isTunable, type Skipped } from '../input/operation.ts';
 import { operationsOf, type IsEnough, type ReadingOptions } from '../input/operations.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { describeSite, type NoSite, type Site } from '../site/site.ts';
-import { readBytes, readStdin, takenStdin } from '../system/bytes.ts';
-import { createDigest } from '../system/digest.ts';
-import { formatBytes } from '../system/format.ts';
-import { memoryBytes } from '../system/processor.ts';
+import { takenStdin } from '../system/bytes.ts';
+import { messageOf } from '../system/tell.ts';
 
 /** The compile goes on as the user gave it. */
 export interface PassThrough {
   readonly pass: string;
   /** Operations that were seen before it was clear that nothing can be done. */
   readonly decisions: readonly Decision[];
-  readonly input: Uint8Array | undefined;
+  readonly input: InputText | undefined;
   /** Whether the same input would be passed on for the same reason again. */
   readonly lasting: boolean;
   /** The input again, when it came from stdin and is used up now. */
@@ -58,7 +57,7 @@ export async function inspect(
 /** An input with its site, or the reason to pass the command on. */
 export function inspectedAt(site: Site | NoSite, input: Input): Inspected | PassThrough {
   if (!('noSite' in site)) return { input, site };
-  return { ...passOn(site.noSite, input.bytes, input.reading.fromStdin), lasting: site.lasting };
+  return { ...passOn(site.noSite, input, input.reading.fromStdin), lasting: site.lasting };
 }
 
 /** The part that depends on arguments and input. The compiler is asked only if no build has asked before. */
@@ -73,23 +72,19 @@ export async function inspectInput(
   // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
     return unread('the input is not a plain file');
-  const size = args.input!.kind === 'file' ? sizeOf(args.input!.path) : 0;
-  if (isTooLarge(size))
-    return unread(`the input has ${formatBytes(size)}, more than a quarter of the memory`);
-  const bytes = readInput(args);
-  if (bytes === null) return unread('the input cannot be read', takenStdin());
-  const pass = (why: string, decisions: readonly Decision[] = []) => passOn(why, bytes, fromStdin, decisions);
+  const text = await readOrNot(args, surroundings.cacheDirectory);
+  if (typeof text === 'string') return unread(text, takenStdin());
+  const { bytes } = text;
+  const pass = (why: string, decisions: readonly Decision[] = []) => passOn(why, text, fromStdin, decisions);
   if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass('a comment in the input disables tuning');
   if (namesDevices(bytes)) return pass('the input names its own devices');
 
   const reading = readingOf(args, fromStdin);
-  let known: string | undefined;
-  const digest = async () => (known ??= (await createDigest())([bytes]));
   const { settings } = surroundings;
   // A program in other forms has other operations, and a lock file decides by those that it knows.
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
   const isEnough: IsEnough = (rewritables) => mayBeFormed && chooseForms(rewritables).length > 0;
-  const found = await operationsOf(bytes, digest, command, reading, surroundings, { isEnough });
+  const found = await operationsOf(text, command, reading, surroundings, { isEnough });
   if (typeof found === 'string') return { ...pass(found), lasting: false };
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
@@ -97,7 +92,7 @@ export async function inspectInput(
       'nothing to tune in the input',
       operations.map((operation) => skipped(operation as Skipped)),
     );
-  return { bytes, digest: await digest(), reading, ...found };
+  return { ...text, reading, ...found };
 }
 
 /** Paths of file descriptors: each process has its own. */
@@ -105,14 +100,6 @@ const DESCRIPTOR = /^\/(?:dev\/(?:std|fd)|proc\/)/;
 
 const isPlainFile = (path: string): boolean =>
   !DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
-
-const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-
-/** Smaller inputs fit beside any compiler. */
-const LARGE_BYTES = 2 ** 28;
-
-/** Whether the compiler, which holds the input more than once, could lack memory beside ours. */
-const isTooLarge = (size: number): boolean => size > LARGE_BYTES && size > memoryBytes() / 4;
 
 /** Whether a program can be given to the compiler in other forms: a pipeline of the user's takes the place that it needs. */
 export const mayHaveForms = (
@@ -123,10 +110,10 @@ export const mayHaveForms = (
 /** A command whose input was read before that was clear. */
 const passOn = (
   pass: string,
-  input: Uint8Array,
+  input: InputText,
   fromStdin: boolean,
   decisions: readonly Decision[] = [],
-): PassThrough => ({ pass, decisions, input, lasting: true, stdin: fromStdin ? input : undefined });
+): PassThrough => ({ pass, decisions, input, lasting: true, stdin: fromStdin ? input.bytes : undefined });
 
 /** Attributes of targets and affinities. `hal.devices.get` asks for a device at run time and names none. */
 const NAMED =
@@ -135,7 +122,6 @@ const NAMED =
 /** Whether the input may choose its own targets. Bytecode holds these names as text, too. */
 function namesDevices(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  // Inputs can be gigabytes of weights: one pass.
   for (let at = text.indexOf('hal.'); at >= 0; at = text.indexOf('hal.', at + 4))
     if (NAMED.test(text.toString('latin1', at, at + 24))) return true;
   return false;
@@ -170,10 +156,12 @@ function whyUntouched(args: CompilerArguments): string | null {
   return null;
 }
 
-function readInput(args: CompilerArguments): Uint8Array | null {
+/** The input, or why it is not looked at. */
+async function readOrNot({ input }: CompilerArguments, cacheDirectory: string): Promise<InputText | string> {
   try {
-    return args.input!.kind === 'stdin' ? readStdin() : readBytes(args.input!.path);
-  } catch {
-    return null;
+    const text = await readInput(input!.kind === 'file' ? input!.path : null, cacheDirectory);
+    return text ?? 'the input has too much text beside its weights';
+  } catch (error) {
+    return `the input cannot be read: ${messageOf(error)}`;
   }
 }

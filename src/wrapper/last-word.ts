@@ -1,52 +1,28 @@
 // The program's verdict: the first build that injects something runs the program, stock against tuned. Configurations that make it slower
 // or wrong are left out of this build and of all later ones.
-import type { Command } from '../compiler/command.ts';
-import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
-import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
-import type { Injection } from '../inject/plan.ts';
-import type { LeftOutWorkload } from '../program/judge.ts';
-import { seenInProgram, type Seen } from '../program/seen.ts';
-import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
-import { BUSY, PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
-import { userName } from '../store/author.ts';
-import type { Store } from '../store/store.ts';
 import { configurationText } from '../backend/index.ts';
+import { isInjected, type Decision } from '../decision/decision.ts';
+import type { Injection } from '../inject/plan.ts';
+import type { KeptModules } from '../plan/kept-modules.ts';
+import { planIdentity, recallPlan } from '../plan/ledger.ts';
+import { planCompile } from '../plan/route.ts';
+import { shippable } from '../plan/unproven.ts';
+import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import { limitsWithin, MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
+import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
+import { offerTo } from '../running/program-offer.ts';
+import type { Confirmed } from '../running/program-rounds.ts';
+import type { Judged, KnownProgram } from '../running/program-verdict.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
+import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { isWorthAnotherTry } from '../tuning/undecided.ts';
-import type { Inspected } from '../plan/inspected.ts';
-import { KeptModules } from '../plan/kept-modules.ts';
-import { planCompile } from '../plan/route.ts';
-import { planIdentity, recallPlan } from '../plan/ledger.ts';
-import { offerTo, triedOf } from '../running/program-offer.ts';
-import type { Confirmed } from '../running/program-rounds.ts';
-import { injectedSet, inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
-import { shippable } from '../plan/unproven.ts';
-import { limitsWithin, mayRun, type Limits } from '../running/limits.ts';
-import type { Verification } from '../running/verify-program.ts';
 
-/** So many builds try to get a missing verdict; after that only a build with more time. */
-const MOST_ATTEMPTS = 3;
-
-export interface LastWord {
-  /** The decisions to inject. */
-  readonly decisions: readonly Decision[];
-  /** Null where nothing was to be found out. */
-  readonly verdict: ProgramVerdict | null;
+/** The decisions to inject. */
+export interface LastWord extends Judged {
   /** Seconds that it took, and that were waited for a turn. */
   readonly seconds: number;
-  /** Whether the same would be injected again, without another try. */
-  readonly settled: boolean;
-}
-
-/** A program, as far as it is known. */
-export interface KnownProgram {
-  readonly command: Command;
-  readonly inspected: Inspected;
-  readonly decisions: readonly Decision[];
-  /** Its identity, see `programIdentity`. */
-  readonly identity: string;
-  readonly memory: ProgramMemory | null;
 }
 
 /**
@@ -84,14 +60,15 @@ export async function lastWord(
   const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
   if (open !== null && isInVain(open, settings.budgetSeconds))
     return { ...silent, ...shippable(decisions, open.reason, unverified(open.reason)) };
-  if (!mayRun(settings.budgetSeconds))
-    return unasked(unverified('the budget leaves too little time to run it'));
+  const reason = whyNotRun(program.inspected.input, settings.budgetSeconds);
+  if (reason !== null) return unasked(unverified(reason));
 
   const isTried = confirmed?.programWide.isOpen === false;
   const isShort = secondsLeft < OFFER_SHARE * settings.budgetSeconds;
   if (confirmed !== null && isConfirmed(decisions, confirmed) && (!isOffered || isTried || isShort)) {
     const judgement = { kept: [...confirmed.configurations.keys()], leftOut: [], open: null };
     const found = { judgement, workloads: [], programWide: confirmed.programWide };
+    const { conclude } = await import('../running/program-verdict.ts');
     const concluded = conclude(program, offer, found, store, surroundings);
     return { ...concluded, verdict: confirmed.verdict, seconds: 0 };
   }
@@ -138,7 +115,7 @@ async function askInTurn(
   store: Store,
   surroundings: Surroundings,
   kept: KeptModules,
-): Promise<Omit<LastWord, 'seconds'>> {
+): Promise<Judged> {
   const { budgetSeconds } = surroundings.settings;
   /** The verdict that another build may have found meanwhile. */
   const recall = () => {
@@ -160,167 +137,9 @@ async function askInTurn(
         settled: false,
       };
     const limits = limitsWithin(budgetSeconds, program.command.rewriting !== undefined);
-    return await ask(now, store, surroundings, kept, limits);
+    const { judgeProgram } = await import('../running/program-verdict.ts');
+    return await judgeProgram(now, store, surroundings, kept, limits);
   } finally {
     turn?.release();
   }
-}
-
-/** Runs the program, remembers the verdict, and marks configurations. */
-async function ask(
-  program: KnownProgram,
-  store: Store,
-  surroundings: Surroundings,
-  kept: KeptModules,
-  limits: Limits,
-): Promise<Omit<LastWord, 'seconds'>> {
-  // Nothing of this is loaded on a hit.
-  const [{ verifyTuned, NOTHING_CHOSEN }, { NotVerifiedError }, { storyOf }, { interruptible }] =
-    await Promise.all([
-      import('../running/verify-program.ts'),
-      import('../running/callable.ts'),
-      import('../report/story.ts'),
-      import('../running/interruptible.ts'),
-    ]);
-  const { command, inspected, decisions } = program;
-  const offer = offerTo(program, surroundings.settings);
-  const story = storyOf(null);
-  story.runProgram(limits.runSeconds);
-  try {
-    const verification = await interruptible(
-      (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, kept, limits, signal),
-      () => {
-        story.clear();
-        store.close();
-      },
-    );
-    const concluded = conclude(program, offer, verification, store, surroundings);
-    const { judgement, verdict } = verification;
-    const word = { ...concluded, ...shippable(concluded.decisions, judgement.open, verdict) };
-    story.endProgram(word.verdict ?? verdict);
-    return word;
-  } catch (error) {
-    if (!(error instanceof NotVerifiedError)) throw error;
-    const verdict = notVerified(error.message);
-    if (!error.isLate) return { ...shippable(decisions, error.message, verdict), settled: true };
-    const judgement = { kept: [], leftOut: [], open: error.message };
-    const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
-    const { decisions: left, settled } = conclude(program, offer, nothing, store, surroundings);
-    return { ...shippable(left, error.message, verdict), settled };
-  } finally {
-    story.clear();
-  }
-}
-
-/**
- * The same on demand: without limits, and regardless of an earlier verdict, which the new one replaces.
- * @throws UserError when the program cannot be compiled, or there is no turn or nothing to run it with
- */
-export async function verifyOnDemand(
-  program: Omit<KnownProgram, 'memory'>,
-  store: Store,
-  surroundings: Surroundings,
-): Promise<ProgramVerdict> {
-  const [{ verifyTuned }, { NotVerifiedError }] = await Promise.all([
-    import('../running/verify-program.ts'),
-    import('../running/callable.ts'),
-  ]);
-  const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
-  if (turn === null) throw new NotVerifiedError(`the program was not verified: ${BUSY}`);
-  const kept = new KeptModules();
-  try {
-    const { command, inspected, decisions } = program;
-    const limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
-    const signal = new AbortController().signal;
-    const anew = { ...program, memory: null };
-    const offer = offerTo(anew, surroundings.settings);
-    const verification = await verifyTuned(
-      command,
-      inspected,
-      decisions,
-      offer,
-      surroundings,
-      kept,
-      limits,
-      signal,
-    );
-    conclude(anew, offer, verification, store, surroundings);
-    return verification.verdict;
-  } finally {
-    kept.discard();
-    turn.release();
-  }
-}
-
-/** Remembers the verdict on a program, and gives the decisions to inject. */
-function conclude(
-  { command, inspected, decisions, identity, memory }: KnownProgram,
-  offer: ProgramWide,
-  { judgement, workloads, programWide }: Omit<Verification, 'verdict'>,
-  store: Store,
-  surroundings: Surroundings,
-): Pick<LastWord, 'decisions' | 'settled'> {
-  const { settings } = surroundings;
-  const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
-  const kept = leaveOut(decisions, (key) => left.get(key)?.reason ?? null);
-  const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
-  const leftOut = new Map(
-    (memory?.leftOut ?? []).map((one) => [`${one.workload} ${one.configuration}`, one]),
-  );
-  for (const { tunable, configuration: own } of found) {
-    const { key: workload, reason } = left.get(tunable.key)!;
-    const configuration = configurationText(own);
-    leftOut.set(`${workload} ${configuration}`, { workload, configuration, reason });
-  }
-  const wanted = withProgramWide(kept, programWide.chosen, programWide.reason);
-  const seen = wanted.map((decision) => seenInProgram(decision, workloads, inspected.site.deviceKey));
-  const better = wanted.map((decision, i) => seen[i] ?? decision);
-  const set = injectedSet(better, planCompile(better, inspected, command, surroundings).route);
-  const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
-  const { budgetSeconds } = settings;
-  const lastTriedAt = new Date().toISOString();
-  const { open: reason } = judgement;
-  const note: ProgramMemory = {
-    leftOut: [...leftOut.values()],
-    verified: reason === null ? set : null,
-    programWide: triedOf(offer, programWide, memory?.programWide ?? null, settings.budgetSeconds),
-    open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
-  };
-  if (!settings.readonly) {
-    programMemory.remember(store, identity, note);
-    for (const decision of found)
-      mark(decision, left.get(decision.tunable.key)!, store, inspected.site.deviceKey);
-    const shown = seen.filter((one) => one !== null);
-    for (const one of new Map(shown.map((one) => [one.tunable.key, one])).values()) record(one, store);
-  }
-  // A configuration that replaces one that was left out did not run yet: the next build runs it.
-  const isReplaced = found.some((one) => plainBeside(one) !== null);
-  return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
-}
-
-/** Records evidence from a program, for all programs with the same dispatch. */
-function record({ record: key, configuration, evidence }: Seen, store: Store): void {
-  const subject = key === null ? undefined : store.subject(key);
-  if (subject === undefined) return;
-  const written = { createdAt: new Date().toISOString(), createdBy: userName() };
-  store.putRecord(subject, { configuration, evidence, ...written });
-}
-
-/**
- * Marks a configuration for every program. The search goes on without it, but only once: a configuration can be slower because of the
- * placement of operands, and then the next one would be slower, too. A loss on this device does not count against the record of another
- * device.
- */
-function mark(
-  { record, configuration }: Injected,
-  { mark: found }: LeftOutWorkload,
-  store: Store,
-  device: string,
-): void {
-  const subject = record === null ? undefined : store.subject(record);
-  if (found === null || subject === undefined) return;
-  if (found.kind === 'slower' && subject.device !== device) return;
-  if (found.kind === 'slower' && store.marks(subject).some(({ kind }) => kind === 'slower')) return;
-  const written = { createdAt: new Date().toISOString(), createdBy: userName() };
-  store.addMarks(subject, [{ configuration, ...found, ...written }]);
 }

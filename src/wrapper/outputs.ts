@@ -1,17 +1,9 @@
 // The output cache: a repeated compile copies its output, and shows the messages of the compile.
-import {
-  chmodSync,
-  closeSync,
-  copyFileSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { readBytes } from '../system/bytes.ts';
+import { copyOver, piecesOfFile } from '../system/bytes.ts';
 import { OUTPUT_NOTES, OUTPUTS, pathIn } from '../system/cache.ts';
+import { hasFields, isBoolean, isNumber, isText, optional, orNull } from '../system/data.ts';
 import { settledIdentity } from '../system/files.ts';
 import { makeFolder } from '../system/folder.ts';
 import { memoryOf } from '../system/memory.ts';
@@ -24,7 +16,6 @@ export const OUTPUTS_LIMIT = 2 * 2 ** 30;
 
 interface OutputNote {
   readonly identity: string;
-  readonly bytes: number;
   /** CRC-32 of the content. */
   readonly checksum: number;
   /** `settledIdentity` of the file when its checksum was verified last. */
@@ -38,14 +29,27 @@ interface OutputNote {
 /** Longer messages are not stored, and neither is their output, in bytes. */
 const LONGEST_MESSAGES = 2 ** 16;
 
-const notes = memoryOf(OUTPUT_NOTES, isOutputNote);
+const notes = memoryOf(
+  OUTPUT_NOTES,
+  hasFields<OutputNote>({
+    ...{ identity: isText, checksum: isNumber, settled: orNull(isText) },
+    ...{ messages: optional(isText), hasColours: optional(isBoolean) },
+  }),
+);
 
 /** The output, next to its note. */
 const fileOf = (cacheDirectory: string, identity: string) =>
   notes.pathOf(cacheDirectory, identity).replace(/json$/, 'bin');
 
-/** CRC-32; `node:zlib` is loaded only here, because a hit without an output does not need it. */
-const checksumOf = (bytes: Uint8Array): number => process.getBuiltinModule('node:zlib').crc32(bytes);
+/** Adds up a CRC-32; `node:zlib` is loaded only here, because most hits do not need it. */
+function checksum() {
+  const { crc32 } = process.getBuiltinModule('node:zlib');
+  let value = 0;
+  return {
+    add: (piece: Uint8Array) => void (value = crc32(piece, value)),
+    value: () => value,
+  };
+}
 
 /**
  * Copies an output to the user's path, and shows the messages of its compile.
@@ -64,14 +68,12 @@ export function fetchOutput(
     if (note === null || statSync(output, { throwIfNoEntry: false })?.isFile() === false) return false;
     const path = fileOf(cacheDirectory, identity);
     const settled = settledIdentity(path);
-    if (settled === null || settled !== note.settled) {
-      const bytes = readBytes(path);
-      if (bytes.length !== note.bytes || checksumOf(bytes) !== note.checksum) {
-        rmSync(path, { force: true });
-        return false;
-      }
+    const sum = settled === null || settled !== note.settled ? checksum() : null;
+    const check = sum && { add: sum.add, isRight: () => sum.value() === note.checksum };
+    if (!copyOver(path, output, check ?? undefined)) {
+      rmSync(path, { force: true });
+      return false;
     }
-    copyInto(path, output);
     // The note's time orders outputs by their last use.
     notes.remember(cacheDirectory, { ...note, settled });
     if (messages !== undefined) writeMessages(Buffer.from(messages, 'latin1'));
@@ -79,15 +81,6 @@ export function fetchOutput(
   } catch {
     return false;
   }
-}
-
-/** Copies into an existing file, so that its mode and links stay; a new file gets the default mode. */
-function copyInto(path: string, output: string): void {
-  // The system applies the umask to a new file.
-  closeSync(openSync(output, 'a'));
-  const { mode } = statSync(output);
-  copyFileSync(path, output);
-  chmodSync(output, mode & 0o7777);
 }
 
 /**
@@ -105,17 +98,18 @@ export function keepOutput(
 ): boolean {
   if (messages.length > LONGEST_MESSAGES) return false;
   try {
-    const bytes = readBytes(file);
-    if (bytes.length > OUTPUTS_LIMIT) return false;
+    const bytes = statSync(file).size;
+    if (bytes > OUTPUTS_LIMIT) return false;
+    const sum = checksum();
+    for (const piece of piecesOfFile(file)) sum.add(piece);
     const path = fileOf(cacheDirectory, identity);
     makeFolder(dirname(path), 0o700);
     move(file, path);
-    const checksum = checksumOf(bytes);
     const shown = messages.length > 0 && {
       messages: Buffer.from(messages).toString('latin1'),
       hasColours: hasColours(env),
     };
-    notes.remember(cacheDirectory, { identity, bytes: bytes.length, checksum, settled: null, ...shown });
+    notes.remember(cacheDirectory, { identity, checksum: sum.value(), settled: null, ...shown });
     trim(cacheDirectory, OUTPUTS_LIMIT);
     return true;
   } catch {
@@ -166,17 +160,4 @@ export function trim(cacheDirectory: string, limit: number): void {
     rmSync(path, { force: true });
     left -= bytes;
   }
-}
-
-function isOutputNote(value: unknown): value is OutputNote {
-  const { identity, bytes, checksum, settled, messages, hasColours } = (value ?? {}) as Partial<
-    Record<keyof OutputNote, unknown>
-  >;
-  return (
-    typeof identity === 'string' &&
-    typeof bytes === 'number' &&
-    typeof checksum === 'number' &&
-    (settled === null || typeof settled === 'string') &&
-    (messages === undefined || (typeof messages === 'string' && typeof hasColours === 'boolean'))
-  );
 }

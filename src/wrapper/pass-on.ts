@@ -2,8 +2,7 @@
 import type { Command } from '../compiler/command.ts';
 import { countsOfPass } from '../report/counts.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { createDigest } from '../system/digest.ts';
-import { keptOutput, type Ending } from './ending.ts';
+import { nextRun, type Ending } from './ending.ts';
 import { runInPlace } from './in-place.ts';
 import type { PassThrough } from './inspect.ts';
 import { rememberRun, stampsBefore } from './replay.ts';
@@ -16,25 +15,20 @@ export async function passOn(
   command: Command,
   surroundings: Surroundings,
 ): Promise<never> {
-  const { input: bytes, stdin, lasting } = pass;
+  const { input: text, stdin, lasting } = pass;
   const { input } = command.arguments;
-  if (!lasting || bytes === undefined || input?.kind !== 'file') {
+  if (!lasting || text === undefined || input?.kind !== 'file') {
     reportPass(pass, command, surroundings);
     return runInPlace(command.compiler.executable, command.argv, stdin, surroundings.env);
   }
-  const digest = (await createDigest())([bytes]);
   const before = stampsBefore(surroundings);
   const onEnd = (ending: Ending) => {
     const explanation = reportPass(pass, command, surroundings);
-    const run = {
-      ...{ argv: ending.argv, counts: countsOfPass(pass.pass, pass.decisions) },
-      ...(explanation && { explanation }),
-      ...keptOutput(ending, command),
-    };
-    rememberRun(run, command, { path: input.path, digest }, before, [], surroundings);
+    const run = nextRun(ending, command, countsOfPass(pass.pass, pass.decisions), explanation);
+    rememberRun(run, command, { path: input.path, text }, before, [], surroundings);
   };
   return runPlan(
-    { command, input: { bytes, digest }, decisions: [], injected: null, module: null },
+    { command, input: text, decisions: [], injected: null, module: null },
     // Nothing is injected that could be lost or fail.
     { mayFallBack: true, onEnd, onLost: () => Promise.resolve(), onFailure() {} },
     surroundings,

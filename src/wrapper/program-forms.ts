@@ -2,16 +2,18 @@
 // and measured like any other program, and ships only if a run has shown it to be right and faster than stock.
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
+import type { Input } from '../input/input.ts';
 import { LEAST_RATIO } from '../program/slower.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
 import type { Store } from '../store/store.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { hasFields, isNumber, isText, listOf, optional } from '../system/data.ts';
 import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import { isMoreTime } from '../tuning/undecided.ts';
 import { mayHaveForms } from './inspect.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { mayRun } from '../running/limits.ts';
+import { MOST_ATTEMPTS, whyNotRun } from '../running/limits.ts';
 import { programNotes, programOf } from '../running/program-notes.ts';
 import { withSurvey } from './resolve.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
@@ -29,14 +31,17 @@ export interface FormsMemory {
   readonly attempts: number;
 }
 
-export const formsMemory = programNotes('forms', isFormsMemory);
-
-/** So many builds try to find out; after that only a build with more time. */
-const MOST_ATTEMPTS = 3;
+export const formsMemory = programNotes(
+  'forms',
+  hasFields<FormsMemory>({
+    verdict: (value) => value === 'better' || value === 'worse' || value === 'open',
+    ...{ reason: isText, asWritten: optional(listOf(isText)), budgetSeconds: isNumber, attempts: isNumber },
+  }),
+);
 
 /** Whether a build with this budget should try the program in its forms. */
-const isWorthTrying = (memory: FormsMemory | null, budgetSeconds: number): boolean =>
-  mayRun(budgetSeconds) &&
+const isWorthTrying = (memory: FormsMemory | null, input: Input, budgetSeconds: number): boolean =>
+  whyNotRun(input, budgetSeconds) === null &&
   (memory === null ||
     (memory.verdict === 'open' &&
       (memory.attempts < MOST_ATTEMPTS || isMoreTime(budgetSeconds, memory.budgetSeconds))));
@@ -130,7 +135,7 @@ export async function inBetterForms(
   };
   if (memory?.verdict === 'better') return inForms(memory);
   const known = { isKnown: memory !== null && memory.verdict !== 'open', forms: explained(memory) };
-  if (!mayMeasure || store === null || !isWorthTrying(memory, settings.budgetSeconds))
+  if (!mayMeasure || store === null || !isWorthTrying(memory, inspected.input, settings.budgetSeconds))
     return asWritten(known);
   const recall = () => formsMemory.recall(store, identity);
   const isStillOpen = () => recall()?.verdict !== 'better';
@@ -188,18 +193,4 @@ function verdictOn(
   return least >= LEAST_RATIO
     ? known('better', `${least.toFixed(2)}x as fast as it is written`)
     : known('worse', `it takes ${(1 / least).toFixed(2)}x as long as it is written`);
-}
-
-function isFormsMemory(value: unknown): value is FormsMemory {
-  const { verdict, reason, asWritten, budgetSeconds, attempts } = (value ?? {}) as Partial<
-    Record<keyof FormsMemory, unknown>
-  >;
-  return (
-    (asWritten === undefined ||
-      (Array.isArray(asWritten) && asWritten.every((key) => typeof key === 'string'))) &&
-    (verdict === 'better' || verdict === 'worse' || verdict === 'open') &&
-    typeof reason === 'string' &&
-    typeof budgetSeconds === 'number' &&
-    typeof attempts === 'number'
-  );
 }

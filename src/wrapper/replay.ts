@@ -2,10 +2,20 @@
 import { statSync } from 'node:fs';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
-import { isObject } from '../system/data.ts';
-import { fileIdentity, realpathOr, settledIdentity } from '../system/files.ts';
+import {
+  hasFields,
+  isBoolean,
+  isNumber,
+  isObject,
+  isText,
+  listOf,
+  optional,
+  orNull,
+} from '../system/data.ts';
+import { fileIdentity, realpathOr, settled, settledIdentity } from '../system/files.ts';
 import { cacheSizesKiB, cpuFeatures, cpuModel, physicalCores } from '../system/processor.ts';
-import { readBytes } from '../system/bytes.ts';
+import type { InputText } from '../input/text.ts';
+import { piecesOfFile } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
@@ -50,7 +60,17 @@ export interface Replay extends Run {
   readonly until?: number;
 }
 
-const memory = memoryOf(REPLAYS, isReplay);
+const memory = memoryOf(
+  REPLAYS,
+  hasFields<Replay>({
+    ...{ identity: isText, input: isText, digest: isText, settled: orNull(isText), features: isText },
+    ...{ argv: listOf(isText), counts: (value) => isObject(value) && Object.values(value).every(isNumber) },
+    files: listOf((file) => Array.isArray(file) && isText(file[0]) && orNull(isText)(file[1])),
+    until: optional(isNumber),
+    output: optional(hasFields<KeptOutput>({ identity: isText, path: isText, isAll: isBoolean })),
+    explanation: optional(isObject),
+  }),
+);
 
 /** The run of a command when it was last compiled; null if there is none, or if it may differ now. Never throws. */
 export async function recallRun(
@@ -67,11 +87,11 @@ export async function recallRun(
     if (replay.files.some(([path, identity]) => contentIdentity(path) !== identity)) return null;
     // A pipe can be read once, and the compiler has to read it.
     if (!statSync(replay.input).isFile()) return null;
-    const settled = settledIdentity(replay.input);
+    const now = settledIdentity(replay.input);
     // Reading a model with its weights would dominate the time of a hit.
-    if (settled !== null && settled === replay.settled) return replay;
-    if ((await createDigest())([readBytes(replay.input)]) !== replay.digest) return null;
-    if (settled !== null) memory.remember(surroundings.cacheDirectory, { ...replay, settled });
+    if (now !== null && now === replay.settled) return replay;
+    if ((await createDigest())(piecesOfFile(replay.input)) !== replay.digest) return null;
+    if (now !== null) memory.remember(surroundings.cacheDirectory, { ...replay, settled: now });
     return replay;
   } catch {
     return null;
@@ -101,7 +121,6 @@ export function stampsBefore({ settings: { lock, database } }: Surroundings, wit
 
 /**
  * Remembers the run of a command, unless a file that decided about it has changed meanwhile. Never throws.
- * @param input path and digest of its input
  * @param before identities when the decisions were made
  * @param files other files that decided about it
  * @param until when others may know more about it, in milliseconds of the system's clock; null for never
@@ -109,7 +128,10 @@ export function stampsBefore({ settings: { lock, database } }: Surroundings, wit
 export function rememberRun(
   run: Run,
   { argv, compiler: { executable }, arguments: args }: Command,
-  input: { readonly path: string; readonly digest: string },
+  {
+    path,
+    text: { digest, file },
+  }: { readonly path: string; readonly text: Pick<InputText, 'digest' | 'file'> },
   before: Stamps,
   files: readonly string[],
   surroundings: Surroundings,
@@ -122,10 +144,7 @@ export function rememberRun(
       ...run,
       ...(until !== null && { until }),
       identity: identityOf(argv, executable, surroundings),
-      input: input.path,
-      digest: input.digest,
-      // Unknown: the input was read before this moment.
-      settled: null,
+      ...{ input: path, digest, settled: settled(file) },
       features: cpuFeatures(),
       files: [...before, ...stampsOf([...compilerFiles(executable), ...filesOfFlags(args), ...files])],
     });
@@ -149,33 +168,4 @@ function identityOf(argv: readonly string[], executable: string, { settings }: S
 /** An empty file is as good as none: so is the log that a database leaves behind. */
 function contentIdentity(path: string): string | null {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0 ? null : fileIdentity(path);
-}
-
-function isReplay(value: unknown): value is Replay {
-  const { identity, input, digest, settled, features, files, argv, counts, until, output, explanation } =
-    (value ?? {}) as Partial<Record<keyof Replay, unknown>>;
-  return (
-    [identity, input, digest, features].every((text) => typeof text === 'string') &&
-    (settled === null || typeof settled === 'string') &&
-    (until === undefined || typeof until === 'number') &&
-    (output === undefined || isKeptOutput(output)) &&
-    (explanation === undefined || isObject(explanation)) &&
-    Array.isArray(argv) &&
-    argv.every((argument) => typeof argument === 'string') &&
-    Array.isArray(files) &&
-    files.every(
-      (file: unknown) =>
-        Array.isArray(file) &&
-        typeof file[0] === 'string' &&
-        (file[1] === null || typeof file[1] === 'string'),
-    ) &&
-    typeof counts === 'object' &&
-    counts !== null &&
-    Object.values(counts).every((count) => typeof count === 'number')
-  );
-}
-
-function isKeptOutput(value: unknown): value is KeptOutput {
-  const { identity, path, isAll } = (value ?? {}) as Partial<Record<keyof KeptOutput, unknown>>;
-  return typeof identity === 'string' && typeof path === 'string' && typeof isAll === 'boolean';
 }

@@ -1,5 +1,5 @@
 // Decides about every operation of one compile: by a record, by tuning, or for the default with a reason.
-import type { Decision, Made } from '../decision/decision.ts';
+import type { Decision } from '../decision/decision.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
@@ -15,10 +15,24 @@ import { isUnfinished, isWorthAnotherTry } from '../tuning/undecided.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
 import { NOTHING_TUNED, tuneProgram } from '../running/tune-program.ts';
+import type { LockedBuild } from './locked.ts';
 import { isWorthAsking } from './worth-asking.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from '../running/program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
+
+/** A program to decide about. */
+export interface Asked {
+  readonly command: Command;
+  readonly store: Store | null;
+  /** Why there is no database; null if there is one. */
+  readonly problem: string | null;
+  readonly surroundings: Surroundings;
+  /** Takes the untuned program, if it is compiled for times of its dispatches. */
+  readonly kept: KeptModules;
+  /** Decisions of a lock file; null for none. */
+  readonly lock: LockedBuild | null;
+}
 
 export interface Resolved {
   /** The inspected command, with a survey if anything was tuned. */
@@ -40,24 +54,17 @@ export interface Resolved {
 
 /**
  * Decides about every operation: looks records up, and tunes misses if the settings allow it.
- * @param whyNoStore why there is no database, when there is none
  * @param program the verdict on the program as a whole
- * @param kept takes the untuned program, if it is compiled for times of its dispatches
  * @param spentSeconds that this build has measured already
- * @param made decisions of a lock file
  */
 export async function resolve(
   inspected: Inspected,
-  store: Store | null,
-  whyNoStore: string | null,
+  { command, store, problem, surroundings, kept, lock }: Asked,
   program: ProgramMemory | null,
-  command: Command,
-  surroundings: Surroundings,
-  kept: KeptModules,
   spentSeconds = 0,
-  made?: Made,
 ): Promise<Resolved> {
   const { settings } = surroundings;
+  const made = lock?.made;
   // The lookup does not see records that other builds write from now on.
   const began = Date.now();
   let lookup = lookUp(store, inspected.input, inspected.site, settings, made);
@@ -65,7 +72,7 @@ export async function resolve(
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
   const whySpent = spentSeconds < settings.budgetSeconds ? null : 'the tuning budget is spent';
-  const whyNot = whyNoStore ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
+  const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
   /** Copies the team's records for misses into the database, and looks up again. */
   const askOthers = async ({ input, site }: Inspected) => {
     const { team: url } = settings;

@@ -176,6 +176,7 @@ async function land(
   const injection = planInjection(decisions, {
     wanted,
     release,
+    isWhole: true,
     dataTiling: false,
     ownPreprocessing: false,
     ownPipeline: false,

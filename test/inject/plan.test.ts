@@ -37,6 +37,7 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
 const options = {
   wanted: 'auto',
   release: [3, 13, 0],
+  isWhole: true,
   dataTiling: false,
   ownPreprocessing: false,
   ownPipeline: false,
@@ -119,6 +120,20 @@ describe('the route', () => {
     expect(planInjection(decisions, { ...options, ...change }).route).toBe(route);
     const insisted = planInjection(decisions, { ...options, ...change, wanted: 'spec' });
     expect(insisted).toEqual({ route: 'none', reason });
+  });
+  test('never edits a large input, and says so', () => {
+    const decisions = decide(operation() + operation('{lowering_config = #a.b<c>}'), [tile]);
+    const large = { ...options, isWhole: false };
+    expect(planInjection(decisions, { ...large, lost: ['substitute'] })).toEqual({
+      route: 'none',
+      reason:
+        'the input has operations with configurations of their own; an input of this size is not copied to edit it',
+    });
+    expect(planInjection(decide(operation(), [tile]), { ...large, wanted: 'inline' })).toEqual({
+      route: 'none',
+      reason: 'an input of this size is not copied to edit it',
+    });
+    expect(planInjection(decide(operation(), [tile]), large).route).toBe('spec');
   });
   test('leaves out what no route can bring rather than everything', () => {
     const other = operation().replaceAll('8x', '9x');

@@ -14,6 +14,7 @@ const command = commandOf('in.mlir');
 const inspected = {
   input: {
     digest: 'digest',
+    isWhole: true,
     reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
   },
   site: { compiler: { version: '3.13.0', commit: 'c', release: [3, 13, 0], key: 'k' } },

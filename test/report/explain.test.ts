@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
 import { explainOperations } from '../../src/report/explain.ts';
 
+const NOTHING = { bytes: new Uint8Array(), cuts: [] };
+
 const decision = (executables: readonly string[]): Decision =>
   ({
     place: { operation: null, location: 'in.mlir:3:5', name: 'linalg.matmul' },
@@ -14,7 +16,7 @@ const decision = (executables: readonly string[]): Decision =>
 
 test('each operation says whether its configuration landed, and where that was looked for', () => {
   const decisions = [decision(['main_dispatch_0']), decision(['main_dispatch_1']), decision([])];
-  const operations = explainOperations(new Uint8Array(), 'in.mlir', decisions, [true, false, false]);
+  const operations = explainOperations(NOTHING, 'in.mlir', decisions, [true, false, false]);
   expect(operations.map(({ landed, executables, reason }) => ({ landed, executables, reason }))).toEqual([
     { landed: true, executables: ['main_dispatch_0'], reason: '2.00x faster than the default' },
     {
@@ -28,7 +30,5 @@ test('each operation says whether its configuration landed, and where that was l
       reason: '2.00x faster than the default; not applied: no executable has the configuration',
     },
   ]);
-  expect(explainOperations(new Uint8Array(), 'in.mlir', [decision([])], null)).toMatchObject([
-    { landed: null },
-  ]);
+  expect(explainOperations(NOTHING, 'in.mlir', [decision([])], null)).toMatchObject([{ landed: null }]);
 });

@@ -126,6 +126,41 @@ describe('an input', () => {
     ]);
   });
 
+  test('whose weights are longer than anybody reads is tuned and injected without a copy of it', async () => {
+    const digits = Buffer.alloc(2 ** 25 + 2 ** 23, '0123456789abcdef');
+    const text = oddMatmul.replace(
+      '{\n',
+      '{\n  %w = arith.constant dense_resource<w> : tensor<16x256x1024xf32>\n',
+    );
+    expect(text).toContain('dense_resource');
+    const resources = [
+      '{-# dialect_resources: { builtin: { w: "0x04000000',
+      digits,
+      digits,
+      digits,
+      digits.subarray(0, 2 ** 23),
+    ];
+    place.write(
+      'large.mlir',
+      Buffer.concat([text, ...resources, '" } } #-}\n'].map((part) => Buffer.from(part))),
+    );
+    const argv = [...HOST, 'large.mlir', '-o', 'tuned.vmfb'];
+    const { code, explanation } = await place.explain(argv);
+    expect(code).toBe(0);
+    expect(explanation).toMatchObject({
+      route: 'spec',
+      applied: true,
+      command: expect.arrayContaining(['large.mlir']) as object,
+    });
+    expect(explanation.operations).toMatchObject([{ location: 'large.mlir:3:13', landed: true }]);
+    const again = await place.explain([...argv.slice(0, -1), 'again.vmfb']);
+    expect(again.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
+    expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
+    expect((await place.explain([...argv, '--iree-tuned-inject=inline'])).explanation.reason).toBe(
+      'an input of this size is not copied to edit it',
+    );
+  });
+
   test('that looks like a hit and is none is found out, and tuned by the next build at the latest', async () => {
     place.write('lookalike.mlir', transposed(61));
     const argv = [...HOST, 'lookalike.mlir', '-o', 'tuned.vmfb'];

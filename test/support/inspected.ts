@@ -35,6 +35,9 @@ export function inputOf(text: string, change: Partial<Input> = {}): Input {
   const bytes = Buffer.from(text);
   return {
     bytes,
+    isWhole: true,
+    cuts: [],
+    file: null,
     digest: `digest of ${text}`,
     reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
     operations: classify(parse(bytes).operations, {}),

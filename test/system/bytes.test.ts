@@ -1,18 +1,85 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { piecesOf, readBytes, writeSlices } from '../../src/system/bytes.ts';
+import { describe, expect, test } from 'vitest';
+import { copyOver, piecesOf, piecesOfFile, writeSlices } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
+const BYTES = Uint8Array.from({ length: 9000 }, (_, i) => i % 251);
+
 test('a file is read whole, in however many pieces', () => {
   const path = join(temporaryDirectory(), 'file');
-  const bytes = Uint8Array.from({ length: 1000 }, (_, i) => i % 251);
-  writeFileSync(path, bytes);
-  for (const piece of [1, 7, 999, 1000, 1001])
-    expect(Buffer.from(readBytes(path, piece))).toEqual(Buffer.from(bytes));
-  expect(() => readBytes(`${path}.none`)).toThrow(/ENOENT/);
+  writeFileSync(path, BYTES);
+  for (const piece of [1, 7, 8999, 9000, 9001]) {
+    const pieces = [...piecesOfFile(path, piece)].map(({ length }) => length);
+    expect(pieces.reduce((sum, length) => sum + length, 0)).toBe(BYTES.length);
+    const bytes = Buffer.concat([...copiesOf(piecesOfFile(path, piece))]);
+    expect(bytes.equals(BYTES)).toBe(true);
+  }
+  expect(() => [...piecesOfFile(`${path}.none`)]).toThrow(/ENOENT/);
+});
+
+function* copiesOf(pieces: Iterable<Uint8Array>) {
+  for (const piece of pieces) yield piece.slice();
+}
+
+test.each([
+  [
+    'longer',
+    (path: string) => {
+      appendFileSync(path, 'x');
+    },
+  ],
+  [
+    'shorter',
+    (path: string) => {
+      truncateSync(path, 3);
+    },
+  ],
+  [
+    'another',
+    (path: string) => {
+      writeFileSync(path, new Uint8Array(9000));
+    },
+  ],
+])('a file that becomes %s while it is read is an error', (_, change) => {
+  const path = join(temporaryDirectory(), 'file');
+  writeFileSync(path, BYTES);
+  const pieces = piecesOfFile(path, 4000);
+  pieces.next();
+  change(path);
+  expect(() => [...pieces]).toThrow(`${path} changes while it is read`);
+});
+
+describe('a copy', () => {
+  const folder = temporaryDirectory();
+  const [from, to] = [join(folder, 'from'), join(folder, 'to')];
+  test.each([0, 1, 4095, 4096, 4097, 9000])('of %i bytes takes the place of any other content', (size) => {
+    writeFileSync(from, BYTES.subarray(0, size));
+    for (const before of [0, 4096, 20000]) {
+      writeFileSync(to, new Uint8Array(before).fill(1));
+      chmodSync(to, 0o640);
+      expect(copyOver(from, to)).toBe(true);
+      expect(readFileSync(to).equals(BYTES.subarray(0, size))).toBe(true);
+      expect(statSync(to).mode & 0o777).toBe(0o640);
+    }
+  });
+  test('that is not right has no beginning', () => {
+    writeFileSync(from, BYTES);
+    writeFileSync(to, new Uint8Array(9000).fill(1));
+    let length = 0;
+    const add = (piece: Uint8Array) => void (length += piece.length);
+    expect(copyOver(from, to, { add, isRight: () => length !== 9000 })).toBe(false);
+    expect(
+      readFileSync(to)
+        .subarray(0, 4096)
+        .every((byte) => byte === 0),
+    ).toBe(true);
+  });
+  test('of a file that is not there is an error', () => {
+    expect(() => copyOver(join(folder, 'none'), to)).toThrow(/ENOENT/);
+  });
 });
 
 test('slices are written one after the other', () => {

@@ -45,12 +45,11 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
       };
       const { decisions, until, settled } = await resolve(
         inspected,
-        store,
+        {
+          ...{ command: commandOf('in.mlir'), store, problem: null, surroundings },
+          ...{ kept: new KeptModules(), lock: null },
+        },
         null,
-        null,
-        commandOf('in.mlir'),
-        surroundings,
-        new KeptModules(),
       );
       return { got: decisions.map(({ outcome }) => outcome), until, settled };
     },

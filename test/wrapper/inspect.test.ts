@@ -1,15 +1,15 @@
 // What is made of a command and its input before anything is looked up: without a compiler, where no input is new.
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { inputIdentity } from '../../src/compiler/command-identity.ts';
 import type { Input } from '../../src/input/input.ts';
 import { isTunable } from '../../src/input/operation.ts';
+import { readInput } from '../../src/input/text.ts';
 import { surveyMemory, type SurveyedOperation } from '../../src/input/survey-memory.ts';
 import type { Settings } from '../../src/settings/index.ts';
 import { readStdin, takenStdin } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
-import { memoryBytes } from '../../src/system/processor.ts';
 import { inspectedAt, inspectInput, unread, type PassThrough } from '../../src/wrapper/inspect.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { temporaryDirectory } from '../support/folders.ts';
@@ -17,6 +17,7 @@ import { matmul } from '../support/workloads.ts';
 
 // A test's own stdin is nobody's input.
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
+vi.mock(import('../../src/input/text.ts'), { spy: true });
 
 const MATMUL = matmulText(8, 16, 32);
 const KEY = keyOfMatmul(8, 16, 32);
@@ -214,7 +215,7 @@ describe('an input is passed on', () => {
     expect(await read(content, flags)).toEqual({
       pass,
       decisions: [],
-      input: Buffer.from(content),
+      input: expect.objectContaining({ bytes: Buffer.from(content), isWhole: true }) as object,
       lasting: true,
       stdin: undefined,
     });
@@ -256,20 +257,14 @@ describe('an input is passed on', () => {
   });
   test('that is not there', async () => {
     const passed = await inspectInput(commandOf('/nowhere/in.mlir'), surroundingsOf());
-    expect(passed).toEqual(unread('the input cannot be read'));
+    expect(passed).toEqual(unread(expect.stringMatching(/^the input cannot be read: ENOENT/) as string));
   });
-  test('that takes too much memory beside the compiler', async () => {
-    const path = join(temporaryDirectory(), 'large.mlir');
-    // The file has no blocks on disk. To read it would take minutes.
-    writeFileSync(path, '');
-    truncateSync(path, Math.max(2 ** 28, memoryBytes() / 4) + 4096);
-    const passed = await inspectInput(commandOf(path), surroundingsOf());
-    expect(passed).toMatchObject({
-      pass: expect.stringMatching(
-        /^the input has [\d.]+ [GM]iB, more than a quarter of the memory$/,
-      ) as string,
-      input: undefined,
-    });
+  test('that has too much text beside its weights', async () => {
+    vi.mocked(readInput).mockResolvedValueOnce(null);
+    const { command } = place(MATMUL);
+    expect(await inspectInput(command, surroundingsOf())).toEqual(
+      unread('the input has too much text beside its weights'),
+    );
   });
   test('that is used up when it is read', async () => {
     const folder = join(temporaryDirectory(), 'folder');
@@ -310,7 +305,7 @@ describe('stdin', () => {
       throw new Error('EIO');
     });
     expect(await inspectInput(commandOf('-'), surroundingsOf())).toEqual(
-      unread('the input cannot be read', Buffer.from('half')),
+      unread('the input cannot be read: EIO', Buffer.from('half')),
     );
   });
 });
@@ -323,7 +318,7 @@ test('an input is looked at where it has a site, and passed on for as long as it
     expect(inspectedAt({ noSite: 'several target devices', lasting }, input)).toEqual({
       pass: 'several target devices',
       decisions: [],
-      input: input.bytes,
+      input,
       lasting,
       stdin: undefined,
     });

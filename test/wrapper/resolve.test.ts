@@ -76,12 +76,8 @@ async function resolved({
   const inspected = { input, site };
   const { decisions, ...rest } = await resolve(
     inspected,
-    store,
-    whyNoStore ?? null,
+    { command, store, problem: whyNoStore ?? null, surroundings, kept: new KeptModules(), lock: null },
     program,
-    command,
-    surroundings,
-    new KeptModules(),
   );
   return {
     ...rest,

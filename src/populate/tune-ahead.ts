@@ -11,11 +11,12 @@ import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
-import { lastWord, verifyOnDemand } from './last-word.ts';
+import { lastWord } from '../wrapper/last-word.ts';
 import { planCompile } from '../plan/route.ts';
-import { inBetterForms } from './program-forms.ts';
+import { inBetterForms } from '../wrapper/program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import { programMemory, inProgram } from '../running/program-memory.ts';
+import { verifyOnDemand } from '../running/program-verdict.ts';
 import { programOf } from '../running/program-notes.ts';
 import { NOTHING_TUNED, tuneProgram, type Tuned } from '../running/tune-program.ts';
 

@@ -1,0 +1,149 @@
+// The part of a large input that is looked at: its weights are left out. Pure.
+import { isBytecode, lineIndex, type Location } from 'mlir-parser-ts';
+
+/** Digits that are missing in a text. */
+export interface Cut {
+  /** Where they were, in the text without them. */
+  readonly offset: number;
+  readonly digits: number;
+}
+
+/** An input without its weights. */
+export interface Compacted {
+  /** Text without the rest of long literals; of bytecode the beginning, and its names of the dialect `hal`. */
+  readonly bytes: Uint8Array;
+  /** Whether nothing is left out. */
+  readonly isWhole: boolean;
+  /** In the order of the text; none for bytecode. */
+  readonly cuts: readonly Cut[];
+}
+
+/** Takes an input in pieces. */
+export interface Compactor {
+  /** @param piece may be overwritten after that */
+  readonly add: (piece: Uint8Array) => void;
+  /** What is left of all pieces; null if that is more than the most that was allowed. */
+  readonly compacted: () => Compacted | null;
+}
+
+/** Digits of a literal that stay: more than any literal has whose value decides about code. */
+const KEPT_DIGITS = 1024;
+
+/** @param mostBytes that may be left */
+export function compactor(mostBytes: number): Compactor {
+  let own: Compactor | undefined;
+  return {
+    add(piece) {
+      own ??= isBytecode(piece) ? ofBytecode(mostBytes) : ofText(mostBytes);
+      own.add(piece);
+    },
+    compacted: () => own?.compacted() ?? null,
+  };
+}
+
+/** What is kept, without more than `most` of it in the memory. */
+function collect(most: number) {
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  return {
+    get length() {
+      return length;
+    },
+    keep(bytes: Uint8Array) {
+      length += bytes.length;
+      if (length <= most) kept.push(Buffer.from(bytes));
+      else kept.length = 0;
+    },
+    all: () => (length > most ? null : Buffer.concat(kept)),
+  };
+}
+
+/** How a literal of hexadecimal digits begins, of attributes as of resources. */
+const LITERAL = Buffer.from('"0x');
+
+const IS_DIGIT = Uint8Array.from({ length: 256 }, (_, byte) => +/[\da-f]/i.test(String.fromCharCode(byte)));
+
+function ofText(mostBytes: number): Compactor {
+  const kept = collect(mostBytes);
+  const cuts: Cut[] = [];
+  /** Characters of `LITERAL` that have just passed; all of them within a literal. */
+  let matched = 0;
+  /** Digits of this literal so far. */
+  let digits = 0;
+
+  const endLiteral = () => {
+    if (digits > KEPT_DIGITS) cuts.push({ offset: kept.length, digits: digits - KEPT_DIGITS });
+    matched = digits = 0;
+  };
+  return {
+    add(piece) {
+      const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      /** From here on nothing is kept yet. */
+      let from = 0;
+      for (let at = 0; at < bytes.length;) {
+        if (matched < LITERAL.length) {
+          if (matched === 0) at = bytes.indexOf(LITERAL[0]!, at);
+          if (at < 0) break;
+          matched = bytes[at] === LITERAL[matched] ? matched + 1 : +(bytes[at] === LITERAL[0]);
+          at++;
+          continue;
+        }
+        const start = at;
+        while (at < bytes.length && IS_DIGIT[bytes[at]!] === 1) at++;
+        const staying = Math.min(at, start + Math.max(0, KEPT_DIGITS - digits));
+        digits += at - start;
+        if (staying < at) {
+          kept.keep(bytes.subarray(from, staying));
+          from = at;
+        }
+        if (at < bytes.length) endLiteral();
+      }
+      if (from < bytes.length) kept.keep(bytes.subarray(from));
+    },
+    compacted() {
+      endLiteral();
+      const all = kept.all();
+      return all && { bytes: all, isWhole: cuts.length === 0, cuts };
+    },
+  };
+}
+
+const BYTECODE_HEAD = 64;
+
+/** Longest name that is looked for in bytecode, with room for what follows it. */
+const NAME_BYTES = 32;
+
+function ofBytecode(mostBytes: number): Compactor {
+  const kept = collect(mostBytes);
+  /** The end of the last piece: a name may go on in the next one. */
+  let rest = new Uint8Array();
+  const keepNames = (bytes: Buffer, end: number) => {
+    for (let at = bytes.indexOf('hal.'); at >= 0 && at < end; at = bytes.indexOf('hal.', at + 1))
+      kept.keep(bytes.subarray(at, at + NAME_BYTES));
+  };
+  return {
+    add(piece) {
+      if (kept.length === 0) kept.keep(piece.subarray(0, BYTECODE_HEAD));
+      const bytes = Buffer.concat([rest, piece]);
+      const end = Math.max(0, bytes.length - NAME_BYTES);
+      keepNames(bytes, end);
+      rest = Uint8Array.prototype.slice.call(bytes, end);
+    },
+    compacted() {
+      keepNames(Buffer.from(rest), rest.length);
+      const all = kept.all();
+      return all && { bytes: all, isWhole: false, cuts: [] };
+    },
+  };
+}
+
+/** Lines and columns in the input, by offsets in what is left of its text. */
+export function placesIn({ bytes, cuts }: Pick<Compacted, 'bytes' | 'cuts'>): (offset: number) => Location {
+  const lines = lineIndex(bytes);
+  return (offset) => {
+    const { line, column } = lines.locate(offset);
+    // Literals have no line breaks.
+    const before = cuts.filter((cut) => cut.offset > offset - column && cut.offset <= offset);
+    return { line, column: before.reduce((sum, { digits }) => sum + digits, column) };
+  };
+}

@@ -1,0 +1,182 @@
+// Runs a program, stock against tuned, and remembers the verdict: what makes it slower or wrong is left out from then on. Loaded only where
+// something is run or was run.
+import { configurationText } from '../backend/index.ts';
+import type { Command } from '../compiler/command.ts';
+import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
+import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
+import type { Inspected } from '../plan/inspected.ts';
+import { KeptModules } from '../plan/kept-modules.ts';
+import { planCompile } from '../plan/route.ts';
+import { shippable } from '../plan/unproven.ts';
+import type { LeftOutWorkload } from '../program/judge.ts';
+import { seenInProgram, type Seen } from '../program/seen.ts';
+import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
+import { storyOf } from '../report/story.ts';
+import type { Surroundings } from '../settings/surroundings.ts';
+import { BUSY, takeTurn } from '../site/turn.ts';
+import { writtenNow } from '../store/author.ts';
+import type { Store } from '../store/store.ts';
+import { NotVerifiedError } from './callable.ts';
+import { interruptible } from './interruptible.ts';
+import { MOST_ATTEMPTS, type Limits } from './limits.ts';
+import { injectedSet, programMemory, type ProgramMemory } from './program-memory.ts';
+import { offerTo, triedOf } from './program-offer.ts';
+import { NOTHING_CHOSEN, verifyTuned, type Verification } from './verify-program.ts';
+
+/** A program, as far as it is known. */
+export interface KnownProgram {
+  readonly command: Command;
+  readonly inspected: Inspected;
+  readonly decisions: readonly Decision[];
+  /** Its identity, see `programIdentity`. */
+  readonly identity: string;
+  readonly memory: ProgramMemory | null;
+}
+
+/** The decisions to inject after a run. */
+export interface Judged {
+  readonly decisions: readonly Decision[];
+  /** Null where nothing was to be found out. */
+  readonly verdict: ProgramVerdict | null;
+  /** Whether the same would be injected again, without another try. */
+  readonly settled: boolean;
+}
+
+/** Runs the program, remembers the verdict, and marks configurations. The caller has the turn. */
+export async function judgeProgram(
+  program: KnownProgram,
+  store: Store,
+  surroundings: Surroundings,
+  kept: KeptModules,
+  limits: Limits,
+): Promise<Judged> {
+  const { command, inspected, decisions } = program;
+  const offer = offerTo(program, surroundings.settings);
+  const story = storyOf(null);
+  story.runProgram(limits.runSeconds);
+  try {
+    const verification = await interruptible(
+      (signal) => verifyTuned(command, inspected, decisions, offer, surroundings, kept, limits, signal),
+      () => {
+        story.clear();
+        store.close();
+      },
+    );
+    const concluded = conclude(program, offer, verification, store, surroundings);
+    const { judgement, verdict } = verification;
+    const judged = { ...concluded, ...shippable(concluded.decisions, judgement.open, verdict) };
+    story.endProgram(judged.verdict ?? verdict);
+    return judged;
+  } catch (error) {
+    if (!(error instanceof NotVerifiedError)) throw error;
+    const verdict = notVerified(error.message);
+    if (!error.isLate) return { ...shippable(decisions, error.message, verdict), settled: true };
+    const judgement = { kept: [], leftOut: [], open: error.message };
+    const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
+    const { decisions: left, settled } = conclude(program, offer, nothing, store, surroundings);
+    return { ...shippable(left, error.message, verdict), settled };
+  } finally {
+    story.clear();
+  }
+}
+
+const UNLIMITED: Limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
+
+/**
+ * The same on demand: without limits, and regardless of an earlier verdict, which the new one replaces.
+ * @throws UserError when the program cannot be compiled, or there is no turn or nothing to run it with
+ */
+export async function verifyOnDemand(
+  asked: Omit<KnownProgram, 'memory'>,
+  store: Store,
+  surroundings: Surroundings,
+): Promise<ProgramVerdict> {
+  const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
+  if (turn === null) throw new NotVerifiedError(`the program was not verified: ${BUSY}`);
+  const kept = new KeptModules();
+  try {
+    const { command, inspected, decisions } = asked;
+    const program = { ...asked, memory: null };
+    const offer = offerTo(program, surroundings.settings);
+    const { signal } = new AbortController();
+    const verification = await verifyTuned(
+      ...([command, inspected, decisions, offer, surroundings, kept, UNLIMITED, signal] as const),
+    );
+    conclude(program, offer, verification, store, surroundings);
+    return verification.verdict;
+  } finally {
+    kept.discard();
+    turn.release();
+  }
+}
+
+/** Remembers the verdict on a program, and gives the decisions to inject. */
+export function conclude(
+  { command, inspected, decisions, identity, memory }: KnownProgram,
+  offer: ProgramWide,
+  { judgement, workloads, programWide }: Omit<Verification, 'verdict'>,
+  store: Store,
+  surroundings: Surroundings,
+): Pick<Judged, 'decisions' | 'settled'> {
+  const { settings } = surroundings;
+  const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
+  const kept = leaveOut(decisions, (key) => left.get(key)?.reason ?? null);
+  const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
+  const leftOut = new Map(
+    (memory?.leftOut ?? []).map((one) => [`${one.workload} ${one.configuration}`, one]),
+  );
+  for (const { tunable, configuration: own } of found) {
+    const { key: workload, reason } = left.get(tunable.key)!;
+    const configuration = configurationText(own);
+    leftOut.set(`${workload} ${configuration}`, { workload, configuration, reason });
+  }
+  const wanted = withProgramWide(kept, programWide.chosen, programWide.reason);
+  const seen = wanted.map((decision) => seenInProgram(decision, workloads, inspected.site.deviceKey));
+  const better = wanted.map((decision, i) => seen[i] ?? decision);
+  const set = injectedSet(better, planCompile(better, inspected, command, surroundings).route);
+  const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
+  const { budgetSeconds } = settings;
+  const lastTriedAt = new Date().toISOString();
+  const { open: reason } = judgement;
+  const note: ProgramMemory = {
+    leftOut: [...leftOut.values()],
+    verified: reason === null ? set : null,
+    programWide: triedOf(offer, programWide, memory?.programWide ?? null, settings.budgetSeconds),
+    open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
+  };
+  if (!settings.readonly) {
+    programMemory.remember(store, identity, note);
+    for (const decision of found)
+      mark(decision, left.get(decision.tunable.key)!, store, inspected.site.deviceKey);
+    const shown = seen.filter((one) => one !== null);
+    for (const one of new Map(shown.map((one) => [one.tunable.key, one])).values()) record(one, store);
+  }
+  // A configuration that replaces one that was left out did not run yet: the next build runs it.
+  const isReplaced = found.some((one) => plainBeside(one) !== null);
+  return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
+}
+
+/** Records evidence from a program, for all programs with the same dispatch. */
+function record({ record: key, configuration, evidence }: Seen, store: Store): void {
+  const subject = key === null ? undefined : store.subject(key);
+  if (subject === undefined) return;
+  store.putRecord(subject, { configuration, evidence, ...writtenNow() });
+}
+
+/**
+ * Marks a configuration for every program. The search goes on without it, but only once: a configuration can be slower because of the
+ * placement of operands, and then the next one would be slower, too. A loss on this device does not count against the record of another
+ * device.
+ */
+function mark(
+  { record, configuration }: Injected,
+  { mark: found }: LeftOutWorkload,
+  store: Store,
+  device: string,
+): void {
+  const subject = record === null ? undefined : store.subject(record);
+  if (found === null || subject === undefined) return;
+  if (found.kind === 'slower' && subject.device !== device) return;
+  if (found.kind === 'slower' && store.marks(subject).some(({ kind }) => kind === 'slower')) return;
+  store.addMarks(subject, [{ configuration, ...found, ...writtenNow() }]);
+}

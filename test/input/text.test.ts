@@ -1,0 +1,132 @@
+// Reading an input: a large one in pieces, and only once.
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { readInput } from '../../src/input/text.ts';
+import type * as Bytes from '../../src/system/bytes.ts';
+import { piecesOfFile } from '../../src/system/bytes.ts';
+import { createDigest } from '../../src/system/digest.ts';
+import { fileState } from '../../src/system/files.ts';
+import { root, temporaryDirectory } from '../support/folders.ts';
+
+vi.mock(import('../../src/system/bytes.ts'), { spy: true });
+
+const DIGITS = 'a1'.repeat(4096);
+const TEXT = `%w = arith.constant dense<"0x${DIGITS}"> : tensor<1024xf32>\n`;
+
+/** A large file, and how it is read: with a clock that is set forward by so many seconds. */
+function large(text = TEXT) {
+  const folder = temporaryDirectory();
+  const path = join(folder, 'in.mlir');
+  writeFileSync(path, text);
+  const cache = join(folder, 'cache');
+  const read = async (secondsLater: number) => {
+    vi.mocked(piecesOfFile).mockClear();
+    const now = vi
+      .spyOn(Date, 'now')
+      .mockReturnValue(Math.floor(statSync(path).ctimeMs) + 1000 * secondsLater);
+    try {
+      const input = await readInput(path, cache, 1000);
+      return { input, isRead: vi.mocked(piecesOfFile).mock.calls.length > 0 };
+    } finally {
+      now.mockRestore();
+    }
+  };
+  return { path, cache, read };
+}
+
+test('a large input has the digest of all of its bytes, and is looked at without its weights', async () => {
+  const { path, cache, read } = large();
+  const whole = await readInput(path, cache);
+  expect(whole).toMatchObject({ bytes: readFileSync(path), isWhole: true, cuts: [] });
+  const { input } = await read(0);
+  expect(input!.bytes.length).toBeLessThan(1200);
+  expect(input).toMatchObject({ isWhole: false, digest: whole!.digest });
+  expect(whole!.digest).toBe((await createDigest())([readFileSync(path)]));
+  expect(input!.file!.identity).toBe(fileState(path)!.identity);
+});
+
+test('an unchanged large input is read once, but a fresh one is not trusted', async () => {
+  const { path, cache, read } = large();
+  expect((await read(1)).isRead).toBe(true);
+  // The file could have changed a second time in the same moment.
+  const first = await read(3);
+  expect(first.isRead).toBe(true);
+  const again = await read(4);
+  expect(again.isRead).toBe(false);
+  expect(again.input).toMatchObject({ digest: first.input!.digest, cuts: first.input!.cuts, isWhole: false });
+  expect(Buffer.from(again.input!.bytes)).toEqual(Buffer.from(first.input!.bytes));
+
+  const { atime, mtime } = statSync(path);
+  const other = Buffer.from(TEXT);
+  other[5000] = 0x62;
+  writeFileSync(path, other);
+  // The change time gives it away.
+  utimesSync(path, atime, mtime);
+  const changed = await read(4);
+  expect(changed.isRead).toBe(true);
+  expect(changed.input!.digest).not.toBe(first.input!.digest);
+  expect((await read(5)).isRead).toBe(false);
+
+  for (const name of readdirSync(join(cache, 'inputs')))
+    writeFileSync(join(cache, 'inputs', name), '{"cuts": [1]');
+  expect((await read(6)).isRead).toBe(true);
+});
+
+test.each([
+  [
+    'grows',
+    (path: string) => {
+      appendFileSync(path, 'x');
+    },
+  ],
+  [
+    'is truncated',
+    (path: string) => {
+      truncateSync(path, 2000);
+    },
+  ],
+])('a large input that %s while it is read is an error, and nothing is remembered', async (_, change) => {
+  const { path, read } = large(TEXT.repeat(300));
+  const { piecesOfFile: real } = await vi.importActual<typeof Bytes>('../../src/system/bytes.ts');
+  vi.mocked(piecesOfFile).mockImplementationOnce(function* (from) {
+    for (const piece of real(from)) {
+      yield piece;
+      change(path);
+    }
+  });
+  await expect(read(3)).rejects.toThrow(/changes while it is read/);
+  expect((await read(4)).isRead).toBe(true);
+});
+
+test('an input that is larger than the memory needs little of it', () => {
+  const path = join(temporaryDirectory(), 'in.mlir');
+  writeFileSync(path, 'module @weights attributes {w = dense<"0x');
+  const digits = Buffer.alloc(2 ** 25, 'a');
+  for (let i = 0; i < 8; i++) appendFileSync(path, digits);
+  appendFileSync(path, '"> : tensor<9xf32>} {}');
+  const script = `
+    import { readInput } from ${JSON.stringify(join(root, 'src/input/text.ts'))};
+    const peak = () => process.resourceUsage().maxRSS / 1024;
+    const before = peak();
+    const { bytes } = await readInput(${JSON.stringify(path)}, ${JSON.stringify(`${path}.cache`)});
+    console.log(JSON.stringify({ left: bytes.length, mebibytes: peak() - before }));`;
+  const { stdout } = spawnSync(process.execPath, [
+    '--conditions=source',
+    '--input-type=module-typescript',
+    '-e',
+    script,
+  ]);
+  const { left, mebibytes } = JSON.parse(stdout.toString()) as { left: number; mebibytes: number };
+  expect(left).toBeLessThan(2000);
+  expect(mebibytes).toBeLessThan(100);
+});
