@@ -77,14 +77,14 @@ describe('bash', () => {
     [
       'a value with few choices',
       ['iree-tuned', 'tune', '--strategy', ''],
-      ['guided', 'descent', 'random', 'grid'],
+      ['guided', 'descent', 'random', 'grid', 'ga', 'sa', 'xgb'],
     ],
     ['the same after =', ['iree-tuned', 'tune', '--strategy', '=', 'gr'], ['grid']],
     ['the same in one word', ['iree-tuned', 'tune', '--strategy=gr'], ['--strategy=grid']],
     [
       'what is right after =',
       ['iree-tuned', 'tune', '--strategy', '='],
-      ['guided', 'descent', 'random', 'grid'],
+      ['guided', 'descent', 'random', 'grid', 'ga', 'sa', 'xgb'],
     ],
     ['an argument with few choices', ['iree-tuned', 'completions', 'z'], ['zsh']],
     ['only one of these', ['iree-tuned', 'completions', 'zsh', 'b'], []],
