@@ -184,17 +184,19 @@ function preprocessing(
     ...directiveOf(configuration, tunable.written!.loops, release)!,
   }));
   const needy = injected.filter(({ configuration }) => needsOf(configuration) !== null);
-  const backends = [...new Set(needy.map(({ configuration }) => backendOf(configuration)))];
-  const rules = backends.flatMap(({ wholeProgram }) => wholeProgram.rules);
+  const parts = [
+    ...new Set(needy.flatMap(({ configuration }) => backendOf(configuration).wholeProgram ?? [])),
+  ];
+  const rules = parts.flatMap((part) => part.rules);
   const entries = needy.map(({ tunable, configuration }) => ({ workload: tunable.workload, configuration }));
   const following = ownPipeline
     ? []
-    : [...backends.flatMap((backend) => backend.followingRules(entries)), ...dispatchRules];
+    : [...parts.flatMap((part) => part.followingRules(entries)), ...dispatchRules];
   return {
     route: 'preprocess',
     text: preprocessingSpec(annotations, rules),
     needs: needsOf(needy[0]?.configuration ?? null),
-    flags: backends.flatMap(({ wholeProgram }) => wholeProgram.flags),
+    flags: parts.flatMap((part) => part.flags),
     following: following.length === 0 ? null : tuningSpec(following),
   };
 }
