@@ -2,6 +2,7 @@
 import type { Release } from '../compiler/release.ts';
 import type { SearchSpace } from '../search/space.ts';
 import type { Rule } from '../spec/rules.ts';
+import type { SpecFlag } from '../spec/tuning.ts';
 import type { DispatchWork } from '../workload/dispatch/dispatch-work.ts';
 import type { MatchedForm, Workload } from '../workload/workload.ts';
 import type { Configuration, OwnConfiguration } from './configuration.ts';
@@ -82,13 +83,6 @@ export interface Measured {
 
 /** Text of the program after a phase of the compiler, with one operation of this configuration; null when it does not get there. */
 export type TextAfter = (configuration: Configuration, phase: string) => Promise<Uint8Array | null>;
-
-/**
- * The flag that brings a tuning spec to a backend's code generation: `tuning-spec` is
- * `--iree-codegen-tuning-spec-path`, `library` is `--iree-codegen-transform-dialect-library`. Backends whose pipelines
- * are built without the first one ignore it silently.
- */
-export type SpecFlag = 'tuning-spec' | 'library';
 
 /** Everything that differs from one backend to another. Optional parts are what most backends do not have. */
 export interface Backend {

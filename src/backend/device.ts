@@ -29,6 +29,13 @@ export interface Gpu {
   readonly isSoftware: boolean;
 }
 
+/** Variables of the environment that choose devices and drivers, and how they run: another value may be another device. */
+export const DEVICE_VARIABLES = [
+  ...['VK_DRIVER_FILES', 'VK_ICD_FILENAMES', 'VK_ADD_DRIVER_FILES', 'VK_LOADER_DRIVERS_SELECT'],
+  ...['MESA_VK_DEVICE_SELECT', 'LP_NUM_THREADS'],
+  ...['CUDA_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'GPU_DEVICE_ORDINAL'],
+] as const;
+
 /** Means of finding out about a device. */
 export interface DeviceQuestion {
   /** The runtime's `iree-run-module`, which lists devices; null where it is not installed. */

@@ -12,10 +12,20 @@ interface Deferred extends Pick<Backend, 'name' | 'drivers' | 'kinds'> {
   load(): Promise<Backend>;
 }
 
-const DEFERRED: readonly Deferred[] = [];
+const DEFERRED: readonly Deferred[] = [
+  {
+    name: 'vulkan-spirv',
+    drivers: ['vulkan'],
+    kinds: ['spirv-matrix', 'spirv-promote', 'spirv-tile'],
+    load: async () => (await import('./vulkan/index.ts')).vulkan,
+  },
+];
+
+/** Bundles, of which each has this module, share what one of them has loaded. */
+const shared = globalThis as { ireeTunedBackends?: [Backend, ...Backend[]] };
 
 /** Those that are loaded; the first one is there from the start. */
-const LOADED: [Backend, ...Backend[]] = [llvmCpu];
+const LOADED = (shared.ireeTunedBackends ??= [llvmCpu]);
 
 /** Adds a backend. Without effect where there is one of its name. */
 export function addBackend(backend: Backend): void {

@@ -1,4 +1,5 @@
 // How modules are run and timed on the devices of a backend.
+import type { Device } from './device.ts';
 
 /** How modules are run and timed on the devices of a backend. Flags are those of the runtime's tools. */
 export interface Meter {
@@ -15,7 +16,9 @@ export interface Meter {
    * Dispatches that one call makes of a kernel, so that the time of a call is not that of its launch.
    * @param flops operations on numbers of one execution
    */
-  repeats(flops: number): number;
+  repeats(device: Device, flops: number): number;
+  /** What a process takes before it runs anything, in seconds. */
+  readonly startSeconds: number;
   /** Seconds of running that come before anything is timed, in each process. */
   readonly warmUpSeconds: number;
 }

@@ -52,6 +52,7 @@ export const meter: Meter = {
   isVerifiedAlone: false,
   fillingFlags: ['--device_allocator=debug'],
   repeats: () => 1,
+  startSeconds: 0.05,
   warmUpSeconds: 0,
 };
 
