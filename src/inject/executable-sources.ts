@@ -94,7 +94,9 @@ export function configuredExecutable(
     workload,
     configuration,
   );
-  return text == null ? null : { name, phase: 'configuration', text: Buffer.from(text, 'latin1') };
+  return text === null || text === undefined
+    ? null
+    : { name, phase: 'configuration', text: Buffer.from(text, 'latin1') };
 }
 
 /**
