@@ -54,6 +54,7 @@ const vmvx: Backend = {
     starts: [[0]],
     alternatives: [],
     configurationAt: ([rows]) => small([[8, 16, 32][rows!]!, 32, 0]),
+    valuesOf: (configuration) => [tileOf(configuration)[0]!],
     pointOf: (configuration) => [[8, 16, 32].indexOf(tileOf(configuration)[0]!)],
   }),
   directive: (configuration) => ({

@@ -18,6 +18,7 @@ const NOTHING: SearchSpace<Configuration> = {
   alternatives: [],
   configurationAt: () => null,
   pointOf: () => null,
+  valuesOf: () => null,
 };
 
 export const vulkan: Backend = {

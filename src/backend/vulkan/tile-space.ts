@@ -1,7 +1,7 @@
 // The search space of `BaseVectorize`: tiles of threads in registers, and how many threads a workgroup has along each dimension.
 // All of them divide the dimensions: see legality.ts.
 import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
@@ -100,17 +100,18 @@ export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpa
     }
     return point;
   };
+  const valuesOf = (configuration: Configuration) => {
+    if (configuration.kind !== 'spirv-tile') return null;
+    const choice = choiceOf(configuration, roles);
+    return KNOBS.map((name) => choice[name]);
+  };
   return {
     knobs,
     starts: legalPoints(RECIPES.map(startOf), configurationAt),
     alternatives: [],
     configurationAt,
-    pointOf(configuration) {
-      if (configuration.kind !== 'spirv-tile') return null;
-      const choice = choiceOf(configuration, roles);
-      const point = KNOBS.map((name) => values[name].indexOf(choice[name]));
-      return point.includes(-1) ? null : point;
-    },
+    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
+    valuesOf,
   };
 }
 
