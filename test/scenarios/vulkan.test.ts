@@ -29,7 +29,9 @@ describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
   test('uses a record, which lands, and gives the result of a stock build', async () => {
     const place = placeFor();
     await record(place, () => TILE, argv);
-    const { code, explanation } = await place.explain(argv, { env: { IREE_TUNED_BUDGET: '0' } });
+    const { code, explanation } = await place.explain(argv, {
+      env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' },
+    });
     expect(code).toBe(0);
     expect(explanation).toMatchObject({
       device: { driver: 'vulkan', gpu: { subgroup: 8, isSoftware: true } },
