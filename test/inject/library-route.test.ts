@@ -40,7 +40,7 @@ test('a configuration lands by a library, and not by a tuning spec', async () =>
   };
   const injection = planInjection([decision], {
     ...{ wanted: 'spec', release: siteOf().compiler.release },
-    ...{ dataTiling: false, ownPreprocessing: false, ownPipeline: false },
+    ...{ isWhole: true, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
   });
   expect(injection).toMatchObject({ route: 'spec', flag: 'library' });
   if (injection.route !== 'spec') return;
