@@ -6,7 +6,7 @@ import { findRuntimeTool } from '../src/compiler/index.ts';
 import { timeModule, type ModuleRun } from '../src/measure/compare-modules.ts';
 import { median, ratioInterval } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
-import { describeDevice } from '../src/backend/index.ts';
+import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
 import { type Device } from '../src/backend/device.ts';
 import {
   BenchError,

@@ -55,6 +55,7 @@ const withoutBinary = {
 
 /** What is loaded on demand, and never on a hit: a file of its own, so that no hit reads past it. */
 const ON_DEMAND = [
+  'src/backend/vulkan/index.ts',
   'src/decision/for-device.ts',
   'src/inject/substitute.ts',
   'src/input/survey.ts',

@@ -10,7 +10,7 @@ import { verifyProgram, type Enough } from '../src/program/verify.ts';
 import type { Explanation } from '../src/report/explain.ts';
 import { formatSeconds } from '../src/system/format.ts';
 import { table } from '../src/report/table.ts';
-import { describeDevice } from '../src/backend/index.ts';
+import { describeDevice } from '../src/backend/llvm-cpu/cpu.ts';
 import { deviceKey } from '../src/backend/device.ts';
 import { acquireMeasuringLock } from '../src/site/measuring-lock.ts';
 

@@ -5,7 +5,7 @@ import { execa } from 'execa';
 import { type Device } from '../../src/backend/device.ts';
 import { findRuntimeTool } from '../../src/compiler/index.ts';
 import type { Explanation } from '../../src/report/explain.ts';
-import { describeDevice } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { BenchError } from './arguments.ts';
 import { lastLine, root, wrapperEnvironment, type Workplace } from './workplace.ts';
 

@@ -8,7 +8,7 @@ import {
   type CompilerDescription,
   type FoundCompiler,
 } from '../../src/compiler/index.ts';
-import { describeDevice } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { deviceKey } from '../../src/backend/device.ts';
 import { BenchError, say } from './arguments.ts';
 

@@ -1,5 +1,6 @@
 // A configuration is abstract knobs, stored as versioned JSON and rendered to MLIR per compiler version, never stored as MLIR.
 import type { LlvmCpuConfiguration } from './llvm-cpu/configuration.ts';
+import type { VulkanConfiguration } from './vulkan/configuration.ts';
 
 /** Leave the operation to the compiler's own defaults. */
 export interface DefaultConfiguration {
@@ -8,7 +9,7 @@ export interface DefaultConfiguration {
 }
 
 /** What one operation is compiled with; `kind` says which backend's it is. */
-export type Configuration = DefaultConfiguration | LlvmCpuConfiguration;
+export type Configuration = DefaultConfiguration | LlvmCpuConfiguration | VulkanConfiguration;
 
 /** A configuration that asks for something. */
 export type OwnConfiguration = Exclude<Configuration, DefaultConfiguration>;

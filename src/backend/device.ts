@@ -2,16 +2,46 @@
 import { isIntegerWithin, isObject } from '../system/data.ts';
 
 export interface Device {
-  /** CPU model as the system names it, with family and stepping where the name alone is not unique. */
+  /**
+   * CPU model as the system names it, with family and stepping where the name alone is not unique. Of a GPU the name that
+   * its driver gives it; of a software driver also the CPU that it runs on.
+   */
   readonly model: string;
   /** Runtime driver: the value of the runtime's `--device=`. */
   readonly driver: string;
-  /** Threads the program runs on. */
+  /** Threads of the host that the program runs on; 1 for a GPU. */
   readonly threads: number;
   /** Sizes in KiB of the data and unified caches of one core, from level 1 up. */
   readonly cachesKiB: readonly number[];
   /** Its model in numbers: absent where the system does not tell, or has several, and in what earlier versions wrote. */
   readonly processor?: Processor | undefined;
+  /** The device as its driver describes it; absent for a CPU. */
+  readonly gpu?: Gpu | undefined;
+}
+
+/** A GPU, or a program that stands in for one. */
+export interface Gpu {
+  /** Driver and its version, such as `radv Mesa 25.2.1`: other drivers generate other code. */
+  readonly version: string;
+  /** Subgroup size in threads. */
+  readonly subgroup: number;
+  /** Whether it is a program on the CPU, such as llvmpipe: it shares the CPU's measuring lock and caches. */
+  readonly isSoftware: boolean;
+}
+
+/** Variables of the environment that choose devices and drivers, and how they run: another value may be another device. */
+export const DEVICE_VARIABLES = [
+  ...['VK_DRIVER_FILES', 'VK_ICD_FILENAMES', 'VK_ADD_DRIVER_FILES', 'VK_LOADER_DRIVERS_SELECT'],
+  ...['MESA_VK_DEVICE_SELECT', 'LP_NUM_THREADS'],
+  ...['CUDA_VISIBLE_DEVICES', 'HIP_VISIBLE_DEVICES', 'ROCR_VISIBLE_DEVICES', 'GPU_DEVICE_ORDINAL'],
+] as const;
+
+/** Means of finding out about a device. */
+export interface DeviceQuestion {
+  /** The runtime's `iree-run-module`, which lists devices; null where it is not installed. */
+  readonly runModule: () => string | null;
+  readonly cacheDirectory: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /** What a CPU is, without what its maker calls it on the market, and without its stepping. */
@@ -38,10 +68,19 @@ export interface Cache {
   readonly threads: number;
 }
 
+/** Stands for a device that cannot be described here. */
+export const unknownDevice = (driver: string): Device => ({
+  model: 'unknown',
+  driver,
+  threads: 1,
+  cachesKiB: [],
+});
+
 /** Readable canonical key. */
 export function deviceKey(device: Device): string {
   const caches = device.cachesKiB.length === 0 ? '' : ` caches=${device.cachesKiB.join('/')}K`;
-  return `${device.model} ${device.driver} threads=${device.threads}${caches}`;
+  const version = device.gpu === undefined ? '' : ` version=${device.gpu.version}`;
+  return `${device.model} ${device.driver} threads=${device.threads}${caches}${version}`;
 }
 
 /** Bytes of its largest cache; null where the system does not tell. */

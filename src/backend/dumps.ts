@@ -13,6 +13,8 @@ export interface ConfiguredOperation {
   readonly key: string | null;
   /** The lowering configuration as text; null when it has none. */
   readonly lowering: string | null;
+  /** The `translation_info` of its function as text; null when the dump has not exactly one. */
+  readonly translation: string | null;
   /** The function that it is in, as the runtime calls the dispatch; null when the dump has not exactly one. */
   readonly dispatch: string | null;
 }
@@ -20,10 +22,10 @@ export interface ConfiguredOperation {
 /** A dispatch as a whole, in the place of its operations. */
 export const wholeDispatch = (dump: Uint8Array): ConfiguredOperation => ({
   ...{ name: 'dispatch', types: [], loops: [], key: null, lowering: null },
-  dispatch: dispatchIn(dump),
+  ...functionIn(dump),
 });
 
-type Found = Omit<ConfiguredOperation, 'dispatch'>;
+type Found = Omit<ConfiguredOperation, 'dispatch' | 'translation'>;
 
 export interface Loop {
   /** -1 when it is dynamic. */
@@ -34,14 +36,22 @@ export interface Loop {
 /** The operations of one dump that may have got a configuration of ours. */
 export function configuredOperations(dump: Uint8Array): ConfiguredOperation[] {
   const text = Buffer.from(dump).toString();
-  const dispatch = dispatchIn(dump);
-  return [...contractions(dump), ...generics(text), ...packings(text)].map((one) => ({ ...one, dispatch }));
+  const own = functionIn(dump);
+  return [...contractions(dump), ...generics(text), ...packings(text)].map((one) => ({ ...one, ...own }));
 }
 
-function dispatchIn(dump: Uint8Array): string | null {
+/** The function of a dump that has one. */
+function functionIn(dump: Uint8Array): Pick<ConfiguredOperation, 'dispatch' | 'translation'> {
   const [name, ...others] = symbolsOf(dump, 'hal.executable.export');
-  return others.length === 0 ? (name ?? null) : null;
+  const infos = [...new Set(Buffer.from(dump).toString('latin1').match(TRANSLATION))];
+  return {
+    dispatch: others.length === 0 ? (name ?? null) : null,
+    translation: infos.length === 1 ? infos[0]!.replace(/^translation_info = /, '') : null,
+  };
 }
+
+/** Brackets nest two levels deep: the name of the pipeline, and what is in braces. */
+const TRANSLATION = /translation_info = #iree_codegen\.translation_info<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>/g;
 
 function contractions(dump: Uint8Array): Found[] {
   return parse(dump).operations.map((operation) => {
@@ -87,7 +97,7 @@ function loopsOf(
  */
 function generics(text: string): Found[] {
   const statement =
-    /linalg\.generic \{indexing_maps = \[(.*?)\], iterator_types = \[(.*?)\]\} ins\(([^)]*)\) outs\(([^)]*)\) attrs = +\{.*?lowering_config = (#iree_cpu\.lowering_config<[^>]*>)/g;
+    /linalg\.generic \{indexing_maps = \[(.*?)\], iterator_types = \[(.*?)\]\} ins\(([^)]*)\) outs\(([^)]*)\) attrs = +\{.*?lowering_config = (#\w+\.lowering_config<[^>]*>)/g;
   return [...text.matchAll(statement)].flatMap(([, maps, iterators, inputs, outputs, lowering]) => {
     const types = [inputs!, outputs!].flatMap((list) => list.match(/(?:tensor|memref)<[^>]*>/g) ?? []);
     if (types.length <= 3) return [];

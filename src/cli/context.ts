@@ -2,7 +2,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
-import { findCompiler } from '../compiler/index.ts';
+import { unknownDevice, type Device } from '../backend/device.ts';
+import { loadBackendOfDriver } from '../backend/index.ts';
+import { findCompiler, type FoundCompiler } from '../compiler/index.ts';
 import { siteFor } from '../decision/for-device.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { inspect } from '../wrapper/inspect.ts';
@@ -10,7 +12,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import { withSurvey } from '../wrapper/resolve.ts';
 import { UserError } from '../system/user-error.ts';
-import { describeSite, type Site } from '../site/site.ts';
+import { describeSite, questionAbout, type Site } from '../site/site.ts';
 import { isServer } from '../settings/address.ts';
 import { readSettings, SettingsError, type Name } from '../settings/index.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
@@ -124,6 +126,23 @@ export function atDevice(inspected: Inspected, store: Store | null, { settings }
 }
 
 const NO_DEVICES = { devices: () => [] };
+
+/** The device of the setting, or else this machine's CPU; unknown where it cannot be found. */
+export async function describeDeviceHere(surroundings: Surroundings): Promise<Device> {
+  const { device: driver = 'local-task' } = surroundings.settings;
+  const backend = await loadBackendOfDriver(driver);
+  const question = questionAbout(findCompilerOrNull(surroundings), surroundings);
+  const found = await backend?.describeDevice(driver, question);
+  return typeof found === 'object' ? found : unknownDevice(driver);
+}
+
+function findCompilerOrNull({ env, settings, root, cacheDirectory }: Surroundings): FoundCompiler | null {
+  try {
+    return findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
+  } catch {
+    return null;
+  }
+}
 
 /** All of it, for moving it. */
 export const openWholeDatabase = ({ settings }: Surroundings): Exchange =>

@@ -1,7 +1,7 @@
 // `iree-tuned devices`: the devices that the database knows, and what people call them.
 import type { Command as Program } from 'commander';
 import { deviceClass, deviceKey } from '../backend/device.ts';
-import { describeDevice } from '../backend/index.ts';
+import { describeDeviceHere } from './context.ts';
 import { devicesLike } from '../decision/for-device.ts';
 import { table } from '../report/table.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
@@ -28,7 +28,7 @@ export async function showDevices(
   program: Program,
 ): Promise<void> {
   const surroundings = surroundingsOf(program);
-  const here = describeDevice(surroundings.settings.device);
+  const here = await describeDeviceHere(surroundings);
   const own = { key: deviceKey(here), form: here };
   const { database } = surroundings.settings;
   if (options.name === undefined) {

@@ -3,7 +3,6 @@ import { accessSync, constants } from 'node:fs';
 import type { Command as Program } from 'commander';
 import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
 import { askCompiler } from '../compiler/ask.ts';
-import { describeDevice } from '../backend/index.ts';
 import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';
 import { hostCpu } from '../system/processor.ts';
@@ -19,7 +18,7 @@ import type { Store } from '../store/store.ts';
 import { withoutPassword } from '../settings/address.ts';
 import { breakerState } from '../team/breaker.ts';
 import { teamState } from '../team/state.ts';
-import { surroundingsOf } from './context.ts';
+import { describeDeviceHere, surroundingsOf } from './context.ts';
 import { page, warn } from './output.ts';
 import { withTeam } from './team.ts';
 
@@ -146,8 +145,8 @@ function checkContent(database: string, readonly: boolean, whyReadonly: string |
 
 /** The database, and the device as it knows it. */
 async function checkDatabase(surroundings: Surroundings): Promise<Finding[]> {
-  const { database, device: driver, forDevice, readonly } = surroundings.settings;
-  const device = describeDevice(driver);
+  const { database, forDevice, readonly } = surroundings.settings;
+  const device = await describeDeviceHere(surroundings);
   const key = deviceKey(device);
   const inClass = `class ${deviceClass(device) ?? 'not known: the system does not say enough of its processor'}`;
   try {

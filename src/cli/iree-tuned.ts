@@ -1,4 +1,5 @@
 // Everything about tuning that is not compiling: tune ahead, look into the database, find out what is wrong.
+import { loadBackends } from '../backend/index.ts';
 import { Argument, Command as Program, CommanderError, Option } from 'commander';
 import { printCompletions, SHELLS } from './completions.ts';
 import { readCount, showBuilds } from './builds.ts';
@@ -49,7 +50,10 @@ export const program = new Program('iree-tuned')
     '--compiler <path>',
     'the real iree-compile (default: IREE_TUNED_COMPILER, else it is searched for)',
   )
-  .option('--device <device>', "runtime device to measure on (default: IREE_TUNED_DEVICE, else 'local-task')")
+  .option(
+    '--device <device>',
+    "runtime device to measure on (default: IREE_TUNED_DEVICE, else the target's own, such as local-task)",
+  )
   .option('--team <url>', "postgres:// URL of the team's server (default: IREE_TUNED_TEAM)");
 
 program
@@ -382,6 +386,8 @@ export async function main(): Promise<void> {
     end(`the output cannot be written: ${message}`, 1);
   });
   try {
+    // Commands read what is stored for any target.
+    await loadBackends();
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : USAGE_EXIT_CODE);

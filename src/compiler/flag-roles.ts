@@ -59,6 +59,7 @@ const EXPANDED = [
   /^iree-hal-target-(?:device|backends)$/,
   /^iree-hal-local-target-device-backends$/,
   /^iree-llvmcpu-target-(?:cpu|cpu-features|triple)$/,
+  /^iree-(?:cuda|hip|rocm|vulkan|metal)-target(?:-features)?$/,
 ];
 
 /** The user's own ways to steer code generation: a candidate is compiled without them. */
@@ -77,7 +78,7 @@ export const isNeutral = ({ name }: Flag): boolean => NEUTRAL.some((pattern) => 
  * nothing else.
  */
 const ABOUT_OUTPUT =
-  /^(?:o|color)$|^iree-(?:codegen|consteval|dispatch-creation|flow|global-opt|hal|input|llvmcpu|opt|stream|vm)-/;
+  /^(?:o|color)$|^iree-(?:codegen|consteval|cuda|dispatch-creation|flow|global-opt|hal|hip|input|llvmcpu|metal|opt|rocm|spirv|stream|vm|vulkan)-/;
 const NOT_ASIDE = /^(?:o|color)$|^iree-(?:input|vm-bytecode)-/;
 
 /** Whether flags are known to ask for the output alone, and not for dumps, say. */

@@ -34,7 +34,7 @@ export function programWideOf(
     const { tunable, outcome, evidence, speedup } = decision;
     // What is locked was compared where the lock file was made.
     if (tunable === null || outcome === 'skipped' || tunable.written === null || speedup) continue;
-    const configuration = backend?.programWide(tunable.workload, optionsOf(tunable)) ?? null;
+    const configuration = backend?.wholeProgram?.offer(tunable.workload, optionsOf(tunable)) ?? null;
     if (configuration === null) continue;
     const isCompared = evidence?.families.includes(configuration.kind) === true;
     // What was compared with the others and is nearly as fast alone may be the faster one beside others like it.

@@ -1,11 +1,13 @@
 // Options of the search space of a workload in one program.
-import type { SpaceOptions } from '../backend/backend.ts';
+import type { Hardware, SpaceOptions } from '../backend/backend.ts';
+import { backendNamed } from '../backend/index.ts';
 import { isBefore } from '../compiler/release.ts';
 import { tunables, type Input } from '../input/input.ts';
 import type { Settings } from '../settings/index.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Site } from '../site/site.ts';
-import { targetArchitecture, type Target } from '../site/target.ts';
+
+const NOTHING_KNOWN: Hardware = { nativeVectorBytes: 0, vectorRegisters: 0, threads: 1 };
 
 /**
  * Options of each workload's space.
@@ -19,24 +21,19 @@ export function spaceOptionsOf(
   { inject }: Pick<Settings, 'inject'>,
 ): (workload: { readonly key: string }) => SpaceOptions {
   const { dataTiling, ownPreprocessing, ownPipeline } = input.reading;
+  const backend = backendNamed(target.key);
   const canAsk =
     mayPreprocess(inject) &&
     !dataTiling &&
     !ownPreprocessing &&
-    target.target.backend === 'llvm-cpu' &&
+    backend?.wholeProgram !== undefined &&
     !isBefore(release, 3, 11);
   const made = new Set(tunables(input).flatMap(({ key, written }) => (written === null ? [key] : [])));
-  const nativeVectorBytes = target.target.nativeVectorBytes || 16;
+  const hardware = backend?.hardwareOf(target.target, device) ?? NOTHING_KNOWN;
   return ({ key }) => ({
-    nativeVectorBytes,
-    vectorRegisters: vectorRegistersOf(target.target, nativeVectorBytes),
-    threads: device.threads,
+    ...hardware,
     wholeProgram: canAsk && !made.has(key),
     // By a tuning spec: see `tuningSpecFlags` about pipelines.
     following: !ownPipeline && !isBefore(release, 3, 12),
   });
 }
-
-/** x86-64 has 16 vector registers without AVX-512, and 32 with it. Others, such as AArch64, have 32. */
-const vectorRegistersOf = (target: Target, vectorBytes: number): number =>
-  targetArchitecture(target) === 'x64' && vectorBytes < 64 ? 16 : 32;

@@ -89,12 +89,14 @@ export function configuredExecutable(
   }
   const own = configured.get(name);
   if (own === undefined || isDefault(configuration)) return null;
-  const text = backendOf(configuration).reconfigured(
+  const text = backendOf(configuration).reconfigured?.(
     Buffer.from(own).toString('latin1'),
     workload,
     configuration,
   );
-  return text === null ? null : { name, phase: 'configuration', text: Buffer.from(text, 'latin1') };
+  return text === null || text === undefined
+    ? null
+    : { name, phase: 'configuration', text: Buffer.from(text, 'latin1') };
 }
 
 /**

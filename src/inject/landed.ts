@@ -28,7 +28,7 @@ export function landedOn(
     if (!isOperationWork(workload))
       // What it is configured with already changes nothing.
       return texts
-        .filter((_, i) => backend.reconfigured(spelled[i]!, workload, configuration) === spelled[i])
+        .filter((_, i) => backend.reconfigured?.(spelled[i]!, workload, configuration) === spelled[i])
         .map(wholeDispatch);
     const injected = injectedLoops(route, tunable);
     return backend.landedOn(configured, { workload, loops }, configuration, injected, expected);

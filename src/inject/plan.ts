@@ -8,7 +8,7 @@ import { isBefore, type Release } from '../compiler/release.ts';
 import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
 import { preprocessingSpec } from '../spec/preprocessing.ts';
 import { rulesOf, type Annotation, type Rule } from '../spec/rules.ts';
-import { tuningSpec } from '../spec/tuning.ts';
+import { tuningSpec, type SpecFlag } from '../spec/tuning.ts';
 import { ownConfiguration } from '../workload/own-configuration.ts';
 import {
   dispatchOf,
@@ -35,7 +35,7 @@ export type Injection = Whole & {
  */
 type Whole =
   | { readonly route: 'none'; readonly reason: string }
-  | { readonly route: 'spec'; readonly text: string }
+  | { readonly route: 'spec'; readonly text: string; readonly flag: SpecFlag }
   | {
       readonly route: 'preprocess';
       readonly text: string;
@@ -101,7 +101,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
   if (dispatchRules !== undefined)
     return whole.route !== 'none' || dispatchRules.length === 0 || specProblem(decisions, options) !== null
       ? whole
-      : { route: 'spec', text: tuningSpec(dispatchRules) };
+      : { route: 'spec', text: tuningSpec(dispatchRules), flag: specFlagOf(inDispatches) };
   if (options.lost?.includes('substitute') === true) return whole;
   const dispatches = new Map(
     inDispatches.map(({ tunable, configuration }) => {
@@ -150,6 +150,9 @@ function reasonOf([first = 'every route was tried', ...others]: readonly string[
 
 const TOO_LARGE = 'an input of this size is not copied to edit it';
 
+/** All configurations of a program are for the backend of its target. */
+const specFlagOf = ([first]: readonly Injected[]): SpecFlag => backendOf(first!.configuration).specFlag;
+
 function render(route: Route, injected: readonly Injected[], options: InjectionOptions): Whole {
   const { release } = options;
   switch (route) {
@@ -158,7 +161,8 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
         form,
         ...directiveOf(configuration, form.loops, release)!,
       }));
-      return { route, text: tuningSpec([...rulesOf(annotations), ...(options.dispatchRules ?? [])]) };
+      const rules = [...rulesOf(annotations), ...(options.dispatchRules ?? [])];
+      return { route, text: tuningSpec(rules), flag: specFlagOf(injected) };
     }
     case 'substitute':
       return { route, entries: generatedEntries(injected) };
@@ -184,17 +188,19 @@ function preprocessing(
     ...directiveOf(configuration, tunable.written!.loops, release)!,
   }));
   const needy = injected.filter(({ configuration }) => needsOf(configuration) !== null);
-  const backends = [...new Set(needy.map(({ configuration }) => backendOf(configuration)))];
-  const rules = backends.flatMap(({ wholeProgram }) => wholeProgram.rules);
+  const parts = [
+    ...new Set(needy.flatMap(({ configuration }) => backendOf(configuration).wholeProgram ?? [])),
+  ];
+  const rules = parts.flatMap((part) => part.rules);
   const entries = needy.map(({ tunable, configuration }) => ({ workload: tunable.workload, configuration }));
   const following = ownPipeline
     ? []
-    : [...backends.flatMap((backend) => backend.followingRules(entries)), ...dispatchRules];
+    : [...parts.flatMap((part) => part.followingRules(entries)), ...dispatchRules];
   return {
     route: 'preprocess',
     text: preprocessingSpec(annotations, rules),
     needs: needsOf(needy[0]?.configuration ?? null),
-    flags: backends.flatMap(({ wholeProgram }) => wholeProgram.flags),
+    flags: parts.flatMap((part) => part.flags),
     following: following.length === 0 ? null : tuningSpec(following),
   };
 }

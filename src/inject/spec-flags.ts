@@ -15,7 +15,7 @@ export function specFlags(
   passes: readonly string[] = [],
 ): string[] {
   const path = write(injection.text);
-  if (injection.route === 'spec') return tuningSpecFlags(path, passes);
+  if (injection.route === 'spec') return tuningSpecFlags(path, passes, injection.flag);
   const { flags, following } = injection;
   const last = following === null ? pipelineFlags(passes) : tuningSpecFlags(write(following), passes);
   return [...preprocessingFlags(path), ...flags, ...last];

@@ -1,5 +1,5 @@
 // Times the functions of one module, interleaved in one process.
-import { deviceFlags } from '../backend/index.ts';
+import { deviceFlags, meterOf } from '../backend/index.ts';
 import { environmentOf, type Placement } from './placement.ts';
 import { runTool, type Toolchain, type ToolResult } from './toolchain.ts';
 
@@ -58,6 +58,7 @@ function runOnce(
   options: BenchmarkOptions,
 ): Promise<ToolResult> {
   const filter = options.only === undefined ? [] : [`--benchmark_filter=BM_(${options.only.join('|')})/`];
+  const { warmUpSeconds } = meterOf(toolchain.device);
   return runTool(
     toolchain.benchmarkModule,
     [
@@ -67,6 +68,7 @@ function runOnce(
       `--benchmark_min_time=${options.minSeconds}s`,
       '--benchmark_enable_random_interleaving=true',
       '--benchmark_format=json',
+      ...(warmUpSeconds > 0 ? [`--benchmark_min_warmup_time=${warmUpSeconds}`] : []),
       ...filter,
     ],
     options.timeoutSeconds,

@@ -1,5 +1,6 @@
 // Compiles many candidates as one module and finds out which of them the compiler refuses.
-import { candidatePhase, hasConstants, type OperationWork } from '../workload/workload.ts';
+import { meterOf } from '../backend/index.ts';
+import { candidatePhase, hasConstants, workloadFlops, type OperationWork } from '../workload/workload.ts';
 import { availableParallelism } from 'node:os';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -206,6 +207,7 @@ async function compileOnce(
   const module = join(toolchain.workDirectory, `${name}.vmfb`);
   await writeFile(source, text);
   const linking = `--iree-hal-link-executables=${isLinked()}`;
+  const repeats = meterOf(toolchain.device).repeats(toolchain.device, workloadFlops(workload));
   // Constant operands are filled when the module is loaded: evaluating them here would store them in every module.
   const evaluation = hasConstants(workload) ? ['--iree-opt-const-eval=false'] : [];
   const wholeProgram = await wholeProgramFlags(toolchain, candidates, name);
@@ -215,6 +217,7 @@ async function compileOnce(
     NO_CONVERSION,
     NO_CHECKS,
     linking,
+    ...(repeats > 1 ? [`--iree-hal-benchmark-dispatch-repeat-count=${repeats}`] : []),
     ...evaluation,
     ...wholeProgram,
     ...from,

@@ -1,5 +1,7 @@
 // How long candidates take, each at every combination of sizes that its workload is tuned at.
-import type { OperationWork } from '../workload/workload.ts';
+import { meterOf } from '../backend/index.ts';
+import { workloadFlops, type OperationWork } from '../workload/workload.ts';
+import { failuresAlone } from './alone.ts';
 import { benchmark, type BenchmarkOptions } from './benchmark.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
@@ -31,16 +33,23 @@ export async function timeCandidates(
       seconds: new Map(),
       failed: new Map(candidates.map((name) => [name, 'nothing fills the operands'])),
     };
-  const timings = await benchmark(toolchain, modules, functionsOf(candidates), {
-    ...options,
-    ...(options.only && { only: functionsOf(options.only) }),
-  });
+  const meter = meterOf(toolchain.device);
+  const failed = new Map(
+    meter.isVerifiedAlone ? await failuresAlone(toolchain, workload, module, candidates) : [],
+  );
+  const right = candidates.filter((name) => !failed.has(name));
   const seconds = new Map<string, readonly number[]>();
-  const failed = new Map<string, string>();
-  for (const name of candidates) {
+  if (right.length === 0) return { seconds, failed };
+  const only = failed.size > 0 ? right : options.only;
+  const timings = await benchmark(toolchain, modules, functionsOf(right), {
+    ...options,
+    ...(only && { only: functionsOf(only) }),
+  });
+  const repeats = meter.repeats(toolchain.device, workloadFlops(workload));
+  for (const name of right) {
     const functions = functionNames(workload, name);
     const failure = functions.map((one) => timings.failed.get(one)).find((reason) => reason !== undefined);
-    const own = functions.map((one) => undisturbed(timings.seconds.get(one) ?? []));
+    const own = functions.map((one) => undisturbed(timings.seconds.get(one) ?? []) / repeats);
     if (failure !== undefined) failed.set(name, failure);
     else if (own.every(Number.isFinite)) seconds.set(name, own);
   }

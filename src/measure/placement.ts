@@ -1,5 +1,5 @@
 // How operands come to lie in memory. It depends on the C library of the runtime, and is looked for.
-import { deviceFlags } from '../backend/index.ts';
+import { deviceFlags, meterOf } from '../backend/index.ts';
 import { compiled, NO_CONVERSION } from './common-modules.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
 
@@ -74,7 +74,8 @@ const known = new Map<string, Promise<readonly Placement[]>>();
  * @throws StoppedError when the toolchain's signal fires
  */
 export function placementsHere(toolchain: Toolchain): Promise<readonly Placement[]> {
-  const { runModule } = toolchain;
+  const { runModule, device } = toolchain;
+  if (!meterOf(device).hasPlacements) return Promise.resolve(['apart']);
   let found = known.get(runModule);
   if (found === undefined) {
     found = findPlacements(toolchain);

@@ -1,5 +1,6 @@
 // Whether candidates compute what the default does: the very kernels that are timed, on exact and on full values.
 import { candidatePhase, resultTypeOf, staticForms, type OperationWork } from '../workload/workload.ts';
+import { noteRight } from './alone.ts';
 import type { Build } from './build.ts';
 import { functionNames } from './candidate-module.ts';
 import { loadedWith } from './common-modules.ts';
@@ -118,6 +119,14 @@ export async function verifyCandidates(
     verifyOn('exact', null),
   ]);
   if (verified.includes(null)) return null;
+  // All of these had a process of their own.
+  for (const name of names) {
+    if (verified.some((one) => one!.get(name)!.outcome !== 'right')) continue;
+    noteRight(toolchain, module, name);
+    const between = guarded?.nameOf(name);
+    if (guarded && between) noteRight(toolchain, guarded.module, between);
+  }
+  for (const one of [module, ...(guarded ? [guarded.module] : [])]) noteRight(toolchain, one, stock);
   return new Map(names.map((name) => [name, worse(verified.map((one) => one!.get(name)!))]));
 }
 

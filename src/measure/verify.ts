@@ -1,7 +1,7 @@
 // Compares the outputs of two functions of one module: the code that is verified is the code that was timed.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deviceFlags } from '../backend/index.ts';
+import { deviceFlags, meterOf } from '../backend/index.ts';
 import type { Allowance } from '../workload/kind.ts';
 import { decodeElements, type Elements } from './elements.ts';
 import { runTool, type Toolchain } from './toolchain.ts';
@@ -102,9 +102,6 @@ function largestOf(bytes: Uint8Array, elementType: string): { finite: number; is
 /** So that one function can be run several times at once. */
 let runs = 0;
 
-/** Fills all memory that a program gets, so that a part of a result that is not written does not look like zeros. */
-const FILLED_MEMORY = '--device_allocator=debug';
-
 /**
  * Output of one function, as raw bytes; null when it could not be run.
  * @param modules are loaded in their order; the last one has the function
@@ -123,7 +120,7 @@ export async function runFunction(
     [
       ...modules.map((module) => `--module=${module}`),
       ...deviceFlags(toolchain.device),
-      FILLED_MEMORY,
+      ...meterOf(toolchain.device).fillingFlags,
       `--function=${name}`,
       ...inputs.map((input) => `--input=${input}`),
       `--output=@${file}`,

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { backendOf } from '../backend/index.ts';
-import type { Backend } from '../backend/backend.ts';
+import type { WholeProgram } from '../backend/backend.ts';
 import { isDefault } from '../backend/configuration.ts';
 import { preprocessingFlags, preprocessingSpec } from '../spec/preprocessing.ts';
 import { candidateFunctions, type Candidate } from './candidate-module.ts';
@@ -18,10 +18,10 @@ export async function wholeProgramFlags(
   name: string,
 ): Promise<string[]> {
   const needy = configured(candidates).filter(
-    ({ backend, configuration }) => backend.needsOf(configuration) !== null,
+    ({ wholeProgram, configuration }) => wholeProgram.needsOf(configuration) !== null,
   );
   if (needy.length === 0) return [];
-  const all = [...new Set(needy.map(({ backend }) => backend.wholeProgram))];
+  const all = [...new Set(needy.map(({ wholeProgram }) => wholeProgram))];
   const path = join(workDirectory, `${name}.whole-program.mlir`);
   const rules = all.flatMap((one) => one.rules);
   await writeFile(path, preprocessingSpec([], rules));
@@ -29,24 +29,23 @@ export async function wholeProgramFlags(
 }
 
 /** What says something of a candidate's operations that only exist after a phase of the compiler; undefined when nothing does. */
-export function lateAnnotations(candidates: readonly Candidate[]): Backend['late'] | undefined {
-  return configured(candidates).find(({ backend, configuration }) => backend.late.isNeeded(configuration))
-    ?.backend.late;
-}
+export const lateAnnotations = (candidates: readonly Candidate[]): WholeProgram['late'] | undefined =>
+  configured(candidates).find(({ wholeProgram, configuration }) => wholeProgram.late.isNeeded(configuration))
+    ?.wholeProgram.late;
 
-/** The candidates that ask for something, with the backend that understands it. */
+/** The candidates that may ask something of the whole module, with the part of the backend that understands it. */
 const configured = (candidates: readonly Candidate[]) =>
-  candidates.flatMap(({ configuration }) =>
-    configuration === undefined || isDefault(configuration)
-      ? []
-      : [{ configuration, backend: backendOf(configuration) }],
-  );
+  candidates.flatMap(({ configuration }) => {
+    if (configuration === undefined || isDefault(configuration)) return [];
+    const { wholeProgram } = backendOf(configuration);
+    return wholeProgram === undefined ? [] : [{ configuration, wholeProgram }];
+  });
 
 /** The compiler's text of a module of candidates, with what each says of its operations. */
 export function annotated(
   text: string,
   candidates: readonly Candidate[],
-  annotate: Backend['late']['annotate'],
+  annotate: WholeProgram['late']['annotate'],
 ): string {
   const configurations = new Map(candidates.map(({ name, configuration }) => [name, configuration]));
   const lines = text.split('\n');

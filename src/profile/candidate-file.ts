@@ -1,5 +1,5 @@
 // One candidate as a program of its own, for a look and for the compiler's tools. Pure.
-import { backendOf, configurationKey } from '../backend/index.ts';
+import { backendOf, configurationKey, needsOf } from '../backend/index.ts';
 import { isDefault } from '../backend/configuration.ts';
 import type { Site } from '../site/site.ts';
 import { candidateModule, candidateOf } from '../measure/candidate-module.ts';
@@ -21,18 +21,17 @@ export function candidateText(
 ): string {
   const phase = candidatePhase(workload);
   const from = phase === null ? [] : [`--compile-from=${phase}`];
-  const own = isDefault(configuration) ? null : backendOf(configuration);
-  const needs = own !== null && !isDefault(configuration) && own.needsOf(configuration) !== null;
-  const isLate = own?.late.isNeeded(configuration) === true;
+  const own = isDefault(configuration) ? undefined : backendOf(configuration).wholeProgram;
+  const late = own?.late.isNeeded(configuration) === true ? own.late : undefined;
   const comments = [
     workloadKey(workload),
     configurationKey(configuration),
-    `iree-compile ${[...from, ...flags, ...(needs ? own.wholeProgram.flags : [])].join(' ')}`,
-    ...(isLate
-      ? [
-          `Its tiles belong to operations that the compiler makes in the phase ${own.late.phase}: they are not in this text.`,
-        ]
-      : []),
+    `iree-compile ${[...from, ...flags, ...(needsOf(configuration) === null ? [] : own!.flags)].join(' ')}`,
+    ...(late === undefined
+      ? []
+      : [
+          `Its tiles belong to operations that the compiler makes in the phase ${late.phase}: they are not in this text.`,
+        ]),
   ];
   const candidate = candidateOf('main', configuration, workload, compiler.release);
   const module = candidateModule(workload, [candidate], around);

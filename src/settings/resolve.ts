@@ -73,7 +73,7 @@ export function resolveSettings(sources: Sources): Resolution {
     budgetSeconds: of('budget', DEFINITIONS.budget, 60),
     inject: of('inject', DEFINITIONS.inject, 'auto'),
     sizes: parseSizes(of('dim', DEFINITIONS.dim, '')) ?? {},
-    device: of('device', DEFINITIONS.device, 'local-task'),
+    device: of('device', DEFINITIONS.device, undefined),
     forDevice: of('for-device', DEFINITIONS['for-device'], undefined),
     trust: of('trust', DEFINITIONS.trust, 'device'),
     require: of('require', DEFINITIONS.require, undefined),

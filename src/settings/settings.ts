@@ -16,8 +16,8 @@ export interface Settings {
   readonly inject: InjectRoute;
   /** Where to tune contractions with dynamic dimensions. */
   readonly sizes: TunedSizes;
-  /** Value of the runtime's `--device=` to measure on. */
-  readonly device: string;
+  /** Value of the runtime's `--device=` to measure on; undefined for the usual one of the target. */
+  readonly device: string | undefined;
   /** The device that the build is for, by name, key or class; undefined for this machine. */
   readonly forDevice: string | undefined;
   /** Whose records are used where nothing is measured: this device's, or those of its class too. */

@@ -2,9 +2,9 @@
 import { compilerIdentity } from '../compiler/identity.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { TARGETS } from '../system/cache.ts';
-import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
+import { hasFields, isNumber, isText, listOf, optional, orNull } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
-import { targetKey, type Target } from './target.ts';
+import { targetKey, type Target } from '../backend/target.ts';
 
 /** A target together with its key, so that a hit does not digest a hundred features again. */
 export interface ProbedTarget {
@@ -69,7 +69,7 @@ const isProbedTarget = hasFields<ProbedTarget>({
   key: isText,
   target: hasFields<Target>({
     ...{ backend: isText, triple: isText, cpu: isText, nativeVectorBytes: isNumber },
-    ...{ features: listOf(isText), flags: listOf(isText) },
+    ...{ gpu: optional(isText), features: listOf(isText), flags: listOf(isText) },
   }),
 });
 

@@ -1,6 +1,6 @@
 // Targets as the compiler prints them. Loaded only when it has been asked.
 import { dialectAttributes, stringOf, type DialectAttribute } from 'mlir-parser-ts';
-import type { Target } from './target.ts';
+import type { Target } from '../backend/target.ts';
 
 /**
  * Targets named in the printed IR of a module after device assignment; one entry per distinct target.
@@ -12,23 +12,19 @@ export function readTargets(ir: Uint8Array, flags: readonly string[]): Target[] 
     const [backend, format] = attribute.values.map(stringOf);
     if (typeof backend !== 'string' || typeof format !== 'string') continue;
     const text = Buffer.from(ir.subarray(attribute.start, attribute.end)).toString();
-    const gpu = gpuOf(attribute);
+    const info = attribute.entries.get('iree_codegen.target_info') ?? '';
+    const gpu = dialectAttributes(Buffer.from(info), '#iree_gpu.target')[0];
     targets.set(text, {
       backend,
       triple: field(attribute, 'target_triple') || format,
       cpu: field(attribute, 'cpu') || field(gpu, 'arch'),
       features: enabledFeatures(field(attribute, 'cpu_features') || field(gpu, 'features')),
       nativeVectorBytes: Number(/^\d+/.exec(attribute.entries.get('native_vector_size') ?? '')?.[0] ?? 0),
+      ...(gpu && { gpu: info }),
       flags,
     });
   }
   return [...targets.values()];
-}
-
-/** What a GPU backend says of the GPU. */
-function gpuOf({ entries }: DialectAttribute): DialectAttribute | undefined {
-  const text = entries.get('iree_codegen.target_info') ?? '';
-  return dialectAttributes(Buffer.from(text), '#iree_gpu.target')[0];
 }
 
 const field = (attribute: DialectAttribute | undefined, name: string): string =>

@@ -1,12 +1,17 @@
 // What is compiled for, and what is measured on.
-import { deviceKey, type Device } from '../backend/device.ts';
-import { describeCompiler, type Command, type CompilerDescription } from '../compiler/index.ts';
+import { deviceKey, unknownDevice, type Device, type DeviceQuestion } from '../backend/device.ts';
+import { loadBackend } from '../backend/index.ts';
+import {
+  describeCompiler,
+  findRuntimeTool,
+  type Command,
+  type CompilerDescription,
+  type FoundCompiler,
+} from '../compiler/index.ts';
 import { candidateFlags, codegenFlags } from '../compiler/flag-roles.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hostCpu } from '../system/processor.ts';
-import { describeDevice } from '../backend/index.ts';
 import { HOST_FLAGS, probeTargets, type ProbedTarget } from './probe.ts';
-import { whyNotRunnable } from './target.ts';
 
 export interface Site {
   /** Path of the compiler. */
@@ -16,6 +21,8 @@ export interface Site {
   /** This machine, or what a database says of another one that is compiled for. */
   readonly device: Device;
   readonly deviceKey: string;
+  /** Files of the device's driver: with other ones it is another device. */
+  readonly driverFiles: readonly string[];
   /** Flags that candidates are compiled with. */
   readonly flags: readonly string[];
   /** The device that the build is for, as the user calls it, where that is another one; null where it is this one. */
@@ -33,9 +40,11 @@ export interface NoSite {
 
 /** What a command compiles for and would measure on, asking the compiler what its flags mean. */
 export async function describeSite(
-  { arguments: args, compiler: { executable } }: Command,
-  { settings, cacheDirectory }: Surroundings,
+  { arguments: args, compiler }: Command,
+  surroundings: Surroundings,
 ): Promise<Site | NoSite> {
+  const { settings, cacheDirectory } = surroundings;
+  const { executable } = compiler;
   const flags = candidateFlags(args.flags);
   const cpu = hostCpu();
   const probe = (of: readonly string[], own: readonly string[]) =>
@@ -49,19 +58,36 @@ export async function describeSite(
     };
   if (targets.length > 1) return { noSite: 'several target devices', lasting: true };
 
-  const device = describeDevice(settings.device);
-  const host = (await probe(HOST_FLAGS, [])).targets[0]?.target ?? null;
-  const whyNotHere = device.driver.startsWith('local-')
-    ? whyNotRunnable(target.target, host, process.arch)
-    : `no tuner for device ${device.driver} yet`;
+  const backend = await loadBackend(target.key);
+  const question = questionAbout(compiler, surroundings);
+  const driver = settings.device ?? backend?.drivers[0] ?? 'none';
+  const found =
+    (await backend?.describeDevice(driver, question)) ?? `no tuner for backend ${target.target.backend} yet`;
+  const hostTarget = async () => (await probe(HOST_FLAGS, [])).targets[0]?.target ?? null;
+  const [device, whyNotHere] =
+    typeof found === 'string'
+      ? [unknownDevice(driver), found]
+      : [found, await backend!.whyNotRunnable(target.target, found, hostTarget)];
   return {
     executable,
     compiler: await describeCompiler(executable, cacheDirectory),
     target,
     device,
     deviceKey: deviceKey(device),
+    driverFiles: backend?.driverFiles?.(question) ?? [],
     flags,
     forDevice: null,
     whyNotHere,
   };
 }
+
+/** Means of finding out about devices, with the runtime's tools that belong to a compiler. */
+export const questionAbout = (
+  compiler: FoundCompiler | null,
+  { env, root, cacheDirectory }: Surroundings,
+): DeviceQuestion => ({
+  runModule: () =>
+    compiler && (findRuntimeTool('iree-run-module', compiler, env, { root, cacheDirectory }) ?? null),
+  cacheDirectory,
+  env,
+});

@@ -3,6 +3,12 @@
 import { interpreterPass, pipelineFlags } from './pipeline.ts';
 import { annotating, type Rule } from './rules.ts';
 
+/**
+ * The flag that brings a tuning spec to code generation: `tuning-spec` is `--iree-codegen-tuning-spec-path`, `library` is
+ * `--iree-codegen-transform-dialect-library`. Backends whose pipelines are built without the first one ignore it silently.
+ */
+export type SpecFlag = 'tuning-spec' | 'library';
+
 /** A sequence that does nothing: see `tuningSpecFlags`. */
 const NOTHING = 'iree_tuned_nothing';
 
@@ -15,8 +21,12 @@ const NOTHING = 'iree_tuned_nothing';
  * compiler read the spec before there are executables.
  * @param passes that run before it: the compiler takes one pipeline
  */
-export const tuningSpecFlags = (path: string, passes: readonly string[] = []): string[] => [
-  `--iree-codegen-tuning-spec-path=${path}`,
+export const tuningSpecFlags = (
+  path: string,
+  passes: readonly string[] = [],
+  flag: SpecFlag = 'tuning-spec',
+): string[] => [
+  `--iree-codegen-${flag === 'library' ? 'transform-dialect-library' : 'tuning-spec-path'}=${path}`,
   ...pipelineFlags([...passes, interpreterPass(path, NOTHING)]),
 ];
 

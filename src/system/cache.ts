@@ -20,6 +20,7 @@ const ANY_DAYS = Infinity;
 export const DESCRIPTIONS: Place = { path: 'compiler-*.json', days: ANY_DAYS };
 export const OPTION_TABLES: Place = { path: 'options-*.json', days: ANY_DAYS };
 export const TARGETS: Place = { path: 'target-*.json', days: ANY_DAYS };
+export const DEVICES: Place = { path: 'device-*.json', days: ANY_DAYS };
 export const PIP_ANSWERS: Place = { path: 'pip-*.json', days: ANY_DAYS };
 
 // Memories of inputs and plans.
@@ -87,6 +88,7 @@ export const PLACES: readonly Place[] = [
   DESCRIPTIONS,
   OPTION_TABLES,
   TARGETS,
+  DEVICES,
   PIP_ANSWERS,
   INPUTS,
   PLANS,

@@ -52,9 +52,6 @@ export const STRATA: readonly Stratum[] = [
   { placement: 'packed', build: 0 },
 ];
 
-/** What a process takes before it runs anything, in seconds. */
-const START_SECONDS = 0.05;
-
 const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds) => ofDefault + sumOf(ofFinalists);
 
 /** Seconds that finals are likely to measure at so many sizes; compiling comes on top. */
@@ -62,7 +59,7 @@ export function finalsSeconds(
   expected: ExpectedSeconds,
   sizes: number,
   isBrief: boolean,
-  threads: number,
+  { threads, startSeconds }: { readonly threads: number; readonly startSeconds: number },
 ): number {
   const all = secondsOfAll(expected);
   const care = careOf(isBrief, threads);
@@ -70,8 +67,8 @@ export function finalsSeconds(
     (seconds) => repetitionsFor(seconds / sizes, care) * seconds,
   );
   // The outputs of the default, once more between guards, and of finalists, on two sets of values at once.
-  const verification = all + START_SECONDS * (expected.ofFinalists.length + 2);
-  return verification + extentOf(all, isBrief, threads).likely * (START_SECONDS + sumOf(timed));
+  const verification = all + startSeconds * (expected.ofFinalists.length + 2);
+  return verification + extentOf(all, isBrief, threads).likely * (startSeconds + sumOf(timed));
 }
 
 /**

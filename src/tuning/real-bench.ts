@@ -1,4 +1,5 @@
 // The bench that measures: on this machine, with the real compiler and runtime.
+import { meterOf } from '../backend/index.ts';
 import { textAfter } from '../measure/build.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import { staticForms, type OperationWork } from '../workload/workload.ts';
@@ -10,10 +11,12 @@ import { Screener } from './screen.ts';
 export function realBench(toolchain: Toolchain, workload: OperationWork): Bench {
   const screener = new Screener(toolchain, workload);
   const sizes = staticForms(workload).length;
+  const { threads } = toolchain.device;
+  const { startSeconds } = meterOf(toolchain.device);
   return {
     prepareBatch: (configurations, timeoutSeconds, modules) =>
       screener.prepare(configurations, timeoutSeconds, modules),
-    finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, toolchain.device.threads),
+    finalsSeconds: (expected, isBrief) => finalsSeconds(expected, sizes, isBrief, { threads, startSeconds }),
     prepareFinals: (configurations, expected, isBrief) =>
       prepareFinals(
         toolchain,

@@ -285,7 +285,7 @@ export class WorkloadSearch {
   async #followUps(count: number): Promise<Configuration[]> {
     this.#isFollowed = true;
     const { subject, backend, options } = this.#job;
-    const found = await backend.followUps(
+    const found = await backend.wholeProgram?.followUps(
       subject.workloadForm,
       this.#ranks
         .best(count)
@@ -293,7 +293,7 @@ export class WorkloadSearch {
       options,
       (configuration, phase) => this.#bench.textAfter(configuration, phase),
     );
-    return found.filter((one) => !this.#isMarked(one));
+    return (found ?? []).filter((one) => !this.#isMarked(one));
   }
 
   async #time(tried: readonly Configuration[], ready: ReadyBatch, timeoutSeconds: number): Promise<void> {

@@ -190,7 +190,7 @@ function reporting(
     ];
     const counts = countsOfRepeat(decisions, injection, ending);
     const run = nextRun(ending, command, counts, told && explainedAgain(told));
-    const files = [...memories, ...decided.files, ...ending.files];
+    const files = [...memories, ...inspected.site.driverFiles, ...decided.files, ...ending.files];
     rememberRun(
       run,
       asked,

@@ -1,4 +1,6 @@
 // A build with a lock file: its decisions about this program, and the open rest.
+import { readFileSync, statSync } from 'node:fs';
+import { loadBackendsIn } from '../backend/index.ts';
 import type { Decision, Made } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { tunables, type Input } from '../input/input.ts';
@@ -46,6 +48,7 @@ export async function consultLock(
   surroundings: Surroundings,
 ): Promise<LockedBuild> {
   const { frozen, lock: path = LOCK_FILE } = surroundings.settings;
+  await loadBackendsIn(textOf(path));
   const read = readOr(path);
   const lock = typeof read === 'string' ? { programs: [] } : read;
   const asked = askedOf(command, found.input.digest, found.site, surroundings.settings, path);
@@ -101,6 +104,15 @@ const consequence = (open: number, frozen: boolean): string =>
     : frozen
       ? `${open} ${open === 1 ? 'workload is' : 'workloads are'} left to the default (frozen)`
       : 'this build goes on as without it where it says nothing';
+
+/** Empty where nothing can be read. */
+function textOf(path: string): string {
+  try {
+    return statSync(path).isFile() ? readFileSync(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
 
 function readOr(path: string): Lock | string {
   try {

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
+import { DEVICE_VARIABLES } from '../backend/device.ts';
 import {
   hasFields,
   isBoolean,
@@ -157,9 +158,10 @@ export function rememberRun(
 const isReplayable = (argv: readonly string[], { settings }: Surroundings): boolean =>
   !/^postgres/i.test(settings.database) && !argv.some((argument) => argument.startsWith('@'));
 
-function identityOf(argv: readonly string[], executable: string, { settings }: Surroundings): string {
+function identityOf(argv: readonly string[], executable: string, { settings, env }: Surroundings): string {
   // The facts that distinguish devices.
-  const machine = [cpuModel(), physicalCores(), cacheSizesKiB()];
+  const variables = DEVICE_VARIABLES.map((name) => env[name]);
+  const machine = [cpuModel(), physicalCores(), cacheSizesKiB(), variables];
   // No password goes into a file. The team is asked again after `until` anyway.
   const ours = { ...settings, team: settings.team !== undefined };
   return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);

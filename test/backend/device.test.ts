@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { deviceClass, deviceKey, type Device, type Processor } from '../../src/backend/device.ts';
-import { describeDevice, deviceFlags } from '../../src/backend/index.ts';
+import { deviceFlags } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 
 const device: Device = { model: 'X', driver: 'local-task', threads: 4, cachesKiB: [32, 1024] };
 

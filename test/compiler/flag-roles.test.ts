@@ -28,6 +28,12 @@ describe('flags', () => {
     ]);
     expect(codegenFlags(flags)).toEqual([]);
   });
+  test('that choose a GPU are not in the key: the expanded target names it, however the flag is spelled', () => {
+    const flags = ['cuda', 'hip', 'rocm', 'vulkan', 'metal'].map((name) => `--iree-${name}-target=x`);
+    expect(candidateFlags(read(...flags))).toEqual(flags);
+    expect(codegenFlags(read(...flags, '--iree-rocm-target-features=+a'))).toEqual([]);
+    expect(codegenFlags(read('--iree-rocm-waves-per-eu=2'))).toEqual(['--iree-rocm-waves-per-eu=2']);
+  });
   test('that choose an ABI are in the key: the expanded target does not name it', () => {
     expect(codegenFlags(read('--iree-llvmcpu-target-abi=lp64d'))).toEqual([
       '--iree-llvmcpu-target-abi=lp64d',

@@ -5,7 +5,7 @@ import { findRuntimeTool, loadOptionTable, readArguments } from '../../src/compi
 import { functionsOf } from '../../src/program/functions.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
 import { compareProgram } from '../../src/program/verify.ts';
-import { describeDevice } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { elementTypeConversion } from '../../src/input/conversion.ts';
 import { BenchError } from '../../bench/shared/arguments.ts';
 import { root, type Workplace } from '../../bench/shared/workplace.ts';

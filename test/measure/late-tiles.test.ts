@@ -96,9 +96,12 @@ async function compileInjected(
     join(workDirectory, name),
   ) as [string, string, string];
   writeFileSync(source, program);
-  writeFileSync(hints, preprocessingSpec([annotation], llvmCpu.wholeProgram.rules));
-  writeFileSync(spec, tuningSpec(llvmCpu.followingRules([{ workload: shape, configuration: own }])));
-  const injected = [...preprocessingFlags(hints), ...llvmCpu.wholeProgram.flags, ...tuningSpecFlags(spec)];
+  writeFileSync(hints, preprocessingSpec([annotation], llvmCpu.wholeProgram!.rules));
+  writeFileSync(
+    spec,
+    tuningSpec(llvmCpu.wholeProgram!.followingRules([{ workload: shape, configuration: own }])),
+  );
+  const injected = [...preprocessingFlags(hints), ...llvmCpu.wholeProgram!.flags, ...tuningSpecFlags(spec)];
   const { ok, stderr } = await runTool(
     compiler,
     [...flags, ...injected, ...more, source, '-o', join(workDirectory, 'program.vmfb')],

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { NO_TIME } from '../../src/program/judge.ts';
 import { programRuns } from '../../src/program/runs.ts';
-import { describeDevice } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
 /**

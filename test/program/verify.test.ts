@@ -9,7 +9,7 @@ import {
   type Contest,
   type Verdict,
 } from '../../src/program/verify.ts';
-import { describeDevice } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { runtimeTool } from '../support/real-tools.ts';
 import { compile, onlyFunction } from './support.ts';

@@ -27,7 +27,7 @@ const hit = decision('hit', '2.00x faster', TILE, { defaultSeconds: 0.02, second
 const tuned = decision('tuned', '4.00x faster', TILE, { defaultSeconds: 0.04, seconds: 0.01 });
 const best = decision('hit', 'the default is best', DEFAULT, { defaultSeconds: 5, seconds: 5 });
 const skipped = decision('skipped', 'dynamic dimensions', null);
-const spec = { route: 'spec', text: '' } as const;
+const spec = { route: 'spec', text: '', flag: 'tuning-spec' } as const;
 
 const counts = (given: Partial<Counted>): Counts =>
   countsOf({

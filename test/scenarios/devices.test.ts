@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { deviceClass, type Device } from '../../src/backend/device.ts';
-import { describeDevice } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { TILE } from '../store/samples.ts';
 import { argv, expectStockBuild, recordedWorkplace } from './faults/support.ts';
 import { rowsOf, Workplace } from './support.ts';

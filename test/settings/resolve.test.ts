@@ -52,7 +52,7 @@ describe('settings', () => {
       budgetSeconds: 60,
       inject: 'auto',
       sizes: {},
-      device: 'local-task',
+      device: undefined,
       forDevice: undefined,
       trust: 'device',
       require: undefined,

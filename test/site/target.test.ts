@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { HOST_FLAGS, probeTargets } from '../../src/site/probe.ts';
 import { readTargets } from '../../src/site/read-targets.ts';
-import { targetKey, whyNotRunnable, type Target } from '../../src/site/target.ts';
+import { whyNotRunnable } from '../../src/backend/llvm-cpu/cpu.ts';
+import { targetKey, type Target } from '../../src/backend/target.ts';
 import { realCompiler } from '../compiler/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
@@ -46,6 +47,7 @@ describe('the key of a target', () => {
     ['features', { features: ['avx2'] }],
     ['triple', { triple: 'aarch64-x' }],
     ['flags', { flags: ['--iree-opt-level=O3'] }],
+    ['GPU', { gpu: '#iree_gpu.target<arch = "sm_80">' }],
   ])('depends on its %s', (_, change) => {
     expect(targetKey({ ...target, ...change })).not.toBe(targetKey(target));
   });
@@ -53,16 +55,22 @@ describe('the key of a target', () => {
 
 describe('what this machine can run', () => {
   const host = { ...target, features: ['avx2', 'avx512f', 'fma'] };
+  const device = { model: 'a CPU', driver: 'local-task', threads: 1, cachesKiB: [] };
+  const triple = `${process.arch === 'x64' ? 'x86_64' : process.arch}-unknown-unknown-eabi-elf`;
   test.each<[string, Partial<Target>, RegExp | null]>([
     ['its own kind', {}, null],
     ['less than it has', { features: [] }, null],
     ['more than it has', { features: ['amx-tile'] }, /lacks the CPU features amx-tile/],
-    ['another architecture', { triple: 'aarch64-unknown-linux' }, /cannot run/],
-    ['another backend', { backend: 'cuda' }, /cuda/],
-  ])('%s', (_, change, reason) => {
-    const why = whyNotRunnable({ ...target, ...change }, host, 'x64');
+    ['another architecture', { triple: 'riscv64-unknown-linux' }, /cannot run/],
+  ])('%s', async (_, change, reason) => {
+    const here = { ...target, triple: change.triple ?? triple };
+    const why = await whyNotRunnable({ ...here, ...change }, device, () => Promise.resolve(host));
     if (reason === null) expect(why).toBeNull();
     else expect(why).toMatch(reason);
+  });
+  test('nothing by a driver that is not of this backend', async () => {
+    const why = await whyNotRunnable(target, { ...device, driver: 'cuda' }, () => Promise.resolve(host));
+    expect(why).toBe('no tuner for device cuda yet');
   });
 });
 
@@ -75,7 +83,8 @@ describe('asking the real compiler', { tags: ['compiler'] }, () => {
     const { target: found } = first.targets[0]!;
     expect(found.backend).toBe('llvm-cpu');
     expect(found.cpu).not.toBe('host');
-    expect(whyNotRunnable(found, found, process.arch)).toBeNull();
+    const device = { model: 'a CPU', driver: 'local-task', threads: 1, cachesKiB: [] };
+    expect(await whyNotRunnable(found, device, () => Promise.resolve(found))).toBeNull();
     expect([16, 32, 64]).toContain(found.nativeVectorBytes);
     expect(await ask()).toEqual(first);
   });

@@ -7,7 +7,7 @@ import { classify } from '../../src/input/operation.ts';
 import { readSettings, type Settings } from '../../src/settings/index.ts';
 import type { Surroundings } from '../../src/settings/surroundings.ts';
 import type { Site } from '../../src/site/site.ts';
-import { targetKey, type Target } from '../../src/site/target.ts';
+import { targetKey, type Target } from '../../src/backend/target.ts';
 import { workloadKey } from '../../src/workload/workload.ts';
 import { temporaryDirectory } from './folders.ts';
 import { matmul } from './workloads.ts';
@@ -69,6 +69,7 @@ export function siteOf(change: Partial<Site> = {}, target: Partial<Target> = {})
     target: { target: expanded, key: targetKey(expanded) },
     device: { model: 'a CPU', driver: 'local-sync', threads: 1, cachesKiB: [32, 1024] },
     deviceKey: 'a CPU local-sync threads=1',
+    driverFiles: [],
     flags: [],
     forDevice: null,
     whyNotHere: null,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { Semaphore } from '../../src/system/semaphore.ts';
-import { describeDevice } from '../../src/backend/index.ts';
+import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 
 /** What the tools do before they do what is asked, as shell text. */
 interface Deeds {

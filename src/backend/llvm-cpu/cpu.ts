@@ -7,7 +7,10 @@ import {
   sharedCaches,
   threadsPerCore,
 } from '../../system/processor.ts';
+import type { Hardware } from '../backend.ts';
 import type { Device, Processor } from '../device.ts';
+import type { Meter } from '../meter.ts';
+import { targetArchitecture, type Target } from '../target.ts';
 
 /** This machine as seen by a runtime driver. */
 export function describeDevice(driver: string): Device {
@@ -41,4 +44,40 @@ export function deviceFlags(device: Device): string[] {
   const flags = [`--device=${device.driver}`];
   if (device.driver === 'local-task') flags.push(`--task_topology_max_group_count=${device.threads}`);
   return flags;
+}
+
+/** Operands lie in memory in ways that differ, and calls cost next to nothing. */
+export const meter: Meter = {
+  hasPlacements: true,
+  isVerifiedAlone: false,
+  fillingFlags: ['--device_allocator=debug'],
+  repeats: () => 1,
+  startSeconds: 0.05,
+  warmUpSeconds: 0,
+};
+
+/** Why code for `target` cannot be run on this machine's CPU; null when it can. */
+export async function whyNotRunnable(
+  target: Target,
+  { driver }: Device,
+  hostTarget: () => Promise<Target | null>,
+): Promise<string | null> {
+  if (!driver.startsWith('local-')) return `no tuner for device ${driver} yet`;
+  if (targetArchitecture(target) !== process.arch)
+    return `this machine is ${process.arch} and cannot run ${target.triple}`;
+  const host = await hostTarget();
+  if (host === null) return "this machine's own CPU features are not known";
+  const own = new Set(host.features);
+  const missing = target.features.filter((feature) => !own.has(feature));
+  return missing.length > 0 ? `this machine lacks the CPU features ${missing.slice(0, 4).join(', ')}` : null;
+}
+
+/** Every CPU has vectors of so many bytes. */
+const LEAST_VECTOR_BYTES = 16;
+
+/** What tiles depend on. x86-64 has 16 vector registers without AVX-512, and 32 with it; others, such as AArch64, have 32. */
+export function hardwareOf(target: Target, { threads }: Device): Hardware {
+  const nativeVectorBytes = target.nativeVectorBytes || LEAST_VECTOR_BYTES;
+  const vectorRegisters = targetArchitecture(target) === 'x64' && nativeVectorBytes < 64 ? 16 : 32;
+  return { nativeVectorBytes, vectorRegisters, threads };
 }

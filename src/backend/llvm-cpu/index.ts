@@ -5,7 +5,7 @@ import { DATA_TILING_FLAG, HINT_ON_END } from './data-tiling.ts';
 import { dispatchSpace } from './dispatch-space.ts';
 import { dispatchKnobs, reconfigured } from './dispatch-tiles.ts';
 import { isOperationWork } from '../../workload/workload.ts';
-import { describeDevice, deviceFlags } from './cpu.ts';
+import { describeDevice, deviceFlags, hardwareOf, meter, whyNotRunnable } from './cpu.ts';
 import { directive, needsOf } from './directive.ts';
 import { familiesOf, programWide } from './families.ts';
 import { tileFeatures } from './features.ts';
@@ -21,15 +21,18 @@ import { windowSpace } from './window-space.ts';
 
 export const llvmCpu: Backend = {
   name: 'llvm-cpu',
-  drivers: ['local-sync', 'local-task'],
-  describeDevice,
+  drivers: ['local-task', 'local-sync'],
+  describeDevice: (driver) => Promise.resolve(describeDevice(driver)),
   deviceFlags,
+  whyNotRunnable,
+  meter,
+  hardwareOf,
+  specFlag: 'tuning-spec',
   kinds: ['tile', 'data-tile', 'window-tile', 'dispatch-tile'],
   isConfiguration: isLlvmCpuConfiguration,
   jsonKeys: JSON_KEYS,
   keyOf,
   familiesOf,
-  programWide,
   spaceOf(workload, options) {
     if (!isOperationWork(workload)) return dispatchSpace(workload, options);
     return workload.windows === undefined ? llvmCpuSpace(workload, options) : windowSpace(workload, options);
@@ -45,20 +48,26 @@ export const llvmCpu: Backend = {
     isOperationWork(workload) ? knobValues(workload, configuration) : dispatchKnobs(workload, configuration),
   namesOf,
   isRestrictable: (workload) => isOperationWork(workload) && isRestrictable(workload),
-  followUps: (workload, ...rest) =>
-    isOperationWork(workload) ? packedFollowUps(workload, ...rest) : Promise.resolve([]),
-  needsOf,
   directive,
   reconfigured,
-  wholeProgram: { flags: [DATA_TILING_FLAG], rules: [HINT_ON_END] },
-  followingRules: (entries) =>
-    packedRules(
-      entries.flatMap(({ workload, configuration }) =>
-        isOperationWork(workload) && configuration.kind === 'data-tile' && configuration.packed !== undefined
-          ? [{ workload, packed: configuration.packed }]
-          : [],
-      ),
-    ),
   landedOn,
-  late: { phase: PACKED_PHASE, isNeeded: hasPackedTiles, annotate: withPackedTiles },
+  wholeProgram: {
+    offer: programWide,
+    followUps: (workload, ...rest) =>
+      isOperationWork(workload) ? packedFollowUps(workload, ...rest) : Promise.resolve([]),
+    needsOf,
+    flags: [DATA_TILING_FLAG],
+    rules: [HINT_ON_END],
+    followingRules: (entries) =>
+      packedRules(
+        entries.flatMap(({ workload, configuration }) =>
+          isOperationWork(workload) &&
+          configuration.kind === 'data-tile' &&
+          configuration.packed !== undefined
+            ? [{ workload, packed: configuration.packed }]
+            : [],
+        ),
+      ),
+    late: { phase: PACKED_PHASE, isNeeded: hasPackedTiles, annotate: withPackedTiles },
+  },
 };

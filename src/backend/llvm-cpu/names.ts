@@ -1,11 +1,11 @@
 // What profilers call a configuration of llvm-cpu.
 import type { Workload } from '../../workload/workload.ts';
 import type { ConfigurationNames } from '../backend.ts';
-import type { OwnConfiguration } from '../configuration.ts';
+import type { LlvmCpuConfiguration } from './configuration.ts';
 import { tileOf, type LevelName } from './tile-knobs.ts';
 
 /** Tiles along m, n and k, multiplied where a workload has several dimensions of a kind; 0 where there is none. */
-export function namesOf(workload: Workload, configuration: OwnConfiguration): ConfigurationNames {
+export function namesOf(workload: Workload, configuration: LlvmCpuConfiguration): ConfigurationNames {
   if (configuration.kind === 'data-tile') {
     const { packed } = configuration;
     const inner = packed?.inner.join('x');

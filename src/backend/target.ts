@@ -1,4 +1,4 @@
-// The target: what code is generated for, as the compiler itself expands it. Pure; probe.ts asks the compiler.
+// The target: what code is generated for, as the compiler itself expands it. Pure; `site/probe.ts` asks the compiler.
 
 export interface Target {
   /** IREE's target backend, such as `llvm-cpu` or `cuda`. */
@@ -10,11 +10,13 @@ export interface Target {
   readonly features: readonly string[];
   /** Widest vector register in bytes; 0 where the backend does not say. */
   readonly nativeVectorBytes: number;
+  /** The compiler's `#iree_gpu.target<...>` as text: limits, subgroup sizes and matrix instructions. Absent for CPUs. */
+  readonly gpu?: string;
   /** Flags of the user that change the generated code, as given. */
   readonly flags: readonly string[];
 }
 
-/** Readable canonical key; features and flags are digested because there are a hundred of them. */
+/** Readable canonical key; features, flags and the text about a GPU are digested because they are long. */
 export function targetKey(target: Target): string {
   // Loaded here because keys come from the cache on every run but the first, and loading it takes 5 ms.
   const { createHash } = process.getBuiltinModule('node:crypto');
@@ -22,7 +24,8 @@ export function targetKey(target: Target): string {
     createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 10);
   const cpu = target.cpu === '' ? 'generic' : target.cpu;
   const flags = target.flags.length === 0 ? '' : ` flags=${digest(target.flags)}`;
-  return `${target.backend} ${target.triple} ${cpu} features=${digest(target.features)}${flags}`;
+  const features = target.gpu === undefined ? target.features : [target.gpu];
+  return `${target.backend} ${target.triple} ${cpu} features=${digest(features)}${flags}`;
 }
 
 /** Architecture part of a triple in the spelling that Node's `process.arch` uses. */
@@ -35,16 +38,4 @@ export function targetArchitecture(target: Target): string {
     i386: 'ia32',
   };
   return names[name] ?? name;
-}
-
-/** Why code for `target` cannot be run on a machine with the `host` target's features; null when it can. */
-export function whyNotRunnable(target: Target, host: Target | null, architecture: string): string | null {
-  if (target.backend !== 'llvm-cpu') return `no tuner for backend ${target.backend} yet`;
-  if (targetArchitecture(target) !== architecture)
-    return `this machine is ${architecture} and cannot run ${target.triple}`;
-  if (host === null) return "this machine's own CPU features are not known";
-  const own = new Set(host.features);
-  const missing = target.features.filter((feature) => !own.has(feature));
-  if (missing.length > 0) return `this machine lacks the CPU features ${missing.slice(0, 4).join(', ')}`;
-  return null;
 }

@@ -1,0 +1,85 @@
+// A GPU as the compiler describes it in every dump: `#iree_gpu.target<arch = ..., wgp = <...>>`.
+import { dialectAttributes, stringOf } from 'mlir-parser-ts';
+
+/** One matrix instruction: `accumulator (m x n) += lhs (m x k) * rhs (k x n)` by the threads of one subgroup. */
+export interface Mma {
+  /** As the compiler spells it, such as `NV_MMA_SYNC_F32_16x8x16_F16`. */
+  readonly name: string;
+  /** Elements along m, n and k. */
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+  /** Element types in MLIR's spelling. */
+  readonly lhs: string;
+  readonly rhs: string;
+  readonly accumulator: string;
+}
+
+/** Plain data: it can be stored as JSON. */
+export interface GpuTarget {
+  /** Such as `sm_80` or `gfx942`. */
+  readonly architecture: string;
+  /** Types that it computes with, such as `fp16` and `int8`. */
+  readonly compute: readonly string[];
+  /** Matrix instructions on one block, in the compiler's order of preference; empty where it has none. */
+  readonly mma: readonly Mma[];
+  /** Sizes that a subgroup can have, in threads; the compiler prefers the first. */
+  readonly subgroupSizes: readonly number[];
+  /** Most threads of a workgroup along x, y and z. */
+  readonly workgroupSizes: readonly [x: number, y: number, z: number];
+  /** Most threads of a workgroup in all. */
+  readonly threads: number;
+  /** Shared memory of a workgroup in bytes. */
+  readonly sharedMemoryBytes: number;
+}
+
+/**
+ * The first GPU that a text describes.
+ * @param text of a dump, or of the attribute alone
+ * @returns null where it describes none, or leaves out a limit
+ */
+export function readGpuTarget(text: Uint8Array): GpuTarget | null {
+  const target = dialectAttributes(text, '#iree_gpu.target')[0];
+  const processor = target && entriesOf(target.entries.get('wgp'));
+  if (processor === undefined) return null;
+  const integers = (name: string) => (processor.get(name)?.match(/\d+/g) ?? []).map(Number);
+  const [threads] = integers('max_thread_count_per_workgroup');
+  const [sharedMemoryBytes] = integers('max_workgroup_memory_bytes');
+  const [x, y, z] = integers('max_workgroup_sizes');
+  const subgroupSizes = integers('subgroup_size_choices');
+  if (
+    threads === undefined ||
+    sharedMemoryBytes === undefined ||
+    z === undefined ||
+    subgroupSizes.length === 0
+  )
+    return null;
+  return {
+    architecture: stringOf(target?.entries.get('arch') ?? '') ?? '',
+    compute: processor.get('compute')?.split('|') ?? [],
+    mma: [...(processor.get('mma') ?? '').matchAll(/<(\w+)>/g)].flatMap(([, name]) => readMma(name!) ?? []),
+    subgroupSizes,
+    workgroupSizes: [x!, y!, z],
+    threads,
+    sharedMemoryBytes,
+  };
+}
+
+/** Entries of a `<name = value, ...>` whose dialect is left out. */
+const entriesOf = (text: string | undefined) =>
+  text === undefined ? undefined : dialectAttributes(Buffer.from(`#a.b${text}`), '#a.b')[0]?.entries;
+
+/** A matrix instruction by its name; null for one of several blocks at once, which no pipeline uses for a matrix product. */
+function readMma(name: string): Mma | null {
+  const parts = /_([BFI]+\d+)_(\d+)x(\d+)x(\d+)_([A-Z0-9]+)(?:_([A-Z0-9]+))?$/.exec(name);
+  if (parts === null) return null;
+  const [, accumulator, m, n, k, lhs, rhs] = parts;
+  return {
+    name,
+    ...{ m: Number(m), n: Number(n), k: Number(k) },
+    ...{ lhs: elementType(lhs!), rhs: elementType(rhs ?? lhs!), accumulator: elementType(accumulator!) },
+  };
+}
+
+/** `BF16` is `bf16`, `F8E4M3FNUZ` is `f8E4M3FNUZ`: in MLIR's spelling the class is small. */
+const elementType = (name: string): string => name.replace(/^(?:BF|F|I)/, (letters) => letters.toLowerCase());

@@ -1,0 +1,140 @@
+// Vulkan devices as the runtime lists them.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { askCompiler } from '../../compiler/ask.ts';
+import { DEVICES } from '../../system/cache.ts';
+import { fileIdentity } from '../../system/files.ts';
+import { isObject } from '../../system/data.ts';
+import { memoryOf } from '../../system/memory.ts';
+import { cacheSizesKiB, cpuModel, hostCpu, physicalCores } from '../../system/processor.ts';
+import { DEVICE_VARIABLES, isDevice, type Device, type DeviceQuestion } from '../device.ts';
+import type { Meter } from '../meter.ts';
+import { readGpuTarget } from '../gpu/target.ts';
+import type { Target } from '../target.ts';
+
+/** Where the Vulkan loader looks for manifests of drivers when no variable says so. */
+const MANIFEST_FOLDERS = ['/usr/share', '/usr/local/share', '/etc'].map((folder) => `${folder}/vulkan/icd.d`);
+
+/** Manifests of Vulkan drivers, the folders that they lie in, and the drivers that they name. */
+export function driverFiles({ env }: Pick<DeviceQuestion, 'env'>): readonly string[] {
+  const named = env['VK_DRIVER_FILES'] ?? env['VK_ICD_FILENAMES'];
+  const manifests = named?.split(':') ?? MANIFEST_FOLDERS.flatMap((folder) => [folder, ...filesIn(folder)]);
+  return manifests.flatMap((path) => [path, ...libraryOf(path)]);
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .sort()
+      .map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+/** The library of a manifest; none where it is looked for by its name. */
+function libraryOf(manifest: string): string[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
+    const icd = isObject(value) && isObject(value['ICD']) ? value['ICD']['library_path'] : undefined;
+    return typeof icd === 'string' && icd.startsWith('/') ? [icd] : [];
+  } catch {
+    return [];
+  }
+}
+
+const NO_DEVICE =
+  'no Vulkan device is found: install a driver, or mesa-vulkan-drivers and libvulkan1 for one on the CPU';
+
+/** The device of a driver such as `vulkan` or `vulkan://0`, or the reason that there is none. */
+export async function describeDevice(driver: string, question: DeviceQuestion): Promise<Device | string> {
+  if (!/^vulkan\b/.test(driver)) return `device ${driver} runs no Vulkan code: set device to vulkan`;
+  const tool = question.runModule();
+  if (tool === null)
+    return 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
+  const { env, cacheDirectory } = question;
+  const files = [tool, ...driverFiles(question)].map((path) => fileIdentity(path));
+  const variables = DEVICE_VARIABLES.map((name) => env[name] ?? null);
+  const identity = JSON.stringify([driver, hostCpu(), files, variables]);
+  const known = memory.recall(cacheDirectory, identity);
+  if (known !== null) return known.device;
+  const asked = await askCompiler(tool, ['--dump_devices=vulkan'], { env, workSeconds: 30 }).catch(
+    () => null,
+  );
+  const device = asked?.code === 0 ? readDevice(asked.stdout.toString(), driver) : null;
+  if (device === null) return NO_DEVICE;
+  memory.remember(cacheDirectory, { identity, device });
+  return device;
+}
+
+interface Known {
+  readonly identity: string;
+  readonly device: Device;
+}
+
+const memory = memoryOf(
+  DEVICES,
+  (value): value is Known =>
+    isObject(value) && typeof value['identity'] === 'string' && isDevice(value['device']),
+  { outlivesBuild: true },
+);
+
+/**
+ * A device of what `iree-run-module --dump_devices=vulkan` prints; null where it is not there.
+ * @param driver `vulkan` for the first one; else as the runtime calls it, or `vulkan://` and its number
+ */
+export function readDevice(text: string, driver: string): Device | null {
+  const sections = text.split(/^# --device=/m).slice(1);
+  const wanted = /^vulkan:\/\/(\d+)$/.exec(driver)?.[1];
+  const section =
+    driver === 'vulkan'
+      ? sections[0]
+      : wanted === undefined
+        ? sections.find((one) => one.startsWith(`${driver}\n`))
+        : sections[Number(wanted)];
+  if (section === undefined) return null;
+  const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(section)?.[1]?.trim() ?? '';
+  const name = field('name');
+  const subgroup = Number(/^subgroup: size=(\d+)/m.exec(section)?.[1]);
+  if (name === '' || !Number.isInteger(subgroup)) return null;
+  const isSoftware = field('type') === 'cpu';
+  const gpu = { version: `${field('driver')} ${field('driver_info')}`.trim(), subgroup, isSoftware };
+  return isSoftware
+    ? {
+        model: `${name} on ${cpuModel()}`,
+        driver,
+        threads: physicalCores(),
+        cachesKiB: cacheSizesKiB(),
+        gpu,
+      }
+    : { model: name, driver, threads: 1, cachesKiB: [], gpu };
+}
+
+/** Flags that make IREE's runtime tools use exactly this device. */
+export const deviceFlags = ({ driver }: Device): string[] => [`--device=${driver}`];
+
+/** Why code for a target cannot be run on a device; null when it can. */
+export function whyNotRunnable({ gpu, cpu }: Target, device: Device): Promise<string | null> {
+  const sizes = readGpuTarget(Buffer.from(gpu ?? ''))?.subgroupSizes ?? [];
+  const own = device.gpu?.subgroup;
+  return Promise.resolve(
+    own !== undefined && sizes.includes(own)
+      ? null
+      : `code for ${cpu} has subgroups of ${sizes.join(' or ')} threads, and ${device.model} of ${own ?? 'none'}`,
+  );
+}
+
+/** Kernels so small take less time than their launch. */
+const LAUNCH_FLOPS = 2 ** 30;
+const REPEATS = 16;
+
+export const meter: Meter = {
+  hasPlacements: false,
+  isVerifiedAlone: true,
+  // The runtime's allocator that fills memory does not work here: unwritten parts show in memory that functions are given.
+  fillingFlags: [],
+  repeats: ({ gpu }, flops) => (gpu?.isSoftware === true || flops > LAUNCH_FLOPS ? 1 : REPEATS),
+  // The driver compiles all kernels of a module.
+  startSeconds: 0.5,
+  warmUpSeconds: 0.01,
+};

@@ -1,0 +1,53 @@
+// Vulkan: SPIR-V that a driver compiles for a GPU, or, as llvmpipe does, for the CPU.
+import type { SearchSpace } from '../../search/space.ts';
+import type { Backend } from '../backend.ts';
+import type { Configuration } from '../configuration.ts';
+import { readGpuTarget } from '../gpu/target.ts';
+import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE } from './configuration.ts';
+import { deviceFlags, describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
+import { familiesOf, isTuned } from './families.ts';
+import { landedOn } from './landed.ts';
+import { knobValues, namesOf } from './names.ts';
+import { directive } from './render.ts';
+import { isVulkanConfiguration } from './schema.ts';
+import { tileSpace } from './tile-space.ts';
+
+const NOTHING: SearchSpace<Configuration> = {
+  knobs: [],
+  starts: [],
+  alternatives: [],
+  configurationAt: () => null,
+  pointOf: () => null,
+  valuesOf: () => null,
+};
+
+export const vulkan: Backend = {
+  name: 'vulkan-spirv',
+  drivers: ['vulkan'],
+  describeDevice,
+  driverFiles,
+  deviceFlags,
+  whyNotRunnable,
+  meter,
+  kinds: KINDS,
+  isConfiguration: isVulkanConfiguration,
+  jsonKeys: JSON_KEYS,
+  keyOf,
+  namesOf,
+  knobValues,
+  hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
+  familiesOf,
+  spaceOf(workload, { gpu = '' }) {
+    const target = readGpuTarget(Buffer.from(gpu));
+    return target === null || !isTuned(workload) ? NOTHING : tileSpace(workload, target);
+  },
+  featuresOf: () => null,
+  userKnobs: [],
+  largestTile: LARGEST_TILE,
+  isRestrictable: () => false,
+  illegalValues: () => [],
+  // This backend's pipelines are built without the other flag, and ignore it silently.
+  specFlag: 'library',
+  directive,
+  landedOn,
+};

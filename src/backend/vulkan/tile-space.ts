@@ -1,0 +1,161 @@
+// The search space of `BaseVectorize`: tiles of threads in registers, and how many threads a workgroup has along each dimension.
+// All of them divide the dimensions: see legality.ts.
+import { nearestByRatio } from '../../search/nearest.ts';
+import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import type { OperationWork } from '../../workload/workload.ts';
+import type { Configuration } from '../configuration.ts';
+import type { GpuTarget } from '../gpu/target.ts';
+import type { SpirvTileConfiguration } from './configuration.ts';
+import { illegality } from './legality.ts';
+
+/** The dimensions that have tiles of more than one element. */
+interface Roles {
+  /** Where the result is contiguous: threads along x. */
+  readonly lane: number;
+  /** The next outer one of the result: threads along y. -1 where there is none. */
+  readonly row: number;
+  /** Of an image that a filter is moved over, its rows: threads along z. -1 where nothing is moved. */
+  readonly image: number;
+  /** What is summed in steps: the innermost of these. */
+  readonly depth: number;
+}
+
+function rolesOf({ accumulator, dimensions, windows }: OperationWork): Roles {
+  const [lane = -1, row = -1, image = -1] = accumulator.dimensions.toReversed();
+  const inside = new Set((windows ?? []).map(([, within]) => within));
+  const depth = dimensions.findLastIndex(({ kind }, d) => kind === 'k' && !inside.has(d));
+  return { lane, row, image: windows === undefined ? -1 : image, depth };
+}
+
+const KNOBS = [
+  'threads.lane',
+  'threads.row',
+  'threads.image',
+  'tile.lane',
+  'tile.row',
+  'tile.image',
+  'tile.depth',
+] as const;
+
+type Name = (typeof KNOBS)[number];
+type Choice = Readonly<Record<Name, number>>;
+
+/** Largest values. A dimension that only itself divides may be taken whole. */
+const MOST: Choice = {
+  'threads.lane': 256,
+  'threads.row': 64,
+  'threads.image': 8,
+  'tile.lane': 32,
+  'tile.row': 16,
+  'tile.image': 4,
+  'tile.depth': 32,
+};
+const MOST_WHOLE = 128;
+
+/** Promising choices, best guess first; each value is that of the knob in `KNOBS`. */
+const RECIPES: readonly (readonly number[])[] = [
+  [32, 4, 1, 4, 8, 1, 4],
+  [32, 2, 1, 8, 8, 1, 4],
+  [8, 4, 1, 8, 8, 1, 4],
+  [16, 8, 1, 4, 4, 1, 4],
+  [64, 1, 1, 4, 1, 1, 4],
+  [8, 8, 1, 4, 8, 1, 8],
+  [16, 1, 2, 4, 4, 2, 4],
+  [8, 2, 1, 16, 4, 1, 4],
+  [32, 8, 1, 4, 4, 1, 1],
+  [16, 16, 1, 4, 4, 1, 16],
+];
+
+/** All configurations worth trying; everything it yields compiles, and gives right results. */
+export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
+  const { dimensions } = workload;
+  const roles = rolesOf(workload);
+  const roleOf = (name: Name) => name.split('.')[1] as keyof Roles;
+  const sizeOf = (name: Name) => dimensions[roles[roleOf(name)]]?.size ?? 1;
+  const values = Object.fromEntries(
+    KNOBS.map((name) => {
+      const size = sizeOf(name);
+      const all = divisors(size, MOST[name]);
+      return [name, name.startsWith('tile.') && all.length === 1 && size <= MOST_WHOLE ? [1, size] : all];
+    }),
+  ) as Record<Name, number[]>;
+  const knobs = KNOBS.map((name): Knob => ({
+    ...{ name, values: values[name], isInner: name.startsWith('tile.') },
+  }));
+  const configurationAt = (point: Point): Configuration | null => {
+    const choice = Object.fromEntries(KNOBS.map((name, i) => [name, values[name][point[i]!]!])) as Choice;
+    const configuration = configurationOf(workload, roles, choice);
+    return illegality(workload, configuration, target) === null ? configuration : null;
+  };
+  const startOf = (recipe: readonly number[]): Point => {
+    const point = KNOBS.map((name, i) => nearestByRatio(values[name], recipe[i]!));
+    // What a thread computes decides; as many threads as fit beside each other divide the rest.
+    for (const [threads, tile] of [
+      [0, 3],
+      [1, 4],
+      [2, 5],
+    ] as const) {
+      const rest = sizeOf(KNOBS[tile]) / values[KNOBS[tile]][point[tile]!]!;
+      while (rest % values[KNOBS[threads]][point[threads]!]! !== 0) point[threads]!--;
+    }
+    return point;
+  };
+  const valuesOf = (configuration: Configuration) => {
+    if (configuration.kind !== 'spirv-tile') return null;
+    const choice = choiceOf(configuration, roles);
+    return KNOBS.map((name) => choice[name]);
+  };
+  return {
+    knobs,
+    starts: legalPoints(RECIPES.map(startOf), configurationAt),
+    alternatives: [],
+    configurationAt,
+    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
+    valuesOf,
+  };
+}
+
+function configurationOf(
+  { dimensions, windows }: OperationWork,
+  { lane, row, image, depth }: Roles,
+  choice: Choice,
+): SpirvTileConfiguration {
+  const tile = new Map([
+    [image, choice['tile.image']],
+    [row, choice['tile.row']],
+    [lane, choice['tile.lane']],
+  ]);
+  const threads = new Map([
+    [image, choice['threads.image']],
+    [row, choice['threads.row']],
+    [lane, choice['threads.lane']],
+  ]);
+  const each = (of: (d: number) => number, isReduced: boolean) =>
+    dimensions.map(({ kind }, d) => ((kind === 'k') === isReduced ? of(d) : 0));
+  return {
+    version: 1,
+    kind: 'spirv-tile',
+    workgroup: each((d) => (tile.get(d) ?? 1) * (threads.get(d) ?? 1), false),
+    thread: each((d) => tile.get(d) ?? 1, false),
+    reduction: each((d) => (d === depth ? choice['tile.depth'] : 1), true),
+    ...(windows && { window: dimensions.map((_, d) => (d === image ? 1 : 0)) }),
+  };
+}
+
+/** The inverse of it. */
+function choiceOf({ workgroup, thread, reduction }: SpirvTileConfiguration, roles: Roles): Choice {
+  const tile = (d: number) => thread[d] ?? 1;
+  const threads = (d: number) => (workgroup[d] ?? 1) / tile(d);
+  return {
+    'threads.lane': threads(roles.lane),
+    'threads.row': threads(roles.row),
+    'threads.image': threads(roles.image),
+    'tile.lane': tile(roles.lane),
+    'tile.row': tile(roles.row),
+    'tile.image': tile(roles.image),
+    'tile.depth': reduction[roles.depth] ?? 1,
+  };
+}
+
+const divisors = (size: number, most: number): number[] =>
+  Array.from({ length: Math.min(size, most) }, (_, i) => i + 1).filter((tile) => size % tile === 0);

@@ -1,0 +1,127 @@
+// A backend of a few lines goes through a whole compile: VMVX, whose one knob is the tile of a workgroup.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { Backend } from '../../src/backend/backend.ts';
+import type { Configuration } from '../../src/backend/configuration.ts';
+import { addBackend } from '../../src/backend/index.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
+import { readCommand } from '../../src/compiler/command.ts';
+import { lookUp } from '../../src/decision/look-up.ts';
+import { proveLanded } from '../../src/inject/proof.ts';
+import { failuresAlone } from '../../src/measure/alone.ts';
+import { buildCandidates } from '../../src/measure/build.ts';
+import { candidateOf, stockCandidate } from '../../src/measure/candidate-module.ts';
+import { injectedCommand } from '../../src/plan/injected-command.ts';
+import { planCompile } from '../../src/plan/route.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { subjectOf } from '../../src/store/subject.ts';
+import { createDigest } from '../../src/system/digest.ts';
+import { isOperationWork, type OperationWork } from '../../src/workload/workload.ts';
+import { inspect } from '../../src/wrapper/inspect.ts';
+import { matmulModule } from '../scenarios/support.ts';
+import { DECISION } from '../store/samples.ts';
+import { temporaryDirectory } from '../support/folders.ts';
+import { surroundingsOf } from '../support/inspected.ts';
+import { compiler, toolchain } from '../support/real-tools.ts';
+
+/** No type of a configuration is known for it: this is a test. */
+interface Small {
+  readonly version: 1;
+  readonly kind: 'small-tile';
+  readonly tile: readonly number[];
+}
+
+const KIND = 'small-tile' as Exclude<Configuration['kind'], 'default'>;
+const small = (tile: readonly number[]) => ({ version: 1, kind: KIND, tile }) as unknown as Configuration;
+const tileOf = (configuration: unknown) => (configuration as Small).tile;
+const lowering = (tile: readonly number[]) =>
+  `#iree_cpu.lowering_config<distribution = [${tile.join(', ')}]>`;
+
+const vmvx: Backend = {
+  // Devices and knobs of users are the CPU's.
+  ...llvmCpu,
+  name: 'vmvx',
+  whyNotRunnable: () => Promise.resolve(null),
+  kinds: [KIND],
+  isConfiguration: (value): value is never => (value as { kind?: unknown }).kind === 'small-tile',
+  jsonKeys: ['version', 'kind', 'tile'],
+  keyOf: (configuration) => `small ${tileOf(configuration).join()}`,
+  hardwareOf: () => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads: 1 }),
+  familiesOf: () => ['small-tile'],
+  spaceOf: () => ({
+    knobs: [{ name: 'rows', values: [8, 16, 32] }],
+    starts: [[0]],
+    alternatives: [],
+    configurationAt: ([rows]) => small([[8, 16, 32][rows!]!, 32, 0]),
+    valuesOf: (configuration) => [tileOf(configuration)[0]!],
+    pointOf: (configuration) => [[8, 16, 32].indexOf(tileOf(configuration)[0]!)],
+  }),
+  directive: (configuration) => ({
+    attribute: 'compilation_info',
+    value: `#iree_codegen.compilation_info<lowering_config = ${lowering(tileOf(configuration))}, translation_info = #iree_codegen.translation_info<pipeline = #iree_codegen.vmvx_pipeline>>`,
+  }),
+  landedOn: (configured, _, configuration) =>
+    configured.filter((one) => one.lowering === lowering(tileOf(configuration))),
+};
+delete (vmvx as { wholeProgram?: unknown }).wholeProgram;
+
+const FLAGS = ['--iree-hal-target-device=local', '--iree-hal-local-target-device-backends=vmvx'];
+
+beforeAll(() => {
+  addBackend(vmvx);
+});
+
+test('a backend of a few lines is looked up, injected and found where it landed', async () => {
+  const surroundings = surroundingsOf({ inject: 'inline' });
+  const folder = temporaryDirectory();
+  const path = join(folder, 'in.mlir');
+  writeFileSync(path, matmulModule(48, 64, 40));
+  const argv = [...FLAGS, path, '-o', join(folder, 'out.vmfb')];
+  const command = await readCommand(argv, compiler, surroundings.cacheDirectory);
+  const inspected = await inspect(command, surroundings);
+  if ('pass' in inspected) throw new Error(inspected.pass);
+  const { input, site } = inspected;
+  expect(site).toMatchObject({ whyNotHere: null, device: { driver: 'local-task' } });
+
+  const store = openSqliteStore(join(folder, 'tuning.db'));
+  const before = lookUp(store, input, site, surroundings.settings);
+  expect(before.misses).toHaveLength(1);
+  const [miss] = before.misses;
+  const first = vmvx.spaceOf(miss!.workload, miss!.options).configurationAt([1])!;
+  store.putRecord(subjectOf(miss!, site), { ...DECISION, configuration: first });
+  const decisions = lookUp(store, input, site, surroundings.settings).decide(new Map(), '');
+  store.close();
+  expect(decisions[0]).toMatchObject({ outcome: 'hit', configuration: small([16, 32, 0]) });
+
+  const injection = planCompile(decisions, inspected, command, surroundings);
+  expect(injection.route).toBe('inline');
+  const injected = await injectedCommand(
+    injection,
+    command,
+    inspected,
+    decisions,
+    surroundings,
+    await createDigest(),
+  );
+  // Its pipeline takes no specs: the configuration is written into the program.
+  const asking = { env: process.env, cacheDirectory: surroundings.cacheDirectory };
+  const landed = await proveLanded(
+    compiler.executable,
+    injected!.forExecutables,
+    decisions,
+    injection.route,
+    asking,
+  );
+  expect(landed).toEqual([true]);
+
+  // Its candidates compile together, and run right.
+  const tools = { ...(await toolchain(folder)), flags: FLAGS };
+  const { workload } = miss!;
+  expect(isOperationWork(workload)).toBe(true);
+  const shape = workload as OperationWork;
+  const own = candidateOf('c0', first, shape, tools.release);
+  const { module, refused } = await buildCandidates(tools, shape, [stockCandidate('stock'), own], 'small');
+  expect(refused).toEqual(new Map());
+  expect(await failuresAlone(tools, shape, module!, ['stock', 'c0'])).toEqual(new Map());
+});

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  configurationKey,
+  configurationText,
+  isConfiguration,
+  loadBackend,
+} from '../../../src/backend/index.ts';
+import type {
+  SpirvMatrixConfiguration,
+  SpirvPromoteConfiguration,
+  SpirvTileConfiguration,
+} from '../../../src/backend/vulkan/configuration.ts';
+import { illegality } from '../../../src/backend/vulkan/legality.ts';
+import { rendered, threadsOf } from '../../../src/backend/vulkan/render.ts';
+import { tileSpace } from '../../../src/backend/vulkan/tile-space.ts';
+import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
+import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
+import { LLVMPIPE } from '../../support/vulkan-target.ts';
+import { matmul } from '../../support/workloads.ts';
+
+const gpu = readGpuTarget(Buffer.from(LLVMPIPE.gpu!))!;
+
+beforeAll(() => loadBackend('vulkan-spirv'));
+
+const TILE: SpirvTileConfiguration = {
+  ...{ version: 1, kind: 'spirv-tile' },
+  ...{ workgroup: [32, 128, 0], thread: [8, 4, 0], reduction: [0, 0, 4] },
+};
+
+describe.each([
+  [512, 512, 512],
+  [500, 500, 500],
+  [127, 255, 511],
+  [1, 1024, 1024],
+  [7, 11, 13],
+])('of %i x %i x %i', (m, n, k) => {
+  const workload = matmul(m, n, k);
+  const space = tileSpace(workload, gpu);
+  const random = seededRandom(1);
+  const points = [...space.starts, ...Array.from({ length: 200 }, () => randomPoint(space, random))];
+  const found = points.flatMap((point) => space.configurationAt(point) ?? []);
+  test('every configuration divides, is stored and is found again', () => {
+    expect(space.starts.length).toBeGreaterThan(0);
+    for (const one of found as SpirvTileConfiguration[]) {
+      expect(illegality(workload, one, gpu)).toBeNull();
+      expect([m % one.workgroup[0]!, n % one.workgroup[1]!, k % one.reduction[2]!]).toEqual([0, 0, 0]);
+      expect(isConfiguration(JSON.parse(configurationText(one)), 3)).toBe(true);
+      expect(space.configurationAt(space.pointOf(one)!)).toEqual(one);
+    }
+    expect(new Set(found.map(configurationKey)).size).toBe(new Set(found.map(configurationText)).size);
+  });
+});
+
+describe('what the compiler would accept silently is illegal', () => {
+  const shape = matmul(512, 512, 512);
+  test.each([
+    ['more threads than the GPU has', { workgroup: [512, 512, 0], thread: [8, 8, 0] }, /threads/],
+    ['tiles that leave a remainder', { workgroup: [24, 128, 0] }, /24 does not divide m=512/],
+    ['a sum that leaves one', { reduction: [0, 0, 5] }, /5 does not divide k=512/],
+    ['threads that leave one', { thread: [5, 4, 0] }, /no whole number of threads/],
+    ['a thread with too many results', { thread: [32, 8, 0] }, /results of a thread/],
+  ])('%s', (_, change, reason) => {
+    expect(illegality(shape, { ...TILE, ...change }, gpu)).toMatch(reason);
+  });
+  test('but not this one', () => {
+    expect(illegality(shape, TILE, gpu)).toBeNull();
+  });
+});
+
+test('threads lie along the loops of the operation, the innermost along x', () => {
+  expect(threadsOf(TILE)).toEqual([4, 32, 0]);
+  expect(rendered(TILE, [0, 1, 2])).toEqual({
+    lowering: '#iree_codegen.lowering_config<tile_sizes = [[32, 128], [8, 4], [0, 0, 4]]>',
+    translation:
+      '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<BaseVectorize> workgroup_size = [32, 4, 1]>',
+  });
+  expect(rendered(TILE, [1, 0, 2]).translation).toContain('workgroup_size = [4, 32, 1]');
+});
+
+test('pipelines with shared memory are written as the compiler does', () => {
+  const promoted: Omit<SpirvPromoteConfiguration, 'threads' | 'depth' | 'storeStage'> = {
+    version: 1,
+    kind: 'spirv-promote',
+    workgroup: [64, 128, 0],
+    reduction: [0, 0, 16],
+  };
+  expect(rendered({ ...promoted, threads: [8, 32, 0], depth: 1, storeStage: 1 }, [0, 1, 2])).toEqual({
+    lowering: '#iree_codegen.lowering_config<tile_sizes = [[64, 128, 16]]>',
+    translation:
+      '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<MatmulPromoteVectorize> workgroup_size = [32, 8, 1], {pipeline_depth = 1 : i64, store_stage = 1 : i64}>',
+  });
+  const matrix: Pick<SpirvMatrixConfiguration, 'version' | 'kind' | 'workgroup' | 'subgroup'> = {
+    version: 1,
+    kind: 'spirv-matrix',
+    workgroup: [128, 128, 0],
+    subgroup: [64, 64, 0],
+  };
+  const inner = { reduction: [0, 0, 32], matrix: [16, 16, 16], subgroupSize: 32, storeStage: 0 };
+  expect(rendered({ ...matrix, ...inner }, [0, 1, 2])).toEqual({
+    lowering: '#iree_codegen.lowering_config<tile_sizes = [[128, 128], [64, 64], [0, 0, 32], [16, 16, 16]]>',
+    translation:
+      '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<CooperativeMatrixVectorize> workgroup_size = [64, 2, 1] subgroup_size = 32, {pipeline_depth = 1 : i64, store_stage = 0 : i64}>',
+  });
+});

@@ -1,0 +1,71 @@
+// A build for Vulkan: a miss, a search on the device, and builds that use a record.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { loadBackend } from '../../src/backend/index.ts';
+import type { SpirvTileConfiguration } from '../../src/backend/vulkan/configuration.ts';
+import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
+import { isWithout } from '../support/needs.ts';
+import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
+import { runtimeTool } from '../support/real-tools.ts';
+import { record } from './faults/support.ts';
+import { matmulModule, Workplace } from './support.ts';
+
+const argv = [...LLVMPIPE_FLAGS, 'in.mlir', '-o', 'out.vmfb'];
+
+const TILE: SpirvTileConfiguration = {
+  ...{ version: 1, kind: 'spirv-tile' },
+  ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
+};
+
+/** Of a matmul whose default is scalar code. */
+function placeFor(env: Record<string, string> = {}): Workplace {
+  const place = new Workplace({ IREE_TUNED_DEVICE: 'vulkan', ...env });
+  place.write('in.mlir', matmulModule(100, 100, 100));
+  return place;
+}
+
+beforeAll(() => loadBackend('vulkan-spirv'));
+
+describe.skipIf(isWithout(whyNoVulkan()))('a build for Vulkan', () => {
+  test('uses a record, which lands, and gives the result of a stock build', async () => {
+    const place = placeFor();
+    await record(place, () => TILE, argv);
+    const { code, explanation } = await place.explain(argv, {
+      env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'landed' },
+    });
+    expect(code).toBe(0);
+    expect(explanation).toMatchObject({
+      device: { driver: 'vulkan', gpu: { subgroup: 8, isSoftware: true } },
+      ...{ route: 'spec', applied: true },
+      operations: [{ outcome: 'hit', configuration: TILE, landed: true }],
+    });
+    await place.stock([...LLVMPIPE_FLAGS, 'in.mlir', '-o', 'stock.vmfb']);
+    const outputs = [];
+    for (const module of ['stock.vmfb', 'out.vmfb']) {
+      const inputs = ['3', '5', '1'].map((value) => `--input=100x100xf32=${value}`);
+      const call = [`--module=${module}`, '--device=vulkan', '--function=main', ...inputs];
+      const { code: ended, stdout } = await place.run(runtimeTool('iree-run-module'), call);
+      expect(ended).toBe(0);
+      outputs.push(stdout.toString());
+    }
+    expect(outputs[1]).toBe(outputs[0]);
+  });
+  test('without a record tries candidates on the device', async () => {
+    const place = placeFor({ IREE_TUNED_BUDGET: '20' });
+    const { code, explanation } = await place.explain(argv);
+    expect(code).toBe(0);
+    const [operation] = explanation.operations;
+    const store = openSqliteStore(place.database);
+    const [subject] = [...store.allRecords()].map((one) => store.subject(one)!);
+    // How much a busy machine measures within the budget is not said here; nothing that ran was wrong.
+    if (subject !== undefined)
+      expect(store.trials(subject).filter(({ outcome }) => /error|wrong/.test(outcome))).toEqual([]);
+    store.close();
+    expect(operation!.landed).not.toBe(false);
+  });
+  test('is compiled untuned where the device is of another kind', async () => {
+    const place = placeFor({ IREE_TUNED_DEVICE: 'local-task' });
+    const { code, explanation } = await place.explain(argv);
+    expect(code).toBe(0);
+    expect(explanation.operations[0]!.reason).toContain('device local-task runs no Vulkan code');
+  });
+});
