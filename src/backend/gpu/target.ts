@@ -70,8 +70,8 @@ const entriesOf = (text: string | undefined) =>
   text === undefined ? undefined : dialectAttributes(Buffer.from(`#a.b${text}`), '#a.b')[0]?.entries;
 
 /** A matrix instruction by its name; null for one of several blocks at once, which no pipeline uses for a matrix product. */
-function readMma(name: string): Mma | null {
-  const parts = /_([BFI]+\d+)_(\d+)x(\d+)x(\d+)_([A-Z0-9]+)(?:_([A-Z0-9]+))?$/.exec(name);
+export function readMma(name: string): Mma | null {
+  const parts = /^\w+_([BFI]+\d+)_(\d+)x(\d+)x(\d+)_([A-Z0-9]+)(?:_([A-Z0-9]+))?$/.exec(name);
   if (parts === null) return null;
   const [, accumulator, m, n, k, lhs, rhs] = parts;
   return {

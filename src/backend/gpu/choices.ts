@@ -1,0 +1,75 @@
+// Search spaces in terms of named values, and two spaces as one.
+import { nearestByRatio } from '../../search/nearest.ts';
+import { legalPoints, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+
+/** The value of each knob. */
+export type Choice<Name extends string> = Readonly<Record<Name, number>>;
+
+/** A space in terms of choices. */
+export interface ChoiceSpace<Name extends string, C> {
+  /** Values of each knob. */
+  readonly values: Readonly<Record<Name, readonly number[]>>;
+  /** Whether a knob decides what registers hold. */
+  isInner(name: Name): boolean;
+  /** Promising choices, best guess first: the nearest value of each knob is taken, the first where none is said. */
+  readonly starts: readonly Partial<Choice<Name>>[];
+  /** The configuration of a choice; null where rules forbid it. */
+  at(choice: Choice<Name>): C | null;
+  /** The choice of a configuration; null for one of another pipeline. */
+  choiceOf(configuration: C): Choice<Name> | null;
+}
+
+/** The space of all choices. Pure. */
+export function spaceOfChoices<Name extends string, C>(own: ChoiceSpace<Name, C>): SearchSpace<C> {
+  const names = Object.keys(own.values) as Name[];
+  const knobs = names.map((name): Knob => ({ name, values: own.values[name], isInner: own.isInner(name) }));
+  const configurationAt = (point: Point) =>
+    own.at(
+      Object.fromEntries(knobs.map(({ name, values }, i) => [name, values[point[i]!]!])) as Choice<Name>,
+    );
+  const startAt = (wanted: Partial<Choice<Name>>): Point =>
+    names.map((name, i) => {
+      const value = wanted[name];
+      const { values } = knobs[i]!;
+      const exact = value === undefined ? 0 : values.indexOf(value);
+      return exact >= 0 ? exact : nearestByRatio(values, value!);
+    });
+  return {
+    knobs,
+    starts: legalPoints(own.starts.map(startAt), configurationAt),
+    alternatives: [],
+    configurationAt,
+    pointOf(configuration) {
+      const choice = own.choiceOf(configuration);
+      if (choice === null) return null;
+      const point = names.map((name, i) => knobs[i]!.values.indexOf(choice[name]));
+      return point.includes(-1) ? null : point;
+    },
+  };
+}
+
+/** Two spaces as one: its first knob chooses between them, and the knobs of the other one say nothing. */
+export function eitherSpace<C>(first: SearchSpace<C>, second: SearchSpace<C>): SearchSpace<C> {
+  const split = first.knobs.length + 1;
+  // Where the choice alone changes, the other space is at its best guess.
+  const rest = ({ knobs, starts }: SearchSpace<C>) => starts[0] ?? knobs.map(() => 0);
+  const inFirst = (point: Point): Point => [0, ...point, ...rest(second)];
+  const inSecond = (point: Point): Point => [1, ...rest(first), ...point];
+  const turns = Math.max(first.starts.length, second.starts.length);
+  return {
+    knobs: [{ name: 'pipeline', values: [0, 1], isInner: true }, ...first.knobs, ...second.knobs],
+    starts: Array.from({ length: turns }, (_, i) => [
+      ...first.starts.slice(i, i + 1).map(inFirst),
+      ...second.starts.slice(i, i + 1).map(inSecond),
+    ]).flat(),
+    alternatives: [...first.alternatives, ...second.alternatives],
+    configurationAt: (point) =>
+      point[0] === 0
+        ? first.configurationAt(point.slice(1, split))
+        : second.configurationAt(point.slice(split)),
+    pointOf(configuration) {
+      const [one, other] = [first.pointOf(configuration), second.pointOf(configuration)];
+      return one === null ? other && inSecond(other) : inFirst(one);
+    },
+  };
+}

@@ -1,0 +1,155 @@
+// The knobs of IREE's GPU pipelines, the same for CUDA and HIP. The number of threads follows from the tiles and is no knob: the
+// compiler accepts a wrong one silently.
+import { readMma } from './target.ts';
+
+/** No tile is larger: what a database says beyond that is no configuration. */
+export const LARGEST_TILE = 2 ** 20;
+
+/** Knobs of all pipelines. Every array has one entry for each dimension of the workload; 0 means "not tiled at this level". */
+interface Tiles {
+  readonly version: 1;
+  /** Threads of one subgroup. */
+  readonly subgroupSize: number;
+  /** Elements of one workgroup; 0 along reduction dimensions. */
+  readonly workgroup: readonly number[];
+}
+
+/** `TileAndFuse`: operands of a workgroup go through shared memory where they are promoted. */
+interface TileAndFuse extends Tiles {
+  /** Summed at once: elements, but along the innermost k instructions where there are matrix instructions. */
+  readonly reduction: readonly number[];
+  /** Operands are padded to whole tiles. */
+  readonly padded: boolean;
+  /**
+   * A convolution is a matrix product of its patches: all reduction dimensions become one, whose tile stands at the last of
+   * them.
+   */
+  readonly igemm: boolean;
+}
+
+/** `TileAndFuse` with matrix instructions. */
+export interface MmaTileConfiguration extends TileAndFuse {
+  readonly kind: 'mma-tile';
+  /** Name of the instruction. */
+  readonly mma: string;
+  /** Of one subgroup: instructions along the dimensions that instructions run along, elements along the others. */
+  readonly subgroup: readonly number[];
+  /** Subgroups of a workgroup along each dimension. */
+  readonly subgroups: readonly number[];
+  /** Rows in shared memory are lengthened, so that fewer rows begin in the same bank. */
+  readonly bankPadding: boolean;
+  /** Stages in which loads run ahead; left out on CUDA, where it changes nothing. */
+  readonly prefetch?: number;
+  /** Least number of wavefronts for each SIMD unit; left out for the compiler's own choice, and on CUDA. */
+  readonly wavesPerEu?: number;
+}
+
+/** `TileAndFuse` where each thread computes a tile by itself. */
+export interface SimtTileConfiguration extends TileAndFuse {
+  readonly kind: 'simt-tile';
+  /** Elements of one thread. */
+  readonly thread: readonly number[];
+  /** Operands go through shared memory. */
+  readonly promoted: boolean;
+}
+
+/** `VectorDistribute`: several threads share one sum, as in products with a vector. */
+export interface SharedSumConfiguration extends Tiles {
+  readonly kind: 'shared-sum';
+  /** Summed by a workgroup at once, in elements. */
+  readonly reduction: readonly number[];
+  /** Elements of one thread. */
+  readonly thread: readonly number[];
+  /** Threads of a subgroup along each dimension; their product is the size of the subgroup. */
+  readonly lanes: readonly number[];
+  /** Subgroups of a workgroup along each dimension. */
+  readonly subgroups: readonly number[];
+}
+
+export type GpuConfiguration = MmaTileConfiguration | SimtTileConfiguration | SharedSumConfiguration;
+
+export const KINDS = ['mma-tile', 'shared-sum', 'simt-tile'] as const satisfies GpuConfiguration['kind'][];
+
+type Key = keyof MmaTileConfiguration | keyof SimtTileConfiguration | keyof SharedSumConfiguration;
+
+/** Keys of the JSON that a configuration is stored as, in their order: equal configurations give equal text. */
+export const JSON_KEYS: readonly string[] = Object.keys({
+  version: true,
+  kind: true,
+  mma: true,
+  subgroupSize: true,
+  workgroup: true,
+  subgroup: true,
+  subgroups: true,
+  thread: true,
+  lanes: true,
+  reduction: true,
+  promoted: true,
+  padded: true,
+  igemm: true,
+  bankPadding: true,
+  prefetch: true,
+  wavesPerEu: true,
+} satisfies Readonly<Record<Key, true>>);
+
+/** The product of those that are not 0. */
+const product = (values: readonly number[]) => values.reduce((all, value) => all * (value || 1), 1);
+
+/** Threads of a workgroup. */
+export function threadsOf(c: GpuConfiguration): number {
+  switch (c.kind) {
+    case 'mma-tile':
+      return product(c.subgroups) * c.subgroupSize;
+    case 'simt-tile':
+      return product(c.workgroup) / product(c.thread);
+    case 'shared-sum':
+      return product(c.lanes) * product(c.subgroups);
+  }
+}
+
+/** Whether the tiles of a workgroup are whole tiles of its threads: then `threadsOf` is right. */
+export function isConsistent(c: GpuConfiguration): boolean {
+  switch (c.kind) {
+    case 'mma-tile': {
+      const { m, n } = readMma(c.mma)!;
+      return (
+        c.workgroup.every((tile, d) => tile % ((c.subgroup[d] || 1) * (c.subgroups[d] || 1)) === 0) &&
+        product(c.workgroup) === product(c.subgroup) * product(c.subgroups) * m * n
+      );
+    }
+    case 'simt-tile':
+      return c.workgroup.every(
+        (tile, d) => (tile === 0) === (c.thread[d] === 0) && tile % (c.thread[d] || 1) === 0,
+      );
+    case 'shared-sum':
+      return (
+        product(c.lanes) === c.subgroupSize &&
+        [c.workgroup, c.reduction].every((tiles) =>
+          tiles.every(
+            (tile, d) => tile % ((c.thread[d] || 1) * (c.lanes[d] || 1) * (c.subgroups[d] || 1)) === 0,
+          ),
+        )
+      );
+  }
+}
+
+/** Elements along k that are one step of `reduction`: those of an instruction, or 1. */
+export const stepOf = (c: GpuConfiguration): number => (c.kind === 'mma-tile' ? (readMma(c.mma)?.k ?? 1) : 1);
+
+/** A short text for people: equal configurations give equal text. */
+export function keyOf(c: GpuConfiguration): string {
+  const level = (name: string, tiles: readonly number[]) => ` ${name}=${tiles.join(',')}`;
+  const flag = (name: string, isSet: boolean) => (isSet ? ` ${name}` : '');
+  const common = `${c.kind} sg=${c.subgroupSize}${level('wg', c.workgroup)}${level('red', c.reduction)}`;
+  if (c.kind === 'shared-sum')
+    return `${common}${level('thread', c.thread)}${level('lanes', c.lanes)}${level('subgroups', c.subgroups)}`;
+  const options = flag('padded', c.padded) + flag('igemm', c.igemm);
+  if (c.kind === 'simt-tile')
+    return `${common}${level('thread', c.thread)}${flag('promoted', c.promoted)}${options}`;
+  return (
+    `${common} mma=${c.mma}${level('subgroup', c.subgroup)}${level('subgroups', c.subgroups)}${options}` +
+    flag('bank-padding', c.bankPadding) +
+    (c.prefetch === undefined ? '' : ` prefetch=${c.prefetch}`) +
+    (c.wavesPerEu === undefined ? '' : ` waves=${c.wavesPerEu}`)
+  );
+}

@@ -1,0 +1,126 @@
+// The space of `TileAndFuse` with matrix instructions.
+import type { SearchSpace } from '../../search/space.ts';
+import { spaceOfChoices, type Choice } from './choices.ts';
+import type { GpuConfiguration } from './configuration.ts';
+import { legal, usableMmas, type Problem } from './legality.ts';
+import { levelOf, type Along } from './roles.ts';
+import { divisors, powers, sideOf } from './tiles.ts';
+import type { Traits } from './traits.ts';
+
+type Name =
+  `subgroup.${Along}` | `subgroups.${Along}` | 'mma' | 'depth' | 'bankPadding' | 'prefetch' | 'wavesPerEu';
+
+/** Of `wavesPerEu`: the compiler decides. */
+const UNSET = 0;
+
+/** Elements and subgroups of a workgroup. A short search tries no more than the first few. */
+const RECIPES: readonly {
+  readonly tile: readonly [rows: number, columns: number, depth: number];
+  readonly subgroups: readonly [rows: number, columns: number];
+}[] = [
+  { tile: [64, 64, 128], subgroups: [2, 2] },
+  { tile: [128, 128, 64], subgroups: [2, 2] },
+  { tile: [64, 128, 128], subgroups: [2, 2] },
+  { tile: [128, 128, 32], subgroups: [2, 2] },
+  { tile: [64, 128, 64], subgroups: [2, 2] },
+  { tile: [32, 64, 128], subgroups: [2, 2] },
+  { tile: [32, 32, 128], subgroups: [2, 2] },
+  { tile: [256, 128, 32], subgroups: [4, 2] },
+  { tile: [128, 256, 32], subgroups: [2, 4] },
+  { tile: [16, 64, 256], subgroups: [1, 4] },
+];
+
+/** Starts are made of so many instructions: the compiler prefers the first ones. */
+const MOST_STARTED = 2;
+
+/** All configurations with matrix instructions that are worth trying; null where no instruction fits. Pure. */
+export function mmaSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfiguration> | null {
+  const { workload, roles, target } = problem;
+  const { dimensions } = workload;
+  const { row, column, outer, depth } = roles;
+  const mmas = usableMmas(workload, target);
+  if (mmas.length === 0 || row < 0 || column < 0) return null;
+  const size = (d: number) => dimensions[d]!.size;
+  const level = (of: (d: number, along: Along | null) => number) => levelOf(problem, of);
+  const isOuterOf = (d: number) => outer >= 0 && dimensions[outer]!.kind === dimensions[d]!.kind;
+  const starts = mmas.slice(0, MOST_STARTED).flatMap((mma, i) =>
+    RECIPES.map(({ tile, subgroups }): Partial<Choice<Name>> => {
+      const [rows, columns] = [
+        [row, mma.m],
+        [column, mma.n],
+      ].map(([d, along], side) =>
+        sideOf(
+          tile[side]! / along!,
+          subgroups[side]!,
+          2 ** Math.ceil(Math.log2(size(d!) / along!)),
+          isOuterOf(d!),
+        ),
+      );
+      const beside = isOuterOf(row) ? rows! : columns!;
+      return {
+        ...{ mma: i, depth: tile[2] / mma.k, bankPadding: 1, prefetch: 2 },
+        ...{ 'subgroup.row': rows!.tile, 'subgroups.row': rows!.count },
+        ...{ 'subgroup.column': columns!.tile, 'subgroups.column': columns!.count },
+        ...{ 'subgroup.outer': beside.outerTile, 'subgroups.outer': beside.outerCount },
+      };
+    }),
+  );
+  return spaceOfChoices<Name, GpuConfiguration>({
+    values: {
+      mma: mmas.map((_, i) => i),
+      'subgroup.row': powers(8),
+      'subgroup.column': powers(8),
+      'subgroup.outer': outer < 0 ? [1] : divisors(size(outer), 8),
+      'subgroups.row': powers(8),
+      'subgroups.column': powers(8),
+      'subgroups.outer': outer < 0 ? [1] : powers(4),
+      depth: powers(32),
+      bankPadding: traits.bankPadding,
+      prefetch: traits.prefetch,
+      wavesPerEu: traits.wavesPerEu,
+    },
+    isInner: (name) => name === 'mma' || name.startsWith('subgroup.'),
+    starts,
+    at(choice) {
+      const mma = mmas[choice.mma]!;
+      const elements: Readonly<Record<Along, number>> = { row: mma.m, column: mma.n, outer: 1 };
+      return legal(problem, {
+        version: 1,
+        kind: 'mma-tile',
+        mma: mma.name,
+        subgroupSize: target.subgroupSizes[0]!,
+        workgroup: level((_, along) =>
+          along === null ? 1 : choice[`subgroup.${along}`] * choice[`subgroups.${along}`] * elements[along],
+        ),
+        subgroup: level((d, along) =>
+          along === null ? Number(dimensions[d]!.kind !== 'batch') : choice[`subgroup.${along}`],
+        ),
+        subgroups: level((_, along) => (along === null ? 1 : choice[`subgroups.${along}`])),
+        reduction: dimensions.map(({ kind }, d) =>
+          kind !== 'k' ? 0 : d === depth ? choice.depth : Number(!roles.igemm),
+        ),
+        padded: false,
+        igemm: roles.igemm,
+        bankPadding: choice.bankPadding === 1,
+        ...(traits.hasStages && { prefetch: choice.prefetch }),
+        ...(choice.wavesPerEu !== UNSET && { wavesPerEu: choice.wavesPerEu }),
+      });
+    },
+    choiceOf: (c) =>
+      c.kind !== 'mma-tile' || c.workgroup.length !== dimensions.length
+        ? null
+        : {
+            mma: mmas.findIndex(({ name }) => name === c.mma),
+            'subgroup.row': c.subgroup[row]!,
+            'subgroup.column': c.subgroup[column]!,
+            'subgroup.outer': c.subgroup[outer] ?? 1,
+            'subgroups.row': c.subgroups[row]!,
+            'subgroups.column': c.subgroups[column]!,
+            'subgroups.outer': c.subgroups[outer] ?? 1,
+            depth: c.reduction[depth]!,
+            bankPadding: Number(c.bankPadding),
+            prefetch: c.prefetch ?? traits.prefetch[0]!,
+            wavesPerEu: c.wavesPerEu ?? UNSET,
+          },
+  });
+}
