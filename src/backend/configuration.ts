@@ -1,4 +1,5 @@
 // A configuration is abstract knobs, stored as versioned JSON and rendered to MLIR per compiler version, never stored as MLIR.
+import type { GpuConfiguration } from './gpu/configuration.ts';
 import type { LlvmCpuConfiguration } from './llvm-cpu/configuration.ts';
 import type { VulkanConfiguration } from './vulkan/configuration.ts';
 
@@ -9,7 +10,8 @@ export interface DefaultConfiguration {
 }
 
 /** What one operation is compiled with; `kind` says which backend's it is. */
-export type Configuration = DefaultConfiguration | LlvmCpuConfiguration | VulkanConfiguration;
+export type Configuration =
+  DefaultConfiguration | GpuConfiguration | LlvmCpuConfiguration | VulkanConfiguration;
 
 /** A configuration that asks for something. */
 export type OwnConfiguration = Exclude<Configuration, DefaultConfiguration>;

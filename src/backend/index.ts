@@ -14,6 +14,18 @@ interface Deferred extends Pick<Backend, 'name' | 'drivers' | 'kinds'> {
 
 const DEFERRED: readonly Deferred[] = [
   {
+    name: 'cuda',
+    drivers: ['cuda'],
+    kinds: ['mma-tile', 'shared-sum', 'simt-tile'],
+    load: async () => (await import('./cuda/index.ts')).cuda,
+  },
+  {
+    name: 'rocm',
+    drivers: ['hip'],
+    kinds: ['mma-tile', 'shared-sum', 'simt-tile'],
+    load: async () => (await import('./rocm/index.ts')).rocm,
+  },
+  {
     name: 'vulkan-spirv',
     drivers: ['vulkan'],
     kinds: ['spirv-matrix', 'spirv-promote', 'spirv-tile'],

@@ -69,7 +69,7 @@ export function translationInfo(c: GpuConfiguration): string {
       ? `, llvm_func_attrs = {"amdgpu-waves-per-eu" = "${c.wavesPerEu}"}`
       : '';
   return (
-    `<pipeline = #iree_gpu.pipeline<${PIPELINES[c.kind]}> workgroup_size = [${threadsOf(c)}, 1, 1] ` +
+    `#iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<${PIPELINES[c.kind]}> workgroup_size = [${threadsOf(c)}, 1, 1] ` +
     `subgroup_size = ${c.subgroupSize}, {gpu_pipeline_options = #iree_gpu.pipeline_options<${options}>${waves}}>`
   );
 }

@@ -1,8 +1,9 @@
 // The search space of a workload on a GPU.
 import type { SearchSpace } from '../../search/space.ts';
-import type { OperationWork } from '../../workload/workload.ts';
+import { isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
+import type { SpaceOptions } from '../backend.ts';
 import { eitherSpace } from './choices.ts';
-import type { GpuConfiguration } from './configuration.ts';
+import { KINDS, type GpuConfiguration } from './configuration.ts';
 import type { Problem } from './legality.ts';
 import { mmaSpace } from './mma-space.ts';
 import { rolesOf } from './roles.ts';
@@ -11,20 +12,15 @@ import { sumSpace } from './sum-space.ts';
 import type { GpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 
-const EMPTY: SearchSpace<never> = {
+/** The space of what cannot be configured. */
+export const EMPTY: SearchSpace<never> = {
   ...{ knobs: [], starts: [], alternatives: [] },
   configurationAt: () => null,
   pointOf: () => null,
 };
 
-/** All configurations worth trying; each compiles and computes the right result. Empty for what cannot be configured. Pure. */
-export function gpuSpace(
-  workload: OperationWork,
-  target: GpuTarget,
-  traits: Traits,
-): SearchSpace<GpuConfiguration> {
-  const problem = problemOf(workload, target);
-  if (problem === null) return EMPTY;
+/** All configurations worth trying; each compiles and computes the right result. Pure. */
+export function gpuSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfiguration> {
   const sums = sumSpace(problem);
   // Where there are matrix instructions, threads by themselves are several times slower.
   return sums === null
@@ -37,3 +33,10 @@ export function problemOf(workload: OperationWork, target: GpuTarget): Problem |
   const roles = rolesOf(workload);
   return roles && { workload, roles, target };
 }
+
+/** Families of a workload, sorted: all, since the target, which every record names, decides which there are. */
+export const familiesOf = (
+  workload: Workload,
+  { only }: Pick<SpaceOptions, 'only'>,
+): readonly GpuConfiguration['kind'][] =>
+  only === undefined && isOperationWork(workload) && rolesOf(workload) !== null ? KINDS : [];

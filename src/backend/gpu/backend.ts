@@ -1,0 +1,57 @@
+// What CUDA and HIP have in common as backends.
+import { isOperationWork, type Workload } from '../../workload/workload.ts';
+import type { Backend, Hardware } from '../backend.ts';
+import { isDefault, type OwnConfiguration } from '../configuration.ts';
+import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type GpuConfiguration } from './configuration.ts';
+import { describeDevice, deviceFlags, meter } from './device.ts';
+import { gpuFeatures } from './features.ts';
+import { landedOn } from './landed.ts';
+import { knobValues, namesOf } from './names.ts';
+import { compilationInfo } from './render.ts';
+import { isGpuConfiguration } from './schema.ts';
+import type { Problem } from './legality.ts';
+import { EMPTY, familiesOf, gpuSpace, problemOf } from './space.ts';
+import { readGpuTarget } from './target.ts';
+import type { Traits } from './traits.ts';
+
+/** A backend whose code is that of these pipelines. */
+export const gpuBackend = (
+  own: Pick<Backend, 'name' | 'drivers' | 'specFlag' | 'whyNotRunnable'>,
+  traits: Traits,
+): Backend => ({
+  ...own,
+  describeDevice,
+  deviceFlags,
+  meter,
+  kinds: KINDS,
+  isConfiguration: isGpuConfiguration,
+  jsonKeys: JSON_KEYS,
+  keyOf: (c) => keyOf(ofGpu(c)),
+  namesOf: (workload, c) => namesOf(workload, ofGpu(c)),
+  knobValues: (workload, c) => knobValues(workload, ofGpu(c)),
+  hardwareOf: ({ gpu = '' }, { threads }) => ({ nativeVectorBytes: 0, vectorRegisters: 0, threads, gpu }),
+  familiesOf,
+  spaceOf(workload, hardware) {
+    const problem = problemFor(workload, hardware);
+    return problem === null ? EMPTY : gpuSpace(problem, traits);
+  },
+  featuresOf(workload, configuration, hardware) {
+    const problem = problemFor(workload, hardware);
+    return problem === null || isDefault(configuration) ? null : gpuFeatures(problem, ofGpu(configuration));
+  },
+  userKnobs: [],
+  largestTile: LARGEST_TILE,
+  isRestrictable: () => false,
+  illegalValues: () => [],
+  directive: (c, loops) => ({ attribute: 'compilation_info', value: compilationInfo(ofGpu(c), loops) }),
+  landedOn: (configured, form, c, ...rest) => landedOn(configured, form, ofGpu(c), ...rest),
+});
+
+/** What a backend is asked about is a configuration of its kinds. */
+const ofGpu = (configuration: OwnConfiguration) => configuration as GpuConfiguration;
+
+/** Null for what cannot be configured. */
+function problemFor(workload: Workload, { gpu = '' }: Pick<Hardware, 'gpu'>): Problem | null {
+  const target = readGpuTarget(Buffer.from(gpu));
+  return target === null || !isOperationWork(workload) ? null : problemOf(workload, target);
+}

@@ -1,0 +1,57 @@
+// CUDA and HIP devices as the runtime lists them.
+import { askCompiler } from '../../compiler/ask.ts';
+import type { Device, DeviceQuestion } from '../device.ts';
+import type { Meter } from '../meter.ts';
+
+/** The device of a driver such as `cuda` or `hip://0`, or the reason that there is none. */
+export async function describeDevice(
+  driver: string,
+  { runModule, env }: DeviceQuestion,
+): Promise<Device | string> {
+  const tool = runModule();
+  if (tool === null)
+    return 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
+  const [name] = driver.split(':', 1);
+  const asked = await askCompiler(tool, [`--dump_devices=${name!}`], { env, workSeconds: 30 }).catch(
+    () => null,
+  );
+  const device = asked?.code === 0 ? readDevice(asked.stdout.toString(), driver) : null;
+  return device ?? `no ${name!} device is found: install the GPU's driver`;
+}
+
+/**
+ * A device of a list that `iree-run-module --dump_devices=DRIVER` prints; null where it is not there.
+ * @param driver such as `cuda` for the first one; else as the runtime calls it, or `cuda://` and its number
+ */
+export function readDevice(text: string, driver: string): Device | null {
+  const sections = text.split(/^# --device=/m).slice(1);
+  const index = /^\w+(?::\/\/(\d+))?$/.exec(driver);
+  const section =
+    index === null
+      ? sections.find((one) => one.startsWith(`${driver}\n`))
+      : sections[index[1] === undefined ? 0 : Number(index[1])];
+  if (section === undefined) return null;
+  const field = (name: string) => new RegExp(`^- ${name}: (.*)$`, 'm').exec(section)?.[1]?.trim();
+  const model = /^#\s+(\S.*)$/m.exec(section)?.[1]?.trim();
+  const architecture = field('gpu-arch-name')?.replace(/:.*/, '');
+  const subgroup = Number(field('gpu-warp-size'));
+  if (model === undefined || architecture === undefined || !Number.isInteger(subgroup)) return null;
+  const gpu = { version: architecture, subgroup, isSoftware: false };
+  return { model, driver, threads: 1, cachesKiB: [], gpu };
+}
+
+/** Flags that make IREE's runtime tools use exactly this device. */
+export const deviceFlags = ({ driver }: Device): string[] => [`--device=${driver}`];
+
+/** A launch takes 3 to 4 us: so many dispatches in one call make that little of a kernel of 10 us. */
+const REPEATS = 32;
+/** With more operations in one dispatch the launch is little, however fast the GPU is. */
+const LAUNCH_FLOPS = 2 ** 32;
+
+export const meter: Meter = {
+  hasPlacements: false,
+  isVerifiedAlone: true,
+  fillingFlags: [],
+  repeats: (_, flops) => (flops > LAUNCH_FLOPS ? 1 : REPEATS),
+  warmUpSeconds: 0.05,
+};

@@ -1,0 +1,17 @@
+// ROCm: machine code of AMD's GPUs, which the HIP driver loads.
+import { gpuBackend } from '../gpu/backend.ts';
+
+export const rocm = gpuBackend(
+  {
+    name: 'rocm',
+    drivers: ['hip'],
+    specFlag: 'tuning-spec',
+    whyNotRunnable: ({ cpu }, { model, gpu }) =>
+      Promise.resolve(
+        cpu === gpu?.version
+          ? null
+          : `code for ${cpu} does not run on ${model} (${gpu?.version ?? 'no GPU'})`,
+      ),
+  },
+  { hasStages: true, prefetch: [0, 2, 3], wavesPerEu: [0, 1, 2, 4], bankPadding: [0, 1] },
+);
