@@ -4,7 +4,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GpuConfiguration } from '../../../src/backend/gpu/configuration.ts';
 import { compilationInfo } from '../../../src/backend/gpu/render.ts';
-import { configuredOperations, type ConfiguredOperation } from '../../../src/backend/dumps.ts';
 import { isFloat } from '../../../src/workload/element-type.ts';
 import { extentsOf, type OperandForm } from '../../../src/workload/contraction/contraction.ts';
 import { operationText } from '../../../src/workload/contraction/text.ts';
@@ -125,5 +124,3 @@ export function compileAll(
     ),
   };
 }
-
-export const operationsIn = (dump: Uint8Array): ConfiguredOperation[] => configuredOperations(dump);
