@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest';
+import {
+  isConsistent,
+  keyOf,
+  threadsOf,
+  type GpuConfiguration,
+  type MmaTileConfiguration,
+  type SharedSumConfiguration,
+  type SimtTileConfiguration,
+} from '../../../src/backend/gpu/configuration.ts';
+import { illegality, legal, sharedBytes } from '../../../src/backend/gpu/legality.ts';
+import { compilationInfo } from '../../../src/backend/gpu/render.ts';
+import { isGpuConfiguration } from '../../../src/backend/gpu/schema.ts';
+import { problemOf } from '../../../src/backend/gpu/space.ts';
+import type { OperationWork } from '../../../src/workload/workload.ts';
+import { matmul, workload } from '../../support/workloads.ts';
+import { convolution } from './shapes.ts';
+import { gpuTarget } from './targets.ts';
+
+const F16 = ['f16', 'f16', 'f32'] as const;
+
+const mma: MmaTileConfiguration = {
+  ...{ version: 1, kind: 'mma-tile', mma: 'NV_MMA_SYNC_F32_16x8x16_F16', subgroupSize: 32 },
+  ...{ workgroup: [128, 128, 0], subgroup: [4, 8, 0], subgroups: [2, 2, 0], reduction: [0, 0, 4] },
+  ...{ padded: false, igemm: false, bankPadding: true },
+};
+const simt: SimtTileConfiguration = {
+  ...{ version: 1, kind: 'simt-tile', subgroupSize: 32 },
+  ...{ workgroup: [64, 64, 0], thread: [8, 4, 0], reduction: [0, 0, 16] },
+  ...{ promoted: true, padded: false, igemm: false },
+};
+const sum: SharedSumConfiguration = {
+  ...{ version: 1, kind: 'shared-sum', subgroupSize: 32 },
+  ...{ workgroup: [4, 0], reduction: [0, 512], thread: [1, 4], lanes: [1, 32], subgroups: [4, 4] },
+};
+
+const why = (work: OperationWork, c: GpuConfiguration, gpu = 'sm_80') =>
+  illegality(problemOf(work, gpuTarget(gpu))!, c);
+
+test('the number of threads follows from the tiles', () => {
+  expect([mma, simt, sum].map(threadsOf)).toEqual([128, 128, 512]);
+});
+
+describe('configurations that the compiler accepts and that are wrong', () => {
+  const work = matmul(512, 512, 512, F16);
+  test.each<[string, OperationWork, GpuConfiguration, string | null]>([
+    ['all is well', work, mma, null],
+    ['another subgroup size', work, { ...mma, subgroupSize: 64 }, 'no subgroup size of the GPU'],
+    [
+      'more threads than a workgroup can have',
+      work,
+      { ...mma, workgroup: [512, 512, 0], subgroup: [2, 8, 0], subgroups: [16, 8, 0] },
+      'too many threads',
+    ],
+    [
+      'a workgroup of no whole subgroups',
+      work,
+      { ...mma, workgroup: [96, 128, 0] },
+      'a workgroup is no whole number of tiles',
+    ],
+    [
+      'an instruction of another GPU',
+      work,
+      { ...mma, mma: 'MFMA_F32_16x8x16_F16' },
+      'no matrix instruction of the GPU for these types',
+    ],
+    [
+      'an instruction of other types',
+      matmul(512, 512, 512),
+      mma,
+      'no matrix instruction of the GPU for these types',
+    ],
+    ['a remainder', matmul(500, 512, 512, F16), mma, 'a tile leaves a remainder'],
+    ['a remainder that is padded', matmul(500, 512, 512, F16), { ...mma, padded: true }, null],
+    ['a remainder of threads', matmul(500, 512, 512), simt, 'a tile leaves a remainder'],
+    ['threads alone', matmul(512, 512, 512), simt, null],
+    [
+      'half a subgroup',
+      matmul(512, 512, 512),
+      { ...simt, workgroup: [32, 16, 0] },
+      'threads are no whole subgroups',
+    ],
+    ['too much shared memory', work, { ...mma, reduction: [0, 0, 32] }, 'too little shared memory'],
+    ['a shared sum', workload({ m: 4096, k: 4096 }), sum, null],
+    [
+      'lanes of other sums in a sum of many subgroups',
+      workload({ m: 4096, k: 4096 }),
+      { ...sum, workgroup: [16, 0], lanes: [16, 2], subgroups: [1, 4], reduction: [0, 32] },
+      'too many subgroups share a sum',
+    ],
+  ])('%s', (_, own, configuration, rule) => {
+    expect(why(own, configuration)).toBe(rule);
+  });
+});
+
+test('loads that run ahead need one element for each thread: with fewer the compiler crashes', () => {
+  const own: MmaTileConfiguration = {
+    ...mma,
+    ...{ mma: 'MFMA_F32_16x16x4_F32', subgroupSize: 64, prefetch: 3, reduction: [0, 0, 1] },
+    ...{ workgroup: [32, 64, 0], subgroup: [1, 2, 0], subgroups: [2, 2, 0] },
+  };
+  const work = matmul(512, 512, 512);
+  expect(why(work, own, 'gfx942')).toBe('too little to load ahead');
+  expect(why(work, { ...own, prefetch: 2 }, 'gfx942')).toBeNull();
+  expect(why(work, { ...own, reduction: [0, 0, 2] }, 'gfx942')).toBeNull();
+});
+
+test('shared memory holds both operands, their longer rows, and a padded result of threads', () => {
+  const work = matmul(512, 512, 512, F16);
+  expect(sharedBytes({ workload: work }, { ...mma, bankPadding: false })).toBe(2 * 128 * 64 * 2);
+  expect(sharedBytes({ workload: work }, mma)).toBe(2 * 128 * 64 * 2 + 2 * 128 * 8);
+  expect(sharedBytes({ workload: matmul(500, 500, 500) }, { ...simt, padded: true })).toBe(
+    2 * 64 * 16 * 4 + 64 * 64 * 4,
+  );
+});
+
+test('a tile that leaves a remainder is padded, unless most of it is padding', () => {
+  const problem = problemOf(matmul(500, 500, 500, F16), gpuTarget('sm_80'))!;
+  expect(legal(problem, mma)).toEqual({ ...mma, padded: true });
+  expect(legal(problemOf(matmul(40, 512, 512, F16), gpuTarget('sm_80'))!, mma)).toBeNull();
+});
+
+test('a configuration is rendered as the compiler prints it', () => {
+  expect(compilationInfo(mma, [0, 1, 2])).toBe(
+    '#iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{mma_kind = ' +
+      '#iree_gpu.mma_layout<NV_MMA_SYNC_F32_16x8x16_F16>, promote_operands = [0, 1], reduction = [0, 0, 4], ' +
+      'subgroup = [4, 8, 0], workgroup = [128, 128, 0]}>, translation_info = #iree_codegen.translation_info<pipeline = ' +
+      '#iree_gpu.pipeline<TileAndFuse> workgroup_size = [128, 1, 1] subgroup_size = 32, {gpu_pipeline_options = ' +
+      '#iree_gpu.pipeline_options<no_reduce_shared_memory_bank_conflicts = false, use_igemm_convolution = false>}>>',
+  );
+  expect(compilationInfo({ ...simt, padded: true }, [1, 0, 2])).toContain(
+    '{padding = [64, 64, 16], promote_operands = [0, 1], reduction = [0, 0, 16], thread = [4, 8, 0], ',
+  );
+});
+
+test('a product of patches has one loop for all that is summed', () => {
+  const work = convolution('nchw', 2, 32, [128, 64], 3, F16);
+  const own: MmaTileConfiguration = {
+    ...{ ...mma, igemm: true, workgroup: [1, 2, 16, 64, 0, 0, 0], subgroup: [1, 1, 1, 2, 0, 0, 0] },
+    ...{ subgroups: [1, 2, 2, 2, 0, 0, 0], reduction: [0, 0, 0, 0, 0, 0, 4] },
+  };
+  expect(why(work, own)).toBeNull();
+  expect(compilationInfo(own, [0, 3, 1, 2, 6, 4, 5])).toContain(
+    'reduction = [0, 0, 0, 0, 4], subgroup = [1, 2, 1, 1, 0], workgroup = [1, 64, 2, 16, 0]',
+  );
+});
+
+test('text of a database is a configuration only where its threads are those of its tiles', () => {
+  for (const own of [mma, simt, sum]) expect(isGpuConfiguration(own)).toBe(true);
+  expect(isGpuConfiguration(mma, 4)).toBe(false);
+  for (const wrong of [
+    { ...mma, subgroups: [2, 1, 0] },
+    { ...mma, mma: 'NV_MMA_SYNC_F32_16x8x16_F16> <' },
+    { ...mma, mma: 'anything' },
+    { ...mma, threads: 64 },
+    { ...mma, prefetch: '2' },
+    { ...simt, thread: [3, 4, 0] },
+    { ...simt, promoted: 1 },
+    { ...sum, lanes: [2, 32] },
+    { ...sum, workgroup: [6, 0] },
+    { ...sum, version: 2 },
+  ])
+    expect(isGpuConfiguration(wrong), JSON.stringify(wrong)).toBe(false);
+});
+
+test('equal configurations have equal keys', () => {
+  const keys = [mma, simt, sum, { ...mma, bankPadding: false }, { ...mma, prefetch: 2 }].map((c) =>
+    keyOf(c as GpuConfiguration),
+  );
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(keys[0]).toBe(keyOf({ ...mma }));
+  expect(isConsistent(mma)).toBe(true);
+});
