@@ -88,7 +88,7 @@ test.each(['sm_80', 'sm_89', 'gfx942', 'gfx950', 'gfx1100'])(
       { encoding: 'utf8' },
     );
     expect(stderr).toBe('');
-    const { mmas, broken } = constraintsOf(readFileSync(dump, 'utf8'), 'TileAndFuse');
+    const constraints = constraintsOf(readFileSync(dump, 'utf8'), 'TileAndFuse');
     const rules = new Map<string, string>();
     for (const { configuration: c } of drawn(target, 300, [workload])) {
       if (c!.kind !== 'mma-tile') throw new Error(c!.kind);
@@ -102,11 +102,13 @@ test.each(['sm_80', 'sm_89', 'gfx942', 'gfx950', 'gfx1100'])(
           sg_n_cnt: c!.subgroups[n]!,
         },
         ...{ sg_size: c!.subgroupSize, wg_size_x: threadsOf(c!), wg_size_y: 1, wg_size_z: 1 },
-        ...{ mma_idx: mmas.indexOf(c!.mma), prefetch_num_stages: c!.prefetch ?? 2 },
+        ...{ mma_idx: constraints.mmas.indexOf(c!.mma), prefetch_num_stages: c!.prefetch ?? 2 },
       };
-      for (const rule of broken(knobs, [512, 512, 512]))
+      for (const rule of constraints.broken(knobs, [512, 512, 512]))
         if (!PREFERENCES.test(rule)) rules.set(rule, keyOf(c!));
-      expect(broken({ ...knobs, wg_size_x: 2048 }, [512, 512, 512])).toContain('wg_size_x == total_threads');
+      expect(constraints.broken({ ...knobs, wg_size_x: 2048 }, [512, 512, 512])).toContain(
+        'wg_size_x == total_threads',
+      );
     }
     expect(Object.fromEntries(rules)).toEqual({});
   },
