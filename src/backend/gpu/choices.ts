@@ -1,6 +1,6 @@
 // Search spaces in terms of named values, and two spaces as one.
 import { nearestByRatio } from '../../search/nearest.ts';
-import { legalPoints, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
+import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from '../../search/space.ts';
 
 /** The value of each knob. */
 export type Choice<Name extends string> = Readonly<Record<Name, number>>;
@@ -34,17 +34,17 @@ export function spaceOfChoices<Name extends string, C>(own: ChoiceSpace<Name, C>
       const exact = value === undefined ? 0 : values.indexOf(value);
       return exact >= 0 ? exact : nearestByRatio(values, value!);
     });
+  const valuesOf = (configuration: C) => {
+    const choice = own.choiceOf(configuration);
+    return choice && names.map((name) => choice[name]);
+  };
   return {
     knobs,
     starts: legalPoints(own.starts.map(startAt), configurationAt),
     alternatives: [],
     configurationAt,
-    pointOf(configuration) {
-      const choice = own.choiceOf(configuration);
-      if (choice === null) return null;
-      const point = names.map((name, i) => knobs[i]!.values.indexOf(choice[name]));
-      return point.includes(-1) ? null : point;
-    },
+    pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),
+    valuesOf,
   };
 }
 
@@ -70,6 +70,11 @@ export function eitherSpace<C>(first: SearchSpace<C>, second: SearchSpace<C>): S
     pointOf(configuration) {
       const [one, other] = [first.pointOf(configuration), second.pointOf(configuration)];
       return one === null ? other && inSecond(other) : inFirst(one);
+    },
+    valuesOf(configuration) {
+      const [one, other] = [first.valuesOf(configuration), second.valuesOf(configuration)];
+      const restOf = (space: SearchSpace<C>) => rest(space).map((at, i) => space.knobs[i]!.values[at]!);
+      return one === null ? other && [1, ...restOf(first), ...other] : [0, ...one, ...restOf(second)];
     },
   };
 }

@@ -17,6 +17,7 @@ export const EMPTY: SearchSpace<never> = {
   ...{ knobs: [], starts: [], alternatives: [] },
   configurationAt: () => null,
   pointOf: () => null,
+  valuesOf: () => null,
 };
 
 /** All configurations worth trying; each compiles and computes the right result. Pure. */
