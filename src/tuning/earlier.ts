@@ -85,7 +85,7 @@ function neighbourPoints(
   });
   return legalPoints(
     points.filter((point) => point !== null),
-    own.configurationAt,
+    (point) => own.configurationAt(point),
   );
 }
 
