@@ -21,7 +21,7 @@ export const defaultTrial = (seconds: number, strategy: string): Trial =>
 
 /**
  * What became of the configurations of a batch.
- * @param defaults seconds of the default in it, at each size
+ * @param defaults seconds of the default in it, at each size; empty where it could not be timed
  */
 export function trialsOf(
   { contestants, processes, failed }: Pick<Batch, 'contestants' | 'processes' | 'failed'>,
@@ -33,7 +33,7 @@ export function trialsOf(
       const own = seconds.get(name);
       return own === undefined ? [] : [geometricMean(defaultSeconds ?? defaults) / geometricMean(own)];
     });
-    if (ratios.length === 0) return [];
+    if (ratios.length === 0 || defaults.length === 0) return [];
     return [timedTrial(configuration, geometricMean(ratios), geometricMean(defaults), strategy)];
   });
   return [...timed, ...failed.map((one) => failedTrial(one, strategy))];

@@ -305,7 +305,7 @@ export class WorkloadSearch {
     ranks.observe(batch);
     const isFirst = this.#trials === 0;
     const isKnown = ranks.defaults.length > 0;
-    const outcomes = isKnown ? trialsOf(batch, ranks.defaults, strategy.name) : [];
+    const outcomes = trialsOf(batch, ranks.defaults, strategy.name);
     strategy.observe(
       outcomes.flatMap(({ configuration }) => {
         const point = this.#pointOf.get(configurationKey(configuration));

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { loadBackend } from '../../src/backend/index.ts';
-import type { SpirvTileConfiguration } from '../../src/backend/vulkan/configuration.ts';
+import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
 import { planInjection } from '../../src/inject/plan.ts';
 import { proveLanded } from '../../src/inject/proof.ts';
@@ -17,7 +17,7 @@ import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { matmulModule } from '../scenarios/support.ts';
 import { tunables } from '../../src/input/input.ts';
 
-const TILE: SpirvTileConfiguration = {
+const TILE: VulkanConfiguration = {
   ...{ version: 1, kind: 'spirv-tile' },
   ...{ workgroup: [16, 32, 0], thread: [4, 4, 0], reduction: [0, 0, 4] },
 };

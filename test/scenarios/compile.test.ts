@@ -331,10 +331,10 @@ describe('operations that are left alone', () => {
 test('a target without a tuner is passed through before the input is read', async () => {
   const place = new Workplace();
   place.write('in.mlir', oddMatmul);
-  const flags = ['--iree-hal-target-device=cuda', 'in.mlir', '-o', 'out.vmfb'];
+  const flags = ['--iree-hal-target-device=metal', 'in.mlir', '-o', 'out.vmfb'];
   const { code, explanation } = await place.explain(flags);
   expect(code).toBe(0);
-  expect(explanation).toMatchObject({ reason: 'no tuner for backend cuda yet', operations: [] });
+  expect(explanation).toMatchObject({ reason: 'no tuner for backend metal-spirv yet', operations: [] });
   expect([place.has('cache/surveys'), place.has('data')]).toEqual([false, false]);
   expect((await place.stock([...flags.slice(0, -1), 'stock.vmfb'])).code).toBe(0);
   expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);

@@ -1,7 +1,7 @@
 // A build for Vulkan: a miss, a search on the device, and builds that use a record.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadBackend } from '../../src/backend/index.ts';
-import type { SpirvTileConfiguration } from '../../src/backend/vulkan/configuration.ts';
+import type { VulkanConfiguration } from '../../src/backend/vulkan/configuration.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { isWithout } from '../support/needs.ts';
 import { LLVMPIPE_FLAGS, whyNoVulkan } from '../support/vulkan.ts';
@@ -11,7 +11,7 @@ import { matmulModule, Workplace } from './support.ts';
 
 const argv = [...LLVMPIPE_FLAGS, 'in.mlir', '-o', 'out.vmfb'];
 
-const TILE: SpirvTileConfiguration = {
+const TILE: VulkanConfiguration = {
   ...{ version: 1, kind: 'spirv-tile' },
   ...{ workgroup: [20, 50, 0], thread: [5, 5, 0], reduction: [0, 0, 5] },
 };

@@ -15,7 +15,7 @@ export function cachedCompiler(folder: string, { oneBatch = false } = {}): strin
     run: `exec '${runtimeTool('iree-run-module')}' "$@"`,
     compile: `${CANDIDATE_ARGUMENTS}
 case $source in ${CANDIDATES}) ;; *) exec '${compiler.executable}' "$@" ;; esac
-${oneBatch ? 'case $source in */batch0* | */finals* | *.in.mlir) ;; *) exit 1 ;; esac' : ''}
+${oneBatch ? 'case $source in */batch0* | */finals* | */in-*) ;; *) exit 1 ;; esac' : ''}
 exec '${rememberingCompiler}' "$@"`,
   });
 }

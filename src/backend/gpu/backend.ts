@@ -1,13 +1,14 @@
 // What CUDA and HIP have in common as backends.
 import { isOperationWork, type Workload } from '../../workload/workload.ts';
 import type { Backend, Hardware } from '../backend.ts';
+import type { ConfiguredOperation } from '../dumps.ts';
 import { isDefault, type OwnConfiguration } from '../configuration.ts';
+import { landedWith } from '../landed.ts';
 import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type GpuConfiguration } from './configuration.ts';
 import { describeDevice, deviceFlags, meter } from './device.ts';
 import { gpuFeatures } from './features.ts';
-import { landedOn } from './landed.ts';
 import { knobValues, namesOf } from './names.ts';
-import { compilationInfo } from './render.ts';
+import { compilationInfo, loweringConfig, translationInfo } from './render.ts';
 import { isGpuConfiguration } from './schema.ts';
 import type { Problem } from './legality.ts';
 import { EMPTY, familiesOf, gpuSpace, problemOf } from './space.ts';
@@ -44,7 +45,11 @@ export const gpuBackend = (
   isRestrictable: () => false,
   illegalValues: () => [],
   directive: (c, loops) => ({ attribute: 'compilation_info', value: compilationInfo(ofGpu(c), loops) }),
-  landedOn: (configured, form, c, ...rest) => landedOn(configured, form, ofGpu(c), ...rest),
+  landedOn(configured, form, c, loops, expected) {
+    const [lowering, translation] = [loweringConfig(ofGpu(c), loops), translationInfo(ofGpu(c))];
+    const has = (one: ConfiguredOperation) => one.lowering === lowering && one.translation === translation;
+    return landedWith(configured, form, loops, expected, has);
+  },
 });
 
 /** What a backend is asked about is a configuration of its kinds. */

@@ -1,7 +1,8 @@
 // Which operations a configuration of llvm-cpu is on that it is meant for.
-import { matchKey, type OperationWork, type MatchedForm } from '../../workload/workload.ts';
+import { type OperationWork, type MatchedForm } from '../../workload/workload.ts';
 import { shapeOf, type ConfiguredOperation } from '../dumps.ts';
 import type { DataTileConfiguration, LlvmCpuConfiguration } from './configuration.ts';
+import { landedWith } from '../landed.ts';
 import { packedOperations } from './packed-rules.ts';
 import { loweringConfig, packedLowering } from './render.ts';
 
@@ -20,29 +21,8 @@ export function landedOn(
   if (configuration.kind === 'dispatch-tile') return [];
   if (configuration.kind === 'data-tile') return packedOnes(configured, form.workload, configuration);
   const lowering = loweringConfig(configuration, loops);
-  let own = configured.filter(({ key }) => key === matchKey(form));
-  if (own.length === 0)
-    // The compiler made something else of it, in a fusion or because nobody made a survey: then what runs over the same
-    // loops, and is not what another operation became.
-    own = configured.filter(
-      (one) => !(one.key !== null && expected.has(one.key)) && runsOver(one, form.workload, loops),
-    );
-  return own.filter((one) => one.lowering === lowering);
+  return landedWith(configured, form, loops, expected, (one) => one.lowering === lowering);
 }
-
-/** Whether an operation's loops are those that a configuration has tiles for. */
-const runsOver = (
-  operation: ConfiguredOperation,
-  { dimensions }: OperationWork,
-  loops: readonly number[],
-): boolean =>
-  operation.loops.length === loops.length &&
-  operation.loops.every(({ size, isReduced }, loop) => {
-    const dimension = dimensions[loops[loop]!]!;
-    return (
-      isReduced === (dimension.kind === 'k') && size === (dimension.sizes === undefined ? dimension.size : -1)
-    );
-  });
 
 /** What a workload was packed to, if its tiles are on its packed operation and a packing where they are given. */
 function packedOnes(

@@ -1,14 +1,15 @@
 // Vulkan: SPIR-V that a driver compiles for a GPU, or, as llvmpipe does, for the CPU.
 import type { SearchSpace } from '../../search/space.ts';
 import type { Backend } from '../backend.ts';
+import type { ConfiguredOperation } from '../dumps.ts';
 import type { Configuration } from '../configuration.ts';
+import { landedWith } from '../landed.ts';
 import { readGpuTarget } from '../gpu/target.ts';
-import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE } from './configuration.ts';
+import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
 import { deviceFlags, describeDevice, driverFiles, meter, whyNotRunnable } from './device.ts';
 import { familiesOf, isTuned } from './families.ts';
-import { landedOn } from './landed.ts';
 import { knobValues, namesOf } from './names.ts';
-import { directive } from './render.ts';
+import { directive, rendered } from './render.ts';
 import { isVulkanConfiguration } from './schema.ts';
 import { tileSpace } from './tile-space.ts';
 
@@ -49,5 +50,9 @@ export const vulkan: Backend = {
   // This backend's pipelines are built without the other flag, and ignore it silently.
   specFlag: 'library',
   directive,
-  landedOn,
+  landedOn(configured, form, configuration: VulkanConfiguration, loops, expected) {
+    const { lowering, translation } = rendered(configuration, loops);
+    const has = (one: ConfiguredOperation) => one.lowering === lowering && one.translation === translation;
+    return landedWith(configured, form, loops, expected, has);
+  },
 };

@@ -6,31 +6,25 @@ import { threadsOf } from './render.ts';
 
 /** Tiles along every dimension; of what is summed in the last ones. */
 export function namesOf(_: Workload, configuration: VulkanConfiguration): ConfigurationNames {
-  const { kind, workgroup, reduction } = configuration;
+  const { kind, workgroup, thread, reduction } = configuration;
   const tiles = workgroup.map((tile, d) => tile || reduction[d]!).join('x');
-  const vectors =
-    kind === 'spirv-tile'
-      ? configuration.thread.filter((tile) => tile > 0).join('x')
-      : kind === 'spirv-matrix'
-        ? configuration.matrix.join('x')
-        : threadsOf(configuration).join('x');
-  return { tiles, vectors, core: kind === 'spirv-matrix' ? 'matrix' : 'simt', instruction: kind };
+  const vectors = thread.filter((tile) => tile > 0).join('x');
+  return { tiles, vectors, core: 'simt', instruction: kind };
 }
 
 /** Columns for each dimension of the workload, by its kind and number. */
 export function knobValues({ dimensions }: Workload, configuration: VulkanConfiguration): KnobColumns {
-  const { kind: own, workgroup, reduction } = configuration;
+  const { workgroup, thread, reduction } = configuration;
   const threads = threadsOf(configuration);
   return Object.fromEntries(
-    dimensions.flatMap(({ kind }, d) => {
-      const tile = own === 'spirv-tile' ? configuration.thread[d]! : null;
-      return kind === 'k'
+    dimensions.flatMap(({ kind }, d) =>
+      kind === 'k'
         ? [[`summed_${kind}${d}`, reduction[d]!]]
         : [
             [`workgroup_${kind}${d}`, workgroup[d]!],
             [`threads_${kind}${d}`, threads[d]!],
-            [`tile_${kind}${d}`, tile],
-          ];
-    }),
+            [`tile_${kind}${d}`, thread[d]!],
+          ],
+    ),
   );
 }

@@ -9,24 +9,15 @@ export interface Rendered {
   readonly translation: string;
 }
 
-const PIPELINES: Readonly<Record<VulkanConfiguration['kind'], string>> = {
-  'spirv-tile': 'BaseVectorize',
-  'spirv-promote': 'MatmulPromoteVectorize',
-  'spirv-matrix': 'CooperativeMatrixVectorize',
-};
-
 /** @param loops for each loop of the operation, outermost first, the index of the workload's dimension it runs over */
 export function rendered(c: VulkanConfiguration, loops: readonly number[]): Rendered {
-  const levels = levelsOf(c).map((tiles) => listed(withoutEnd(loops.map((d) => tiles[d]!))));
+  const { workgroup, thread, reduction, window } = c;
+  const tiled = [workgroup, thread, reduction, ...(window === undefined ? [] : [window])];
+  const levels = tiled.map((tiles) => listed(withoutEnd(loops.map((d) => tiles[d]!))));
   const lowering = `#iree_codegen.lowering_config<tile_sizes = [${levels.join(', ')}]>`;
-  const subgroup = c.kind === 'spirv-matrix' ? ` subgroup_size = ${c.subgroupSize}` : '';
-  const stages =
-    c.kind === 'spirv-tile'
-      ? ''
-      : `, {pipeline_depth = ${c.kind === 'spirv-matrix' ? 1 : c.depth} : i64, store_stage = ${c.storeStage} : i64}`;
   const translation =
-    `#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<${PIPELINES[c.kind]}> ` +
-    `workgroup_size = ${listed(workgroupSize(c, loops))}${subgroup}${stages}>`;
+    '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<BaseVectorize> ' +
+    `workgroup_size = ${listed(workgroupSize(c, loops))}>`;
   return { lowering, translation };
 }
 
@@ -38,38 +29,18 @@ export function directive(configuration: VulkanConfiguration, loops: readonly nu
   };
 }
 
-function levelsOf(c: VulkanConfiguration): readonly (readonly number[])[] {
-  switch (c.kind) {
-    case 'spirv-tile':
-      return [c.workgroup, c.thread, c.reduction, ...(c.window === undefined ? [] : [c.window])];
-    case 'spirv-promote':
-      // One level says both.
-      return [c.workgroup.map((tile, d) => tile + c.reduction[d]!)];
-    case 'spirv-matrix':
-      return [c.workgroup, c.subgroup, c.reduction, c.matrix];
-  }
-}
-
 /** Threads along each parallel dimension; 0 along the others. */
-export function threadsOf(c: VulkanConfiguration): readonly number[] {
-  switch (c.kind) {
-    case 'spirv-tile':
-      return c.workgroup.map((tile, d) => (tile === 0 ? 0 : tile / c.thread[d]!));
-    case 'spirv-promote':
-      return c.threads;
-    case 'spirv-matrix':
-      return c.workgroup.map((tile, d) => (tile === 0 ? 0 : tile / c.subgroup[d]!));
-  }
-}
+export const threadsOf = ({ workgroup, thread }: VulkanConfiguration): readonly number[] =>
+  workgroup.map((tile, d) => (tile === 0 ? 0 : tile / thread[d]!));
 
-/** Threads along x, y and z. Of matrices each subgroup lies along x. */
+/** Threads along x, y and z. */
 function workgroupSize(c: VulkanConfiguration, loops: readonly number[]): readonly number[] {
   const threads = threadsOf(c);
   const [x = 1, y = 1, z = 1] = loops
     .filter((d) => c.workgroup[d]! > 0)
     .map((d) => threads[d]!)
     .toReversed();
-  return [x * (c.kind === 'spirv-matrix' ? c.subgroupSize : 1), y, z];
+  return [x, y, z];
 }
 
 const listed = (numbers: readonly number[]) => `[${numbers.join(', ')}]`;

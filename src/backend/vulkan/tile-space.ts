@@ -5,7 +5,7 @@ import { legalPoints, pointWith, type Knob, type Point, type SearchSpace } from 
 import type { OperationWork } from '../../workload/workload.ts';
 import type { Configuration } from '../configuration.ts';
 import type { GpuTarget } from '../gpu/target.ts';
-import type { SpirvTileConfiguration } from './configuration.ts';
+import type { VulkanConfiguration } from './configuration.ts';
 import { illegality } from './legality.ts';
 
 /** The dimensions that have tiles of more than one element. */
@@ -119,7 +119,7 @@ function configurationOf(
   { dimensions, windows }: OperationWork,
   { lane, row, image, depth }: Roles,
   choice: Choice,
-): SpirvTileConfiguration {
+): VulkanConfiguration {
   const tile = new Map([
     [image, choice['tile.image']],
     [row, choice['tile.row']],
@@ -143,7 +143,7 @@ function configurationOf(
 }
 
 /** The inverse of it. */
-function choiceOf({ workgroup, thread, reduction }: SpirvTileConfiguration, roles: Roles): Choice {
+function choiceOf({ workgroup, thread, reduction }: VulkanConfiguration, roles: Roles): Choice {
   const tile = (d: number) => thread[d] ?? 1;
   const threads = (d: number) => (workgroup[d] ?? 1) / tile(d);
   return {

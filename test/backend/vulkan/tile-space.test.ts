@@ -5,11 +5,7 @@ import {
   isConfiguration,
   loadBackend,
 } from '../../../src/backend/index.ts';
-import type {
-  SpirvMatrixConfiguration,
-  SpirvPromoteConfiguration,
-  SpirvTileConfiguration,
-} from '../../../src/backend/vulkan/configuration.ts';
+import type { VulkanConfiguration } from '../../../src/backend/vulkan/configuration.ts';
 import { illegality } from '../../../src/backend/vulkan/legality.ts';
 import { rendered, threadsOf } from '../../../src/backend/vulkan/render.ts';
 import { tileSpace } from '../../../src/backend/vulkan/tile-space.ts';
@@ -22,7 +18,7 @@ const gpu = readGpuTarget(Buffer.from(LLVMPIPE.gpu!))!;
 
 beforeAll(() => loadBackend('vulkan-spirv'));
 
-const TILE: SpirvTileConfiguration = {
+const TILE: VulkanConfiguration = {
   ...{ version: 1, kind: 'spirv-tile' },
   ...{ workgroup: [32, 128, 0], thread: [8, 4, 0], reduction: [0, 0, 4] },
 };
@@ -41,7 +37,7 @@ describe.each([
   const found = points.flatMap((point) => space.configurationAt(point) ?? []);
   test('every configuration divides, is stored and is found again', () => {
     expect(space.starts.length).toBeGreaterThan(0);
-    for (const one of found as SpirvTileConfiguration[]) {
+    for (const one of found as VulkanConfiguration[]) {
       expect(illegality(workload, one, gpu)).toBeNull();
       expect([m % one.workgroup[0]!, n % one.workgroup[1]!, k % one.reduction[2]!]).toEqual([0, 0, 0]);
       expect(isConfiguration(JSON.parse(configurationText(one)), 3)).toBe(true);
@@ -75,30 +71,4 @@ test('threads lie along the loops of the operation, the innermost along x', () =
       '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<BaseVectorize> workgroup_size = [32, 4, 1]>',
   });
   expect(rendered(TILE, [1, 0, 2]).translation).toContain('workgroup_size = [4, 32, 1]');
-});
-
-test('pipelines with shared memory are written as the compiler does', () => {
-  const promoted: Omit<SpirvPromoteConfiguration, 'threads' | 'depth' | 'storeStage'> = {
-    version: 1,
-    kind: 'spirv-promote',
-    workgroup: [64, 128, 0],
-    reduction: [0, 0, 16],
-  };
-  expect(rendered({ ...promoted, threads: [8, 32, 0], depth: 1, storeStage: 1 }, [0, 1, 2])).toEqual({
-    lowering: '#iree_codegen.lowering_config<tile_sizes = [[64, 128, 16]]>',
-    translation:
-      '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<MatmulPromoteVectorize> workgroup_size = [32, 8, 1], {pipeline_depth = 1 : i64, store_stage = 1 : i64}>',
-  });
-  const matrix: Pick<SpirvMatrixConfiguration, 'version' | 'kind' | 'workgroup' | 'subgroup'> = {
-    version: 1,
-    kind: 'spirv-matrix',
-    workgroup: [128, 128, 0],
-    subgroup: [64, 64, 0],
-  };
-  const inner = { reduction: [0, 0, 32], matrix: [16, 16, 16], subgroupSize: 32, storeStage: 0 };
-  expect(rendered({ ...matrix, ...inner }, [0, 1, 2])).toEqual({
-    lowering: '#iree_codegen.lowering_config<tile_sizes = [[128, 128], [64, 64], [0, 0, 32], [16, 16, 16]]>',
-    translation:
-      '#iree_codegen.translation_info<pipeline = #iree_gpu.spirv_pipeline<CooperativeMatrixVectorize> workgroup_size = [64, 2, 1] subgroup_size = 32, {pipeline_depth = 1 : i64, store_stage = 0 : i64}>',
-  });
 });
