@@ -135,17 +135,18 @@ describe('a database with a record', () => {
 
   test('of an earlier version is migrated once, and the log says where the copy of before is', async () => {
     const place = await recordedWorkplace();
-    // The last migration makes a table with one more kind of notes.
+    // The last migration makes a table of shapes, and an index anew.
     const database = new Database(place.database);
-    database.pragma('user_version = 7');
+    database.exec('DROP TABLE shape');
+    database.pragma('user_version = 8');
     database.close();
     const log = join(place.folder, 'log');
     for (let build = 0; build < 2; build++) {
       const told = await place.explain(argv, { env: { IREE_TUNED_LOG: log } });
       expect(told.explanation.operations[0]!.outcome).toBe('hit');
     }
-    expect(readFileSync(log, 'utf8').match(/\.schema-7 is a copy from before\n/g)).toHaveLength(1);
-    expect(existsSync(`${place.database}.schema-7`)).toBe(true);
+    expect(readFileSync(log, 'utf8').match(/\.schema-8 is a copy from before\n/g)).toHaveLength(1);
+    expect(existsSync(`${place.database}.schema-8`)).toBe(true);
   });
 
   test('that is missing or empty is made', async () => {
