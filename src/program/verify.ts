@@ -253,10 +253,11 @@ async function compareResults(
 }
 
 /**
- * When two programs need not be timed any longer: so many pairs of processes all say that one of them is so many times as
- * fast. Noise does not make that of the same program.
+ * When two programs need not be timed any longer: so many pairs of processes all say that the tuned one is so many times as fast,
+ * or, with `orSlow`, as slow. Noise does not make that of the same program. A loss has consequences for a configuration, so it is
+ * worth more pairs.
  */
-export type Enough = readonly { readonly pairs: number; readonly times: number }[];
+export type Enough = readonly { readonly pairs: number; readonly times: number; readonly orSlow?: true }[];
 
 /** Result of timing both programs in pairs of processes. */
 export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
@@ -285,8 +286,11 @@ export async function timeProgram(
   const run = runOf(contest);
   const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) => {
     const logs = measured.map(([a, b]) => Math.log(a.seconds / b.seconds));
-    const isBeyond = (least: number) => logs.every((one) => one > least) || logs.every((one) => one < -least);
-    return enough.some(({ pairs, times }) => logs.length >= pairs && isBeyond(Math.log(times)));
+    return enough.some(({ pairs, times, orSlow }) => {
+      const least = Math.log(times);
+      const isClear = logs.every((one) => one > least) || (orSlow && logs.every((one) => one < -least));
+      return logs.length >= pairs && isClear;
+    });
   };
   const withDispatches = (module: string) => timeDispatches(run, module, effort);
   const alone = async (module: string) => ({
