@@ -313,8 +313,8 @@ export class WorkloadSearch {
         return point === undefined ? [] : [{ point, cost: ratio && 1 / ratio }];
       }),
     );
-    // What is timed again is no new trial.
-    const trials = outcomes.filter(({ configuration }) => tried.includes(configuration));
+    // In their order. What is timed again is no new trial.
+    const trials = tried.flatMap((one) => outcomes.filter(({ configuration }) => configuration === one));
     this.#notes.addTrials(
       isFirst && isKnown ? [defaultTrial(this.#secondsOf(1), strategy.name), ...trials] : trials,
     );

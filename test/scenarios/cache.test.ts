@@ -33,6 +33,7 @@ test('everything that a build leaves there has its place in the list', async () 
   expect([...places].filter(([, known]) => known === undefined)).toEqual([]);
   expect(new Set(places.values())).toEqual(
     new Set([
+      'common/*.vmfb',
       'compiler-*.json',
       'options-*.json',
       'target-*.json',
