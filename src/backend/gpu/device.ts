@@ -8,6 +8,7 @@ export async function describeDevice(
   driver: string,
   { runModule, env }: DeviceQuestion,
 ): Promise<Device | string> {
+  if (driver.startsWith('local-')) return `device ${driver} runs no code for GPUs`;
   const tool = runModule();
   if (tool === null)
     return 'iree-run-module, which lists devices, is not found (pip install iree-base-runtime)';
