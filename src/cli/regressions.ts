@@ -64,7 +64,7 @@ export async function findRegressions(
   } else
     console.log(
       table(
-        ['workload', from, to, 'ratio', '99% interval', ''],
+        ['workload', from, to, 'ratio', 'interval', ''],
         found.map((one, i) => [
           one.workload.replace(/^contraction /, ''),
           ...[formatSeconds(one.oldSeconds), formatSeconds(one.newSeconds), `${one.ratio.toFixed(2)}x`],
