@@ -25,7 +25,7 @@ export const LOWER_X = 0x78; // x
 export const OPEN_BRACE = 0x7b; // {
 export const CLOSE_BRACE = 0x7d; // }
 
-/** What closes each bracket; 0 for all other bytes. */
+/** The closing bracket of each opening one; 0 for all other bytes. */
 export const CLOSERS = new Uint8Array(256);
 CLOSERS[OPEN_PAREN] = CLOSE_PAREN;
 CLOSERS[OPEN_BRACKET] = CLOSE_BRACKET;

@@ -23,7 +23,7 @@ export function walk({ scanner, aliases }: Source, visit: (kind: number) => void
   for (let previous = END, start = 0, end = 0; ;) {
     const kind = scanner.next();
     if (bodyEnd >= 0 && scanner.pos > bodyEnd) {
-      // What looked like a comment in the body reached further: bodies on one line would each take the rest of it.
+      // A seeming comment in the body ran on behind it: each of several bodies on one line would read the rest of the line.
       scanner.rawBudget -= scanner.pos - bodyEnd;
       scanner.pos = bodyEnd;
       bodyEnd = -1;

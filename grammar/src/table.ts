@@ -109,7 +109,7 @@ export const operators: ReadonlyMap<string, OperationRow> = new Map(
   rows.filter((row) => row.dictionary === 'operator').map((row) => [row.name, row]),
 );
 
-/** What the string of a `torch.operator` says when it is a constant, or changes the shape, the order or the type of one. */
+/** Names in a `torch.operator` that make a constant, or change the shape, the order or the type of one. */
 export const constantOperators: ReadonlySet<string> = new Set(json.constants.operators.sources);
 export const operatorsThrough: ReadonlySet<string> = new Set(json.constants.operators.through);
 

@@ -52,7 +52,7 @@ export interface GenericOperation {
   readonly attributes: readonly Attribute[];
   readonly operandTypes: readonly Type[];
   readonly resultTypes: readonly Type[];
-  /** What its `loc(...)` holds, as text. */
+  /** The text within its `loc(...)`. */
   readonly location: string | null;
 }
 

@@ -141,8 +141,14 @@ async function measured(
         return `the time is over: ${works.size - i} of ${works.size} workloads were not compared`;
       display.show(`iree-tuned: ${i + 1} of ${works.size}, ${workload}`);
       const toolchains = {
-        older: toolchainOf(first!.site, first!.tools, join(folder, `${i}-old`), stop.signal),
-        newer: toolchainOf(second!.site, second!.tools, join(folder, `${i}-new`), stop.signal),
+        older: toolchainOf(first!.site, first!.tools, join(folder, `${i}-old`), cacheDirectory, stop.signal),
+        newer: toolchainOf(
+          second!.site,
+          second!.tools,
+          join(folder, `${i}-new`),
+          cacheDirectory,
+          stop.signal,
+        ),
       };
       const share = secondsLeft / (works.size - i);
       const change = await measuredChange({ workload, target, device }, form, toolchains, share);

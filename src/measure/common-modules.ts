@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { COMMON_MODULES, pathIn } from '../system/cache.ts';
 import { compilerIdentity } from '../compiler/identity.ts';
 import { fillersModule, type Values } from '../workload/fillers.ts';
 import { fillersOf, type OperationWork } from '../workload/workload.ts';
@@ -19,6 +20,10 @@ const SECONDS_FOR_LITTLE = 30;
 
 /** A workload has the types that code is generated for: nothing is left to convert. */
 export const NO_CONVERSION = '--iree-input-demote-f64-to-f32=false';
+
+/** The folder in which they are kept. */
+export const commonFolder = (cacheDirectory: string): string =>
+  dirname(pathIn(cacheDirectory, COMMON_MODULES));
 
 /** Files that are made or under way. */
 const made = new Map<string, Promise<string | null>>();

@@ -115,15 +115,6 @@ export function undisturbedRatio(pairs: readonly (readonly [first: number, secon
   return { ratio, low: widened(ratios[beyond]!), high: widened(ratios[DRAWS - 1 - beyond]!) };
 }
 
-/**
- * Relative half-width of the default measured against itself: how large a difference has to be to mean anything
- * here and now.
- */
-export function noiseFloor(selfRatios: readonly number[]): number {
-  const { low, high } = ratioInterval(selfRatios);
-  return Math.max(high - 1, 1 - low);
-}
-
 /** Largest relative distance of a value from the median: how far a measurement strays that was not repeated. */
 export function largestDeviation(values: readonly number[]): number {
   const middle = median(values);

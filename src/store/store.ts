@@ -37,7 +37,7 @@ export interface Evidence extends Speedup {
   readonly processes: number;
   /** Timed repetitions of each side over all processes. */
   readonly repetitions: number;
-  /** Relative half-width of the default measured against itself: 0.01 is 1%. */
+  /** Largest relative distance of the default in one process from its median: 0.01 is 1%. */
   readonly noiseFloor: number;
   /** Largest absolute difference between the outputs of default and configuration. */
   readonly maxError: number;

@@ -1,6 +1,7 @@
 // Measuring on this machine, outside of a search: the lock, the scratch folder and the toolchain.
 import { mkdirSync, rmSync } from 'node:fs';
 import type { MeasuringTools } from '../compiler/find.ts';
+import { commonFolder } from '../measure/common-modules.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { acquireMeasuringLock } from '../site/measuring-lock.ts';
@@ -43,12 +44,13 @@ export function toolchainOf(
   site: Site,
   tools: MeasuringTools,
   folder: string,
+  cacheDirectory: string,
   signal: AbortSignal,
 ): Toolchain {
   mkdirSync(folder);
   return {
     ...{ ...tools, compiler: site.executable, compiles: new Semaphore(likelyCompilesAtOnce()), signal },
     ...{ release: site.compiler.release, flags: site.flags, device: site.device },
-    ...{ workDirectory: folder, commonDirectory: folder },
+    ...{ workDirectory: folder, commonDirectory: commonFolder(cacheDirectory) },
   };
 }

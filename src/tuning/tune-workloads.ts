@@ -1,11 +1,12 @@
 // Tuning many workloads within one budget.
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { SpaceOptions } from '../backend/backend.ts';
 import { backendNamed } from '../backend/index.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
 import { isDispatchOf } from '../input/operation.ts';
+import { commonFolder } from '../measure/common-modules.ts';
 import { sumOf } from '../measure/statistics.ts';
 import { StoppedError, type Toolchain } from '../measure/toolchain.ts';
 import { defaultStrategy } from '../search/index.ts';
@@ -18,7 +19,6 @@ import { userName } from '../store/author.ts';
 import { chooseRecord, lacksFamily } from '../store/choose.ts';
 import type { Store, TuningRecord, Undecided } from '../store/store.ts';
 import { placeOf, subjectOf } from '../store/subject.ts';
-import { COMMON_MODULES, pathIn } from '../system/cache.ts';
 import { LONGEST_TIMER_MS } from '../system/limits.ts';
 import { Semaphore } from '../system/semaphore.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -226,7 +226,7 @@ export async function tuneWorkloads(
       flags: site.flags,
       device: site.device,
       workDirectory,
-      commonDirectory: dirname(pathIn(cacheDirectory, COMMON_MODULES)),
+      commonDirectory: commonFolder(cacheDirectory),
       signal: AbortSignal.any([options.signal, overdue]),
     };
     const isAlone = options.isEachAlone === true || left.length === 1;

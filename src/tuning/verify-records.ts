@@ -55,7 +55,13 @@ export async function verifyRecords(
         return `the time is over: ${records.length - i} of ${records.length} records were not measured`;
       const subject = store.subject(record);
       if (subject === undefined || !isOperationWork(subject.workloadForm)) continue;
-      const toolchain = toolchainOf(site, tools, join(folder, String(i)), signal);
+      const toolchain = toolchainOf(
+        site,
+        tools,
+        join(folder, String(i)),
+        surroundings.cacheDirectory,
+        signal,
+      );
       const until = Math.min(end, clock() + Math.max(LEAST_SECONDS, secondsLeft / (records.length - i)));
       const bench = realBench(toolchain, subject.workloadForm);
       const again = await measureAgain(record, subject, bench, store, userName(), () => clock() < until);

@@ -4,7 +4,6 @@ import { seededRandom } from '../../src/search/strategy.ts';
 import {
   largestDeviation,
   median,
-  noiseFloor,
   ratioInterval,
   tQuantile,
   undisturbed,
@@ -79,11 +78,6 @@ test.each([
   [0.05, 15, 1.75305],
 ])('a doubt of %d with %d degrees of freedom begins at t = %d', (doubt, degrees, t) => {
   expect(tQuantile(doubt, degrees)).toBeCloseTo(t, 5);
-});
-
-test('the noise floor is the larger side of the interval around 1', () => {
-  expect(noiseFloor([1, 1, 1])).toBe(0);
-  expect(noiseFloor([1.02, 0.98, 1])).toBeGreaterThan(0.02);
 });
 
 test('the largest deviation is from the median, in either direction', () => {
