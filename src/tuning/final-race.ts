@@ -3,7 +3,7 @@ import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation, median, sumOf } from '../measure/statistics.ts';
 import type { Failure, Field, TimedProcess } from './bench.ts';
 import { race, type Question, type Runner } from './race.ts';
-import { isNearlyClaimed, judge, LEAST_PROCESSES, LOOKS, mayBeat, ordinary, type Judgement } from './rule.ts';
+import { judge, LEAST_PROCESSES, LOOKS, mayBeat, ordinary, wouldClaim, type Judgement } from './rule.ts';
 import { isBeside } from './sorts.ts';
 
 /** What is known of a finalist in the end. */
@@ -32,6 +32,9 @@ export interface Race {
   readonly repetitions: number;
 }
 
+/** Processes that a race of quick contestants may take although the time is up. */
+const QUICK_PROCESSES = 8;
+
 /**
  * Spends processes until it is known which finalist is best, or that none is worth having. Those that cannot win any more
  * are dropped at each look; one that fails is out, and costs the others nothing.
@@ -44,12 +47,13 @@ export async function finalRace(
   isTimeLeft: () => boolean,
   note?: (process: TimedProcess, round: number) => void,
 ): Promise<Race | null> {
-  const areQuick = field.leastProcesses >= LOOKS[0]!;
+  // Quick processes cost little: one is continued further than a slow one.
+  const within = field.leastProcesses > LEAST_PROCESSES ? QUICK_PROCESSES : 0;
   const whichIsBest: Question = {
-    rest: (runners, rounds) =>
-      rounds === LEAST_PROCESSES || LOOKS.includes(rounds) ? stillRunning(runners) : runners,
-    // To leave it now would make all that was spent on it worth nothing.
-    goesOn: (runners) => runners.some(({ processes }) => isNearlyClaimed(processes, areQuick)),
+    rest: (runners, rounds) => (LOOKS.includes(rounds) ? stillRunning(runners) : runners),
+    // A claim that two more processes are likely to make is worth more than the time that is over.
+    goesOn: (runners) =>
+      runners.some(({ processes }) => wouldClaim(processes, Math.max(within, processes.length + 2))),
   };
   const raced = await race(field, whichIsBest, isTimeLeft, note);
   const means = raced.processes.flatMap(({ defaultSeconds }) =>
@@ -111,5 +115,4 @@ export const winner = ({ standings }: Pick<Race, 'standings'>): Standing | null 
 
 /** Whether something faster than the default may be among those that did not win: the race says little about it then. */
 export const isOpen = (raced: Pick<Race, 'standings'>): boolean =>
-  winner(raced) === null &&
-  raced.standings.some(({ verdict }) => verdict === 'undecided' || verdict === 'busy');
+  winner(raced) === null && raced.standings.some(({ verdict }) => verdict === 'undecided');

@@ -35,7 +35,7 @@ function extentOf(secondsOfAll: number, isBrief: boolean, threads: number): Exte
   if (secondsOfAll > 0.8) return { least: LEAST_PROCESSES, most: 8, likely: 4 };
   const brief = threads === 1 ? BRIEF_PROCESSES : BRIEF_PROCESSES_ON_THREADS;
   return {
-    least: LOOKS[0]!,
+    least: STRATA.length,
     most: isBrief ? brief : LOOKS.at(-1)!,
     likely: secondsOfAll > 0.08 ? 4 : 6,
   };

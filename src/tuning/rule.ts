@@ -1,135 +1,100 @@
-// When a configuration counts as faster than the default. Pure.
+/**
+ * Decides when a configuration counts as faster than the default: a group-sequential test on the logarithms of its gains. Pure.
+ *
+ * Each look at the data spends a part of one error budget (alpha spending after Lan and DeMets, 1983, with the cube of the share
+ * of processes). The location is a trimmed mean with a winsorized variance (Tukey and McLaughlin, 1963), so that a disturbed
+ * process moves little. The variance has a prior worth two processes, so that three equal gains are not mistaken for certainty
+ * and three large ones are enough. `test/tuning/rule.test.ts` simulates the error rates on 10^5 sets of noise.
+ */
 import { sumOf, tQuantile, type Interval } from '../measure/statistics.ts';
 
-/** What one benchmark process says of a configuration, timed interleaved with the default. */
+/** Gains of one configuration in one benchmark process, timed interleaved with the default. */
 export interface Process {
-  /**
-   * Where it was timed: processes with the same operands' placement and the same build share what these have to do with
-   * speed, which is luck, and different strata do not.
-   */
+  /** Placement of operands and build: processes that share both also share the luck of cache and code alignment. */
   readonly stratum: string;
   /** Logarithms of default time over the configuration's, at each size that the workload is tuned at. */
   readonly gains: readonly number[];
 }
 
 /**
- * - `claim`: it is faster, beyond doubt, in every stratum.
- * - `nothing`: it is not faster by as much as would be worth having, or it is slower at one of the sizes.
- * - `undecided`: more processes may tell.
- * - `busy`: the same, but timings differ so much from process to process that they hardly will.
+ * - `claim`: it is faster than the default in every stratum, within the error budget.
+ * - `nothing`: its gain is too small to be worth a configuration, or it is slower at one of the sizes.
+ * - `undecided`: more processes may decide.
  */
-export type Verdict = 'claim' | 'nothing' | 'undecided' | 'busy';
+export type Verdict = 'claim' | 'nothing' | 'undecided';
 
 export interface Judgement extends Interval {
   readonly verdict: Verdict;
 }
 
-/** Numbers of processes after which a decision is looked for. */
-export const LOOKS: readonly number[] = [4, 6, 8, 10, 12, 14, 16];
+/** Numbers of processes after which the test looks for a decision. */
+export const LOOKS: readonly number[] = [3, 4, 6, 8, 10, 12, 14, 16];
+export const LEAST_PROCESSES = LOOKS[0]!;
+const MOST_PROCESSES = LOOKS.at(-1)!;
 
-/**
- * Chance, at each look, that what makes no difference seems to be faster. Small, because there are several looks and
- * several finalists: `test/tuning/rule.test.ts` counts what comes of it.
- */
-const CLAIM_DOUBT = 0.0002;
+/** Chance that a configuration without a gain is claimed, over all looks together. */
+const CLAIM_ERROR = 0.0007;
 
-/**
- * The same where timings differ much from process to process: there what is known of a spread is known from more than luck, and
- * what seems to be faster in so many disturbed processes and is not is no slower either.
- */
-const BUSY_CLAIM_DOUBT = 0.0005;
+/** Chance, at each look, to give up a gain that is worth a configuration. */
+const FUTILITY_ERROR = 0.02;
 
-/** Chance, at each look, that a gain which is worth having seems not to be there: it is only missed. */
-const NOTHING_DOUBT = 0.05;
+/** Chance that the true gain lies outside the interval of a record, at each end. */
+const INTERVAL_ERROR = 0.005;
 
-/** Of the interval that a record holds, each end. */
-const INTERVAL_DOUBT = 0.005;
+/** Variance of a gain between processes as expected before any is seen: of two timings that vary by 1.25%. */
+const EXPECTED_VARIANCE = 2 * 0.0125 ** 2;
+/** Number of processes that this expectation counts as. */
+const EXPECTED_WEIGHT = 2;
 
-/** A smaller gain is not worth a configuration: nobody would see it again. */
+/** Share of the processes that are trimmed at each end. */
+const TRIMMED = 1 / 8;
+
+/** A smaller gain is not worth a configuration. */
 export const LEAST_GAIN = 0.02;
 
-/** What gains less than this at best is not looked at any longer. */
+/** A configuration whose gain is surely below this is given up. */
 const WORTHWHILE_GAIN = 0.03;
 
-/** Standard deviation of one timing from process to process, relative, above which a machine is busy. */
-const BUSY_SPREAD = 0.04;
-
-/** No machine has a smaller one, however much a few processes agree by chance. */
-const LEAST_SPREAD = 0.01;
-
-/** With fewer degrees of freedom, the variance within strata is known worse than the one over all processes. */
-const LEAST_DEGREES = 4;
-
 /**
- * A gain like this in each of so many processes is no luck, however much they differ: where there is time for a few only, and
- * where one that was disturbed in a configuration's favour makes all of them look uncertain.
+ * A larger gain counts as this much in the test: 3x and 9x say the same about being faster, and their difference is no noise.
  */
-const PLAIN_GAINS: readonly (readonly [processes: number, gain: number])[] = [
-  [3, 0.5],
-  [5, 0.3],
-  [6, 0.2],
-  [8, 0.1],
-];
+const PLAIN_GAIN = 0.5;
 
-/** What gains as much in each of its processes is hardly luck: so many of them are likely to say so. */
-const LIKELY_GAIN = 0.05;
-const LIKELY_PROCESSES = 8;
-
-/** Processes that every decision takes. */
-export const LEAST_PROCESSES = 3;
-
-/**
- * What gains so much more in some processes than in the others is lucky there, or the default is not: as operands happen to lie,
- * what it reads falls into the same few lines of a cache. A program need not be so, and this is not what a record promises.
- */
+/** Two groups of processes whose gains differ by more than this are timed under different conditions, such as cache aliasing. */
 const LUCKY_GAIN = 0.15;
 
-/** A ratio is of two timings. */
-const deviationOf = (spread: number) => Math.SQRT2 * spread;
-
 interface Estimate {
-  /** Of the logarithms, each stratum with the same weight. */
   readonly mean: number;
-  readonly lowestStratum: number;
-  /** Standard deviation of one process. */
-  readonly deviation: number;
   /** Standard deviation of the mean. */
   readonly error: number;
   readonly degrees: number;
-  /** The same from the spread over all processes: differences between strata count as noise too, but more is known of it. */
-  readonly overAll: { readonly error: number; readonly degrees: number };
 }
 
 const meanOf = (values: readonly number[]) => sumOf(values) / values.length;
 
-function squaresOf(values: readonly number[]): number {
-  const mean = meanOf(values);
-  return sumOf(values.map((value) => (value - mean) ** 2));
+/** Trimmed mean of at least one value, and its error from winsorized squares and the expected spread. */
+function estimate(values: readonly number[]): Estimate {
+  const sorted = values.toSorted((a, b) => a - b);
+  const cut = Math.floor(TRIMMED * sorted.length);
+  const core = sorted.slice(cut, sorted.length - cut);
+  const winsorized = values.map((value) => Math.min(core.at(-1)!, Math.max(core[0]!, value)));
+  const middle = meanOf(winsorized);
+  const squares = sumOf(winsorized.map((value) => (value - middle) ** 2));
+  const degrees = EXPECTED_WEIGHT + core.length - 1;
+  const deviation = Math.sqrt((EXPECTED_WEIGHT * EXPECTED_VARIANCE + squares) / degrees);
+  return { mean: meanOf(core), error: deviation / Math.sqrt(core.length), degrees };
 }
 
-/**
- * Mean over strata. Its error comes from the spread within them, as soon as there is enough of that; before, differences
- * between strata count as noise too.
- */
-function estimate(values: readonly number[], strata: readonly string[]): Estimate {
-  const groups = [...new Set(strata)].map((stratum) => values.filter((_, i) => strata[i] === stratum));
-  const means = groups.map(meanOf);
-  const weight = Math.sqrt(sumOf(groups.map((group) => 1 / group.length))) / groups.length;
-  const from = (squares: number, degrees: number) => {
-    const deviation = Math.max(deviationOf(LEAST_SPREAD), Math.sqrt(squares / degrees));
-    return { deviation, error: deviation * weight, degrees };
-  };
-  const overAll = from(squaresOf(values), values.length - 1);
-  const within = values.length - groups.length;
-  const inside = within >= LEAST_DEGREES ? from(sumOf(groups.map(squaresOf)), within) : overAll;
-  return { mean: meanOf(means), lowestStratum: Math.min(...means), ...inside, overAll };
-}
+const lowEnd = ({ mean, error, degrees }: Estimate, doubt: number) =>
+  mean - tQuantile(doubt, degrees) * error;
+const highEnd = ({ mean, error, degrees }: Estimate, doubt: number) =>
+  mean + tQuantile(doubt, degrees) * error;
 
 const gainOf = ({ gains }: Process) => meanOf(gains);
 
 /**
- * The processes that say what a record may promise: where gains fall into two groups that are plainly apart, those of the lower
- * one, else all.
+ * Processes that a record's promise is made from: the lower group where gains fall into two groups plainly apart, else all.
+ * The default of the upper group may suffer from cache aliasing that a program does not have.
  */
 export function ordinary<P extends Process>(processes: readonly P[]): readonly P[] {
   const sorted = processes.toSorted((a, b) => gainOf(a) - gainOf(b));
@@ -143,104 +108,64 @@ export function ordinary<P extends Process>(processes: readonly P[]): readonly P
   return isApart ? lower : processes;
 }
 
-/** What ordinary processes show; how much they differ is known from all, each among its own. */
-function promiseOf(processes: readonly Process[], all: Estimate): Estimate {
-  const own = ordinary(processes);
-  if (own.length === processes.length) return all;
-  const others = processes.filter((one) => !own.includes(one));
-  const degrees = processes.length - 2;
-  const squares = squaresOf(own.map(gainOf)) + squaresOf(others.map(gainOf));
-  const deviation = Math.max(deviationOf(LEAST_SPREAD), Math.sqrt(squares / degrees));
-  const mean = meanOf(own.map(gainOf));
-  const error = deviation / Math.sqrt(own.length);
-  return { mean, lowestStratum: mean, deviation, error, degrees, overAll: { error, degrees } };
+/** Part of the error budget that the look after `count` processes spends. */
+function claimDoubt(count: number): number {
+  const before = LOOKS.findLast((look) => look < count) ?? 0;
+  return (CLAIM_ERROR * (count ** 3 - before ** 3)) / MOST_PROCESSES ** 3;
 }
 
-const reach = ({ error, degrees }: Estimate, doubt: number) => tQuantile(doubt, degrees) * error;
-const lowEnd = (estimated: Estimate, doubt: number) => estimated.mean - reach(estimated, doubt);
-/** Above this it is, by whichever of both spreads says more. */
-const surelyAbove = (estimated: Estimate, doubt: number) =>
-  Math.max(lowEnd(estimated, doubt), lowEnd({ ...estimated, ...estimated.overAll }, doubt));
-const highEnd = (estimated: Estimate, doubt: number) => estimated.mean + reach(estimated, doubt);
-
 /**
- * Judges a configuration by all processes that it was timed in.
- * @returns the verdict, by all strata; ratio and 99% interval are of the geometric mean over sizes, and of ordinary
- * processes; 1, 0 and Infinity without processes
+ * Judges a configuration by all processes in which it was timed.
+ * @returns the verdict; ratio and 99% interval of the geometric mean over sizes, from ordinary processes; 1, 0 and Infinity
+ * without processes
  */
 export function judge(processes: readonly Process[]): Judgement {
-  if (processes.length < 2) {
-    const ratio = processes.length === 0 ? 1 : Math.exp(gainOf(processes[0]!));
-    return { verdict: 'undecided', ratio, low: 0, high: Infinity };
-  }
-  const strata = processes.map(({ stratum }) => stratum);
-  const all = estimate(processes.map(gainOf), strata);
-  const promised = promiseOf(processes, all);
-  const sizes = processes[0]!.gains.map((_, size) =>
-    estimate(
-      processes.map(({ gains }) => gains[size]!),
-      strata,
-    ),
-  );
+  if (processes.length === 0) return { verdict: 'undecided', ratio: 1, low: 0, high: Infinity };
+  const promised = estimate(ordinary(processes).map(gainOf));
   return {
-    verdict: verdictOf(processes, all, promised, sizes),
+    verdict: verdictOf(processes, promised),
     ratio: Math.exp(promised.mean),
-    low: Math.exp(lowEnd(promised, INTERVAL_DOUBT)),
-    high: Math.exp(highEnd(promised, INTERVAL_DOUBT)),
+    low: Math.exp(lowEnd(promised, INTERVAL_ERROR)),
+    high: Math.exp(highEnd(promised, INTERVAL_ERROR)),
   };
 }
 
-const leastGainOf = (processes: readonly Process[]) => Math.min(...processes.flatMap(({ gains }) => gains));
-
-/** Whether the gain is plain, if the rest of so many processes shows no less. */
-function isPlainIn(processes: readonly Process[], expected: number): boolean {
-  const leastGain = leastGainOf(processes);
-  return PLAIN_GAINS.some(([count, gain]) => expected >= count && leastGain > Math.log1p(gain));
-}
-
-/**
- * Whether a few more processes are likely to make a claim of a gain that all have shown: two that make it plain, or, where
- * they cost little, some.
- */
-export function isNearlyClaimed(processes: readonly Process[], areQuick: boolean): boolean {
-  const count = processes.length;
-  const isLikely = areQuick && count < LIKELY_PROCESSES && leastGainOf(processes) > Math.log1p(LIKELY_GAIN);
-  return (isLikely || isPlainIn(processes, count + 2)) && judge(processes).verdict !== 'claim';
-}
-
-function verdictOf(
-  processes: readonly Process[],
-  all: Estimate,
-  promised: Estimate,
-  sizes: readonly Estimate[],
-): Verdict {
+function verdictOf(processes: readonly Process[], promised: Estimate): Verdict {
   if (processes.length < LEAST_PROCESSES) return 'undecided';
-  if (isPlainIn(processes, processes.length) && lowEnd(promised, INTERVAL_DOUBT) > 0) return 'claim';
-  if (processes.length < LOOKS[0]!) return 'undecided';
-  const isBusy = all.deviation > deviationOf(BUSY_SPREAD);
-  const losesAtASize = sizes.some((size) => highEnd(size, CLAIM_DOUBT) < 0);
-  const isFaster =
-    surelyAbove(all, isBusy ? BUSY_CLAIM_DOUBT : CLAIM_DOUBT) > 0 &&
-    all.mean > Math.log1p(LEAST_GAIN) &&
-    all.lowestStratum > 0;
+  const doubt = claimDoubt(processes.length);
+  const all = estimate(processes.map((one) => plain(gainOf(one))));
+  const sizes = processes[0]!.gains.map((_, size) =>
+    estimate(processes.map(({ gains }) => plain(gains[size]!))),
+  );
+  const losesAtASize = sizes.some((size) => highEnd(size, doubt) < 0);
   const isNowhereSlower = !losesAtASize && sizes.every(({ mean }) => mean > Math.log1p(-LEAST_GAIN));
-  if (isFaster && isNowhereSlower) return 'claim';
-  // What a busy machine seems to say is no reason to give a configuration up.
-  const isHopeless = highEnd(all, isBusy ? INTERVAL_DOUBT : NOTHING_DOUBT) < Math.log1p(WORTHWHILE_GAIN);
-  if (isHopeless || losesAtASize) return 'nothing';
-  return isBusy ? 'busy' : 'undecided';
+  const isFaster = lowEnd(all, doubt) > 0 && all.mean > Math.log1p(LEAST_GAIN);
+  const isUsable = lowEnd(promised, INTERVAL_ERROR) > 0;
+  if (isFaster && isUsable && isNowhereSlower && lowestStratum(processes) > 0) return 'claim';
+  const isHopeless = highEnd(all, FUTILITY_ERROR) < Math.log1p(WORTHWHILE_GAIN);
+  return isHopeless || losesAtASize ? 'nothing' : 'undecided';
+}
+
+const plain = (gain: number) => Math.min(gain, Math.log1p(PLAIN_GAIN));
+
+function lowestStratum(processes: readonly Process[]): number {
+  const groups = Map.groupBy(processes, ({ stratum }) => stratum);
+  return Math.min(...[...groups.values()].map((group) => meanOf(group.map(gainOf))));
+}
+
+/** Whether `count` processes would make a claim if the missing ones repeated those seen so far. */
+export function wouldClaim(processes: readonly Process[], count: number): boolean {
+  if (processes.length === 0) return false;
+  const repeated = Array.from({ length: count }, (_, i) => processes[i % processes.length]!);
+  return judge(processes).verdict !== 'claim' && judge(repeated).verdict === 'claim';
 }
 
 /**
- * Whether a configuration might still be so much faster than another that was timed in the same processes that the
- * difference would be worth having.
+ * Whether a configuration may still be faster than the leader, timed in the same processes, by a gain that is worth a
+ * configuration.
  */
 export function mayBeat(processes: readonly Process[], leader: readonly Process[]): boolean {
   if (processes.length < 2) return true;
-  const differences = processes.map(({ gains }, i) => meanOf(gains) - meanOf(leader[i]!.gains));
-  const estimated = estimate(
-    differences,
-    processes.map(({ stratum }) => stratum),
-  );
-  return highEnd(estimated, NOTHING_DOUBT) > Math.log1p(LEAST_GAIN);
+  const differences = processes.map((one, i) => gainOf(one) - gainOf(leader[i]!));
+  return highEnd(estimate(differences), FUTILITY_ERROR) > Math.log1p(LEAST_GAIN);
 }
