@@ -240,30 +240,33 @@ function confirmedBy(
   };
 }
 
-/** Result for one workload; null if nothing is certain. */
+/**
+ * Result for one workload: its configuration if the program shows a certain gain, else the default. The search of a workload whose
+ * gain is likely but not certain is not complete: a build with more time goes on with it.
+ * @returns null if the program has no verdict, or the default was timed too rarely
+ */
 function resultOf(
   key: string,
-  { found, assessed, stock, isComplete }: RoundsResult,
+  { found, assessed, stock }: RoundsResult,
   calls: number,
   isOffered: boolean,
   searched: Searched,
 ): TuningResult | null {
-  const byDefault = (leastBatches: number) => {
+  const byDefault = (leastBatches: number, complete = searched.complete) => {
     const means = (stock.get(key) ?? []).map((seconds) => seconds / calls);
-    return means.length < leastBatches ? null : defaultResult({ means, repetitions: means.length }, searched);
+    if (means.length < leastBatches) return null;
+    return defaultResult({ means, repetitions: means.length }, { ...searched, complete });
   };
   const configuration = found.get(key);
-  // The configurations that a whole program was offered are kept with the program.
+  // The database keeps the configurations of an offer with the program.
   if (isOffered) return byDefault(1);
   if (configuration === undefined) return byDefault(2);
   if (assessed === null || assessed.judgement.open !== null) return null;
-  // The best that was found gains nothing after all.
-  const none = isComplete ? byDefault(2) : null;
-  if (!assessed.judgement.kept.includes(key)) return none;
+  if (!assessed.judgement.kept.includes(key)) return byDefault(2);
   const compared = assessed.workloads.find((one) => one.key === key);
   if (compared === undefined) return null;
   const { ratio, low } = compared.comparison;
-  if (low <= 1) return ratio < LEAST_RATIO ? none : null;
+  if (low <= 1) return byDefault(2, searched.complete && ratio < LEAST_RATIO);
   const errors = assessed.functions.map(({ maxError }) => maxError);
   return { configuration, evidence: { ...evidenceOf(compared), maxError: Math.max(...errors), ...searched } };
 }
