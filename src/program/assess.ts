@@ -36,13 +36,15 @@ export async function assess(
 /** Two programs that are both compared with stock differ by less from run to run. */
 export const LEAST_ADVANTAGE = 1.03;
 
+/** Stock's time over the program's, the geometric mean over its functions; 1 without any. */
+export const ratioOf = ({ functions }: Assessed): number =>
+  functions.length === 0 ? 1 : geometricMean(functions.map(({ timing }) => timing?.ratio ?? 1));
+
 /** How many times faster than stock a program is that is right, and faster than another one; null where it is not. */
 export function gainBeside(program: Assessed, other: Assessed): number | null {
   if (program.judgement.open !== null || program.functions.length === 0) return null;
   const timings = program.functions.map(({ timing }) => timing);
   if (!timings.every((timing) => timing !== null && timing.low > 1)) return null;
-  const ratioOf = ({ functions }: Assessed) =>
-    functions.length === 0 ? 1 : geometricMean(functions.map(({ timing }) => timing?.ratio ?? 1));
   const ratio = ratioOf(program);
   return ratio > LEAST_ADVANTAGE * ratioOf(other) ? ratio : null;
 }

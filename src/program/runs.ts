@@ -1,6 +1,7 @@
 // Running a program with some of its configurations, within the time that there is.
 import type { Extent } from '../measure/compare-modules.ts';
 import type { DispatchTimes } from '../measure/dispatch-times.ts';
+import type { IsAnswered } from './answered.ts';
 import { NO_TIME, type Ask, type ComparedResults, type ProgramRuns } from './judge.ts';
 import { purseOf } from './purse.ts';
 import {
@@ -20,7 +21,6 @@ import {
   timeProgram,
   type Compared,
   type Contest,
-  type Enough,
   type Timed,
   type Verdict,
 } from './verify.ts';
@@ -75,13 +75,13 @@ export interface ProgramsRun extends ProgramRuns {
  * @param contests one for each function that is called; at least one
  * @param compileWith compiles the program with the configurations of workloads, or says why it does not compile
  * @param seconds that all runs together may take, about
- * @param enough when one program is so much faster than the other that it need not be timed more often
+ * @param isAnswered ends the timing of a function early; nothing does when left out
  */
 export function programRuns(
   contests: readonly StockContest[],
   compileWith: Ask<TunedProgram | Uncompiled>,
   seconds: number,
-  enough: Enough = [],
+  isAnswered?: IsAnswered,
 ): ProgramsRun {
   const purse = purseOf(OVERDRAFT * seconds);
   /** What is left of the time without the overdraft. */
@@ -165,7 +165,7 @@ export function programRuns(
       const compared = runsWith(keys).get(contest);
       if (compared === undefined) break;
       const both = { ...contest, tuned: program.module };
-      const timed = await purse.spend(() => timeProgram(both, compared.seconds, extent, enough));
+      const timed = await purse.spend(() => timeProgram(both, compared.seconds, extent, isAnswered));
       runsWith(keys).set(contest, { ...compared, reason: timed.reason, timing: timed.timing });
       all.push(timed);
       if (timed.timing === null) break;

@@ -20,6 +20,7 @@ import { messageOf } from '../system/tell.ts';
 import { deviceFlags } from '../backend/index.ts';
 import { type Device } from '../backend/device.ts';
 import type { ProgramFunction } from '../input/signature.ts';
+import type { IsAnswered } from './answered.ts';
 import { areTame, roundedInputs, tameInputs } from './inputs.ts';
 
 export interface Contest {
@@ -62,10 +63,14 @@ export interface Verdict {
  * Compares both programs and, when all results are equal, times them.
  * @param extent how often, and about how long; no call may take longer than that
  */
-export async function verifyProgram(contest: Contest, extent: Extent, enough: Enough = []): Promise<Verdict> {
+export async function verifyProgram(
+  contest: Contest,
+  extent: Extent,
+  isAnswered?: IsAnswered,
+): Promise<Verdict> {
   const { equal, maxError, reason, seconds } = await compareProgram(contest, extent.seconds);
   if (equal !== true) return { equal, maxError, reason, timing: null };
-  const timed = await timeProgram(contest, seconds, extent, enough);
+  const timed = await timeProgram(contest, seconds, extent, isAnswered);
   return { equal, maxError, reason: timed.reason, timing: timed.timing };
 }
 
@@ -252,13 +257,6 @@ async function compareResults(
   return { equal: reason === null, maxError, reason };
 }
 
-/**
- * When two programs need not be timed any longer: so many pairs of processes all say that the tuned one is so many times as fast,
- * or, with `orSlow`, as slow. Noise does not make that of the same program. A loss has consequences for a configuration, so it is
- * worth more pairs.
- */
-export type Enough = readonly { readonly pairs: number; readonly times: number; readonly orSlow?: true }[];
-
 /** Result of timing both programs in pairs of processes. */
 export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
   /** Times of their dispatches; empty if the runtime has no statistics. */
@@ -268,30 +266,24 @@ export interface Timed extends Pick<Verdict, 'reason' | 'timing'> {
 /**
  * Times both, and their dispatches, in as many pairs of processes as the extent allows.
  * @param seconds of a process that calls the function once, about
- * @param enough ends it early; nothing does when left out
+ * @param isAnswered ends it early; nothing does when left out
  * @throws StoppedError when the signal fires
  */
 export async function timeProgram(
   contest: Contest,
   seconds: number,
   extent: Extent,
-  enough: Enough = [],
+  isAnswered?: IsAnswered,
 ): Promise<Timed> {
-  // One pair may say enough.
-  const effort = effortOf(seconds, extent, Math.min(leastOf(extent), ...enough.map(({ pairs }) => pairs)));
+  // One pair may be enough.
+  const effort = effortOf(seconds, extent, isAnswered === undefined ? leastOf(extent) : 1);
   const nothing = { timing: null, dispatches: [] };
   const tooLong = { ...nothing, reason: `timing it would take more than ${extent.seconds.toFixed(1)} s` };
   if (effort === null) return tooLong;
   const { stock, tuned } = contest;
   const run = runOf(contest);
-  const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) => {
-    const logs = measured.map(([a, b]) => Math.log(a.seconds / b.seconds));
-    return enough.some(({ pairs, times, orSlow }) => {
-      const least = Math.log(times);
-      const isClear = logs.every((one) => one > least) || (orSlow && logs.every((one) => one < -least));
-      return logs.length >= pairs && isClear;
-    });
-  };
+  const isClear = (measured: readonly (readonly [{ seconds: number }, { seconds: number }])[]) =>
+    isAnswered?.(measured.map(([a, b]) => Math.log(a.seconds / b.seconds))) === true;
   const withDispatches = (module: string) => timeDispatches(run, module, effort);
   const alone = async (module: string) => ({
     seconds: await timeModule(run, module, effort),

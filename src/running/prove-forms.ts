@@ -1,7 +1,7 @@
 // Compares a program in other forms with the written program, before tuning: results first, then times.
 import { join } from 'node:path';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
-import type { Enough } from '../program/verify.ts';
+import { isEitherFarAhead } from '../program/answered.ts';
 import { purseOf } from '../program/purse.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -19,12 +19,6 @@ import { roundedTypes } from './verify-program.ts';
 
 /** File of the program as it is written. */
 const WRITTEN = 'written.vmfb';
-
-/** Most programs are several times as fast in one form as in the other: then a few runs say enough. */
-const CLEAR: Enough = [
-  { pairs: 1, times: 3.4, orSlow: true },
-  { pairs: 3, times: 1.5, orSlow: true },
-];
 
 /** Two running compiles: the written program, and the program in its forms. */
 export interface FormsUnderWay {
@@ -127,7 +121,7 @@ export async function proveForms(
   const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
   const contests = await contestsOf(callable, shared);
   const formed = () => Promise.resolve({ module, dispatches: new Map<string, readonly string[]>() });
-  const runs = programRuns(contests, formed, limits.runSeconds, CLEAR);
+  const runs = programRuns(contests, formed, limits.runSeconds, isEitherFarAhead);
   const { results, reason } = await runs.compare([]);
   if (results === 'equal') await runs.ratio([]);
   const { skipped } = callable;

@@ -4,11 +4,11 @@ import type { Command } from '../compiler/command.ts';
 import { needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import { reasonOf, withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
-import { assess, gainBeside, judgementWith } from '../program/assess.ts';
+import { assess, gainBeside, judgementWith, LEAST_ADVANTAGE, ratioOf } from '../program/assess.ts';
 import type { Judgement } from '../program/judge.ts';
 import { purseOf } from '../program/purse.ts';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
-import type { Enough } from '../program/verify.ts';
+import { isComparedWith, isEitherFaster } from '../program/answered.ts';
 import type { ComparedWorkload } from '../program/slower.ts';
 import { notVerified, type ProgramVerdict } from '../program/verdict.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -35,13 +35,6 @@ export interface Verification {
     readonly isOpen: boolean;
   };
 }
-
-/** Where there is one configuration, no dispatch can be slower while the program is faster. */
-const PLAIN: Enough = [
-  { pairs: 2, times: 5 },
-  { pairs: 3, times: 1.5 },
-  { pairs: 5, times: 1.2, orSlow: true },
-];
 
 /** Of a program that nothing is offered to, or that cannot be run. */
 export const NOTHING_CHOSEN: Verification['programWide'] = {
@@ -123,14 +116,15 @@ export async function verifyTuned(
   const suspects = keysOf(decisions.filter(changesProgram));
   const own = await assess(
     isInjecting ? keys : [],
-    programRuns(contests, builds.tuned, runSeconds, keys.length === 1 ? PLAIN : []),
+    // With one configuration no dispatch can be slower while the program is faster.
+    programRuns(contests, builds.tuned, runSeconds, keys.length === 1 ? isEitherFaster : undefined),
     suspects,
   );
   let programWide = NOTHING_CHOSEN;
   if (offer.size > 0) {
     const wideKeys = keysOf(all);
-    const enough = wideKeys.length === 1 ? PLAIN : [];
-    const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, enough));
+    const isAnswered = wideKeys.length === 1 ? isComparedWith(LEAST_ADVANTAGE * ratioOf(own)) : undefined;
+    const wide = await assess(wideKeys, programRuns(contests, wideBuilds.tuned, runSeconds, isAnswered));
     const gain = gainBeside(wide, own);
     const { kept, open } = wide.judgement;
     if (gain !== null) {
