@@ -19,7 +19,7 @@ import { defaultTrial, failedTrial, runsOf, trialsOf } from './trials.ts';
 import { isUnfinished } from './undecided.ts';
 
 /** A gain smaller than this does not keep a search going. */
-const PATIENCE_GAIN = 0.02;
+const PATIENCE_GAIN = 0.03;
 
 /** What a module takes to compile beside its functions, in functions. */
 const MODULE = 1.5;
