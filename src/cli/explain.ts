@@ -5,7 +5,7 @@ import type { Injection } from '../inject/plan.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import type { Command } from '../compiler/command.ts';
-import type { Decision, Made } from '../decision/decision.ts';
+import type { Decision, Override } from '../decision/decision.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { lookUp } from '../decision/look-up.ts';
@@ -45,7 +45,7 @@ export async function explainInput(
   if (lock?.problem) warn(lock.problem);
   const { command, inspected, decisions, injection, forms, times } = lock?.whole
     ? { ...lock.whole, ...lock.program, forms: lock.forms, times: NO_TIMES }
-    : await decideByDatabase(read, asked, lock?.made, surroundings);
+    : await decideByDatabase(read, asked, lock?.override, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
     const digest = await createDigest();
@@ -76,7 +76,7 @@ export async function explainInput(
 async function decideByDatabase(
   read: Inspected,
   asked: Command,
-  made: Made | undefined,
+  override: Override | undefined,
   surroundings: Surroundings,
 ): Promise<{
   readonly command: Command;
@@ -92,7 +92,7 @@ async function decideByDatabase(
   const { program, forms } = await inKnownForms(written, store, surroundings);
   const { command, inspected } = program;
   const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
-  const lookup = lookUp(store, inspected.input, inspected.site, settings, made);
+  const lookup = lookUp(store, inspected.input, inspected.site, settings, override);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);
   const times = knownTimes(program, store);

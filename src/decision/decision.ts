@@ -23,9 +23,9 @@ export interface Decision {
   readonly record: RecordKey | null;
   /**
    * The best of the other sort: where the configuration asks something of the whole program, one that does not, and the other
-   * way round. See `TuningRecord.beside`.
+   * way round. See `TuningRecord.alternative`.
    */
-  readonly beside?: Decision;
+  readonly alternative?: Decision;
 }
 
 /** A decision that has something to inject. */
@@ -50,15 +50,15 @@ export const leaveOut = (
     const { tunable, place, configuration } = decision;
     const reason = tunable && reasonFor(tunable.key, configuration);
     if (reason === null) return decision;
-    const plain = plainBeside(decision);
+    const plain = plainAlternative(decision);
     if (plain !== null && reasonFor(tunable!.key, plain.configuration) === null)
       return { ...plain, reason: `${plain.reason}; what is faster alone is left out: ${reason}` };
     return passedOver(place, tunable, 'default', reason);
   });
 
 /** What asks nothing of the program, beside a configuration that does; null where there is none. */
-export const plainBeside = ({ configuration, beside }: Decision): Decision | null =>
-  needsOf(configuration) === null ? null : (beside ?? null);
+export const plainAlternative = ({ configuration, alternative }: Decision): Decision | null =>
+  needsOf(configuration) === null ? null : (alternative ?? null);
 
 export function passedOver(
   place: Place,
@@ -76,27 +76,27 @@ export const skipped = ({ place, skipped: reason, alike }: Skipped): Decision =>
   passedOver(place, null, 'skipped', reason, alike);
 
 /** Decides about operations before anything is looked up; null for those that are to be looked up. */
-export type Made = (operation: TunableOperation) => Decision | null;
+export type Override = (operation: TunableOperation) => Decision | null;
 
 /** What of a record says what to do, and why. */
 export type Recorded = Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey> & {
-  readonly beside?: Pick<TuningRecord, 'configuration' | 'evidence'>;
+  readonly alternative?: Pick<TuningRecord, 'configuration' | 'evidence'>;
 };
 
 /**
  * The decision that a record makes for an operation.
- * @param kin what another device is to this one, for people
+ * @param relation how another device is related to this one, for people
  */
 export function decided(
   tunable: TunableOperation,
   record: Recorded,
   outcome: 'hit' | 'tuned',
   device: string,
-  kin = '',
+  relation = '',
 ): Decision {
-  const { configuration, evidence, workload, target, compiler, beside } = record;
+  const { configuration, evidence, workload, target, compiler, alternative } = record;
   const key = { workload, target, device: record.device, compiler };
-  const where = record.device === device ? '' : `, measured on ${record.device}${kin}`;
+  const where = record.device === device ? '' : `, measured on ${record.device}${relation}`;
   const what = verdictOf(configuration, evidence);
   return {
     place: tunable.place,
@@ -106,7 +106,9 @@ export function decided(
     configuration,
     evidence,
     record: key,
-    ...(beside && { beside: decided(tunable, { ...beside, ...key }, outcome, device, kin) }),
+    ...(alternative && {
+      alternative: decided(tunable, { ...alternative, ...key }, outcome, device, relation),
+    }),
   };
 }
 

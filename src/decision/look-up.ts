@@ -11,7 +11,7 @@ import { placeOf, subjectOf } from '../store/subject.ts';
 import type { TuneOutcome, Work } from '../tuning/tune-workloads.ts';
 import { shareOf } from '../tuning/share.ts';
 import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
-import { decided, passedOver, skipped, type Decision, type Made } from './decision.ts';
+import { decided, passedOver, skipped, type Decision, type Override } from './decision.ts';
 import { isKnownThere, recordsOfClass, recordsOfVersions } from './same-class.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
@@ -35,16 +35,16 @@ export interface Lookup {
 
 /**
  * Looks all operations up at once.
- * @param made what needs no looking up
+ * @param override what needs no looking up
  */
 export function lookUp(
   store: Store | null,
   input: Pick<Input, 'reading' | 'operations'>,
   site: Site,
   settings: Pick<Settings, 'inject' | 'budgetSeconds' | 'trust'>,
-  made: Made = () => null,
+  override: Override = () => null,
 ): Lookup {
-  const open = new Set(tunables(input).flatMap((one) => (made(one) === null ? [one.key] : [])));
+  const open = new Set(tunables(input).flatMap((one) => (override(one) === null ? [one.key] : [])));
   const each = workloadsOf(input, site, settings).filter(({ key }) => open.has(key));
   const keys = each.map(({ key }) => key);
   const place = placeOf(site);
@@ -127,7 +127,7 @@ export function lookUp(
     decide(results, whyNot, since) {
       return input.operations.map((operation) => {
         if (!isTunable(operation)) return skipped(operation);
-        if (!open.has(operation.key)) return made(operation)!;
+        if (!open.has(operation.key)) return override(operation)!;
         const known = results.get(operation.key);
         if (known !== undefined)
           return decided(operation, { ...known, workload: operation.key, ...place }, known.outcome, device);

@@ -4,16 +4,16 @@ import { backendNamed, needsOf } from '../backend/index.ts';
 import type { Input } from '../input/input.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
-import { isInjected, plainBeside, type Decision } from './decision.ts';
+import { isInjected, plainAlternative, type Decision } from './decision.ts';
 import { spaceOptionsOf } from './space-options.ts';
 
 /** Configurations by the workload's key. */
 export type ProgramWide = ReadonlyMap<string, OwnConfiguration>;
 
 /** What asks something of the program, beside a configuration that does not; null where there is none. */
-function wideBeside({ configuration, beside }: Decision): OwnConfiguration | null {
-  if (beside === undefined || needsOf(configuration) !== null || !isInjected(beside)) return null;
-  return beside.configuration;
+function wideAlternative({ configuration, alternative }: Decision): OwnConfiguration | null {
+  if (alternative === undefined || needsOf(configuration) !== null || !isInjected(alternative)) return null;
+  return alternative.configuration;
 }
 
 /**
@@ -38,7 +38,7 @@ export function programWideOf(
     if (configuration === null) continue;
     const isCompared = evidence?.families.includes(configuration.kind) === true;
     // What was compared with the others and is nearly as fast alone may be the faster one beside others like it.
-    const wide = isCompared ? (isAlone ? null : wideBeside(decision)) : configuration;
+    const wide = isCompared ? (isAlone ? null : wideAlternative(decision)) : configuration;
     if (wide !== null) found.set(tunable.key, wide);
   }
   return found;
@@ -60,7 +60,7 @@ export const withProgramWide = (
     const configuration = decision.tunable && configurations.get(decision.tunable.key);
     if (!configuration) return decision;
     const isPlain = isInjected(decision) && needsOf(decision.configuration) === null;
-    const plain = isPlain ? decision : plainBeside(decision);
+    const plain = isPlain ? decision : plainAlternative(decision);
     const wide = { configuration, evidence: null, speedup: null, record: null };
-    return { ...decision, outcome: 'hit', reason, ...wide, ...(plain && { beside: plain }) };
+    return { ...decision, outcome: 'hit', reason, ...wide, ...(plain && { alternative: plain }) };
   });

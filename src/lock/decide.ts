@@ -1,13 +1,13 @@
 // From what is locked to decisions. Pure.
 import { isConfiguration } from '../backend/index.ts';
-import { gainOf, passedOver, skipped, type Decision, type Made } from '../decision/decision.ts';
+import { gainOf, passedOver, skipped, type Decision, type Override } from '../decision/decision.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { workloadRank } from '../workload/workload.ts';
 import type { LockedWorkload } from './lock.ts';
 
 /** Decides about the operations whose workloads are locked with something that fits them. */
-export const madeOf =
-  (locked: ReadonlyMap<string, LockedWorkload>): Made =>
+export const overrideOf =
+  (locked: ReadonlyMap<string, LockedWorkload>): Override =>
   (operation) => {
     const entry = locked.get(operation.key);
     if (entry === undefined) return null;
@@ -32,10 +32,14 @@ function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
       };
 }
 
-/** Decisions for all operations: those that are made, and the default for what is open. */
-export const decideAll = (operations: readonly InputOperation[], made: Made, whyNot: string): Decision[] =>
+/** Decisions for all operations: those that are override, and the default for what is open. */
+export const decideAll = (
+  operations: readonly InputOperation[],
+  override: Override,
+  whyNot: string,
+): Decision[] =>
   operations.map((operation) =>
     isTunable(operation)
-      ? (made(operation) ?? passedOver(operation.place, operation, 'default', whyNot))
+      ? (override(operation) ?? passedOver(operation.place, operation, 'default', whyNot))
       : skipped(operation),
   );

@@ -2,7 +2,13 @@
 // something is run or was run.
 import { configurationText } from '../backend/index.ts';
 import type { Command } from '../compiler/command.ts';
-import { isInjected, leaveOut, plainBeside, type Decision, type Injected } from '../decision/decision.ts';
+import {
+  isInjected,
+  leaveOut,
+  plainAlternative,
+  type Decision,
+  type Injected,
+} from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
@@ -152,7 +158,7 @@ export function conclude(
     for (const one of new Map(shown.map((one) => [one.tunable.key, one])).values()) record(one, store);
   }
   // A configuration that replaces one that was left out did not run yet: the next build runs it.
-  const isReplaced = found.some((one) => plainBeside(one) !== null);
+  const isReplaced = found.some((one) => plainAlternative(one) !== null);
   return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
 }
 

@@ -45,9 +45,9 @@ export function decisionAmong(claims: readonly Candidate[]): TuningRecord | null
   if (best === null || claims.length === 1) return best;
   const efforts = claims.map(({ effort }) => effort()).filter((effort) => effort !== null);
   const { families, trials, tuningSeconds } = efforts.reduce(joinedEffort, best.evidence);
-  const beside = besideOf(best, sorted);
+  const alternative = besideOf(best, sorted);
   const evidence = { ...best.evidence, families, trials, tuningSeconds };
-  return { ...best, evidence, ...(beside && { beside }) };
+  return { ...best, evidence, ...(alternative && { alternative }) };
 }
 
 /** @param sorted the best first */

@@ -98,7 +98,7 @@ export interface TuningRecord extends RecordKey, Origin {
    * The best claim of the other sort, where there is one: where the winner asks something of the whole program, one that does
    * not, and the other way round. See `needsOf`.
    */
-  readonly beside?: TuningRecord;
+  readonly alternative?: TuningRecord;
 }
 
 /** What is put into a store as a claim, which knows the rest. */

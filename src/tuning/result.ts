@@ -8,8 +8,8 @@ import { isOpen, winner, type Race } from './final-race.ts';
 export interface TuningResult {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
-  /** See `TuningRecord.beside`. */
-  readonly beside?: Pick<TuningRecord, 'configuration' | 'evidence'>;
+  /** See `TuningRecord.alternative`. */
+  readonly alternative?: Pick<TuningRecord, 'configuration' | 'evidence'>;
 }
 
 /** What evidence says of the search that led to it. */

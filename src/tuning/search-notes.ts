@@ -56,8 +56,8 @@ export class SearchNotes {
     if (timedAgain !== undefined) this.#recordTimedAgain(result, timedAgain.raced, timedAgain.searched);
     const record = recordOf(this.#store, this.#subject);
     if (record === null) return result;
-    const { configuration, evidence, beside } = record;
-    return { configuration, evidence, ...(beside && { beside }) };
+    const { configuration, evidence, alternative } = record;
+    return { configuration, evidence, ...(alternative && { alternative }) };
   }
 
   /** What won before and does not any more must not go on winning by what it once was. */

@@ -1,11 +1,11 @@
 // A build with a lock file: its decisions about this program, and the open rest.
 import { readFileSync, statSync } from 'node:fs';
 import { loadBackendsIn } from '../backend/index.ts';
-import type { Decision, Made } from '../decision/decision.ts';
+import type { Decision, Override } from '../decision/decision.ts';
 import { planInjection, type Injection } from '../inject/plan.ts';
 import { tunables, type Input } from '../input/input.ts';
 import { askedOf } from '../lock/asked.ts';
-import { decideAll, madeOf } from '../lock/decide.ts';
+import { decideAll, overrideOf } from '../lock/decide.ts';
 import { readLock } from '../lock/file.ts';
 import { differencesFrom, programIn, recordsIn } from '../lock/find.ts';
 import type { Lock, LockedProgram } from '../lock/lock.ts';
@@ -31,7 +31,7 @@ export interface LockedBuild {
   /** Null where it is locked in none. */
   readonly forms: ExplainedForms | null;
   /** Its decisions about workloads. */
-  readonly made: Made;
+  readonly override: Override;
   /** The complete decision; null if the database decides about the rest. */
   readonly whole: { readonly decisions: readonly Decision[]; readonly injection: Injection } | null;
 }
@@ -61,11 +61,11 @@ export async function consultLock(
     const isSurveyed = entry.surveyed || entry.forms.size > 0;
     const written = { command, inspected: isSurveyed ? await survey(found) : found };
     const program = await inNotedForms(written, entry.forms, quiet);
-    const made = madeOf(entry.workloads);
-    if (program !== null && countOpen(program.inspected.input, made) === 0) {
+    const override = overrideOf(entry.workloads);
+    if (program !== null && countOpen(program.inspected.input, override) === 0) {
       const forms = entry.forms.size === 0 ? null : explainNoted(entry.forms, 'locked');
-      const whole = wholeOf(program.inspected, made, entry, surroundings);
-      return { path, problem: null, program, forms, made, whole };
+      const whole = wholeOf(program.inspected, override, entry, surroundings);
+      return { path, problem: null, program, forms, override, whole };
     }
   }
 
@@ -74,13 +74,13 @@ export async function consultLock(
   // If the file may decide alone, an earlier survey in the cache must make no difference.
   const isAlone = known.size > 0 && (frozen || changes !== null);
   const inspected = isAlone ? await survey(found) : found;
-  const made = madeOf(known);
-  const open = countOpen(inspected.input, made);
+  const override = overrideOf(known);
+  const open = countOpen(inspected.input, override);
   const isWhole = frozen || (changes !== null && open === 0);
-  const whole = isWhole ? wholeOf(inspected, made, null, surroundings) : null;
+  const whole = isWhole ? wholeOf(inspected, override, null, surroundings) : null;
   const why = typeof read === 'string' ? read : whyUnlike(asked.program, path, changes, frozen && open > 0);
   const problem = why && `${why}; ${consequence(open, frozen)}`;
-  return { path, problem, program: { command, inspected }, forms: null, made, whole };
+  return { path, problem, program: { command, inspected }, forms: null, override, whole };
 }
 
 /** Why a program is not compiled as a lock file says; null where there is nothing to be told. */
@@ -123,17 +123,17 @@ function readOr(path: string): Lock | string {
 }
 
 /** How many workloads nothing is known of. */
-const countOpen = (input: Input, made: Made): number =>
-  new Set(tunables(input).flatMap((one) => (made(one) === null ? [one.key] : []))).size;
+const countOpen = (input: Input, override: Override): number =>
+  new Set(tunables(input).flatMap((one) => (override(one) === null ? [one.key] : []))).size;
 
 function wholeOf(
   inspected: Inspected,
-  made: Made,
+  override: Override,
   entry: LockedProgram | null,
   { settings }: Surroundings,
 ): NonNullable<LockedBuild['whole']> {
   const { input, site } = inspected;
-  const decisions = decideAll(input.operations, made, 'not locked: nothing else is asked (frozen)');
+  const decisions = decideAll(input.operations, override, 'not locked: nothing else is asked (frozen)');
   const wanted = entry === null || entry.route === 'none' ? settings.inject : entry.route;
   return { decisions, injection: planInjection(decisions, injectionOptions(input, site, wanted)) };
 }

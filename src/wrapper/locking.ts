@@ -12,7 +12,7 @@ import { proveLanded } from '../inject/proof.ts';
 import { isTunable } from '../input/operation.ts';
 import { operationsAsWritten } from '../input/operations.ts';
 import { askedOf } from '../lock/asked.ts';
-import { decideAll, madeOf } from '../lock/decide.ts';
+import { decideAll, overrideOf } from '../lock/decide.ts';
 import { programIn, recordsIn } from '../lock/find.ts';
 import type { Lock, LockedProgram, LockedWorkload } from '../lock/lock.ts';
 import type { Route } from '../settings/settings.ts';
@@ -75,7 +75,7 @@ export async function lockedProgram(
   const { input } = inspected;
   const locked = entry?.workloads ?? recordsIn(lock, { program, ...asked });
   const workloads = workloadsNow({ inspected, command, store }, locked, entry !== null, surroundings);
-  const decisions = decideAll(input.operations, madeOf(workloads), NO_RECORD);
+  const decisions = decideAll(input.operations, overrideOf(workloads), NO_RECORD);
   const isAsBefore = entry !== null && effectOf(entry.workloads) === effectOf(workloads);
   const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
 
@@ -85,7 +85,7 @@ export async function lockedProgram(
     texts === null ||
     texts.some((operation) => isTunable(operation) && !workloads.has(operation.key)) ||
     !isDeepStrictEqual(
-      planInjection(decideAll(texts, madeOf(workloads), NO_RECORD), options),
+      planInjection(decideAll(texts, overrideOf(workloads), NO_RECORD), options),
       planInjection(decisions, options),
     );
   return { program, ...asked, forms, route, surveyed, workloads };

@@ -64,10 +64,10 @@ export async function resolve(
   spentSeconds = 0,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  const made = lock?.made;
+  const override = lock?.override;
   // The lookup does not see records that other builds write from now on.
   const began = Date.now();
-  let lookup = lookUp(store, inspected.input, inspected.site, settings, made);
+  let lookup = lookUp(store, inspected.input, inspected.site, settings, override);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
@@ -81,7 +81,7 @@ export async function resolve(
     const workloads = lookup.misses.map(({ key }) => key);
     if (!isWorthAsking(url, { ...placeOf(site), workloads }, surroundings)) return;
     const { askTeam } = await import('./ask-team.ts');
-    const missing = () => (lookup = lookUp(store, input, site, settings, made)).misses;
+    const missing = () => (lookup = lookUp(store, input, site, settings, override)).misses;
     await askTeam(missing, whyNot === null, begun, { url, site, surroundings });
   };
   const until = () =>
@@ -133,12 +133,12 @@ export async function resolve(
   const surveyed = await surveyToTune(inspected, command, surroundings, patience());
   if (typeof surveyed === 'string') {
     // The build that held the lock may have tuned the same.
-    lookup = lookUp(store, inspected.input, inspected.site, settings, made);
+    lookup = lookUp(store, inspected.input, inspected.site, settings, override);
     const decisions = decide(new Map(), surveyed);
     return resolved({ inspected, decisions, seconds: seconds(), settled: false });
   }
   if (surveyed !== inspected) {
-    lookup = lookUp(store, surveyed.input, surveyed.site, settings, made);
+    lookup = lookUp(store, surveyed.input, surveyed.site, settings, override);
     await askOthers(surveyed);
     open = toTune();
   }

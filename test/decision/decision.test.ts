@@ -128,9 +128,9 @@ describe('leaving workloads out', () => {
   test('gives them what there is instead, unless there is a reason against that, too', () => {
     const packed: Configuration = { version: 1, kind: 'data-tile' };
     const tiled = record({ evidence: { ...evidence, ratio: 1.5 } });
-    const both = decided(tunable!, record({ configuration: packed, beside: tiled }), 'hit', 'here');
+    const both = decided(tunable!, record({ configuration: packed, alternative: tiled }), 'hit', 'here');
     const plain = decided(tunable!, tiled, 'hit', 'here');
-    expect(both.beside).toEqual(plain);
+    expect(both.alternative).toEqual(plain);
     const slower = (_: string, own: Configuration | null) => (own === packed ? 'it is slower in here' : null);
     const [instead] = leaveOut([both], slower);
     const reason = '1.50x faster than the default; what is faster alone is left out: it is slower in here';
@@ -138,7 +138,12 @@ describe('leaving workloads out', () => {
     expect(leaveOut([both], only('no'))).toMatchObject([{ outcome: 'default', reason: 'no' }]);
     expect(leaveOut([instead!], slower)).toEqual([instead]);
     // What asks something of the program takes no other one's place.
-    const other = decided(tunable!, record({ beside: record({ configuration: packed }) }), 'hit', 'here');
+    const other = decided(
+      tunable!,
+      record({ alternative: record({ configuration: packed }) }),
+      'hit',
+      'here',
+    );
     const isTile = (_: string, own: Configuration | null) => (own === tile ? 'it is slower in here' : null);
     expect(leaveOut([other], isTile)).toMatchObject([{ outcome: 'default' }]);
   });

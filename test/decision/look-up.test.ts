@@ -110,9 +110,9 @@ test('what is decided already is neither looked up nor tuned', () => {
   const store = open(temporaryPath());
   putRecord(store, 16);
   const find = vi.spyOn(store, 'findRecords');
-  const made = (operation: TunableOperation) =>
+  const override = (operation: TunableOperation) =>
     operation.key === keyOf(16) ? null : passedOver(operation.place, operation, 'default', 'so it is');
-  const lookup = lookUp(store, input(8, 16, 8), here, settings, made);
+  const lookup = lookUp(store, input(8, 16, 8), here, settings, override);
   expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16)]]);
   expect([...lookup.misses, ...lookup.narrow, ...lookup.unfinished]).toEqual([]);
   expect(lookup.decide(new Map(), '').map(({ reason }) => reason)).toEqual([
@@ -167,8 +167,8 @@ describe('a record', () => {
     const find = vi.spyOn(store, 'findRecords');
     const decisions = lookUp(store, input(8, 16, 24), here, settings).decide(new Map(), '');
     expect(decisions.map(({ configuration }) => configuration)).toEqual([packed, TILE, packed]);
-    expect(decisions.map(({ beside }) => beside?.configuration)).toEqual([TILE, packed, undefined]);
-    expect(decisions[0]!.beside).toMatchObject({ ...hit, reason: '1.60x faster than the default' });
+    expect(decisions.map(({ alternative }) => alternative?.configuration)).toEqual([TILE, packed, undefined]);
+    expect(decisions[0]!.alternative).toMatchObject({ ...hit, reason: '1.60x faster than the default' });
     expect(find).toHaveBeenCalledTimes(1);
   });
   test('whose gain is in doubt is a miss', () => {

@@ -54,14 +54,14 @@ test('what was found to be nearly as fast alone is offered, in its own configura
   const other: Decision = { ...untuned[1]!, outcome: 'skipped' };
   const offer = (decision: Decision, others: readonly Decision[] = [other]) =>
     programWideOf([decision, ...others], input, siteOf(), { inject: 'auto' });
-  const tiled = { ...hit(DECISION.configuration), beside: hit(packed) };
+  const tiled = { ...hit(DECISION.configuration), alternative: hit(packed) };
   expect(offer(tiled)).toEqual(new Map([[first, packed]]));
-  expect(offer({ ...hit(packed), beside: hit(DECISION.configuration) })).toEqual(new Map());
+  expect(offer({ ...hit(packed), alternative: hit(DECISION.configuration) })).toEqual(new Map());
   // With nothing beside it in the program it was compared before.
   expect(offer(tiled, [])).toEqual(new Map());
   // What it takes the place of is there where it must not be used.
   const [wide] = withProgramWide([tiled], offer(tiled), 'it is faster');
-  expect(wide).toMatchObject({ configuration: packed, beside: tiled });
+  expect(wide).toMatchObject({ configuration: packed, alternative: tiled });
   expect(leaveOut([wide!], (key, one) => (one?.kind === 'tile' ? null : key))).toEqual([
     { ...tiled, reason: `${tiled.reason}; what is faster alone is left out: ${first}` },
   ]);

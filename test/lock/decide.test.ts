@@ -1,7 +1,7 @@
 // Decisions by a lock file, and how two of them differ.
 import { expect, test } from 'vitest';
 import { differences } from '../../src/lock/compare.ts';
-import { decideAll, madeOf } from '../../src/lock/decide.ts';
+import { decideAll, overrideOf } from '../../src/lock/decide.ts';
 import type { LockedWorkload } from '../../src/lock/lock.ts';
 import { TILE } from '../store/samples.ts';
 import { inputOf, keyOfMatmul, matmulText } from '../support/inspected.ts';
@@ -14,7 +14,7 @@ const { operations } = inputOf(
 
 test('operations get what is locked, in words that say so, and what does not fit them is not locked', () => {
   const narrow = { ...TILE, distribution: [8, 8], vectorCommonParallel: [8, 8], vectorReduction: [0, 0] };
-  const made = madeOf(
+  const override = overrideOf(
     new Map<string, LockedWorkload>([
       [keyOf(8), RECORD],
       [keyOf(16), DEFAULT_RECORD],
@@ -23,7 +23,7 @@ test('operations get what is locked, in words that say so, and what does not fit
       [keyOf(40), { ...RECORD, configuration: narrow }],
     ]),
   );
-  const decisions = decideAll(operations, made, 'nobody knows');
+  const decisions = decideAll(operations, override, 'nobody knows');
   expect(decisions.map(({ outcome, reason }) => `${outcome}: ${reason}`)).toEqual([
     'hit: locked: 1.83x faster than the default',
     'hit: locked: the default is best',

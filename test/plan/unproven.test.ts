@@ -32,11 +32,11 @@ test('data tiling is left out, and said to be', () => {
 });
 
 test('what asks nothing of the program takes its place', () => {
-  const both = { ...decisions[1]!, beside: decision('b', tile) };
+  const both = { ...decisions[1]!, alternative: decision('b', tile) };
   const before = { functions: [], skipped: [], leftOut: [], injected: true, reason: 'why' };
   const { decisions: after, verdict } = shippable([both], NO_TIME, before);
   const instead = `fast; what is faster alone is left out: ${reason}`;
-  expect(after).toEqual([{ ...both.beside, reason: instead }]);
+  expect(after).toEqual([{ ...both.alternative, reason: instead }]);
   expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', reason }] });
 });
 
@@ -90,7 +90,10 @@ describe('in a program that nobody runs', () => {
   test('what asks nothing of the program takes its place', () => {
     const second = product(128, 768, 3072, packed);
     const plain = product(128, 768, 3072, tile);
-    expect(kinds([product(128, 3072, 768, tile), { ...second, beside: plain }])).toEqual(['tile', 'tile']);
+    expect(kinds([product(128, 3072, 768, tile), { ...second, alternative: plain }])).toEqual([
+      'tile',
+      'tile',
+    ]);
   });
 
   test('constants are packed when they are compiled', () => {

@@ -19,8 +19,8 @@ const leftOut = (...configurations: readonly Configuration[]) => ({
   programWide: null,
 });
 const kindIn = (program: ReturnType<typeof leftOut>) =>
-  inProgram([{ ...decision(packed), beside: decision(tile) }], program, new Map(), 'auto')[0]!.configuration
-    ?.kind;
+  inProgram([{ ...decision(packed), alternative: decision(tile) }], program, new Map(), 'auto')[0]!
+    .configuration?.kind;
 
 test('what asks nothing of the program takes the place of what makes it worse, until that does, too', () => {
   expect(kindIn(leftOut())).toBe('data-tile');

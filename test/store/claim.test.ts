@@ -143,8 +143,8 @@ describe('the decision', () => {
           expect(decision(records.toReversed())).toEqual(found);
           const isUsable = ({ failure, evidence }: TuningRecord) => failure === null && evidence.low > 1;
           if (records.some(isUsable)) expect(isUsable(found)).toBe(true);
-          const { beside } = found;
-          expect(beside === undefined || isUsable(beside)).toBe(true);
+          const { alternative } = found;
+          expect(alternative === undefined || isUsable(alternative)).toBe(true);
           for (const { evidence } of records)
             expect(found.evidence.families).toEqual(expect.arrayContaining([...evidence.families]));
         },

@@ -5,7 +5,7 @@ import type { Configuration, OwnConfiguration } from '../../src/backend/configur
 import { DEFAULT_RECORD } from '../lock/support.ts';
 import type { Evidence, Store } from '../../src/store/store.ts';
 import { lookUp } from '../../src/decision/look-up.ts';
-import { decideAll, madeOf } from '../../src/lock/decide.ts';
+import { decideAll, overrideOf } from '../../src/lock/decide.ts';
 import { EMPTY_LOCK, type LockedProgram, type LockedWorkload } from '../../src/lock/lock.ts';
 import { parseLock, lockText } from '../../src/lock/text.ts';
 import { ROUTES, type Route } from '../../src/settings/settings.ts';
@@ -70,7 +70,7 @@ function machine({
           { kind: 'record', configuration, speedup: { ratio: 2, low: 2, high: 2 } },
         ]),
       );
-      const decisions = decideAll(input.operations, madeOf(workloads), '');
+      const decisions = decideAll(input.operations, overrideOf(workloads), '');
       for (const route of ROUTES)
         notePlan(cacheDirectory, planIdentity(command, input.digest, decisions, route), {
           state: 'seen',
@@ -210,7 +210,7 @@ test('what breaks the compile is not locked, and the message says what to do', a
   const here = machine();
   const { surroundings } = here;
   const made = await here.lock(stored({ 256: TILE }), null, { 256: TILE });
-  const decisions = decideAll(input.operations, madeOf(made.workloads), '');
+  const decisions = decideAll(input.operations, overrideOf(made.workloads), '');
   notePlan(surroundings.cacheDirectory, planIdentity(command, input.digest, decisions, 'spec'), {
     state: 'broken',
     reason: 'an error',
