@@ -62,9 +62,15 @@ export function filesBelow(folder: string): Map<string, PackagedFile> {
   );
 }
 
+/** Describes the explain JSON to programs that read it. */
+const EXPLAIN_SCHEMA = 'docs/explain.schema.json';
+
 /** What runs, whatever package it is in, but for the binary of better-sqlite3 and a package.json. */
 export function runtimeFiles(): Map<string, PackagedFile> {
-  const files = new Map(['bin', 'dist/current', 'db'].flatMap((folder) => [...filesBelow(folder)]));
+  const files = new Map([
+    ...['bin', 'dist/current', 'db'].flatMap((folder) => [...filesBelow(folder)]),
+    [EXPLAIN_SCHEMA, fileFrom(EXPLAIN_SCHEMA)],
+  ]);
   files.delete(BUNDLED);
   return files;
 }

@@ -36,7 +36,7 @@ function packageJson(): object {
     license: `(${licenceExpression()})`,
     type: 'module',
     bin,
-    files: ['bin', 'dist', 'db', NOTICES],
+    files: ['bin', 'dist', 'db', 'docs', NOTICES],
     engines,
     os: ['linux', 'darwin'],
     // Half of it is in the bundles, and only fits the other half of the same version.

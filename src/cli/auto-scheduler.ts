@@ -64,7 +64,7 @@ export async function runAutoScheduler(
   const store = await openDatabase(surroundings);
   const inspected = atDevice(read, store, surroundings);
   const { site } = inspected;
-  if (site.whyNotHere !== null) throw new UserError(`${asked.input}: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null) throw new UserError(`${asked.input}: ${site.whyNotHere.reason}`);
   warnOf(asked, path, site);
   const all = workloadsOf(inspected.input, site, surroundings.settings);
   const alone = all.filter(({ workload }) => isOperationWork(workload));
@@ -112,7 +112,7 @@ export async function runAutoScheduler(
   console.log('********************************************************');
   for (const { operation, trials } of found) {
     if (trials.length > 0) continue;
-    warn(`nothing of ${operation.name} was measured: ${whyNot}`);
+    warn(`nothing of ${operation.name} was measured: ${whyNot.reason}`);
     process.exitCode = 1;
   }
 }

@@ -4,6 +4,7 @@ import { loggedBuilds, type LoggedBuild } from '../report/build-log.ts';
 import { printable, wrapped } from '../report/text.ts';
 import { surroundingsOf } from './context.ts';
 import { page, say } from './output.ts';
+import { meaningOf } from '../system/reason.ts';
 
 export function showBuilds(options: { last: number; json?: boolean }, program: Program): void {
   const { cacheDirectory } = surroundingsOf(program);
@@ -32,6 +33,8 @@ function describe({ at, input, again, counts }: LoggedBuild): string {
   const time = at.slice(0, 19).replace('T', ' ');
   return [
     page.paint('bold', printable(`${time}  ${input}`)) + `  ${parts.join(', ')}`,
-    ...reasons.map(([reason, count]) => wrapped(`  ${count} x ${printable(reason)}`, page.columns, '    ')),
+    ...reasons.map(([reason, count]) =>
+      wrapped(`  ${count} x ${printable(meaningOf(reason))}`, page.columns, '    '),
+    ),
   ].join('\n');
 }

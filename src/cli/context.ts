@@ -22,6 +22,7 @@ import type { Store } from '../store/store.ts';
 import { packageRoot } from '../system/package-root.ts';
 import { warn } from './output.ts';
 import { inWords } from './refusal.ts';
+import type { Reason } from '../system/reason.ts';
 
 /** The command line is not understood, whatever there is to work on; the message says what it takes. */
 export class UsageError extends UserError {
@@ -31,11 +32,11 @@ export class UsageError extends UserError {
 /** The wrapper would pass an input through, for a reason that is no mistake of anybody's. */
 export class PassedThroughError extends UserError {
   override readonly name = 'PassedThroughError';
-  readonly reason: string;
+  readonly why: Reason;
 
-  constructor(input: string, reason: string) {
-    super(`${input}: ${reason}`);
-    this.reason = reason;
+  constructor(input: string, why: Reason) {
+    super(`${input}: ${why.reason}`);
+    this.why = why;
   }
 }
 
@@ -173,7 +174,7 @@ export async function siteOf(
   const compiler = findCompiler(env, { compiler: settings.compiler, root, cacheDirectory });
   const command = await readCommand(['-', ...flags], compiler, cacheDirectory);
   const site = await describeSite(command, surroundings);
-  if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite}`);
+  if ('noSite' in site) throw new UserError(`${flags.join(' ')}: ${site.noSite.reason}`);
   return { command, site };
 }
 

@@ -16,6 +16,7 @@ import { programMemory, inProgram } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import { knownTimes } from '../running/program-times.ts';
 import {
+  EXPLAIN_VERSION,
   explainOperations,
   whyNothing,
   type ExplainedForms,
@@ -29,6 +30,7 @@ import { configurationKey } from '../backend/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { atDevice, inspectInput, openIfThere, surroundingsOf } from './context.ts';
 import { page, say, warn } from './output.ts';
+import { NO_REASON, because } from '../system/reason.ts';
 
 export async function explainInput(
   input: string,
@@ -59,8 +61,10 @@ export async function explainInput(
   const operations = explainOperations(inspected.input, input, decisions, landed);
   const time = timeSharesOf(decisions, times, largestCache(inspected.site.device));
   if (options.json === true) {
-    const reason = whyNothing(injection, forms);
-    console.log(JSON.stringify({ route: injection.route, reason, forms, time, operations }, null, 2));
+    const why = whyNothing(injection, forms) ?? NO_REASON;
+    const { route } = injection;
+    const told = { version: EXPLAIN_VERSION, route, ...why, forms, time, operations };
+    console.log(JSON.stringify(told, null, 2));
     return;
   }
   const sourceAt = sourcesOf(input, inspected.input.bytes);
@@ -91,7 +95,9 @@ async function decideByDatabase(
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const { program, forms } = await inKnownForms(written, store, surroundings);
   const { command, inspected } = program;
-  const why = inspected.site.whyNotHere ?? 'no record: a build tunes it, or iree-tuned tune ahead of one';
+  const why =
+    inspected.site.whyNotHere ??
+    because('no-record', 'no record: a build tunes it, or iree-tuned tune ahead of one');
   const lookup = lookUp(store, inspected.input, inspected.site, settings, override);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const decisions = inProgram(lookup.decide(new Map(), why), memory, lookup.marked, settings.inject);

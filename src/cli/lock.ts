@@ -63,7 +63,9 @@ export async function lockInputs(
   const found = differences(old, now);
   const changed = before?.text !== lockText(now);
   const untuned = entries.flatMap(({ program: name, workloads }) => {
-    const open = [...workloads.values()].filter((one) => one.kind === 'unknown' && one.because === NO_RECORD);
+    const open = [...workloads.values()].filter(
+      (one) => one.kind === 'unknown' && one.because === NO_RECORD.reason,
+    );
     return open.length === 0 ? [] : [{ program: name, count: open.length, of: workloads.size }];
   });
   if (options.check !== true && changed) updateLock(path, surroundings.cacheDirectory, after);

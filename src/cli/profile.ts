@@ -115,7 +115,7 @@ export async function profileInput(
   if (options.keep !== undefined) await keepCandidates(options.keep, every, site, surroundings);
   for (const { operation, decided } of found) {
     if (decided !== null) continue;
-    warn(`${operation.name} is not decided: ${whyNot}`);
+    warn(`${operation.name} is not decided: ${whyNot.reason}`);
     process.exitCode = 1;
   }
 }
@@ -176,7 +176,7 @@ async function readInputs(
     const read = await inspectInput(path, flags, surroundings);
     const inspected = atDevice(read.inspected, store, surroundings);
     const { site } = inspected;
-    if (site.whyNotHere !== null) throw new UserError(`${path}: ${site.whyNotHere}`);
+    if (site.whyNotHere !== null) throw new UserError(`${path}: ${site.whyNotHere.reason}`);
     // A shape is measured as populate measures it, whatever is beside it.
     const input =
       shape === null

@@ -109,7 +109,8 @@ async function measured(
         throw new UsageError(`--measure takes paths of two compilers: ${compiler} is none`);
       const own = { ...surroundings, settings: { ...settings, compiler } };
       const { command, site } = await siteOf(withTarget(flags), own);
-      if (site.whyNotHere !== null) throw new UserError(`nothing can be measured here: ${site.whyNotHere}`);
+      if (site.whyNotHere !== null)
+        throw new UserError(`nothing can be measured here: ${site.whyNotHere.reason}`);
       const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
       if (tools === null)
         throw new UserError(

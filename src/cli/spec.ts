@@ -28,6 +28,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import { atDevice, inspectInput, openIfThere, PassedThroughError, surroundingsOf } from './context.ts';
 import { warn } from './output.ts';
+import { because, NO_REASON, type ReasonCode } from '../system/reason.ts';
 
 export async function writeSpec(
   input: string,
@@ -72,6 +73,7 @@ interface ForProgram {
   readonly flags: readonly string[];
   /** Why there is nothing to bring; null otherwise. */
   readonly reason: string | null;
+  readonly code: ReasonCode | null;
   readonly forms: ExplainedForms | null;
   readonly operations: readonly ExplainedOperation[];
 }
@@ -90,13 +92,13 @@ async function writeForProgram(
     for (const { path, text } of specs.files) writeFileSync(path, text);
     return {
       flags: specs.flags,
-      reason: whyNothing(injection, forms),
+      ...(whyNothing(injection, forms) ?? NO_REASON),
       forms,
       operations: explainOperations(text, input, decisions, null),
     };
   } catch (error) {
     if (!(error instanceof PassedThroughError)) throw error;
-    return { flags: [], reason: error.reason, forms: null, operations: [] };
+    return { flags: [], ...error.why, forms: null, operations: [] };
   }
 }
 
@@ -126,7 +128,7 @@ async function decide(
   const { command, inspected } = better.program;
   const lookup = lookUp(store, inspected.input, inspected.site, surroundings.settings);
   const memory = programMemory.recall(store, programOf(command, inspected));
-  const found = lookup.decide(new Map(), 'no record: run iree-tuned tune first');
+  const found = lookup.decide(new Map(), because('no-record', 'no record: run iree-tuned tune first'));
   store?.close();
   const decisions = inProgram(found, memory, lookup.marked, inject);
   const options = injectionOptions(inspected.input, inspected.site, 'spec');

@@ -7,6 +7,7 @@ import { formatDuration, formatSeconds } from '../system/format.ts';
 import { wrapped } from '../report/text.ts';
 import { isThere, openToLook, surroundingsOf } from './context.ts';
 import { page, say } from './output.ts';
+import { meaningOf } from '../system/reason.ts';
 
 export async function showStats(
   options: { json?: boolean; zero?: boolean },
@@ -51,7 +52,10 @@ export function describeStatistics(
 ): string {
   const looked = operations.hit + operations.tuned + operations.default;
   const why = (title: string, counts: Counts): Row[] => {
-    const rows = Object.entries(counts).map(([reason, count]): Row => [`  ${reason}`, String(count)]);
+    const rows = Object.entries(counts).map(([reason, count]): Row => [
+      `  ${meaningOf(reason)}`,
+      String(count),
+    ]);
     return rows.length === 0 ? [] : [[title, ''], ...rows];
   };
   const sections: Row[][] = [

@@ -39,12 +39,12 @@ export async function tuneInput(
   const store = await openDatabase(surroundings);
   const written = { command: asked, inspected: atDevice(read, store, surroundings) };
   const { site } = written.inspected;
-  if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null) throw new UserError(`${input}: ${site.whyNotHere.reason}`);
   const kept = new KeptModules();
   const means = { store, surroundings, kept };
   const open = await openProgram(written, means);
   const { command, inspected, lookup } = open;
-  const anew = keysToTuneAgain(lookup.decide(new Map(), ''), options.again === true);
+  const anew = keysToTuneAgain(lookup.decide(new Map()), options.again === true);
   // Where only some values are allowed, what was found among others is no reason to search.
   const isRestricted = options.searchSpace !== undefined;
   const missing = new Set([...lookup.misses, ...(isRestricted ? [] : lookup.narrow)].map(({ key }) => key));

@@ -21,7 +21,8 @@ export async function verify(
   if (settings.readonly) throw new UsageError('verify writes what it measures: unset IREE_TUNED_READONLY');
   requireDatabase(surroundings);
   const { command, site } = await siteOf(withTarget(flags), surroundings);
-  if (site.whyNotHere !== null) throw new UserError(`nothing can be measured here: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null)
+    throw new UserError(`nothing can be measured here: ${site.whyNotHere.reason}`);
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
   if (tools === null)
     throw new UserError(

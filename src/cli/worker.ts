@@ -48,7 +48,8 @@ export async function work(flags: readonly string[], options: Options, program: 
     throw new UsageError('a worker needs time to tune: --budget takes the seconds for each workload');
   const address = readAddress(teamUrl(surroundings));
   const { command, site } = await siteOf(withTarget(flags), surroundings);
-  if (site.whyNotHere !== null) throw new UserError(`nothing can be measured here: ${site.whyNotHere}`);
+  if (site.whyNotHere !== null)
+    throw new UserError(`nothing can be measured here: ${site.whyNotHere.reason}`);
   const tools = findMeasuringTools(command.compiler, env, { root, cacheDirectory });
   if (tools === null)
     throw new UserError(

@@ -3,17 +3,17 @@ import type { Alike, Place, Skipped, TunableOperation } from '../input/operation
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { needsOf } from '../backend/index.ts';
 import type { Evidence, Speedup, TuningRecord, RecordKey } from '../store/store.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
 
-export interface Decision {
+export interface Decision extends Reason {
   readonly place: Place;
   /** Null for an operation that was skipped before it had a workload. */
   readonly tunable: TunableOperation | null;
   /** For a skipped operation: the form of those that no matcher can tell from it. */
   readonly alike?: Alike;
   readonly outcome: Outcome;
-  readonly reason: string;
   /** Null when nothing is known; `kind: 'default'` when the default was measured to be best. */
   readonly configuration: Configuration | null;
   readonly evidence: Evidence | null;
@@ -44,16 +44,16 @@ export const isInjected = (decision: Decision): decision is Injected =>
  */
 export const leaveOut = (
   decisions: readonly Decision[],
-  reasonFor: (key: string, configuration: Configuration | null) => string | null,
+  reasonFor: (key: string, configuration: Configuration | null) => Reason | null,
 ): readonly Decision[] =>
   decisions.map((decision) => {
     const { tunable, place, configuration } = decision;
-    const reason = tunable && reasonFor(tunable.key, configuration);
-    if (reason === null) return decision;
+    const why = tunable && reasonFor(tunable.key, configuration);
+    if (why === null) return decision;
     const plain = plainAlternative(decision);
     if (plain !== null && reasonFor(tunable!.key, plain.configuration) === null)
-      return { ...plain, reason: `${plain.reason}; what is faster alone is left out: ${reason}` };
-    return passedOver(place, tunable, 'default', reason);
+      return { ...plain, reason: `${plain.reason}; what is faster alone is left out: ${why.reason}` };
+    return passedOver(place, tunable, 'default', why);
   });
 
 /** What asks nothing of the program, beside a configuration that does; null where there is none. */
@@ -64,16 +64,16 @@ export function passedOver(
   place: Place,
   tunable: TunableOperation | null,
   outcome: 'default' | 'skipped',
-  reason: string,
+  why: Reason,
   alike: Alike | null = null,
 ): Decision {
   const nothing = { configuration: null, evidence: null, record: null };
-  return { place, tunable, outcome, reason, ...nothing, ...(alike && { alike }) };
+  return { place, tunable, outcome, ...why, ...nothing, ...(alike && { alike }) };
 }
 
 /** The decision about an operation that is not tuned. */
-export const skipped = ({ place, skipped: reason, alike }: Skipped): Decision =>
-  passedOver(place, null, 'skipped', reason, alike);
+export const skipped = ({ place, skipped: why, alike }: Skipped): Decision =>
+  passedOver(place, null, 'skipped', why, alike);
 
 /** Decides about operations before anything is looked up; null for those that are to be looked up. */
 export type Override = (operation: TunableOperation) => Decision | null;
@@ -97,12 +97,12 @@ export function decided(
   const { configuration, evidence, workload, target, compiler, alternative } = record;
   const key = { workload, target, device: record.device, compiler };
   const where = record.device === device ? '' : `, measured on ${record.device}${relation}`;
-  const what = verdictOf(configuration, evidence);
+  const { code, reason } = verdictOf(configuration, evidence);
   return {
     place: tunable.place,
     tunable,
     outcome,
-    reason: what + where,
+    ...because(code, reason + where),
     configuration,
     evidence,
     record: key,
@@ -113,11 +113,13 @@ export function decided(
 }
 
 /** What a search has come to, in words. */
-export const verdictOf = (configuration: Configuration, evidence: Evidence): string =>
+export const verdictOf = (configuration: Configuration, evidence: Evidence): Reason =>
   isDefault(configuration) && !evidence.complete
-    ? 'nothing faster than the default was found so far'
+    ? because('search-unfinished')
     : gainOf(configuration, evidence);
 
 /** What a configuration is worth, in words. */
-export const gainOf = (configuration: Configuration, { ratio }: Speedup): string =>
-  isDefault(configuration) ? 'the default is best' : `${ratio.toFixed(2)}x faster than the default`;
+export const gainOf = (configuration: Configuration, { ratio }: Speedup): Reason =>
+  isDefault(configuration)
+    ? because('default-best')
+    : because('faster', `${ratio.toFixed(2)}x faster than the default`);

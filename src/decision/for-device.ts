@@ -3,6 +3,7 @@ import { deviceClass, isDevice } from '../backend/device.ts';
 import type { Site } from '../site/site.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
 import { UserError } from '../system/user-error.ts';
+import { because } from '../system/reason.ts';
 
 /** The database knows no such device; the message says which it knows. */
 export class UnknownDeviceError extends UserError {
@@ -25,7 +26,7 @@ export function siteFor(site: Site, asked: string, store: Pick<Store, 'devices'>
         ...site,
         ...found,
         forDevice: asked,
-        whyNotHere: `it is for ${asked}, for which nothing is measured here`,
+        whyNotHere: because('other-device', `it is for ${asked}, for which nothing is measured here`),
       };
 }
 

@@ -14,6 +14,7 @@ import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import { decided, passedOver, skipped, type Decision, type Override } from './decision.ts';
 import { isKnownThere, recordsOfClass, recordsOfVersions } from './same-class.ts';
 import { spaceOptionsOf } from './space-options.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** Decisions of one compile, with what is still to be tuned. */
 export interface Lookup {
@@ -30,7 +31,7 @@ export interface Lookup {
   /** What is undecided of all these, by key; read when it is first asked for. */
   undecided(): ReadonlyMap<string, Undecided>;
   /** The decisions as things stand, given what was tuned, found or could not be decided since. */
-  decide(results: TuneOutcome['results'], whyNot: string, undecided?: TuneOutcome['undecided']): Decision[];
+  decide(results: TuneOutcome['results'], whyNot?: Reason, undecided?: TuneOutcome['undecided']): Decision[];
 }
 
 /**
@@ -124,7 +125,7 @@ export function lookUp(
     unfinished,
     marked,
     undecided,
-    decide(results, whyNot, since) {
+    decide(results, whyNot = because('no-record'), since) {
       return input.operations.map((operation) => {
         if (!isTunable(operation)) return skipped(operation);
         if (!open.has(operation.key)) return override(operation)!;
@@ -136,7 +137,12 @@ export function lookUp(
         const alike = trusted(operation.key);
         if (alike !== null) return decided(operation, alike, 'hit', device, ', a device of the same class');
         const tried = since?.get(operation.key) ?? undecided().get(operation.key);
-        return passedOver(operation.place, operation, 'default', tried ? whyUndecided(tried) : whyNot);
+        return passedOver(
+          operation.place,
+          operation,
+          'default',
+          tried ? because('undecided', whyUndecided(tried)) : whyNot,
+        );
       });
     },
   };

@@ -6,6 +6,7 @@ import type { Settings } from '../settings/index.ts';
 import type { Site } from '../site/site.ts';
 import { isInjected, plainAlternative, type Decision } from './decision.ts';
 import { spaceOptionsOf } from './space-options.ts';
+import { because } from '../system/reason.ts';
 
 /** Configurations by the workload's key. */
 export type ProgramWide = ReadonlyMap<string, OwnConfiguration>;
@@ -62,5 +63,11 @@ export const withProgramWide = (
     const isPlain = isInjected(decision) && needsOf(decision.configuration) === null;
     const plain = isPlain ? decision : plainAlternative(decision);
     const wide = { configuration, evidence: null, speedup: null, record: null };
-    return { ...decision, outcome: 'hit', reason, ...wide, ...(plain && { alternative: plain }) };
+    return {
+      ...decision,
+      outcome: 'hit',
+      ...because('program-wide', reason),
+      ...wide,
+      ...(plain && { alternative: plain }),
+    };
   });

@@ -16,6 +16,7 @@ import { ServerError, type QueueDatabase } from './database.ts';
 import { placeOfWorker, whyNotAlone } from './job.ts';
 import { deadJobs } from './overview.ts';
 import { allDemands } from './plan.ts';
+import { because } from '../system/reason.ts';
 
 /** How often is looked what workers have found, in milliseconds. */
 const LOOK_MS = 3000;
@@ -90,7 +91,7 @@ export function executorOfFleet(parts: FleetParts): Executor {
           if (!(error instanceof ServerError) || error.failure.kind !== 'unreachable') throw error;
         });
       }
-      return { results, undecided, whyNot: 'workers have not come to it yet; the same command follows them' };
+      return { results, undecided, whyNot: because('job-pending') };
     },
   };
 }

@@ -58,7 +58,7 @@ export const jobsAt =
     if (signal.aborted) return { outcome: 'stopped' };
     const vain = undecided.get(work.key);
     if (vain !== undefined) return { outcome: 'undecided', reason: whyUndecided(vain) };
-    return whyNot === BUSY ? { outcome: 'busy' } : { outcome: 'undecided', reason: whyNot };
+    return whyNot.code === BUSY.code ? { outcome: 'busy' } : { outcome: 'undecided', reason: whyNot.reason };
   };
 
 function workOf(

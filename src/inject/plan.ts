@@ -19,6 +19,7 @@ import {
   type Workload,
   type WorkloadForm,
 } from '../workload/workload.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** How decisions reach the compiler. */
 export type Injection = Whole & {
@@ -34,7 +35,7 @@ export type Injection = Whole & {
  * - `substitute`: written into copies of the executables
  */
 type Whole =
-  | { readonly route: 'none'; readonly reason: string }
+  | ({ readonly route: 'none' } & Reason)
   | { readonly route: 'spec'; readonly text: string; readonly flag: SpecFlag }
   | {
       readonly route: 'preprocess';
@@ -116,8 +117,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
 
 function planWhole(decisions: readonly Decision[], options: InjectionOptions): Whole {
   const injected = decisions.filter(isInjected);
-  if (injected.length === 0)
-    return { route: 'none', reason: 'no operation has a configuration better than the default' };
+  if (injected.length === 0) return { route: 'none', ...because('no-gain') };
   const problems: Record<Route, string | null> = {
     spec: specProblem(decisions, options),
     preprocess: preprocessProblem(decisions, options),
@@ -138,7 +138,7 @@ function planWhole(decisions: readonly Decision[], options: InjectionOptions): W
       others.some(isInjected) &&
       others.some((decision, i) => decision !== decisions[i])
       ? planWhole(others, options)
-      : { route: 'none', reason: reasonOf(order.map((one) => problems[one]!)) };
+      : { route: 'none', ...because('no-route', reasonOf(order.map((one) => problems[one]!))) };
   }
   return render(route, injected, options);
 }

@@ -9,6 +9,7 @@ import {
   type Workload,
   type WorkloadForm,
 } from '../workload/workload.ts';
+import type { Reason } from '../system/reason.ts';
 
 /** Where an operation stands. */
 export interface Place {
@@ -43,8 +44,7 @@ export type Alike = Pick<TunableOperation, 'workload' | 'loops' | 'written'>;
 /** An operation that is not tuned. */
 export interface Skipped {
   readonly place: Place;
-  /** Why. */
-  readonly skipped: string;
+  readonly skipped: Reason;
   /** The form of those that no matcher can tell from it; null when it is told from all. */
   readonly alike: Alike | null;
 }

@@ -15,6 +15,7 @@ import type { Configured } from './survey.ts';
 import { surveyMemory, type Survey, type SurveyedOperation } from './survey-memory.ts';
 import type { InputText } from './text.ts';
 import { inTurn } from '../site/turn.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 export interface InputOperations {
   readonly operations: readonly InputOperation[];
@@ -60,7 +61,7 @@ export async function operationsOf(
   options: ReadingOptions,
   surroundings: Surroundings,
   means: SurveyMeans = {},
-): Promise<InputOperations | string> {
+): Promise<InputOperations | Reason> {
   const { sizes } = surroundings.settings;
   const splits = flagIsOn(command.arguments, 'split-input-file');
   const { bytes } = text;
@@ -84,12 +85,12 @@ export async function operationsOf(
       ? { ...asWritten, waitedSeconds }
       : { ...fromSurveyed(surveyed, found, surroundings.settings), waitedSeconds };
   }
-  if (splits) return '--split-input-file is served for linalg text only';
-  if (options.ownPreprocessing) return 'a preprocessing spec of the user is served for linalg text only';
+  if (splits) return because('split-input');
+  if (options.ownPreprocessing) return because('own-preprocessing');
   const identity = inputIdentity(command, text.digest);
   const ask = () => survey(text, null, identity, command, options, surroundings, means);
   const { surveyed, waitedSeconds } = await askInTurn(identity, ask, surroundings, means);
-  if (surveyed === null) return 'the compiler does not get as far as code generation';
+  if (surveyed === null) return because('not-compiled');
   return { ...fromSurveyed(surveyed, [], surroundings.settings), waitedSeconds };
 }
 
@@ -230,9 +231,17 @@ function fromSurvey(
   if (dispatchOf(workload) === null || inject === 'auto' || inject === 'substitute')
     return tunable(place, { workload, loops }, written, sizes, executables);
   if (!isOperationWork(workload))
-    return { place, skipped: `dispatches are out of reach (inject=${inject})`, alike: null };
+    return {
+      place,
+      skipped: because('route-excludes', `dispatches are out of reach (inject=${inject})`),
+      alike: null,
+    };
   const { context, ...alone } = workload;
   return context!.dispatch!.isStrided
-    ? { place, skipped: `operands with strides are out of reach (inject=${inject})`, alike: null }
+    ? {
+        place,
+        skipped: because('route-excludes', `operands with strides are out of reach (inject=${inject})`),
+        alike: null,
+      }
     : tunable(place, { loops, workload: alone }, written, sizes, executables);
 }

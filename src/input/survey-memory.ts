@@ -12,6 +12,7 @@ import {
 } from '../workload/workload.ts';
 import { SURVEYS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
+import { isReason, type Reason } from '../system/reason.ts';
 
 /** One operation of the input, or one that the compiler makes. */
 export interface SurveyedOperation {
@@ -21,7 +22,7 @@ export interface SurveyedOperation {
   /** `file:line:column` as the compiler says it; null when it says nothing. */
   readonly location: string | null;
   /** Why there is nothing to tune; null when there is. */
-  readonly skipped: string | null;
+  readonly skipped: Reason | null;
   /** Never null for what is tuned; for what is skipped, what matchers take it for. */
   readonly generated: WorkloadForm | null;
   /** The operation before it is optimised; null when it cannot be told, or has other dimensions by then. */
@@ -63,7 +64,12 @@ function isForm(value: unknown): boolean {
 }
 
 const isSurveyed = hasFields<SurveyedOperation>({
-  ...{ name: isText, index: orNull(Number.isSafeInteger), location: orNull(isText), skipped: orNull(isText) },
+  ...{
+    name: isText,
+    index: orNull(Number.isSafeInteger),
+    location: orNull(isText),
+    skipped: orNull(isReason),
+  },
   ...{ generated: orNull(isForm), written: orNull(isForm), executables: optional(listOf(isText)) },
 });
 

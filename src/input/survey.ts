@@ -34,6 +34,7 @@ import { executablesByName } from './executable-texts.ts';
 import { withoutInitializers } from './initializers.ts';
 import { otherDispatches, type OtherDispatch } from './other-dispatches.ts';
 import type { SurveyedOperation } from './survey-memory.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** Carries the number of an operation's form through the compiler's optimisations. */
 const MARKER = 'iree_tuned_form';
@@ -79,7 +80,7 @@ interface Generated extends MatchedForm {
   /** Index of the form that it was marked with; null when the compiler lost the mark or made the operation. */
   readonly mark: number | null;
   /** Why it is not tuned although matchers find it; null when it is. */
-  readonly skipped: string | null;
+  readonly skipped: Reason | null;
   /** Names of those that it is in. */
   readonly executables: Set<string>;
 }
@@ -247,7 +248,7 @@ function generatedFrom(text: Uint8Array, dispatches: readonly ProgramDispatch[])
     if (form === null) continue;
     const { workload, loops } = form;
     const mark = markOf(text, operation);
-    const key = `${mark ?? ''} ${skipped ?? ''} ${matchKey({ workload, loops })} ${workloadKey(workload)}`;
+    const key = `${mark ?? ''} ${skipped?.reason ?? ''} ${matchKey({ workload, loops })} ${workloadKey(workload)}`;
     const one = found.get(key) ?? {
       ...{ name: operation.name, locations: new Set<string>(), mark, skipped, workload, loops },
       executables: new Set<string>(),
@@ -301,9 +302,7 @@ function match(
     let own = tuned.filter((one) => one.mark === mark);
     if (own.length === 0) own = unmarked.filter((one) => isSameWork(one.workload, form.workload)).slice(0, 1);
     if (own.length === 0)
-      return [
-        { ...site, skipped: 'the compiler makes something else of it', generated: null, written: null },
-      ];
+      return [{ ...site, skipped: because('not-generated'), generated: null, written: null }];
     return own.map((one): SurveyedOperation => {
       const {
         generated: { loops },

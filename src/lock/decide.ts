@@ -4,6 +4,7 @@ import { gainOf, passedOver, skipped, type Decision, type Override } from '../de
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
 import { workloadRank } from '../workload/workload.ts';
 import type { LockedWorkload } from './lock.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** Decides about the operations whose workloads are locked with something that fits them. */
 export const overrideOf =
@@ -20,23 +21,20 @@ export const overrideOf =
 function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
   const { place } = tunable;
   if (locked.kind === 'unknown' || locked.kind === 'left-out')
-    return passedOver(place, tunable, 'default', `locked: ${locked.because}`);
+    return passedOver(place, tunable, 'default', because('locked', `locked: ${locked.because}`));
   const { configuration } = locked;
   const nothing = { evidence: null, record: null };
-  return locked.kind === 'program'
-    ? { place, tunable, outcome: 'hit', reason: `locked: ${locked.because}`, configuration, ...nothing }
-    : {
-        ...{ place, tunable, outcome: 'hit', configuration, ...nothing },
-        reason: `locked: ${gainOf(configuration, locked.speedup)}`,
-        speedup: locked.speedup,
-      };
+  const decision = { place, tunable, outcome: 'hit', configuration, ...nothing } as const;
+  if (locked.kind === 'program') return { ...decision, ...because('locked', `locked: ${locked.because}`) };
+  const { speedup } = locked;
+  return { ...decision, ...because('locked', `locked: ${gainOf(configuration, speedup).reason}`), speedup };
 }
 
 /** Decisions for all operations: those that are override, and the default for what is open. */
 export const decideAll = (
   operations: readonly InputOperation[],
   override: Override,
-  whyNot: string,
+  whyNot: Reason,
 ): Decision[] =>
   operations.map((operation) =>
     isTunable(operation)

@@ -38,7 +38,7 @@ export async function surveyed(
   means: SurveyMeans = {},
 ): Promise<FormedProgram | null> {
   const found = await operationsOf(input, command, input.reading, surroundings, means);
-  if (typeof found === 'string') return null;
+  if ('code' in found) return null;
   const all = { ...input, ...found, waitedSeconds: input.waitedSeconds + found.waitedSeconds };
   return { command, inspected: { site, input: all } };
 }

@@ -4,6 +4,7 @@ import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { isOperationWork, type OperationWork } from '../workload/workload.ts';
 import { NO_TIME } from '../program/judge.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /**
  * The decisions that may ship, with the verdict on them.
@@ -12,11 +13,11 @@ import type { ProgramVerdict } from '../program/verdict.ts';
  */
 export function shippable(
   decisions: readonly Decision[],
-  open: string | null,
+  open: Reason | null,
   verdict: ProgramVerdict | null,
 ): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
   if (open === null) return { decisions, verdict };
-  if (open === NO_TIME) return withoutUnproven(decisions, verdict);
+  if (open.code === 'no-time') return withoutUnproven(decisions, verdict);
   const isTimed = verdict?.functions.some(({ timing }) => timing !== null) === true;
   return { decisions: isTimed ? decisions : withoutRisky(decisions), verdict };
 }
@@ -29,13 +30,13 @@ function withoutUnproven(
   decisions: readonly Decision[],
   verdict: ProgramVerdict | null,
 ): { readonly decisions: readonly Decision[]; readonly verdict: ProgramVerdict | null } {
-  const left = new Map<string, string>();
+  const left = new Map<string, Reason>();
   for (const decision of decisions.filter(isInjected)) {
     const needs = needsOf(decision.configuration);
-    if (needs !== null) left.set(decision.tunable.key, `${NO_TIME} with ${needs}`);
+    if (needs !== null) left.set(decision.tunable.key, because('no-time', `${NO_TIME.reason} with ${needs}`));
   }
   const kept = leaveOut(decisions, (key, own) => (needsOf(own) === null ? null : (left.get(key) ?? null)));
-  const leftOut = [...left].map(([workload, reason]) => ({ workload, reason }));
+  const leftOut = [...left].map(([workload, why]) => ({ workload, ...why }));
   return {
     decisions: kept,
     verdict: verdict && {
@@ -63,7 +64,7 @@ function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
     if (!isOperationWork(tunable.workload)) continue;
     others.push(elementsOf(tunable.workload, tunable.workload.accumulator));
   }
-  const risks = new Map<string, string>();
+  const risks = new Map<string, Reason>();
   for (const decision of decisions) {
     const { tunable } = decision;
     const needs = needsOf(decision.configuration);
@@ -72,7 +73,7 @@ function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
     if (!isOperationWork(workload)) continue;
     const read = workload.constantRhs ? [workload.lhs] : [workload.lhs, workload.rhs];
     if (read.some((operand) => others.includes(elementsOf(workload, operand))))
-      risks.set(key, `${RISKY} ${needs}`);
+      risks.set(key, because('unproven-in-program', `${RISKY} ${needs}`));
   }
   if (risks.size === 0) return decisions;
   // An operation that was left out now is one of the others.

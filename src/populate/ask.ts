@@ -58,14 +58,14 @@ export function knownOf(
   const searchable = isRestricted === true ? lookup.misses : [...lookup.misses, ...lookup.narrow];
   const open = new Map(searchable.map((work) => [work.key, work]));
   const decisions = new Map<string, Decision>();
-  for (const decision of lookup.decide(new Map(), ''))
+  for (const decision of lookup.decide(new Map()))
     if (decision.tunable !== null) decisions.set(decision.tunable.key, decision);
   const undecided = lookup.undecided();
   return new Map(
     workloadsOf(input, site, settings).map((one): [string, Known] => {
       const work = open.get(one.key) ?? one;
       if (site.whyNotHere !== null)
-        return [one.key, { work, standing: skippedFor(site.whyNotHere), result: null }];
+        return [one.key, { work, standing: skippedFor(site.whyNotHere.reason), result: null }];
       if (open.has(one.key)) {
         const before = undecided.get(one.key);
         const isVain = before !== undefined && !isWorthAnotherTry(before, secondsEach, tools);
@@ -97,7 +97,7 @@ export function askedOfInput(
     skipped: input.operations.flatMap((operation) =>
       isTunable(operation)
         ? []
-        : [{ what: operation.place.name, site: index, source, reason: operation.skipped }],
+        : [{ what: operation.place.name, site: index, source, reason: operation.skipped.reason }],
     ),
   };
 }
@@ -122,7 +122,7 @@ export function askedOfShapes(
       asked.push({ work: { ...work, count: shape.count }, site: index, source, standing, shape });
     } else {
       const what = `${shape.op} ${shape.batch}x${shape.m}x${shape.n}x${shape.k}`;
-      skipped.push({ what, site: index, source, reason: operation.skipped });
+      skipped.push({ what, site: index, source, reason: operation.skipped.reason });
     }
   }
   return { asked, skipped };

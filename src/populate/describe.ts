@@ -98,7 +98,7 @@ export function describeDone(
   total: number,
   secondsLeft: number,
 ): string {
-  const what = result === null ? reason : verdictOf(result.configuration, result.evidence);
+  const what = result === null ? reason : verdictOf(result.configuration, result.evidence).reason;
   const left = done === total ? '' : `, about ${formatDuration(Math.ceil(secondsLeft))} left`;
   return `${done} of ${total}${left}: ${short(key)}: ${what}`;
 }
@@ -224,7 +224,7 @@ export function populationJson(
         flags: sites[planned.site]!.name,
         source: planned.source,
         outcome: result === null ? 'open' : wasKnown ? 'known' : 'tuned',
-        reason: result === null ? reason : verdictOf(result.configuration, result.evidence),
+        reason: result === null ? reason : verdictOf(result.configuration, result.evidence).reason,
         configuration: result?.configuration ?? null,
         evidence: result?.evidence ?? null,
       })) ?? null,

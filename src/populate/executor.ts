@@ -14,6 +14,7 @@ import type { Executor, Prepared } from './populate.ts';
 import { shapeModule } from './shape-module.ts';
 import type { Shape } from './shape.ts';
 import { programAt, type PopulationSite } from './site.ts';
+import { REASONS } from '../system/reason.ts';
 
 export interface ExecutorOptions {
   readonly tools: MeasuringTools | null;
@@ -92,15 +93,15 @@ async function operationsOfShapes(
     return each;
   }
   if (typeof program === 'string') return shapes.map(() => program);
-  if (!isSurveyed) return shapes.map(() => 'the compiler does not get as far as code generation');
+  if (!isSurveyed) return shapes.map(() => REASONS['not-compiled']);
   const byStart = new Map<number, InputOperation>();
   for (const one of program.inspected.input.operations)
     if (one.place.operation !== null) byStart.set(one.place.operation.start, one);
   const written = parse(new TextEncoder().encode(text)).operations;
   return shapes.map((shape, i) => {
     const found = byStart.get(written[i]!.start);
-    if (found === undefined) return 'the compiler makes something else of it';
-    return isTunable(found) ? alone(found, shape) : found.skipped;
+    if (found === undefined) return REASONS['not-generated'];
+    return isTunable(found) ? alone(found, shape) : found.skipped.reason;
   });
 }
 

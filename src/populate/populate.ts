@@ -138,7 +138,7 @@ export async function populate(
       for (const { planned, work } of each) {
         const known = outcome.results.get(work.key);
         const reason =
-          outcome.undecided.get(work.key)?.reason ?? (isStopped() ? INTERRUPTED : outcome.whyNot);
+          outcome.undecided.get(work.key)?.reason ?? (isStopped() ? INTERRUPTED : outcome.whyNot.reason);
         if (known !== undefined) onResult(work.key, known);
         else for (const one of planned) note(one, { key: work.key, result: null, wasKnown: false, reason });
       }

@@ -7,6 +7,7 @@ import { isOperationWork } from '../workload/workload.ts';
 import type { Knowledge } from './ask.ts';
 import type { ProgramFile, ProgramToTune } from './request.ts';
 import { programAt, type PopulationSite } from './site.ts';
+import { because } from '../system/reason.ts';
 
 /** The result for one program. */
 export interface PopulatedProgram extends Pick<ProgramToTune, 'source' | 'site'> {
@@ -70,7 +71,7 @@ export async function concludePrograms(programs: Programs, secondsEach: number):
     if (at.site.whyNotHere !== null) continue;
     for (const file of programs.files)
       await withProgram(file, site, programs, secondsEach, async (open, means) => {
-        const { verdict } = await concludeProgram(open, '', false, means);
+        const { verdict } = await concludeProgram(open, because('no-record'), false, means);
         if (verdict !== null) found.push({ source: file.source, site, verdict });
       });
   }

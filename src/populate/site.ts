@@ -47,7 +47,7 @@ export async function populationSite(
   const command = await commandFor(path, flags, surroundings);
   const inspected = await inspect(command, surroundings);
   if ('pass' in inspected)
-    throw new UserError(`${name}: nothing is tuned with these flags: ${inspected.pass}`);
+    throw new UserError(`${name}: nothing is tuned with these flags: ${inspected.pass.reason}`);
   const { input, site } = inspected;
   return { name, flags, command, reading: input.reading, site };
 }
@@ -67,7 +67,7 @@ export async function programAt(
   });
   if (typeof command === 'string') return command;
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) return inspected.pass;
+  if ('pass' in inspected) return inspected.pass.reason;
   return { command, inspected: await withSurvey(inspected, command, surroundings) };
 }
 

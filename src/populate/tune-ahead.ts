@@ -19,6 +19,7 @@ import { programMemory, inProgram } from '../running/program-memory.ts';
 import { verifyOnDemand } from '../running/program-verdict.ts';
 import { programOf } from '../running/program-notes.ts';
 import { NOTHING_TUNED, tuneProgram, type Tuned } from '../running/tune-program.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** A program in its best known forms, and the database's answer for its workloads. */
 export interface OpenProgram extends FormedProgram {
@@ -67,7 +68,7 @@ export async function tuneDispatches(
   });
   if (own.length === 0) return NOTHING_TUNED;
   const memory = programMemory.recall(store, identity);
-  const current = { inspected, decisions: lookup.decide(new Map(), ''), memory };
+  const current = { inspected, decisions: lookup.decide(new Map()), memory };
   return tuneProgram(own, current, {
     ...{ command, surroundings, kept, store, began: Date.now(), patienceSeconds: undefined },
     budgetSeconds: surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
@@ -87,7 +88,7 @@ export interface Concluded {
  */
 export async function concludeProgram(
   { command, inspected, identity }: OpenProgram,
-  whyNot: string,
+  whyNot: Reason,
   isOnDemand: boolean,
   { store, surroundings, kept }: Means,
 ): Promise<Concluded> {
@@ -102,7 +103,7 @@ export async function concludeProgram(
   const run = () => {
     const { decisions, memory } = now();
     const injection = planCompile(decisions, inspected, command, surroundings);
-    const why = settings.readonly ? 'the database is read-only' : null;
+    const why = settings.readonly ? because('read-only', 'the database is read-only') : null;
     return lastWord({ ...ours, decisions, memory }, injection, why, store, surroundings, kept);
   };
   const verdict = isOnDemand

@@ -2,6 +2,7 @@
 import { bestSubset } from './best-subset.ts';
 import { LEAST_RATIO, type SlowerWorkload } from './slower.ts';
 import { formatSeconds } from '../system/format.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** Stock's time over the program's with some configurations, as `ProgramRuns.ratio`; 0 where results are wrong, null where there was no time. */
 type Score = Ask<number | null>;
@@ -46,13 +47,13 @@ export interface Judgement {
   readonly kept: readonly string[];
   readonly leftOut: readonly LeftOutWorkload[];
   /** Why nobody can say that what is kept is right and no slower; null where that is sure. */
-  readonly open: string | null;
+  readonly open: Reason | null;
 }
 
 /** How reasons for leaving something out begin. */
 export const WORSE = 'its configuration makes this program worse';
 
-export const NO_TIME = 'there was no time to find out whether it is slower';
+export const NO_TIME = because('no-time');
 
 /**
  * Decides what to keep. Wrong results first; then dispatches that are slower than stock's; then the program as a whole, in
@@ -85,7 +86,7 @@ export async function judge(
     if (results === 'unknown' && !isUnknown) return null;
     return results === 'equal' || results === 'unknown' ? await runs.ratio(some) : 0;
   };
-  const why = isUnknown ? first.reason : null;
+  const why = isUnknown ? openFor(first.reason) : null;
   const untimed = why ?? NO_TIME;
   const whole = await score(kept);
   if (whole === null) return { kept, leftOut, open: untimed };
@@ -95,6 +96,10 @@ export async function judge(
   without(slow.map((key) => leaveOut(key, 'it is slower with it, or there was no time to tell', null)));
   return { kept, leftOut, open: isKnown ? why : untimed };
 }
+
+/** @param reason why results cannot be compared */
+const openFor = (reason: string | null): Reason =>
+  reason === NO_TIME.reason ? NO_TIME : because('results-unknown', reason ?? undefined);
 
 /**
  * What of a program that is slower makes it no slower. Suspects first: the others are faster in their own dispatches, and what

@@ -135,7 +135,7 @@ export function programRuns(
         reason: `it does not compile: ${program.problem}`,
       };
     for (const contest of contests) {
-      if (own() <= 0) return { results: 'unknown', reason: NO_TIME };
+      if (own() <= 0) return { results: 'unknown', reason: NO_TIME.reason };
       const result = await compareOne(contest, program.module);
       runsWith(keys).set(contest, result);
       if (result.equal === true) continue;

@@ -40,5 +40,5 @@ export function seenInProgram(
   if (own === undefined || before === null || record?.device !== device) return null;
   if (dispatchOf(tunable.workload) === null || own.comparison.low <= 1) return null;
   const evidence = evidenceOf(before, own);
-  return { ...decision, evidence, reason: `${gainOf(configuration, evidence)}, as its program shows` };
+  return { ...decision, evidence, reason: `${gainOf(configuration, evidence).reason}, as its program shows` };
 }

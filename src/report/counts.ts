@@ -3,6 +3,7 @@ import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { Counts } from './counting.ts';
+import type { Reason } from '../system/reason.ts';
 
 /** How one compile ended, as far as it is counted. */
 export interface Counted {
@@ -13,7 +14,7 @@ export interface Counted {
   /** For each decision whether it took effect; null when nobody looked. */
   readonly landed: readonly (boolean | null)[] | null;
   /** Why it was done without the injection after all; null when it was not. */
-  readonly fallback: string | null;
+  readonly fallback: Reason | null;
   readonly tuningSeconds: number;
 }
 
@@ -28,14 +29,13 @@ export function countsOf({
 }: Counted): Counts {
   const sums = sumsOf(decisions);
   sums.add('seconds tuning', tuningSeconds);
-  if (verdict?.injected === true && verdict.reason !== null)
-    sums.add(`not verified: ${classOf(verdict.reason)}`);
+  if (verdict?.injected === true && verdict.code !== null) sums.add(`not verified: ${verdict.code}`);
   if (fallback !== null) {
-    sums.add(`fallback: ${classOf(fallback)}`);
+    sums.add(`fallback: ${fallback.code}`);
     return sums.counts;
   }
   if (injection.route === 'none') {
-    sums.add(`unchanged: ${classOf(injection.reason)}`);
+    sums.add(`unchanged: ${injection.code}`);
     return sums.counts;
   }
   sums.add(`route: ${injection.route}`);
@@ -52,9 +52,9 @@ export function countsOf({
 }
 
 /** A compile that was passed on as it is, with what was decided until then. */
-export function countsOfPass(reason: string, decisions: readonly Decision[]): Counts {
+export function countsOfPass({ code }: Reason, decisions: readonly Decision[]): Counts {
   const sums = sumsOf(decisions);
-  sums.add(`unchanged: ${classOf(reason)}`);
+  sums.add(`unchanged: ${code}`);
   return sums.counts;
 }
 
@@ -64,21 +64,9 @@ function sumsOf(decisions: readonly Decision[]) {
   const add = (name: string, by = 1) => {
     if (by !== 0) counts[name] = (counts[name] ?? 0) + by;
   };
-  for (const { outcome, reason } of decisions) {
+  for (const { outcome, code } of decisions) {
     add(`operations: ${outcome}`);
-    if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${classOf(reason)}`);
+    if (outcome === 'skipped' || outcome === 'default') add(`${outcome}: ${code}`);
   }
   return { counts, add };
-}
-
-/** A reason without what differs from one compile to the next: there must not be a counter for every file name. */
-function classOf(reason: string): string {
-  return reason
-    .replace(/^@.*?: .*/s, 'a response file cannot be read')
-    .replace(/: .*/s, '')
-    .replace(/ \(@[^)]*\)$/, '')
-    .replace(/^(--[\w-]+)=.*/s, '$1')
-    .replace(/^-.* (is unknown) and may .*/s, 'a flag $1')
-    .replace(/^[-@].* (has no value|contains itself|holds an empty argument)$/s, 'an argument $1')
-    .replace(/^(this machine lacks the CPU features) .*/, '$1 of the target');
 }

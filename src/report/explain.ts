@@ -4,13 +4,18 @@ import type { Decision, Outcome } from '../decision/decision.ts';
 import { placesIn, type Compacted } from '../input/compact.ts';
 import type { Place } from '../input/operation.ts';
 import type { Injection } from '../inject/plan.ts';
-import type { ProgramVerdict } from '../program/verdict.ts';
+import type { FunctionVerdict, ProgramVerdict } from '../program/verdict.ts';
 import type { Speedup } from '../store/store.ts';
 import type { TimeShares } from './time-shares.ts';
 import type { Configuration } from '../backend/configuration.ts';
+import { because, type Reason, type ReasonCode } from '../system/reason.ts';
 
+/** Version 1 had no codes. */
+export const EXPLAIN_VERSION = 2;
+
+/** `docs/explain.schema.json` describes its JSON. */
 export interface Explanation {
-  readonly version: 1;
+  readonly version: typeof EXPLAIN_VERSION;
   readonly compiler: unknown;
   readonly target: unknown;
   readonly device: unknown;
@@ -21,6 +26,7 @@ export interface Explanation {
   readonly command: readonly string[];
   /** Why the command was passed on as it was, or done again without tuning; null otherwise. */
   readonly reason: string | null;
+  readonly code: ReasonCode | null;
   readonly operations: readonly ExplainedOperation[];
   /** The lock file; null where there is none. */
   readonly lock: ExplainedLock | null;
@@ -29,15 +35,18 @@ export interface Explanation {
   /** Shares of the program's time, as it was timed last; null if it was not timed. */
   readonly time: TimeShares | null;
   /** Verdict of running the program, stock against tuned; null if this compile did not run it. */
-  readonly program: ProgramVerdict | null;
+  readonly program: ExplainedProgram | null;
   readonly seconds: { readonly total: number; readonly tuning: number; readonly overhead: number };
 }
 
-export interface ExplainedForms {
+export interface ExplainedProgram extends ProgramVerdict {
+  readonly functions: readonly (FunctionVerdict & { readonly code: ReasonCode | null })[];
+}
+
+/** How much faster or slower the program is in other forms, or why that is not known. */
+export interface ExplainedForms extends Reason {
   /** Whether the program is compiled in them. */
   readonly used: boolean;
-  /** How much faster or slower the program is in them, or why that is not known. */
-  readonly reason: string;
   readonly operations: readonly { readonly operation: string; readonly form: string }[];
 }
 
@@ -49,13 +58,12 @@ export interface ExplainedLock {
   readonly problem: string | null;
 }
 
-export interface ExplainedOperation {
+export interface ExplainedOperation extends Reason {
   /** `file:line:column` of the operation's name. */
   readonly location: string;
   readonly operation: string;
   readonly workload: string | null;
   readonly outcome: Outcome;
-  readonly reason: string;
   readonly configuration: Configuration | null;
   readonly speedup: Speedup | null;
   /** Whether its configuration was seen in the executables; null if none is injected, or no build has looked. */
@@ -65,8 +73,20 @@ export interface ExplainedOperation {
 }
 
 /** Why a compile is the user's own; null where something is injected, or the program is compiled in other forms. */
-export const whyNothing = (injection: Injection, forms: ExplainedForms | null): string | null =>
-  injection.route === 'none' && forms?.used !== true ? injection.reason : null;
+export const whyNothing = (injection: Injection, forms: ExplainedForms | null): Reason | null =>
+  injection.route === 'none' && forms?.used !== true ? because(injection.code, injection.reason) : null;
+
+/** A verdict with a code for each of its reasons. */
+export const explainProgram = (verdict: ProgramVerdict): ExplainedProgram => ({
+  ...verdict,
+  functions: verdict.functions.map((one) => ({ ...one, code: codeOf(one) })),
+});
+
+function codeOf({ equal, reason }: FunctionVerdict): ReasonCode | null {
+  if (reason === null) return null;
+  if (equal === null) return 'results-unknown';
+  return equal ? 'not-timed' : 'results-differ';
+}
 
 /** The place in the text of the input, else the compiler's location, else the input as a whole. */
 function placeOf(
@@ -90,12 +110,14 @@ export function explainOperations(
   landed: readonly (boolean | null)[] | null,
 ): ExplainedOperation[] {
   const locate = placesIn(input);
-  return decisions.map(({ place, tunable, outcome, reason, configuration, evidence, speedup }, i) => ({
+  return decisions.map(({ place, tunable, outcome, code, reason, configuration, evidence, speedup }, i) => ({
     location: placeOf(place, locate, inputName),
     operation: place.name,
     workload: tunable?.key ?? null,
     outcome,
-    reason: landed?.[i] === false ? `${reason}; ${notApplied(tunable?.executables ?? [])}` : reason,
+    ...(landed?.[i] === false
+      ? because('not-applied', `${reason}; ${notApplied(tunable?.executables ?? [])}`)
+      : because(code, reason)),
     configuration,
     speedup: speedupOf(evidence ?? speedup ?? null),
     landed: landed?.[i] ?? null,

@@ -76,7 +76,7 @@ export function storyOf(cacheDirectory: string | null): Story {
       show(roundsLine(progress));
     },
     end(count, { results, whyNot }) {
-      say(ending([...results.values()], count - results.size, whyNot, clock() - begun));
+      say(ending([...results.values()], count - results.size, whyNot.reason, clock() - begun));
     },
     tryForms() {
       show(TRYING_FORMS);

@@ -2,6 +2,7 @@
 import type { Decision } from '../decision/decision.ts';
 import { isDispatchOf } from '../input/operation.ts';
 import { workloadBytes } from '../workload/workload.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** What a program spends its time in, as it was timed last. */
 export interface ProgramTimes {
@@ -27,10 +28,9 @@ export interface TimeShares {
   readonly left: readonly Left[];
 }
 
-interface Left {
+interface Left extends Reason {
   readonly dispatch: string;
   readonly share: number;
-  readonly reason: string;
 }
 
 /** A dispatch with less of the time gets no line. */
@@ -64,7 +64,10 @@ export function timeSharesOf(
     }
     shares[fate] += share;
     if (fate !== 'decided' && share >= LEAST_SHARE)
-      left.push({ dispatch, share, reason: decision?.reason ?? 'such dispatches are not tuned' });
+      left.push({
+        ...{ dispatch, share },
+        ...(decision ? because(decision.code, decision.reason) : because('dispatch-unsupported')),
+      });
   }
   return { ...shares, left: left.sort((a, b) => b.share - a.share) };
 }

@@ -16,15 +16,19 @@ import type { MeasuringTools } from '../compiler/find.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Inspected } from '../plan/inspected.ts';
+import type { SkippedFunction } from '../program/verdict.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** Nothing can be found out about a program. */
 export class NotVerifiedError extends UserError {
   override readonly name = 'NotVerifiedError';
+  readonly why: Reason;
   /** Whether there was only too little time. */
   readonly isLate: boolean;
 
-  constructor(message: string, isLate = false) {
-    super(message);
+  constructor(why: Reason, isLate = false) {
+    super(why.reason);
+    this.why = why;
     this.isLate = isLate;
   }
 }
@@ -34,7 +38,7 @@ export interface Callable {
   readonly functions: number;
   readonly called: readonly ProgramFunction[];
   /** The others, and why. */
-  readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  readonly skipped: readonly SkippedFunction[];
   readonly parameters: readonly Parameter[];
 }
 
@@ -78,7 +82,7 @@ export async function callableOf(
     called: functions.filter((one) => whyNot(one) === null),
     skipped: functions.flatMap((one) => {
       const reason = whyNot(one);
-      return reason === null ? [] : [{ name: callName(one), reason }];
+      return reason === null ? [] : [{ name: callName(one), ...because('not-callable', reason) }];
     }),
     parameters,
   };
@@ -108,7 +112,7 @@ export async function contestsOf(
 const EXTRA_SECONDS = 10;
 
 const missing = (tools: string) =>
-  new NotVerifiedError(`${tools} cannot be found (pip install iree-base-runtime)`);
+  new NotVerifiedError(because('tools-missing', `${tools} cannot be found (pip install iree-base-runtime)`));
 
 /** Why a function is not run; null when it is. */
 function whyNotCalled(

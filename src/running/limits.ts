@@ -1,5 +1,6 @@
 // Whether a program may be run, and how much may be spent on compiling and running one program.
 import type { InputText } from '../input/text.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 export interface Limits {
   /** For all compiles together, of which one may take half. */
@@ -33,9 +34,9 @@ export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limit
 export const MOST_ATTEMPTS = 3;
 
 /** Why a build does not run its program; null if it may. A large input fits into the memory once, but not beside a second compile. */
-export const whyNotRun = ({ isWhole }: Pick<InputText, 'isWhole'>, budgetSeconds: number): string | null => {
-  if (!isWhole) return 'its input is too large to be compiled once more';
-  return mayRun(budgetSeconds) ? null : 'the budget leaves too little time to run it';
+export const whyNotRun = ({ isWhole }: Pick<InputText, 'isWhole'>, budgetSeconds: number): Reason | null => {
+  if (!isWhole) return because('input-too-large', 'its input is too large to be compiled once more');
+  return mayRun(budgetSeconds) ? null : because('no-run-time');
 };
 
 /** Whether a budget leaves enough for a program to be run. */

@@ -17,6 +17,7 @@ import type { Inspected } from '../plan/inspected.ts';
 import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
 import { notePlan, planIdentity } from '../plan/ledger.ts';
 import { planCompile } from '../plan/route.ts';
+import { because } from '../system/reason.ts';
 
 /**
  * Compiles what the user is to get of a program that is split, and looks whether all of it landed: in less time than the user's own
@@ -112,7 +113,7 @@ export function programBuilds(
   };
 
   const tuned = async (keys: readonly string[]): Promise<TunedProgram | Uncompiled> => {
-    const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : 'left out'));
+    const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : because('worse-in-program')));
     const injection = planCompile(own, inspected, command, surroundings);
     if (injection.route === 'none') return { problem: injection.reason, isLate: false };
     const digest = await createDigest();

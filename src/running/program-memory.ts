@@ -5,8 +5,9 @@ import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { mayPreprocess, type InjectRoute } from '../settings/settings.ts';
 import type { Undecided } from '../store/store.ts';
-import { hasFields, isNumber, isText, listOf, orNull } from '../system/data.ts';
+import { hasFields, isNumber, isText, listOf, optional, orNull } from '../system/data.ts';
 import { programNotes } from './program-notes.ts';
+import { because, isCode, type Reason, type ReasonCode } from '../system/reason.ts';
 
 /** A configuration that a program is worse with. */
 export interface LeftOut {
@@ -23,7 +24,7 @@ export interface ProgramMemory {
   /** The configuration that was tried on all operations at once; null for none. */
   readonly programWide: TriedProgramWide | null;
   /** A set without a verdict, and why; null for none. */
-  readonly open: (Omit<Undecided, 'workload'> & { readonly set: string }) | null;
+  readonly open: (Omit<Undecided, 'workload'> & { readonly set: string; readonly code?: ReasonCode }) | null;
 }
 
 export interface TriedProgramWide {
@@ -55,7 +56,14 @@ export const programMemory = programNotes(
     ),
     open: orNull(
       hasFields<Open>({
-        ...{ set: isText, reason: isText, lastTriedAt: isText, budgetSeconds: isNumber, attempts: isNumber },
+        ...{
+          set: isText,
+          code: optional(isCode),
+          reason: isText,
+          lastTriedAt: isText,
+          budgetSeconds: isNumber,
+          attempts: isNumber,
+        },
       }),
     ),
   }),
@@ -105,14 +113,18 @@ function withoutWorse(
   );
 }
 
+/** @param text undefined for a configuration that is not left out */
+export const worse = (text: string | undefined): Reason | null =>
+  text === undefined ? null : because('worse-in-program', text);
+
 /** Why a workload is left to the default in a program; null when it is not. */
 export function whyLeftOut(
   program: Pick<ProgramMemory, 'leftOut'> | null,
   key: string,
   configuration: Configuration | undefined,
-): string | null {
+): Reason | null {
   if (configuration === undefined) return null;
   const text = configurationText(configuration);
   const own = program?.leftOut.find((one) => one.workload === key && one.configuration === text);
-  return own?.reason ?? null;
+  return worse(own?.reason);
 }

@@ -33,6 +33,7 @@ import { noteTimes } from './program-times.ts';
 import { roundBench, type RunWork } from './round-bench.ts';
 import { runnable, type MeasuredProgram } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
+import { NO_REASON } from '../system/reason.ts';
 
 /** Fewer operations are tuned one by one. */
 const LEAST_OPERATIONS = 4;
@@ -235,7 +236,7 @@ function confirmedBy(
     configurations: new Map(
       configurations.map(({ key, configuration }) => [key, configurationText(configuration)]),
     ),
-    verdict: { functions: assessed.functions, skipped, leftOut: [], injected: true, reason: null },
+    verdict: { functions: assessed.functions, skipped, leftOut: [], injected: true, ...NO_REASON },
     programWide,
   };
 }

@@ -25,9 +25,10 @@ import type { Store } from '../store/store.ts';
 import { NotVerifiedError } from './callable.ts';
 import { interruptible } from './interruptible.ts';
 import { MOST_ATTEMPTS, type Limits } from './limits.ts';
-import { injectedSet, programMemory, type ProgramMemory } from './program-memory.ts';
+import { injectedSet, programMemory, worse, type ProgramMemory } from './program-memory.ts';
 import { offerTo, triedOf } from './program-offer.ts';
 import { NOTHING_CHOSEN, verifyTuned, type Verification } from './verify-program.ts';
+import { because } from '../system/reason.ts';
 
 /** A program, as far as it is known. */
 export interface KnownProgram {
@@ -75,12 +76,13 @@ export async function judgeProgram(
     return judged;
   } catch (error) {
     if (!(error instanceof NotVerifiedError)) throw error;
-    const verdict = notVerified(error.message);
-    if (!error.isLate) return { ...shippable(decisions, error.message, verdict), settled: true };
-    const judgement = { kept: [], leftOut: [], open: error.message };
+    const { why } = error;
+    const verdict = notVerified(why);
+    if (!error.isLate) return { ...shippable(decisions, why, verdict), settled: true };
+    const judgement = { kept: [], leftOut: [], open: why };
     const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
     const { decisions: left, settled } = conclude(program, offer, nothing, store, surroundings);
-    return { ...shippable(left, error.message, verdict), settled };
+    return { ...shippable(left, why, verdict), settled };
   } finally {
     story.clear();
   }
@@ -98,7 +100,8 @@ export async function verifyOnDemand(
   surroundings: Surroundings,
 ): Promise<ProgramVerdict> {
   const turn = await takeTurn(surroundings, surroundings.settings.budgetSeconds);
-  if (turn === null) throw new NotVerifiedError(`the program was not verified: ${BUSY}`);
+  if (turn === null)
+    throw new NotVerifiedError(because('lock-busy', `the program was not verified: ${BUSY.reason}`));
   const kept = new KeptModules();
   try {
     const { command, inspected, decisions } = asked;
@@ -126,7 +129,7 @@ export function conclude(
 ): Pick<Judged, 'decisions' | 'settled'> {
   const { settings } = surroundings;
   const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
-  const kept = leaveOut(decisions, (key) => left.get(key)?.reason ?? null);
+  const kept = leaveOut(decisions, (key) => worse(left.get(key)?.reason));
   const found = decisions.filter(isInjected).filter(({ tunable }) => left.has(tunable.key));
   const leftOut = new Map(
     (memory?.leftOut ?? []).map((one) => [`${one.workload} ${one.configuration}`, one]),
@@ -143,12 +146,12 @@ export function conclude(
   const attempts = 1 + (memory?.open?.set === set ? memory.open.attempts : 0);
   const { budgetSeconds } = settings;
   const lastTriedAt = new Date().toISOString();
-  const { open: reason } = judgement;
+  const { open } = judgement;
   const note: ProgramMemory = {
     leftOut: [...leftOut.values()],
-    verified: reason === null ? set : null,
+    verified: open === null ? set : null,
     programWide: triedOf(offer, programWide, memory?.programWide ?? null, settings.budgetSeconds),
-    open: reason === null ? null : { set, reason, budgetSeconds, attempts, lastTriedAt },
+    open: open && { set, ...open, budgetSeconds, attempts, lastTriedAt },
   };
   if (!settings.readonly) {
     programMemory.remember(store, identity, note);
@@ -159,7 +162,7 @@ export function conclude(
   }
   // A configuration that replaces one that was left out did not run yet: the next build runs it.
   const isReplaced = found.some((one) => plainAlternative(one) !== null);
-  return { decisions: better, settled: (reason === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
+  return { decisions: better, settled: (open === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
 }
 
 /** Records evidence from a program, for all programs with the same dispatch. */

@@ -16,6 +16,7 @@ import { programBuilds } from './program-builds.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import type { Limits } from './limits.ts';
 import { roundedTypes } from './verify-program.ts';
+import { NO_REASON, because, type Reason } from '../system/reason.ts';
 
 /** File of the program as it is written. */
 const WRITTEN = 'written.vmfb';
@@ -100,22 +101,23 @@ export async function proveForms(
   limits: Limits,
   signal: AbortSignal,
 ): Promise<FormsProof> {
-  const unproven = (reason: string): FormsProof => ({
-    verdict: notVerified(reason),
+  const unproven = (why: Reason): FormsProof => ({
+    verdict: notVerified(why),
     written: new Map(),
     formed: new Map(),
   });
   const tools = measuringTools(command, surroundings);
   const { written: path, formed: module } = await underWay;
-  if (typeof path !== 'string') return unproven(`the program does not compile: ${path.problem}`);
+  if (typeof path !== 'string')
+    return unproven(because('compile-failed', `the program does not compile: ${path.problem}`));
   if (typeof module !== 'string') {
     // A form that the compiler cannot take is worse than none.
     if (!module.isLate) throw new FormsError(module.problem);
-    return unproven(module.problem);
+    return unproven(because('compile-failed', module.problem));
   }
   const compiled = () => Promise.resolve(path);
   const callable = await callableOf(written, inspected, surroundings, compiled, limits.inputBytes);
-  if (callable.called.length === 0) return unproven('none of its functions can be run');
+  if (callable.called.length === 0) return unproven(because('nothing-callable'));
   // Sums of a convolution are added in another order, in as many steps as the program has.
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
@@ -126,7 +128,13 @@ export async function proveForms(
   if (results === 'equal') await runs.ratio([]);
   const { skipped } = callable;
   return {
-    verdict: { functions: runs.verdictsOf([]), skipped, leftOut: [], injected: true, reason },
+    verdict: {
+      functions: runs.verdictsOf([]),
+      skipped,
+      leftOut: [],
+      injected: true,
+      ...(reason === null ? NO_REASON : because('results-unknown', reason)),
+    },
     written: runs.stockSecondsBeside([]),
     formed: runs.secondsIn([]),
   };

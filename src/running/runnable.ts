@@ -10,7 +10,8 @@ import type { Inspected } from '../plan/inspected.ts';
 import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
 import { programBuilds } from './program-builds.ts';
 import type { Limits } from './limits.ts';
-import { roundedTypes } from './verify-program.ts';
+import { doesNotCompile, roundedTypes } from './verify-program.ts';
+import { because, cacheUnwritable } from '../system/reason.ts';
 
 export interface Runnable {
   readonly folder: string;
@@ -58,22 +59,23 @@ export async function runnable(
   isSplit = false,
 ): Promise<Runnable> {
   const folder = kept.folder(surroundings);
-  if (folder === null)
-    throw new NotVerifiedError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
+  if (folder === null) throw new NotVerifiedError(cacheUnwritable(surroundings.cacheDirectory));
   const tools = measuringTools(command, surroundings);
   const { compileSeconds } = limits;
   const means = { kept, folder, purse: purseOf(compileSeconds), mostSeconds: compileSeconds };
   const builds = programBuilds(command, inspected, [], surroundings, means);
   const split = isSplit ? await kept.split(flowOf(command, null), folder, builds.split) : null;
   if (typeof split === 'string')
-    throw new NotVerifiedError('the compiler does not get as far as its executables');
+    throw new NotVerifiedError(
+      because('not-compiled', 'the compiler does not get as far as its executables'),
+    );
   const compileStock = async () => {
     const made = await kept.compiledStock(builds.stock, folder);
     if (typeof made === 'string') return made;
-    throw new NotVerifiedError(`the program does not compile: ${made.problem}`, made.isLate);
+    throw doesNotCompile('the program', made);
   };
   const callable = await callableOf(command, inspected, surroundings, compileStock, limits.inputBytes);
-  if (callable.called.length === 0) throw new NotVerifiedError('none of its functions can be run');
+  if (callable.called.length === 0) throw new NotVerifiedError(because('nothing-callable'));
   const stock = await compileStock();
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const shared = { stock, tools, folder, signal, device: inspected.site.device, roundsTo };

@@ -14,6 +14,7 @@ import type { KeptModules } from '../plan/kept-modules.ts';
 import { limitsWithin } from './limits.ts';
 import { compileForms, FormsError, proveForms, type FormsProof } from './prove-forms.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
+import { because, cacheUnwritable } from '../system/reason.ts';
 
 /** The result of comparing forms. */
 export interface TriedForms {
@@ -32,8 +33,6 @@ const RUN_SHARE = 0.1;
 /** A second variant is compiled only if the first took at most this share of the budget. */
 const SECOND_SHARE = 0.5;
 
-const NOT_COMPILED = 'the compiler does not get as far as code generation';
-
 /** Compiles variants during their survey, then runs them. The caller holds the measuring lock. */
 export async function tryForms(
   choices: readonly FormChoice[],
@@ -51,21 +50,25 @@ export async function tryForms(
     const underWay = compileForms(formed, written, inspected, surroundings, kept, limits);
     const nothing = { choices: own, program: null, isRefused: false, compileSeconds: 0, proof: null };
     if (underWay === null)
-      return { ...nothing, verdict: notVerified('nothing can be written to the cache folder') };
+      return { ...nothing, verdict: notVerified(cacheUnwritable(surroundings.cacheDirectory)) };
     const means = { configured: () => underWay.configured, hasTurn: true };
     const [program, { seconds: compileSeconds }] = await Promise.all([
       surveyed(formed, inspected, surroundings, means),
       underWay.compiled,
     ]);
     const tried = { ...nothing, program, compileSeconds };
-    if (program === null) return { ...tried, verdict: notVerified(NOT_COMPILED) };
+    if (program === null) return { ...tried, verdict: notVerified(because('not-compiled')) };
     try {
       const proof = await proveForms(program, written, underWay, surroundings, limits, signal);
       return { ...tried, proof, verdict: proof.verdict };
     } catch (error) {
       const isRefused = error instanceof FormsError;
       if (!isRefused && !(error instanceof NotVerifiedError)) throw error;
-      return { ...tried, isRefused, verdict: notVerified(error.message) };
+      return {
+        ...tried,
+        isRefused,
+        verdict: notVerified(isRefused ? because('compile-failed', error.message) : error.why),
+      };
     }
   };
 

@@ -19,11 +19,17 @@ import { offerTo } from './program-offer.ts';
 import type { Confirmed, ProgramTuning } from './program-rounds.ts';
 import { noteTimes } from './program-times.ts';
 import type { MeasuredProgram } from './runnable.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** Tuned workloads, and those that the program confirmed; null if the program was not run with all of them at once. */
 export type Tuned = TuneOutcome & { readonly confirmed: Confirmed | null };
 
-export const NOTHING_TUNED: Tuned = { results: new Map(), undecided: new Map(), whyNot: '', confirmed: null };
+export const NOTHING_TUNED: Tuned = {
+  results: new Map(),
+  undecided: new Map(),
+  whyNot: because('budget-spent'),
+  confirmed: null,
+};
 
 /** A program as things stand. */
 export interface CurrentProgram {
@@ -95,20 +101,20 @@ export async function tuneProgram(
   } catch (error) {
     // A full disk, say. Records in the database are still used.
     tell(`tuning failed: ${messageOf(error)}`, settings.log);
-    return { ...NOTHING_TUNED, whyNot: `tuning failed: ${messageOf(error)}` };
+    return { ...NOTHING_TUNED, whyNot: because('internal-error', `tuning failed: ${messageOf(error)}`) };
   } finally {
     story.clear();
   }
 }
 
-const SPENT = 'the tuning budget is spent';
-const UNSURE = 'runs of its program showed no certain gain';
+const SPENT = because('budget-spent');
+const UNSURE = because('no-certain-gain');
 
 /** Workloads that were tuned at once, and those that remain to be tuned alone. */
 type TunedAtOnce = Pick<ProgramTuning, 'results' | 'confirmed'> & {
   readonly alone: readonly Work[];
   /** Reason for workloads without a result. */
-  readonly whyNot: string;
+  readonly whyNot: Reason;
 };
 
 /** How much of the time dispatches have where there are a few operations as well. */
@@ -130,9 +136,9 @@ async function tuneAtOnce(
       if (!isOperationWork(work.workload))
         store.noteUndecided(subjectOf(work, program.inspected.site), reason, given);
   };
-  const reason = whyNotRun(program.inspected.input, given);
-  if (reason !== null) {
-    giveUp(works, `the program is not run: ${reason}`);
+  const why = whyNotRun(program.inspected.input, given);
+  if (why !== null) {
+    giveUp(works, `the program is not run: ${why.reason}`);
     return nothing;
   }
   const [{ contendersOf, tuneInProgram }, { recordSince }] = await Promise.all([
@@ -169,7 +175,7 @@ async function tuneAtOnce(
       },
     );
     const left = open.filter(({ key }) => !results.has(key));
-    if (!lacksTime) giveUp(left, UNSURE);
+    if (!lacksTime) giveUp(left, UNSURE.reason);
     const isTogether = open.some(({ workload }) => isOperationWork(workload));
     // The program would have to confirm anything more again: another build does that.
     const isOver = isTogether && (confirmed !== null || lacksTime);

@@ -18,6 +18,7 @@ import type { KeptModules } from '../plan/kept-modules.ts';
 import { planCompile } from '../plan/route.ts';
 import type { Limits } from './limits.ts';
 import { programBuilds } from './program-builds.ts';
+import { NO_REASON, because, cacheUnwritable } from '../system/reason.ts';
 
 /** The judgement on a program, and the verdict that users see. */
 export interface Verification {
@@ -63,8 +64,7 @@ export async function verifyTuned(
   signal: AbortSignal,
 ): Promise<Verification> {
   const folder = kept.folder(surroundings);
-  if (folder === null)
-    throw new NotVerifiedError(`nothing can be written to the cache folder ${surroundings.cacheDirectory}`);
+  if (folder === null) throw new NotVerifiedError(cacheUnwritable(surroundings.cacheDirectory));
   const tools = measuringTools(command, surroundings);
   const purse = purseOf(limits.compileSeconds);
   const means = { kept, folder, purse, mostSeconds: limits.compileSeconds / 2 };
@@ -83,18 +83,21 @@ export async function verifyTuned(
   const keys = keysOf(decisions);
   const isInjecting = injection.route !== 'none';
   if ((isInjecting || offer.size > 0) && called.length === 0) {
-    const reason =
-      functions === 0 ? 'no public function was found in it' : 'none of its functions can be run';
+    const why = because(
+      'nothing-callable',
+      functions === 0 ? 'no public function was found in it' : undefined,
+    );
     return {
-      verdict: { ...notVerified(reason), skipped, injected: isInjecting },
-      judgement: { kept: keys, leftOut: [], open: isInjecting ? reason : null },
+      verdict: { ...notVerified(why), skipped, injected: isInjecting },
+      judgement: { kept: keys, leftOut: [], open: isInjecting ? why : null },
       workloads: [],
       programWide: NOTHING_CHOSEN,
     };
   }
   const stock = await compileStock();
   if (injection.route === 'none' && offer.size === 0) {
-    const verdict = { functions: [], skipped, leftOut: [], injected: false, reason: injection.reason };
+    const { code, reason } = injection;
+    const verdict = { functions: [], skipped, leftOut: [], injected: false, code, reason };
     const judgement = { kept: keys, leftOut: [], open: null };
     return { verdict, judgement, workloads: [], programWide: NOTHING_CHOSEN };
   }
@@ -137,7 +140,7 @@ export async function verifyTuned(
           skipped,
           leftOut: told(judgement),
           injected: true,
-          reason: null,
+          ...NO_REASON,
         },
         judgement,
         workloads: wide.workloads,
@@ -148,16 +151,20 @@ export async function verifyTuned(
   }
   const { judgement } = own;
   const { open } = judgement;
-  const why = isInjecting ? 'it is worse with each of its configurations' : injection.reason;
+  const why =
+    injection.route === 'none'
+      ? { code: injection.code, reason: injection.reason }
+      : because('worse-in-program', 'it is worse with each of its configurations');
   const found = { functions: own.functions, skipped, leftOut: told(judgement) };
   const verdict: ProgramVerdict =
     judgement.kept.length === 0
-      ? { ...found, injected: false, reason: why }
-      : { ...found, injected: true, reason: open };
+      ? { ...found, injected: false, ...why }
+      : { ...found, injected: true, ...(open ?? NO_REASON) };
   return { verdict, judgement, workloads: own.workloads, programWide };
 }
 
-const told = ({ leftOut }: Judgement) => leftOut.map(({ key, reason }) => ({ workload: key, reason }));
+const told = ({ leftOut }: Judgement) =>
+  leftOut.map(({ key, reason }) => ({ workload: key, ...because('worse-in-program', reason) }));
 
 /** Whether its configuration changes more of a program than its operation's dispatch. */
 const changesProgram = ({ configuration }: Decision): boolean => needsOf(configuration) !== null;
@@ -166,8 +173,8 @@ const keysOf = (decisions: readonly Decision[]): string[] => [
   ...new Set(decisions.filter(isInjected).map(({ tunable }) => tunable.key)),
 ];
 
-const doesNotCompile = (what: string, { problem, isLate }: Uncompiled) =>
-  new NotVerifiedError(`${what} does not compile: ${problem}`, isLate);
+export const doesNotCompile = (what: string, { problem, isLate }: Uncompiled) =>
+  new NotVerifiedError(because('compile-failed', `${what} does not compile: ${problem}`), isLate);
 
 /** Narrow floats that a program uses, as far as workloads and its text say. */
 export function roundedTypes(keys: readonly string[], input: Uint8Array): string[] {

@@ -12,6 +12,7 @@ import { candidateFlags, codegenFlags } from '../compiler/flag-roles.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hostCpu } from '../system/processor.ts';
 import { HOST_FLAGS, probeTargets, type ProbedTarget } from './probe.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 export interface Site {
   /** Path of the compiler. */
@@ -28,15 +29,22 @@ export interface Site {
   /** The device that the build is for, as the user calls it, where that is another one; null where it is this one. */
   readonly forDevice: string | null;
   /** Why nothing can be measured for this target here; null when it can. */
-  readonly whyNotHere: string | null;
+  readonly whyNotHere: Reason | null;
 }
 
 /** Why a command has no site. */
 export interface NoSite {
-  readonly noSite: string;
+  readonly noSite: Reason;
   /** Whether it would have none again. */
   readonly lasting: boolean;
 }
+
+const unsuitable = (problem: string | null): Reason | null =>
+  problem === null ? null : because('device-unsuitable', problem);
+
+/** Why nothing is tuned for a target without a backend of ours. */
+export const noTuner = ({ target }: Pick<ProbedTarget, 'target'>): Reason =>
+  because('backend-unsupported', `no tuner for backend ${target.backend} yet`);
 
 /** What a command compiles for and would measure on, asking the compiler what its flags mean. */
 export async function describeSite(
@@ -53,21 +61,20 @@ export async function describeSite(
   const target = targets[0];
   if (target === undefined)
     return {
-      noSite: `the target is not known: ${problem ?? 'the compiler names none'}`,
+      noSite: because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`),
       lasting: false,
     };
-  if (targets.length > 1) return { noSite: 'several target devices', lasting: true };
+  if (targets.length > 1) return { noSite: because('several-targets'), lasting: true };
 
   const backend = await loadBackend(target.key);
   const question = questionAbout(compiler, surroundings);
   const driver = settings.device ?? backend?.drivers[0] ?? 'none';
-  const found =
-    (await backend?.describeDevice(driver, question)) ?? `no tuner for backend ${target.target.backend} yet`;
+  const found = await backend?.describeDevice(driver, question);
   const hostTarget = async () => (await probe(HOST_FLAGS, [])).targets[0]?.target ?? null;
   const [device, whyNotHere] =
-    typeof found === 'string'
-      ? [unknownDevice(driver), found]
-      : [found, await backend!.whyNotRunnable(target.target, found, hostTarget)];
+    typeof found === 'object'
+      ? [found, unsuitable(await backend!.whyNotRunnable(target.target, found, hostTarget))]
+      : [unknownDevice(driver), found === undefined ? noTuner(target) : because('device-missing', found)];
   return {
     executable,
     compiler: await describeCompiler(executable, cacheDirectory),

@@ -3,9 +3,10 @@ import { whenOrphaned } from '../system/parent.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Lock } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
+import { because } from '../system/reason.ts';
 
 /** Why a build whose wait was in vain goes on without tuning. */
-export const BUSY = 'another process measured on this machine all the time';
+export const BUSY = because('lock-busy');
 
 /** Milliseconds between two looks whether a turn is still wanted. */
 const INTERVAL = 100;

@@ -20,7 +20,7 @@ export function isIntegerWithin(value: unknown, low: number, high: number): bool
   return Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high;
 }
 
-type Check = (value: unknown) => boolean;
+export type Check = (value: unknown) => boolean;
 
 export const isText: Check = (value) => typeof value === 'string';
 export const isNumber: Check = (value) => typeof value === 'number';

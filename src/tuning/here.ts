@@ -25,7 +25,7 @@ export async function measuringAlone(
   action: (folder: string) => Promise<string | null>,
 ): Promise<string | null> {
   const lock = await acquireMeasuringLock({ env, cacheDirectory }, budgetSeconds, signal);
-  if (lock === null) return BUSY;
+  if (lock === null) return BUSY.reason;
   const folder = makeScratchFolder(cacheDirectory, 'tuning');
   try {
     if (folder === null) throw new UserError(`nothing can be written to the cache folder ${cacheDirectory}`);

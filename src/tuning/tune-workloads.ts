@@ -13,7 +13,7 @@ import { defaultStrategy } from '../search/index.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { acquireMeasuringLock } from '../site/measuring-lock.ts';
-import type { Site } from '../site/site.ts';
+import { noTuner, type Site } from '../site/site.ts';
 import { BUSY } from '../site/turn.ts';
 import { userName } from '../store/author.ts';
 import { chooseRecord, lacksFamily } from '../store/choose.ts';
@@ -30,6 +30,7 @@ import { tuneTogether } from './tune-together.ts';
 import { isWorthAnotherTry } from './undecided.ts';
 import { DEFAULT_EFFORT, EFFORT_ALONE, type Effort, type TuningProgress } from './search-job.ts';
 import { WorkloadSearch } from './workload-search.ts';
+import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
 
 /** A workload that is to be tuned. */
 export interface Work {
@@ -83,7 +84,7 @@ export interface TuneOutcome {
   /** What was tried and could not be decided. */
   readonly undecided: ReadonlyMap<string, Undecided>;
   /** Why the others have none. */
-  readonly whyNot: string;
+  readonly whyNot: Reason;
 }
 
 /** A compile keeps one thread busy, more or less; each takes a third of a gigabyte. */
@@ -92,7 +93,7 @@ const MOST_COMPILES_AT_ONCE = 4;
 /** How many compiles at once this machine carries. */
 export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE, availableParallelism());
 
-const INTERRUPTED = 'tuning was interrupted';
+const INTERRUPTED = because('interrupted');
 
 /** So many get their share of the time, whatever each is of the program's. */
 const FEW = 4;
@@ -154,20 +155,22 @@ export async function tuneWorkloads(
   const clock = () => performance.now() / 1000;
   let end = clock() + options.budgetSeconds;
   const { cacheDirectory } = surroundings;
-  if (backend === undefined)
-    return { results, undecided, whyNot: site.whyNotHere ?? 'nothing is tuned for this target' };
+  if (backend === undefined) return { results, undecided, whyNot: site.whyNotHere ?? noTuner(site.target) };
   if (tools === null)
     return {
       results,
       undecided,
-      whyNot: 'iree-benchmark-module and iree-run-module are not found (pip install iree-base-runtime)',
+      whyNot: because('tools-missing'),
     };
   const revocation = store.ownRevocation();
   if (revocation !== null)
     return {
       results,
       undecided,
-      whyNot: `nobody reads what is tuned here: ${revocation.scope} ${revocation.value} is revoked (${revocation.reason})`,
+      whyNot: because(
+        'revoked',
+        `nobody reads what is tuned here: ${revocation.scope} ${revocation.value} is revoked (${revocation.reason})`,
+      ),
     };
 
   const isFinished = () => options.finishEarly?.aborted === true;
@@ -201,9 +204,9 @@ export async function tuneWorkloads(
   const workDirectory = makeScratchFolder(cacheDirectory, 'tuning');
   if (workDirectory === null) {
     lock.release();
-    return { results, undecided, whyNot: `nothing can be written to the cache folder ${cacheDirectory}` };
+    return { results, undecided, whyNot: cacheUnwritable(cacheDirectory) };
   }
-  let whyNot = 'the tuning budget is spent';
+  let whyNot = because('budget-spent');
   let overdue: AbortSignal | null = null;
   try {
     const share = shareOf(end - clock(), works.length);
@@ -278,14 +281,14 @@ export async function tuneWorkloads(
         }
         const [row] = store.findUndecided([work.key], subjectOf(work, site));
         if (row !== undefined) undecided.set(work.key, row);
-        else whyNot = isFinished() ? INTERRUPTED : 'the machine is too busy to measure';
+        else whyNot = isFinished() ? INTERRUPTED : because('machine-busy');
       },
     );
   } catch (error) {
     if (!(error instanceof StoppedError)) throw error;
     whyNot =
       overdue?.aborted === true
-        ? 'tuning took much longer than its budget: the machine is busy'
+        ? because('machine-busy', 'tuning took much longer than its budget: the machine is busy')
         : INTERRUPTED;
   } finally {
     rmSync(workDirectory, { recursive: true, force: true });

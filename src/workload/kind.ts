@@ -2,6 +2,7 @@
 import type { Operation } from 'mlir-parser-ts';
 import type { Filler } from './fillers.ts';
 import type { TunedSizes } from './sizes.ts';
+import type { Reason } from '../system/reason.ts';
 
 /** All operations that do the same work in the same order of loops; what a matcher finds. */
 export interface Form<W> {
@@ -20,7 +21,7 @@ export interface OperationForm<W> extends Form<W> {
 
 /** Why an operation is not tuned. */
 export interface Skipped<W> {
-  readonly skipped: string;
+  readonly skipped: Reason;
   /** What matchers, which do not look into bodies, take it for; null when they do not. */
   readonly alike: OperationForm<W> | null;
 }
@@ -60,7 +61,7 @@ export interface KindOfWork<W extends { readonly kind: string }> {
   /** Whether a size is only known at run time. */
   isDynamic(workload: W): boolean;
   /** The same work with sizes for its dynamic dimensions, or why it cannot be tuned. */
-  atSizes(workload: W, sizes: TunedSizes): W | { readonly skipped: string };
+  atSizes(workload: W, sizes: TunedSizes): W | { readonly skipped: Reason };
   /** The work at every combination of its dynamic dimensions' sizes; itself alone when all are static. */
   staticForms(workload: W): W[];
   /** Operations on numbers of one execution, at the largest sizes of dynamic dimensions. */

@@ -1,5 +1,6 @@
 // Dynamic dimensions: the sizes that work is tuned at when its text does not say them.
 import { isIntegerWithin } from '../system/data.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** What a dimension is called in a setting: the batch, rows, columns, and what is summed over. */
 export type TunedDimension = 'batch' | 'm' | 'n' | 'k';
@@ -19,10 +20,13 @@ export const areSizes = (value: unknown): value is number[] =>
   );
 
 /** Why work with dynamic dimensions of these kinds is not tuned. */
-export const sizesWanted = (kinds: readonly TunedDimension[]): string =>
-  `dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="${kinds
-    .map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`)
-    .join(' ')}"`;
+export const sizesWanted = (kinds: readonly TunedDimension[]): Reason => {
+  const some = kinds.map((kind) => `${kind === 'batch' ? 'b' : kind}=1,16,128`).join(' ');
+  return because(
+    'sizes-missing',
+    `dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="${some}"`,
+  );
+};
 
 /** All sizes of any dimension, smallest first. */
 export const allSizes = (sizes: TunedSizes): number[] =>

@@ -16,6 +16,7 @@ import type {
 } from './kind.ts';
 import { distinctFillers, type Filler } from './fillers.ts';
 import type { TunedSizes } from './sizes.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** What one operation does, in canonical form; `kind` says which sort of it. */
 export type OperationWork = Contraction;
@@ -61,7 +62,7 @@ export const workloadOf = (
   convert: Convert = (type) => type,
 ): OperationWorkload | SkippedOperation =>
   readAs(operation)?.read(operation, convert) ?? {
-    skipped: UNTUNED[operation.kind as keyof typeof UNTUNED],
+    skipped: because('operation-unsupported', UNTUNED[operation.kind as keyof typeof UNTUNED]),
     alike: null,
   };
 
@@ -92,7 +93,7 @@ export const workloadBytes = (workload: Workload): number => kindOf(workload).by
 export const isDynamic = (workload: Workload): boolean => kindOf(workload).isDynamic(workload);
 
 /** The workload with sizes for its dynamic dimensions, or why it cannot be tuned. */
-export const atSizes = (workload: Workload, sizes: TunedSizes): Workload | { readonly skipped: string } =>
+export const atSizes = (workload: Workload, sizes: TunedSizes): Workload | { readonly skipped: Reason } =>
   kindOf(workload).atSizes(workload, sizes);
 
 /** Whether a value is a workload as this type describes it: names in it are single words, since they are written into MLIR. */

@@ -15,6 +15,7 @@ import { injectedCommand } from '../plan/injected-command.ts';
 import { planCompile } from '../plan/route.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import type { Plan } from './ending.ts';
+import { because } from '../system/reason.ts';
 
 /** A plan with what it takes to compile it otherwise. */
 export type InspectedPlan = Plan & { readonly inspected: Inspected };
@@ -80,7 +81,7 @@ async function failingAlone(
   surroundings: Surroundings,
   workSeconds: number,
 ): Promise<string | null> {
-  const own = leaveOut(decisions, (key) => (key === blamedKey ? null : 'left out'));
+  const own = leaveOut(decisions, (key) => (key === blamedKey ? null : because('worse-in-program')));
   if (own.filter(isInjected).length === decisions.filter(isInjected).length) return stderr;
   const injection = planCompile(own, inspected, command, surroundings);
   const digest = await createDigest();

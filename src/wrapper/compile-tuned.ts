@@ -33,6 +33,7 @@ import { mayFallBack, refuse, whyNotTuned } from './required.ts';
 import { withSurvey } from './resolve.ts';
 import { passOn } from './pass-on.ts';
 import { runPlan } from './run-plan.ts';
+import { because } from '../system/reason.ts';
 
 /**
  * Compiles, with everything that is known or can be found out. Never returns; rejects only when the compiler cannot be
@@ -56,7 +57,11 @@ export async function compile(
     if (settings.log !== undefined && error instanceof Error) writeLog(error.stack ?? '', settings.log);
     await attempt(() => {
       if (command === undefined) return;
-      reportPass(unread(`tuning failed: ${messageOf(error)}`, stdin), command, surroundings);
+      reportPass(
+        unread(because('internal-error', `tuning failed: ${messageOf(error)}`), stdin),
+        command,
+        surroundings,
+      );
     }, surroundings);
     return runInPlace(compiler.executable, argv, stdin, env);
   };
@@ -87,8 +92,8 @@ async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<
 
 /** With a setting that is not understood or not safe, the input is compiled untuned. */
 function passUntouched(problems: readonly string[], settings: Settings): PassThrough {
-  const pass = `a setting cannot be used: ${problems.join('; ')}`;
-  tell(`${pass}; this build goes on without tuning`, settings.log);
+  const pass = because('setting-invalid', `a setting cannot be used: ${problems.join('; ')}`);
+  tell(`${pass.reason}; this build goes on without tuning`, settings.log);
   return unread(pass);
 }
 
@@ -128,7 +133,7 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
   if (whyNot !== null) {
     store?.close();
     report({ ...NOT_APPLIED, applied: null, argv: command.argv, fallback: whyNot });
-    return refuse(whyNot, settings);
+    return refuse(whyNot.reason, settings);
   }
   if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();
@@ -149,13 +154,13 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
     const landed = decisions.map((decision) => (isInjected(decision) ? false : null));
     notePlan(cacheDirectory, identity, { state: 'seen', landed });
     store?.close();
-    const fallback = 'no executable can be substituted';
+    const fallback = because('not-substitutable');
     const reportLost = (ending: Ending) => {
       report({ ...NOT_APPLIED, landed, argv: ending.argv, output: ending.output, fallback });
     };
     if (mayFallBack(settings, lock)) return run(null, reportLost);
     report({ ...NOT_APPLIED, landed, argv: command.argv, fallback });
-    return refuse(fallback, settings);
+    return refuse(fallback.reason, settings);
   }
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {

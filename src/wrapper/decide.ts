@@ -20,6 +20,7 @@ import { programMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import { stampsBefore, type Stamps } from './replay.ts';
 import { resolve, whyUntuned, withSurvey, type Asked } from './resolve.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions about a program, and their reasons. */
 export interface Decided {
@@ -93,7 +94,7 @@ async function decideByStore(
   const { store, problem, isReadonly, found } = await openDatabase(asked, given.settings);
   const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
   const surroundings = { ...given, settings };
-  if (problem !== null) tell(`${problem}; this build goes on without tuning`, settings.log);
+  if (problem !== null) tell(`${problem.reason}; this build goes on without tuning`, settings.log);
   const before = stampsBefore(surroundings);
   const kept = new KeptModules();
   return decideInForms(found, { command, store, problem, surroundings, kept, lock }, before);
@@ -165,7 +166,7 @@ async function decideProgram(
 interface Database {
   readonly store: Store | null;
   /** Why there is none, or why it is of no use. */
-  readonly problem: string | null;
+  readonly problem: Reason | null;
   /** Whether it is only read, wherever that comes from. */
   readonly isReadonly: boolean;
   readonly found: Inspected;
@@ -174,7 +175,7 @@ interface Database {
 /** If the database cannot be used, the build goes on without tuning, with a message. */
 async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
   const { database, readonly, forDevice, log } = settings;
-  const without = (problem: string) => ({ store: null, problem, isReadonly: readonly, found });
+  const without = (problem: Reason) => ({ store: null, problem, isReadonly: readonly, found });
   try {
     const onMigrated = (message: string) => {
       tell(message, log);
@@ -189,10 +190,10 @@ async function openDatabase(found: Inspected, settings: Settings): Promise<Datab
       return { ...opened, found: { ...found, site: siteFor(found.site, forDevice, store) } };
     } catch (error) {
       store.close();
-      if (error instanceof UnknownDeviceError) return without(error.message);
+      if (error instanceof UnknownDeviceError) return without(because('device-missing', error.message));
       throw error;
     }
   } catch (error) {
-    return without(`no tuning database: ${messageOf(error)}`);
+    return without(because('no-database', `no tuning database: ${messageOf(error)}`));
   }
 }

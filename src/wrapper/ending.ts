@@ -7,6 +7,7 @@ import type { Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { CachedOutput } from './cached-output.ts';
 import type { Run as ReplayedRun } from './replay.ts';
+import type { Reason } from '../system/reason.ts';
 
 /** A command that is to be run. */
 export interface Plan {
@@ -26,7 +27,7 @@ export interface Ending {
   readonly landed: Landed | null;
   readonly argv: readonly string[];
   /** Set when the compile was done without the injection after all. */
-  readonly fallback: string | null;
+  readonly fallback: Reason | null;
   /** Key of the output in the output cache; null if it is not there. */
   readonly output: string | null;
   /** Whether messages of the compiler are edited, so that it cannot replace this process. */

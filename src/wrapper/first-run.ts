@@ -17,6 +17,7 @@ import { allLanded, NOT_APPLIED, SUCCESS, type Plan, type Run } from './ending.t
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
 import { messagesOf, show, withColours } from './messages.ts';
 import { LOST, mayLook, refuse } from './required.ts';
+import { because } from '../system/reason.ts';
 
 const UNSEEN = 'nobody could look whether configurations are in the executables';
 
@@ -120,7 +121,7 @@ async function recover(
     capture: false,
   });
   const hasHung = failed.cut === 'hung';
-  const ours = hasHung ? 'the tuned compile hung' : 'the tuned compile failed';
+  const ours = because(hasHung ? 'tuned-compile-hung' : 'tuned-compile-failed');
   const isOurFault = original.code === 0;
   if (isOurFault) {
     tell('a tuned compile failed and was done again without tuning', settings.log);
@@ -129,16 +130,16 @@ async function recover(
       const { failsAgain, firstError } = await import('./blame.ts');
       const said = hasHung ? null : await failsAgain(injected, executable, surroundings, limit);
       if (!hasHung && said === null) return;
-      const reason = said === null ? ours : firstError(said);
+      const reason = said === null ? ours.reason : firstError(said);
       notePlan(cacheDirectory, identity, { state: 'broken', reason });
       await onFailure(said);
     }, surroundings);
   }
-  const fallback = isOurFault ? ours : 'the input does not compile';
+  const fallback = isOurFault ? ours : because('input-does-not-compile');
   await attempt(() => {
     onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
   }, surroundings);
-  if (isOurFault && !mayFallBack) return refuse(ours, settings);
+  if (isOurFault && !mayFallBack) return refuse(ours.reason, settings);
   return exitLike(original);
 }
 

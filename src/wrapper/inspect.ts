@@ -14,13 +14,14 @@ import { operationsOf, type IsEnough, type ReadingOptions } from '../input/opera
 import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { describeSite, type NoSite, type Site } from '../site/site.ts';
+import { describeSite, noTuner, type NoSite, type Site } from '../site/site.ts';
 import { takenStdin } from '../system/bytes.ts';
 import { messageOf } from '../system/tell.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** The compile goes on as the user gave it. */
 export interface PassThrough {
-  readonly pass: string;
+  readonly pass: Reason;
   /** Operations that were seen before it was clear that nothing can be done. */
   readonly decisions: readonly Decision[];
   readonly input: InputText | undefined;
@@ -31,7 +32,7 @@ export interface PassThrough {
 }
 
 /** A command that is passed on before its input is read. */
-export const unread = (pass: string, stdin?: Uint8Array): PassThrough => ({
+export const unread = (pass: Reason, stdin?: Uint8Array): PassThrough => ({
   pass,
   decisions: [],
   input: undefined,
@@ -48,8 +49,7 @@ export async function inspect(
   if (reason !== null) return unread(reason);
   const site = await describeSite(command, surroundings);
   // Without a tuner for the target, reading the input would only cost time.
-  if (!('noSite' in site) && backendNamed(site.target.key) === undefined)
-    return unread(`no tuner for backend ${site.target.target.backend} yet`);
+  if (!('noSite' in site) && backendNamed(site.target.key) === undefined) return unread(noTuner(site.target));
   const input = await inspectInput(command, surroundings);
   return 'pass' in input ? input : inspectedAt(site, input);
 }
@@ -71,13 +71,13 @@ export async function inspectInput(
   const fromStdin = args.input!.kind === 'stdin';
   // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
-    return unread('the input is not a plain file');
+    return unread(because('input-not-a-file'));
   const text = await readOrNot(args, surroundings.cacheDirectory);
-  if (typeof text === 'string') return unread(text, takenStdin());
+  if ('code' in text) return unread(text, takenStdin());
   const { bytes } = text;
-  const pass = (why: string, decisions: readonly Decision[] = []) => passOn(why, text, fromStdin, decisions);
-  if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass('a comment in the input disables tuning');
-  if (namesDevices(bytes)) return pass('the input names its own devices');
+  const pass = (why: Reason, decisions: readonly Decision[] = []) => passOn(why, text, fromStdin, decisions);
+  if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass(because('disabled-by-comment'));
+  if (namesDevices(bytes)) return pass(because('own-devices'));
 
   const reading = readingOf(args, fromStdin);
   const { settings } = surroundings;
@@ -85,11 +85,11 @@ export async function inspectInput(
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
   const isEnough: IsEnough = (rewritables) => mayBeFormed && chooseForms(rewritables).length > 0;
   const found = await operationsOf(text, command, reading, surroundings, { isEnough });
-  if (typeof found === 'string') return { ...pass(found), lasting: false };
+  if ('code' in found) return { ...pass(found), lasting: false };
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
     return pass(
-      'nothing to tune in the input',
+      because('nothing-to-tune'),
       operations.map((operation) => skipped(operation as Skipped)),
     );
   return { ...text, reading, ...found };
@@ -109,7 +109,7 @@ export const mayHaveForms = (
 
 /** A command whose input was read before that was clear. */
 const passOn = (
-  pass: string,
+  pass: Reason,
   input: InputText,
   fromStdin: boolean,
   decisions: readonly Decision[] = [],
@@ -139,29 +139,30 @@ function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions 
 }
 
 /** Commands that do not compile one input to the end, or that the user tunes. */
-function whyUntouched(args: CompilerArguments): string | null {
-  if (args.informational) return 'only information is asked for';
-  if (args.unclear !== null) return args.unclear;
-  if (args.input === null) return 'no input file';
+function whyUntouched(args: CompilerArguments): Reason | null {
+  if (args.informational) return because('information-only');
+  if (args.unclear !== null) return because('command-unclear', args.unclear);
+  if (args.input === null) return because('no-input');
   // A new plan's output is held back: by then such a name means something else.
-  if (args.output.kind === 'file' && DESCRIPTOR.test(args.output.path)) return 'the output is a descriptor';
+  if (args.output.kind === 'file' && DESCRIPTOR.test(args.output.path)) return because('output-descriptor');
   const tuning = userTuningFlag(args.flags);
-  if (tuning !== null) return `${tuning} is given`;
+  if (tuning !== null) return because('own-tuning', `${tuning} is given`);
   const to = lastValue(args, 'compile-to');
-  if (to !== null && to !== 'end' && to !== 'vm') return `--compile-to=${to}`;
+  if (to !== null && to !== 'end' && to !== 'vm') return because('partial-compile', `--compile-to=${to}`);
   const from = lastValue(args, 'compile-from');
-  if (from !== null && from !== 'start' && from !== 'input') return `--compile-from=${from}`;
+  if (from !== null && from !== 'start' && from !== 'input')
+    return because('partial-compile', `--compile-from=${from}`);
   const mode = lastValue(args, 'compile-mode');
-  if (mode !== null && mode !== 'std') return `--compile-mode=${mode}`;
+  if (mode !== null && mode !== 'std') return because('partial-compile', `--compile-mode=${mode}`);
   return null;
 }
 
 /** The input, or why it is not looked at. */
-async function readOrNot({ input }: CompilerArguments, cacheDirectory: string): Promise<InputText | string> {
+async function readOrNot({ input }: CompilerArguments, cacheDirectory: string): Promise<InputText | Reason> {
   try {
     const text = await readInput(input!.kind === 'file' ? input!.path : null, cacheDirectory);
-    return text ?? 'the input has too much text beside its weights';
+    return text ?? because('input-too-large', 'the input has too much text beside its weights');
   } catch (error) {
-    return `the input cannot be read: ${messageOf(error)}`;
+    return because('input-unreadable', `the input cannot be read: ${messageOf(error)}`);
   }
 }

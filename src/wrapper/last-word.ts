@@ -18,6 +18,7 @@ import { PATIENCE_SECONDS, takeTurn } from '../site/turn.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { isWorthAnotherTry } from '../tuning/undecided.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions to inject. */
 export interface LastWord extends Judged {
@@ -34,7 +35,7 @@ export interface LastWord extends Judged {
 export async function lastWord(
   program: KnownProgram,
   { route }: Injection,
-  whyNot: string | null,
+  whyNot: Reason | null,
   store: Store | null,
   surroundings: Surroundings,
   kept: KeptModules,
@@ -57,11 +58,11 @@ export async function lastWord(
   if (recallPlan(cacheDirectory, identity)?.state === 'broken') return silent;
   const open = memory?.open?.set === set ? memory.open : null;
   /** There is nothing to verify where nothing is injected. */
-  const unverified = (reason: string) => (route === 'none' ? null : notVerified(reason));
+  const unverified = (why: Reason) => (route === 'none' ? null : notVerified(why));
   if (open !== null && isInVain(open, settings.budgetSeconds))
-    return { ...silent, ...shippable(decisions, open.reason, unverified(open.reason)) };
-  const reason = whyNotRun(program.inspected.input, settings.budgetSeconds);
-  if (reason !== null) return unasked(unverified(reason));
+    return { ...silent, ...shippable(decisions, whyOpen(open), unverified(whyOpen(open))) };
+  const why = whyNotRun(program.inspected.input, settings.budgetSeconds);
+  if (why !== null) return unasked(unverified(why));
 
   const isTried = confirmed?.programWide.isOpen === false;
   const isShort = secondsLeft < OFFER_SHARE * settings.budgetSeconds;
@@ -84,12 +85,16 @@ export async function lastWord(
     // A full disk, say, or the caller has gone.
     tell(`the program was not run: ${messageOf(error)}`, settings.log);
     const seconds = (performance.now() - begun) / 1000;
-    return { ...unasked(unverified(messageOf(error))), seconds, settled: false };
+    return { ...unasked(unverified(because('internal-error', messageOf(error)))), seconds, settled: false };
   }
 }
 
-const NOT_RUN = 'the program was not run';
-const NO_TURN = 'another process measured on this machine';
+const NOT_RUN = because('not-run');
+const NO_TURN = because('lock-busy', 'another process measured on this machine');
+
+/** Versions before the codes noted the text alone. */
+const whyOpen = ({ code = 'not-run', reason }: NonNullable<ProgramMemory['open']>): Reason =>
+  because(code, reason);
 
 /** An offer to all operations at once is tried if so much of the budget is left. */
 const OFFER_SHARE = 0.25;

@@ -19,6 +19,7 @@ import { injectionOptions } from '../plan/route.ts';
 import { explainNoted, inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import { withSurvey } from './resolve.ts';
+import { because } from '../system/reason.ts';
 
 /** Effect of a lock file on one build. */
 export interface LockedBuild {
@@ -63,7 +64,7 @@ export async function consultLock(
     const program = await inNotedForms(written, entry.forms, quiet);
     const override = overrideOf(entry.workloads);
     if (program !== null && countOpen(program.inspected.input, override) === 0) {
-      const forms = entry.forms.size === 0 ? null : explainNoted(entry.forms, 'locked');
+      const forms = entry.forms.size === 0 ? null : explainNoted(entry.forms);
       const whole = wholeOf(program.inspected, override, entry, surroundings);
       return { path, problem: null, program, forms, override, whole };
     }
@@ -133,7 +134,7 @@ function wholeOf(
   { settings }: Surroundings,
 ): NonNullable<LockedBuild['whole']> {
   const { input, site } = inspected;
-  const decisions = decideAll(input.operations, override, 'not locked: nothing else is asked (frozen)');
+  const decisions = decideAll(input.operations, override, because('frozen'));
   const wanted = entry === null || entry.route === 'none' ? settings.inject : entry.route;
   return { decisions, injection: planInjection(decisions, injectionOptions(input, site, wanted)) };
 }

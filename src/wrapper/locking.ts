@@ -30,9 +30,10 @@ import { inKnownForms, inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
 import { inProgram, programMemory, type ProgramMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
+import { because } from '../system/reason.ts';
 
 /** Why a workload has no record in a lock file. */
-export const NO_RECORD = 'there was no record';
+export const NO_RECORD = because('no-record');
 
 /** A program with everything that is asked about it. */
 export interface ProgramToLock {

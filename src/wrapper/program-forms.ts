@@ -18,6 +18,7 @@ import { programNotes, programOf } from '../running/program-notes.ts';
 import { withSurvey } from './resolve.ts';
 import { rewritten, surveyed, type FormedProgram } from '../plan/rewritten.ts';
 import type { TriedForms } from '../running/try-forms.ts';
+import { because } from '../system/reason.ts';
 
 /** The verdict on a program in other forms. */
 export interface FormsMemory {
@@ -39,6 +40,8 @@ export const formsMemory = programNotes(
   }),
 );
 
+const CODES = { better: 'forms-better', worse: 'forms-worse', open: 'forms-unknown' } as const;
+
 /** Whether a build with this budget should try the program in its forms. */
 const isWorthTrying = (memory: FormsMemory | null, input: Input, budgetSeconds: number): boolean =>
   whyNotRun(input, budgetSeconds) === null &&
@@ -58,9 +61,9 @@ export async function inNotedForms(
   return surveyed(await rewritten(written.command, choices, surroundings), written.inspected, surroundings);
 }
 
-/** The explanation of a program in noted forms. */
-export const explainNoted = (names: FormNames, reason: string): ExplainedForms => ({
-  ...{ used: true, reason },
+/** The explanation of a program in locked forms. */
+export const explainNoted = (names: FormNames): ExplainedForms => ({
+  ...{ used: true, ...because('locked', 'locked') },
   operations: [...names].map(([operation, form]) => ({ operation, form })),
 });
 
@@ -114,7 +117,7 @@ export async function inBetterForms(
     preferred.filter(({ operation }) => !left.includes(rewritableKey(operation)));
   const explained = (known: FormsMemory | null): ExplainedForms => ({
     used: known?.verdict === 'better',
-    reason: known?.reason ?? 'nobody has found out whether the program is better in them',
+    ...because(CODES[known?.verdict ?? 'open'], known?.reason),
     operations: without(known?.asWritten ?? []).map(({ operation, form }) => ({
       ...{ operation: rewritableKey(operation), form },
     })),

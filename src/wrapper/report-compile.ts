@@ -4,13 +4,20 @@ import type { Command } from '../compiler/command.ts';
 import { logBuild } from '../report/build-log.ts';
 import { noteCounts, type Counts } from '../report/counting.ts';
 import { countsOf, countsOfPass } from '../report/counts.ts';
-import { explainOperations, whyNothing, type Explanation } from '../report/explain.ts';
+import {
+  EXPLAIN_VERSION,
+  explainOperations,
+  explainProgram,
+  whyNothing,
+  type Explanation,
+} from '../report/explain.ts';
 import { isExplained, writeExplanation } from '../report/explain-file.ts';
 import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Decided } from './decide.ts';
 import type { Ending } from './ending.ts';
 import type { PassThrough } from './inspect.ts';
+import { NO_REASON } from '../system/reason.ts';
 
 /** Since this process was started. */
 const seconds = (until = performance.now()) => until / 1000;
@@ -36,14 +43,14 @@ export function reportCompile(
   );
   if (!isExplained(surroundings.settings)) return null;
   const explanation: Explanation = {
-    version: 1,
+    version: EXPLAIN_VERSION,
     compiler: { ...site.compiler, executable: command.compiler.executable },
     target: site.target.target,
     device: site.device,
     route: fallback === null ? injection.route : 'none',
-    ...{ applied, forms, program: verdict },
+    ...{ applied, forms, program: verdict && explainProgram(verdict) },
     command: [command.compiler.executable, ...argv],
-    reason: fallback ?? whyNothing(injection, forms),
+    ...(fallback ?? whyNothing(injection, forms) ?? NO_REASON),
     operations: explainOperations(input, inputName(command), decisions, landed),
     lock: lock && { path: lock.path, used: lock.whole !== null, problem: lock.problem },
     time: timeSharesOf(decisions, programTimes, largestCache(site.device)),
@@ -66,7 +73,7 @@ export function reportPass(
     ...UNDECIDED,
     compiler: { executable },
     command: [executable, ...command.argv],
-    reason: pass,
+    ...pass,
     operations: explainOperations(input ?? NOTHING, inputName(command), decisions, null),
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   };
@@ -85,7 +92,7 @@ function note(counts: Counts, command: Command, { cacheDirectory }: Surroundings
 
 /** What is said of a compile that nothing was decided about. */
 const UNDECIDED = {
-  version: 1,
+  version: EXPLAIN_VERSION,
   target: null,
   device: null,
   route: 'none',

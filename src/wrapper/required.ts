@@ -4,6 +4,7 @@ import type { Decision } from '../decision/decision.ts';
 import type { Settings } from '../settings/index.ts';
 import { exitLike } from '../system/run.ts';
 import type { LockedBuild } from './locked.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** Exit code of such a build. The compiler and shells do not use it. */
 export const UNTUNED_EXIT_CODE = 86;
@@ -20,12 +21,12 @@ export const mayFallBack = ({ require, frozen }: Settings, lock: LockedBuild | n
   require === undefined && !(frozen && lock !== null && lock.whole !== null);
 
 /** The first workload without a decision, with its reason; null if all have one. */
-export function whyNotTuned(decisions: readonly Decision[]): string | null {
+export function whyNotTuned(decisions: readonly Decision[]): Reason | null {
   const open = decisions.filter(({ tunable, configuration }) => tunable !== null && configuration === null);
   const [first] = open;
   if (first === undefined) return null;
   const count = open.length === 1 ? '' : `, and ${open.length - 1} more like it`;
-  return `nothing is known of ${first.tunable!.key}${count}: ${first.reason}`;
+  return because('required-missing', `nothing is known of ${first.tunable!.key}${count}: ${first.reason}`);
 }
 
 /** Ends this process with `UNTUNED_EXIT_CODE` and a message. */

@@ -20,13 +20,14 @@ import { isWorthAsking } from './worth-asking.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from '../running/program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /** A program to decide about. */
 export interface Asked {
   readonly command: Command;
   readonly store: Store | null;
   /** Why there is no database; null if there is one. */
-  readonly problem: string | null;
+  readonly problem: Reason | null;
   readonly surroundings: Surroundings;
   /** Takes the untuned program, if it is compiled for times of its dispatches. */
   readonly kept: KeptModules;
@@ -45,7 +46,7 @@ export interface Resolved {
   /** Files beside the database that decided about it. */
   readonly files: readonly string[];
   /** Why nothing is measured in this build; null when something may be. */
-  readonly whyNot: string | null;
+  readonly whyNot: Reason | null;
   /** Configurations that the program ran with all at once while it was tuned; null for none. */
   readonly confirmed: Confirmed | null;
   /** When to ask the team again about misses, in milliseconds of the system's clock; null without a team. */
@@ -71,7 +72,7 @@ export async function resolve(
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const { waitedSeconds } = inspected.input;
-  const whySpent = spentSeconds < settings.budgetSeconds ? null : 'the tuning budget is spent';
+  const whySpent = spentSeconds < settings.budgetSeconds ? null : because('budget-spent');
   const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
   /** Copies the team's records for misses into the database, and looks up again. */
   const askOthers = async ({ input, site }: Inspected) => {
@@ -113,7 +114,7 @@ export async function resolve(
   });
   let open = whyNot === null ? toTune() : lookup.misses;
   if (open.length === 0) {
-    const decisions = decide(new Map(), '');
+    const decisions = decide(new Map());
     return resolved({ inspected, decisions, seconds: waitedSeconds, settled: true });
   }
   // A build that is no hit has the time to tidy up after those that were killed.
@@ -122,7 +123,7 @@ export async function resolve(
     if (settings.onMiss === 'record' && store !== null && !settings.readonly)
       for (const subject of wantedSubjects(lookup, inspected.site)) store.noteMiss(subject);
     const settled = store !== null && settings.onMiss !== 'record';
-    const decisions = decide(new Map(), whyNot ?? '');
+    const decisions = decide(new Map(), whyNot ?? because('no-database'));
     return resolved({ inspected, decisions, seconds: waitedSeconds, settled });
   }
 
@@ -131,7 +132,7 @@ export async function resolve(
   // A build that can go on from known records does not wait for other builds.
   const patience = () => (open.every(({ goesOnFrom }) => goesOnFrom !== undefined) ? 0 : undefined);
   const surveyed = await surveyToTune(inspected, command, surroundings, patience());
-  if (typeof surveyed === 'string') {
+  if ('code' in surveyed) {
     // The build that held the lock may have tuned the same.
     lookup = lookUp(store, inspected.input, inspected.site, settings, override);
     const decisions = decide(new Map(), surveyed);
@@ -143,7 +144,11 @@ export async function resolve(
     open = toTune();
   }
   const budgetSeconds = settings.budgetSeconds - spentSeconds - seconds();
-  const current = { inspected: surveyed, decisions: decide(new Map(), ''), memory: program };
+  const current = {
+    inspected: surveyed,
+    decisions: decide(new Map()),
+    memory: program,
+  };
   const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
@@ -163,14 +168,14 @@ export async function resolve(
 
 /**
  * A survey that waits for the measuring lock, by default as long as the budget lasts. Without a survey nothing is tuned.
- * @returns the reason as text if there is no survey: another build held the lock, or nothing can be written
+ * @returns the reason if there is no survey: another build held the lock, or nothing can be written
  */
 async function surveyToTune(
   inspected: Inspected,
   command: Command,
   surroundings: Surroundings,
   patienceSeconds = surroundings.settings.budgetSeconds - inspected.input.waitedSeconds,
-): Promise<Inspected | string> {
+): Promise<Inspected | Reason> {
   if (inspected.input.surveyed) return inspected;
   try {
     const turn = await takeTurn(surroundings, patienceSeconds);
@@ -181,7 +186,7 @@ async function surveyToTune(
       turn.release();
     }
   } catch (error) {
-    return `tuning failed: ${messageOf(error)}`;
+    return because('internal-error', `tuning failed: ${messageOf(error)}`);
   }
 }
 
@@ -205,10 +210,11 @@ export function whyUntuned(
   store: Store | null,
   inspected: Inspected,
   { settings }: Surroundings,
-): string | null {
+): Reason | null {
   if (inspected.site.whyNotHere !== null) return inspected.site.whyNotHere;
-  if (settings.onMiss !== 'tune') return `no record, and tuning is off (on-miss=${settings.onMiss})`;
-  if (settings.budgetSeconds === 0) return 'no record, and the tuning budget is 0';
-  if (settings.readonly) return 'no record, and the database is read-only';
-  return store === null ? 'no tuning database' : null;
+  if (settings.onMiss !== 'tune')
+    return because('tuning-off', `no record, and tuning is off (on-miss=${settings.onMiss})`);
+  if (settings.budgetSeconds === 0) return because('no-budget');
+  if (settings.readonly) return because('read-only');
+  return store === null ? because('no-database') : null;
 }

@@ -11,6 +11,7 @@ import { heldOutput } from './deliver.ts';
 import { noteDelivered, runInPlace } from './in-place.ts';
 import { show, withColours } from './messages.ts';
 import { LOST, mayLook, refuse } from './required.ts';
+import { because } from '../system/reason.ts';
 
 /**
  * Runs a plan. Never returns.
@@ -68,9 +69,9 @@ async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): 
 /** The user's own command in place of a plan that has broken this compile before. */
 function runUntuned({ plan, hooks, surroundings }: Run, { reason }: LedgerEntry): Promise<never> {
   const { command, input } = plan;
-  const fallback = `these configurations broke this compile before: ${reason}`;
+  const fallback = because('broke-before', `these configurations broke this compile before: ${reason}`);
   hooks.onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
-  if (!hooks.mayFallBack) return refuse(fallback, surroundings.settings);
+  if (!hooks.mayFallBack) return refuse(fallback.reason, surroundings.settings);
   const { argv, stdin } = originalCompile(command, input);
   return runInPlace(command.compiler.executable, argv, stdin, surroundings.env);
 }

@@ -80,7 +80,7 @@ test('a backend of a few lines is looked up, injected and found where it landed'
   const argv = [...FLAGS, path, '-o', join(folder, 'out.vmfb')];
   const command = await readCommand(argv, compiler, surroundings.cacheDirectory);
   const inspected = await inspect(command, surroundings);
-  if ('pass' in inspected) throw new Error(inspected.pass);
+  if ('pass' in inspected) throw new Error(inspected.pass.reason);
   const { input, site } = inspected;
   expect(site).toMatchObject({ whyNotHere: null, device: { driver: 'local-task' } });
 
@@ -90,7 +90,7 @@ test('a backend of a few lines is looked up, injected and found where it landed'
   const [miss] = before.misses;
   const first = vmvx.spaceOf(miss!.workload, miss!.options).configurationAt([1])!;
   store.putRecord(subjectOf(miss!, site), { ...DECISION, configuration: first });
-  const decisions = lookUp(store, input, site, surroundings.settings).decide(new Map(), '');
+  const decisions = lookUp(store, input, site, surroundings.settings).decide(new Map());
   store.close();
   expect(decisions[0]).toMatchObject({ outcome: 'hit', configuration: small([16, 32, 0]) });
 

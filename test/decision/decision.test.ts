@@ -5,6 +5,7 @@ import { isTunable, type Skipped } from '../../src/input/operation.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Evidence, TuningRecord } from '../../src/store/store.ts';
 import { inputOf, matmulText } from '../support/inspected.ts';
+import { because, type Reason } from '../../src/system/reason.ts';
 
 const tile: Configuration = {
   version: 1,
@@ -104,7 +105,7 @@ test('what is skipped keeps what it cannot be told from', () => {
   expect(skipped(operation)).toEqual({
     place: operation.place,
     outcome: 'skipped',
-    reason: operation.skipped,
+    ...operation.skipped,
     ...nothing,
   });
   expect(skipped({ ...operation, alike })).toMatchObject({ outcome: 'skipped', alike });
@@ -117,11 +118,12 @@ describe('leaving workloads out', () => {
     decided(tunable!, best, 'hit', 'here'),
     skipped(operations.find((one): one is Skipped => !isTunable(one))!),
   ];
-  const only = (reason: string) => (key: string) => (key === tunable!.key ? reason : null);
+  const slow = because('worse-in-program', 'it is slower in here');
+  const only = (why: Reason) => (key: string) => (key === tunable!.key ? why : null);
   test('puts them back on the default, with the reason, and leaves the others as they are', () => {
-    const left = leaveOut(decisions, only('it is slower in here'));
+    const left = leaveOut(decisions, only(slow));
     const nothing = { configuration: null, evidence: null, record: null };
-    const back = { outcome: 'default', reason: 'it is slower in here', tunable, place: tunable!.place };
+    const back = { outcome: 'default', ...slow, tunable, place: tunable!.place };
     expect(left).toEqual([{ ...back, ...nothing }, decisions[1], { ...back, ...nothing }, decisions[3]]);
     expect(left.filter(isInjected)).toEqual([decisions[1]]);
   });
@@ -131,11 +133,13 @@ describe('leaving workloads out', () => {
     const both = decided(tunable!, record({ configuration: packed, alternative: tiled }), 'hit', 'here');
     const plain = decided(tunable!, tiled, 'hit', 'here');
     expect(both.alternative).toEqual(plain);
-    const slower = (_: string, own: Configuration | null) => (own === packed ? 'it is slower in here' : null);
+    const slower = (_: string, own: Configuration | null) => (own === packed ? slow : null);
     const [instead] = leaveOut([both], slower);
     const reason = '1.50x faster than the default; what is faster alone is left out: it is slower in here';
     expect(instead).toEqual({ ...plain, reason });
-    expect(leaveOut([both], only('no'))).toMatchObject([{ outcome: 'default', reason: 'no' }]);
+    expect(leaveOut([both], only(because('no-time', 'no')))).toMatchObject([
+      { outcome: 'default', code: 'no-time', reason: 'no' },
+    ]);
     expect(leaveOut([instead!], slower)).toEqual([instead]);
     // What asks something of the program takes no other one's place.
     const other = decided(
@@ -144,16 +148,16 @@ describe('leaving workloads out', () => {
       'hit',
       'here',
     );
-    const isTile = (_: string, own: Configuration | null) => (own === tile ? 'it is slower in here' : null);
+    const isTile = (_: string, own: Configuration | null) => (own === tile ? slow : null);
     expect(leaveOut([other], isTile)).toMatchObject([{ outcome: 'default' }]);
   });
   test('changes nothing where there are none', () => {
     expect(leaveOut(decisions, () => null)).toEqual(decisions);
   });
   test('says nothing new of what is on the default anyway', () => {
-    const open = leaveOut(decisions, only('no time'));
+    const open = leaveOut(decisions, only(because('no-time')));
     const isThere = (key: string, configuration: Configuration | null) =>
-      key === tunable!.key && configuration !== null ? 'it is slower in here' : null;
+      key === tunable!.key && configuration !== null ? slow : null;
     expect(leaveOut(open, isThere)).toEqual(open);
   });
 });

@@ -4,6 +4,7 @@ import { deviceClass, type Device } from '../../src/backend/device.ts';
 import { devicesLike, siteFor, UnknownDeviceError } from '../../src/decision/for-device.ts';
 import type { KnownDevice } from '../../src/store/store.ts';
 import { siteOf } from '../support/inspected.ts';
+import { because } from '../../src/system/reason.ts';
 
 const device = (model: number): Device => ({
   model: `CPU ${model}`,
@@ -31,7 +32,7 @@ test.each([
     device: device(model),
     deviceKey: `CPU ${model}`,
     forDevice: asked,
-    whyNotHere: `it is for ${asked}, for which nothing is measured here`,
+    whyNotHere: because('other-device', `it is for ${asked}, for which nothing is measured here`),
   });
 });
 

@@ -13,6 +13,7 @@ import type { Site } from '../../src/site/site.ts';
 import { alter, DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
 import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
+import { because } from '../../src/system/reason.ts';
 
 const [here, there] = [siteOf(), siteOf({ deviceKey: 'another CPU local-sync threads=1' })];
 const settings = { inject: 'auto', budgetSeconds: 60, trust: 'device' } as const;
@@ -43,7 +44,7 @@ function putRecord(
 /** What each operation gets where nothing was tuned since. */
 const decided = (store: Store | null, sizes: readonly number[], site: Site = here) =>
   lookUp(store, input(...sizes), site, settings)
-    .decide(new Map(), 'nobody tunes')
+    .decide(new Map(), because('no-record', 'nobody tunes'))
     .map(({ outcome, reason }) => ({ outcome, reason }));
 const keys = (works: readonly { readonly key: string }[]) => works.map(({ key }) => key);
 
@@ -54,7 +55,7 @@ describe('an operation', () => {
   test('with a record is a hit, with what the record says', () => {
     const store = open(temporaryPath());
     putRecord(store, 8);
-    const [decision] = lookUp(store, input(8), here, settings).decide(new Map(), '');
+    const [decision] = lookUp(store, input(8), here, settings).decide(new Map());
     expect(decision).toMatchObject({
       ...hit,
       configuration: TILE,
@@ -67,7 +68,7 @@ describe('an operation', () => {
     const store = open(temporaryPath());
     const lookup = lookUp(store, input(8), here, settings);
     expect(keys(lookup.misses)).toEqual([keyOf(8)]);
-    expect(lookup.decide(new Map(), 'the budget is spent')).toMatchObject([
+    expect(lookup.decide(new Map(), because('budget-spent', 'the budget is spent'))).toMatchObject([
       {
         outcome: 'default',
         reason: 'the budget is spent',
@@ -83,7 +84,7 @@ describe('an operation', () => {
     const both = inputOf(matmulText(8, 512, 512) + matmulText('?', 512, 512));
     const lookup = lookUp(store, both, here, settings);
     expect(lookup.misses).toEqual([]);
-    const [first, second] = lookup.decide(new Map(), '');
+    const [first, second] = lookup.decide(new Map());
     expect(first).toMatchObject(hit);
     expect(second).toMatchObject({ outcome: 'skipped', tunable: null });
     expect(second!.reason).toContain('dynamic');
@@ -111,15 +112,13 @@ test('what is decided already is neither looked up nor tuned', () => {
   putRecord(store, 16);
   const find = vi.spyOn(store, 'findRecords');
   const override = (operation: TunableOperation) =>
-    operation.key === keyOf(16) ? null : passedOver(operation.place, operation, 'default', 'so it is');
+    operation.key === keyOf(16)
+      ? null
+      : passedOver(operation.place, operation, 'default', because('locked', 'so it is'));
   const lookup = lookUp(store, input(8, 16, 8), here, settings, override);
   expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16)]]);
   expect([...lookup.misses, ...lookup.narrow, ...lookup.unfinished]).toEqual([]);
-  expect(lookup.decide(new Map(), '').map(({ reason }) => reason)).toEqual([
-    'so it is',
-    hit.reason,
-    'so it is',
-  ]);
+  expect(lookup.decide(new Map()).map(({ reason }) => reason)).toEqual(['so it is', hit.reason, 'so it is']);
 });
 
 test('each workload is looked up once, in the order of the input, and every operation is decided about', () => {
@@ -132,7 +131,7 @@ test('each workload is looked up once, in the order of the input, and every oper
     [keyOf(24), 2],
     [keyOf(8), 1],
   ]);
-  expect(lookup.decide(new Map(), '').map(({ outcome }) => outcome)).toEqual([
+  expect(lookup.decide(new Map()).map(({ outcome }) => outcome)).toEqual([
     'default',
     'hit',
     'default',
@@ -165,7 +164,7 @@ describe('a record', () => {
     store.addMarks(aboutMatmul(24), [MARK]);
     putRecord(store, 24, { configuration: others, evidence: { low: 0.99 } });
     const find = vi.spyOn(store, 'findRecords');
-    const decisions = lookUp(store, input(8, 16, 24), here, settings).decide(new Map(), '');
+    const decisions = lookUp(store, input(8, 16, 24), here, settings).decide(new Map());
     expect(decisions.map(({ configuration }) => configuration)).toEqual([packed, TILE, packed]);
     expect(decisions.map(({ alternative }) => alternative?.configuration)).toEqual([TILE, packed, undefined]);
     expect(decisions[0]!.alternative).toMatchObject({ ...hit, reason: '1.60x faster than the default' });
@@ -241,7 +240,7 @@ describe('a record', () => {
 });
 
 describe('the record of another device', () => {
-  const whyNotHere = 'this machine is arm64';
+  const whyNotHere = because('device-unsuitable', 'this machine is arm64');
   const nowhere = siteOf({ whyNotHere });
   test('is not used where this one can be measured', () => {
     const store = open(temporaryPath());
@@ -320,7 +319,9 @@ describe('a record of the same class', () => {
     const lookup = lookUp(store, input(8), site, { ...settings, trust });
     return {
       lookup,
-      got: lookup.decide(new Map(), 'nobody tunes').map(({ outcome, reason }) => ({ outcome, reason })),
+      got: lookup
+        .decide(new Map(), because('no-record', 'nobody tunes'))
+        .map(({ outcome, reason }) => ({ outcome, reason })),
     };
   };
   const onAlike = { ...hit, reason: `${hit.reason}, measured on alike, a device of the same class` };
@@ -443,7 +444,7 @@ describe('what a search could choose from', () => {
     expect(narrowOf(only('tile'), here, 'spec').narrow).toEqual([]);
   });
   test('does not matter for a target that nothing is tuned for', () => {
-    const site = siteOf({ whyNotHere: 'no tuner for backend cuda yet' }, { backend: 'cuda' });
+    const site = siteOf({ whyNotHere: because('backend-unsupported') }, { backend: 'cuda' });
     const store = open(temporaryPath());
     putRecord(store, 8, { site, evidence: { families: [] } });
     expect(narrowOf(store, site)).toEqual({ misses: [], narrow: [] });
@@ -467,11 +468,11 @@ describe('what is undecided', () => {
     const store = noted(16);
     putRecord(store, 8);
     const find = vi.spyOn(store, 'findUndecided');
-    lookUp(store, input(8), here, settings).decide(new Map(), '');
+    lookUp(store, input(8), here, settings).decide(new Map());
     expect(find).not.toHaveBeenCalled();
     const lookup = lookUp(store, input(8, 16, 24), here, settings);
     expect([...lookup.undecided().keys()]).toEqual([keyOf(16)]);
-    lookup.decide(new Map(), '');
+    lookup.decide(new Map());
     expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16), keyOf(24)]]);
   });
   test('is also what could not be chosen from more families, which stays a hit', () => {
@@ -480,7 +481,7 @@ describe('what is undecided', () => {
     noted(8, store);
     const lookup = lookUp(store, input(8), here, settings);
     expect([...lookup.undecided().keys()]).toEqual([keyOf(8)]);
-    expect(lookup.decide(new Map(), '')).toMatchObject([hit]);
+    expect(lookup.decide(new Map())).toMatchObject([hit]);
   });
   test('of another device is nothing', () => {
     const store = open(temporaryPath());
@@ -490,7 +491,7 @@ describe('what is undecided', () => {
   test('since then counts instead of what was known before', () => {
     const lookup = lookUp(noted(8), input(8), here, settings);
     const row = { workload: keyOf(8), reason: 'another', budgetSeconds: 40, attempts: 2, lastTriedAt: '' };
-    expect(lookup.decide(new Map(), '', new Map([[keyOf(8), row]]))[0]!.reason).toMatch(
+    expect(lookup.decide(new Map(), undefined, new Map([[keyOf(8), row]]))[0]!.reason).toMatch(
       /^cannot be decided: another\. It was given 40 s/,
     );
   });
@@ -505,7 +506,7 @@ test('what was tuned or found meanwhile goes before the record that there was', 
     [keyOf(8), { ...known, outcome: 'tuned' as const }],
     [keyOf(16), { ...known, outcome: 'hit' as const }],
   ]);
-  expect(lookup.decide(results, 'no time')).toMatchObject([
+  expect(lookup.decide(results, because('no-time', 'no time'))).toMatchObject([
     { outcome: 'tuned', reason: '3.00x faster than the default', ...known, record: placeOf(here) },
     { outcome: 'hit', ...known, record: { workload: keyOf(16), ...placeOf(here) } },
     { outcome: 'default', reason: 'no time' },

@@ -7,10 +7,13 @@ import { programWideOf, withProgramWide } from '../../src/decision/program-wide.
 import { tunables } from '../../src/input/input.ts';
 import { DECISION } from '../store/samples.ts';
 import { inputOf, keyOfMatmul, matmulText, siteOf } from '../support/inspected.ts';
+import { because } from '../../src/system/reason.ts';
 
 const input = inputOf(matmulText(8, 16, 32) + matmulText(64, 64, 64));
 const [first, second] = [keyOfMatmul(8, 16, 32), keyOfMatmul(64, 64, 64)];
-const untuned = tunables(input).map((tunable) => passedOver(tunable.place, tunable, 'default', 'no time'));
+const untuned = tunables(input).map((tunable) =>
+  passedOver(tunable.place, tunable, 'default', because('no-time')),
+);
 
 const offered = (decisions: readonly Decision[], inject: 'auto' | 'spec' = 'auto') =>
   [...programWideOf(decisions, input, siteOf(), { inject })].map(([key]) => key);
@@ -62,7 +65,7 @@ test('what was found to be nearly as fast alone is offered, in its own configura
   // What it takes the place of is there where it must not be used.
   const [wide] = withProgramWide([tiled], offer(tiled), 'it is faster');
   expect(wide).toMatchObject({ configuration: packed, alternative: tiled });
-  expect(leaveOut([wide!], (key, one) => (one?.kind === 'tile' ? null : key))).toEqual([
+  expect(leaveOut([wide!], (key, one) => (one?.kind === 'tile' ? null : because('no-time', key)))).toEqual([
     { ...tiled, reason: `${tiled.reason}; what is faster alone is left out: ${first}` },
   ]);
 });

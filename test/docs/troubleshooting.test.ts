@@ -36,7 +36,7 @@ async function whyNotTuned(surroundings = surroundingsOf()): Promise<string> {
   const { whyNot } = await tuneWorkloads([work], open(temporaryPath()), site, tools, surroundings, {
     ...{ budgetSeconds: 4, patienceSeconds: 0, givenSeconds: 1, signal: new AbortController().signal },
   });
-  return whyNot;
+  return whyNot.reason;
 }
 
 /** Messages of functions that can be called here. */

@@ -5,6 +5,7 @@ import { skipped, type Decision } from '../../src/decision/decision.ts';
 import { classify, isTunable } from '../../src/input/operation.ts';
 import { landedOn, whatLanded } from '../../src/inject/landed.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
+import { because } from '../../src/system/reason.ts';
 
 const TILES: TileConfiguration = {
   version: 1,
@@ -33,7 +34,7 @@ function find(input: string, dump: string) {
         place: tunable.place,
         tunable,
         outcome: 'hit',
-        reason: '',
+        ...because('faster', ''),
         record: null,
         configuration: TILES,
         evidence: null,

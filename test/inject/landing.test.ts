@@ -26,6 +26,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { operationWork } from '../support/operation-work.ts';
+import { because } from '../../src/system/reason.ts';
 
 type Size = number | '?';
 const tensor = (sizes: readonly Size[], type = 'f32') => `tensor<${[...sizes, type].join('x')}>`;
@@ -146,7 +147,7 @@ function decisionsFor(input: Uint8Array): Decision[] {
       place: tunable.place,
       tunable,
       outcome: 'hit',
-      reason: '',
+      ...because('faster', ''),
       configuration,
       evidence,
       record: null,

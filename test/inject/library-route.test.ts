@@ -16,6 +16,7 @@ import { compiler } from '../support/real-tools.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { matmulModule } from '../scenarios/support.ts';
 import { tunables } from '../../src/input/input.ts';
+import { because } from '../../src/system/reason.ts';
 
 const TILE: VulkanConfiguration = {
   ...{ version: 1, kind: 'spirv-tile' },
@@ -34,7 +35,7 @@ test('a configuration lands by a library, and not by a tuning spec', async () =>
     place: tunable.place,
     tunable,
     outcome: 'hit',
-    reason: '',
+    ...because('faster', ''),
     configuration: TILE,
     ...{ evidence: null, record: null },
   };

@@ -6,6 +6,7 @@ import { planInjection, type Injection, type InjectionOptions } from '../../src/
 import { withTrailingFlags } from '../../src/compiler/command.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
+import { because } from '../../src/system/reason.ts';
 
 const tile: TileConfiguration = {
   version: 1,
@@ -22,12 +23,12 @@ function decide(text: string, configurations: (Configuration | null)[]): Decisio
   return classify(parse(Buffer.from(text)).operations, {}).map((tunable, i) => {
     if (!isTunable(tunable)) return skipped(tunable);
     const configuration = configurations[i] ?? null;
-    if (configuration === null) return passedOver(tunable.place, tunable, 'default', 'no record');
+    if (configuration === null) return passedOver(tunable.place, tunable, 'default', because('no-record'));
     return {
       place: tunable.place,
       tunable,
       outcome: 'hit',
-      reason: '',
+      ...because('faster', ''),
       configuration,
       evidence: null,
       record: null,
@@ -59,7 +60,7 @@ describe('the route', () => {
   test('is none when nothing beats the default', () => {
     expect(planInjection(decide(operation() + operation(), [best, null]), options)).toEqual({
       route: 'none',
-      reason: 'no operation has a configuration better than the default',
+      ...because('no-gain'),
     });
   });
   test('is a tuning spec by default, with equal entries only once', () => {
@@ -119,19 +120,21 @@ describe('the route', () => {
   ])('is %s', (_, decisions, change, route, reason) => {
     expect(planInjection(decisions, { ...options, ...change }).route).toBe(route);
     const insisted = planInjection(decisions, { ...options, ...change, wanted: 'spec' });
-    expect(insisted).toEqual({ route: 'none', reason });
+    expect(insisted).toEqual({ route: 'none', ...because('no-route', reason) });
   });
   test('never edits a large input, and says so', () => {
     const decisions = decide(operation() + operation('{lowering_config = #a.b<c>}'), [tile]);
     const large = { ...options, isWhole: false };
     expect(planInjection(decisions, { ...large, lost: ['substitute'] })).toEqual({
       route: 'none',
-      reason:
+      ...because(
+        'no-route',
         'the input has operations with configurations of their own; an input of this size is not copied to edit it',
+      ),
     });
     expect(planInjection(decide(operation(), [tile]), { ...large, wanted: 'inline' })).toEqual({
       route: 'none',
-      reason: 'an input of this size is not copied to edit it',
+      ...because('no-route', 'an input of this size is not copied to edit it'),
     });
     expect(planInjection(decide(operation(), [tile]), large).route).toBe('spec');
   });

@@ -48,13 +48,13 @@ function inspector(text: string) {
     writeFileSync(log!, '');
     return {
       isLook,
-      pass: passed ? inspected.pass : null,
+      pass: passed ? inspected.pass.reason : null,
       surveyed: !passed && inspected.input.surveyed,
       /** Of each operation the name and what is tuned of it, or why nothing is. */
       found: passed
         ? inspected.decisions.map((one) => [one.place.name, one.reason] as const)
         : inspected.input.operations.map(
-            (one) => [one.place.name, isTunable(one) ? one.key : one.skipped] as const,
+            (one) => [one.place.name, isTunable(one) ? one.key : one.skipped.reason] as const,
           ),
       sites: (passed ? [] : inspected.input.operations).map(
         ({ place }) => place.location ?? place.operation?.start,

@@ -6,6 +6,7 @@ import type { LockedWorkload } from '../../src/lock/lock.ts';
 import { TILE } from '../store/samples.ts';
 import { inputOf, keyOfMatmul, matmulText } from '../support/inspected.ts';
 import { DEFAULT_RECORD, LEFT_OUT, programOf, RECORD, UNKNOWN } from './support.ts';
+import { because } from '../../src/system/reason.ts';
 
 const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
 const { operations } = inputOf(
@@ -23,7 +24,7 @@ test('operations get what is locked, in words that say so, and what does not fit
       [keyOf(40), { ...RECORD, configuration: narrow }],
     ]),
   );
-  const decisions = decideAll(operations, override, 'nobody knows');
+  const decisions = decideAll(operations, override, because('frozen', 'nobody knows'));
   expect(decisions.map(({ outcome, reason }) => `${outcome}: ${reason}`)).toEqual([
     'hit: locked: 1.83x faster than the default',
     'hit: locked: the default is best',

@@ -16,6 +16,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { commandOf } from '../support/inspected.ts';
 import { operationWork } from '../support/operation-work.ts';
+import { because } from '../../src/system/reason.ts';
 
 const argv = ['in.mlir', '-o', 'out.vmfb'];
 const text =
@@ -29,7 +30,7 @@ function decision(change: (workload: OperationWork) => OperationWork = (workload
     place: tunable.place,
     tunable: { ...tunable, workload, key: workloadKey(workload) },
     outcome: 'hit',
-    reason: '',
+    ...because('faster', ''),
     configuration: MATMUL_TILES,
     evidence: null,
     record: null,

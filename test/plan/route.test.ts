@@ -9,6 +9,7 @@ import type { Configuration } from '../../src/backend/configuration.ts';
 import { MATMUL_TILES } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { commandOf } from '../support/inspected.ts';
+import { because } from '../../src/system/reason.ts';
 
 const command = commandOf('in.mlir');
 const inspected = {
@@ -27,7 +28,7 @@ const decide = (configurations: readonly Configuration[]): Decision[] =>
     (tunable, i) => {
       if (!isTunable(tunable)) throw new Error('a matmul can be tuned');
       const configuration = configurations[i]!;
-      const found = { outcome: 'hit', reason: '', evidence: null, record: null } as const;
+      const found = { outcome: 'hit', ...because('faster', ''), evidence: null, record: null } as const;
       return { place: tunable.place, tunable, configuration, ...found };
     },
   );

@@ -5,6 +5,7 @@ import type { Decision } from '../../src/decision/decision.ts';
 import { NO_TIME } from '../../src/program/judge.ts';
 import { shippable } from '../../src/plan/unproven.ts';
 import { matmul } from '../support/workloads.ts';
+import { because, NO_REASON } from '../../src/system/reason.ts';
 
 const tile: Configuration = {
   ...{ version: 1, kind: 'tile', peeling: false },
@@ -20,29 +21,29 @@ const decisions = [
   decision('c', { version: 1, kind: 'default' }),
 ];
 
-const reason = 'there was no time to find out whether it is slower with data tiling';
+const why = because('no-time', 'there was no time to find out whether it is slower with data tiling');
 
 test('data tiling is left out, and said to be', () => {
-  const before = { functions: [], skipped: [], leftOut: [], injected: true, reason: 'why' };
+  const before = { functions: [], skipped: [], leftOut: [], injected: true, ...because('no-time', 'why') };
   const { decisions: after, verdict } = shippable(decisions, NO_TIME, before);
   expect(after[0]).toBe(decisions[0]);
-  expect(after[1]).toMatchObject({ outcome: 'default', reason, configuration: null });
+  expect(after[1]).toMatchObject({ outcome: 'default', ...why, configuration: null });
   expect(after[2]).toBe(decisions[2]);
-  expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', reason }] });
+  expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', ...why }] });
 });
 
 test('what asks nothing of the program takes its place', () => {
   const both = { ...decisions[1]!, alternative: decision('b', tile) };
-  const before = { functions: [], skipped: [], leftOut: [], injected: true, reason: 'why' };
+  const before = { functions: [], skipped: [], leftOut: [], injected: true, ...because('no-time', 'why') };
   const { decisions: after, verdict } = shippable([both], NO_TIME, before);
-  const instead = `fast; what is faster alone is left out: ${reason}`;
+  const instead = `fast; what is faster alone is left out: ${why.reason}`;
   expect(after).toEqual([{ ...both.alternative, reason: instead }]);
-  expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', reason }] });
+  expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', ...why }] });
 });
 
 test('nothing is injected where that was all', () => {
   const { verdict } = shippable(decisions.slice(1), NO_TIME, {
-    ...{ functions: [], skipped: [], leftOut: [], injected: true, reason: null },
+    ...{ functions: [], skipped: [], leftOut: [], injected: true, ...NO_REASON },
   });
   expect(verdict!.injected).toBe(false);
 });
@@ -57,7 +58,7 @@ describe('in a program that nobody runs', () => {
     } as Decision;
   };
   const kinds = (some: readonly Decision[]) =>
-    shippable(some, 'the program was not run', null).decisions.map(
+    shippable(some, because('not-run'), null).decisions.map(
       ({ configuration }) => configuration?.kind ?? null,
     );
 

@@ -19,6 +19,7 @@ import { SPACE } from '../support/backend.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { tuneWorkload } from '../tuning/support.ts';
 import { syntheticBench } from '../tuning/synthetic-bench.ts';
+import { because } from '../../src/system/reason.ts';
 
 /** Five by five by two. */
 const shapes = shapesOfSweep(
@@ -156,7 +157,7 @@ function madeUp(store: Store, onTune: (key: string) => void = () => undefined) {
         });
         results.set(work.key, { ...result!, outcome: 'tuned' });
       }
-      return { results, undecided: new Map(), whyNot: '' };
+      return { results, undecided: new Map(), whyNot: because('budget-spent') };
     },
   };
   return { executor, tuned };

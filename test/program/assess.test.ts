@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { assess, gainBeside, judgementWith, type Assessed } from '../../src/program/assess.ts';
 import type { ProgramsRun } from '../../src/program/runs.ts';
+import { because, type Reason } from '../../src/system/reason.ts';
 
 /** A program whose functions are so many times faster than stock, give or take a tenth; null where they were not timed. */
-const program = (ratios: readonly (number | null)[], open: string | null = null): Assessed => ({
+const program = (ratios: readonly (number | null)[], open: Reason | null = null): Assessed => ({
   judgement: { kept: ['a'], leftOut: [], open },
   functions: ratios.map((ratio, i) => ({
     ...{ name: `f${i}`, equal: true, maxError: 0, reason: null },
@@ -23,7 +24,7 @@ test.each([
   ['alone', program([2]), nothing, 2],
   ['over all functions', program([4, 1.2]), nothing, Math.sqrt(4.8)],
   ['and faster than the other', program([3]), program([2]), 3],
-  ['though the other is not known', program([3]), program([null], 'no time'), 3],
+  ['though the other is not known', program([3]), program([null], because('no-time')), 3],
 ])('a program is better: %s', (_, one, other, gain) => {
   expect(gainBeside(one, other)).toBeCloseTo(gain, 9);
 });
@@ -33,7 +34,7 @@ test.each([
   ['that may be no faster than stock', program([1.1]), nothing],
   ['of which one function may be slower', program([3, 1]), nothing],
   ['of which one function was not timed', program([3, null]), nothing],
-  ['that is not known to be right', program([3], 'stock cannot be run'), nothing],
+  ['that is not known to be right', program([3], because('results-unknown', 'stock cannot be run')), nothing],
   ['in which nothing is kept', nothing, nothing],
 ])('none is %s', (_, one, other) => {
   expect(gainBeside(one, other)).toBeNull();
@@ -50,7 +51,7 @@ test('a program that is better with what was offered is the one that was run', (
     mark: { kind: 'slower' as const, reason: 'in a program' },
   });
   // Without the offer to c and d, neither a nor c did any good; with it, a does no harm, and what d was offered does.
-  const own = { kept: ['b', 'd'], leftOut: [out('a'), out('c')], open: 'there was no time' };
+  const own = { kept: ['b', 'd'], leftOut: [out('a'), out('c')], open: because('no-time') };
   const wide = { kept: ['a', 'b', 'c'], leftOut: [out('d')], open: null };
   expect(judgementWith(new Set(['c', 'd']), wide, own)).toEqual({
     kept: ['a', 'b', 'c'],

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { judge, NO_TIME, WORSE, type ProgramRuns } from '../../src/program/judge.ts';
 import type { SlowerWorkload } from '../../src/program/slower.ts';
+import { because } from '../../src/system/reason.ts';
 
 interface Fake {
   /** Give wrong results. */
@@ -30,7 +31,7 @@ function fake({ wrong = [], failing = [], seen = [], slow = [], answers = Infini
         broken !== undefined
           ? { results: 'unknown', reason: broken }
           : isLate(`compare ${keys.join('')}`)
-            ? { results: 'unknown', reason: NO_TIME }
+            ? { results: 'unknown', reason: NO_TIME.reason }
             : has(keys, failing)
               ? { results: 'failed', reason: 'it crashed' }
               : has(keys, wrong)
@@ -70,7 +71,7 @@ describe('a dispatch that is slower', () => {
     expect(await judge(letters, runs)).toMatchObject({
       kept: ['a', 'c', 'd'],
       leftOut: [{ key: 'b', mark: { kind: 'slower' } }],
-      open: broken,
+      open: because('results-unknown', broken),
     });
   });
 
@@ -219,10 +220,10 @@ test('what crashes is left out, and not marked: nobody knows why it did', async 
 });
 
 test.each([
-  ['stock cannot be run', { broken: 'stock cannot be run' }],
+  [because('results-unknown', 'stock cannot be run'), { broken: 'stock cannot be run' }],
   [NO_TIME, { answers: 0 }],
   [NO_TIME, { answers: 3 }],
-])('where nobody knows, because %s, everything is kept, and the question stays open', async (open, told) => {
+])('without an answer, because of %j, everything is kept and the question stays open', async (open, told) => {
   expect(await judge(letters, fake(told).runs)).toMatchObject({ kept: letters, leftOut: [], open });
 });
 
@@ -232,11 +233,13 @@ describe('where results say nothing', () => {
   test('what is slower is found and left out all the same', async () => {
     const { runs } = fake({ broken, slow: ['c'] });
     const { kept, leftOut, open } = await judge(letters, runs);
-    expect({ kept, open }).toEqual({ kept: ['a', 'b', 'd'], open: broken });
+    expect({ kept, open }).toEqual({ kept: ['a', 'b', 'd'], open: because('results-unknown', broken) });
     expect(leftOut).toMatchObject([{ key: 'c', mark: null }]);
   });
 
   test('and there are no times either, they are the reason that nobody knows', async () => {
-    expect((await judge(letters, fake({ broken, answers: 0 }).runs)).open).toBe(broken);
+    expect((await judge(letters, fake({ broken, answers: 0 }).runs)).open).toEqual(
+      because('results-unknown', broken),
+    );
   });
 });

@@ -8,6 +8,7 @@ import type { ComparedWorkload } from '../../src/program/slower.ts';
 import type { Evidence } from '../../src/store/store.ts';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { matmul } from '../support/workloads.ts';
+import { because } from '../../src/system/reason.ts';
 
 const inProgram: OperationWork = { ...matmul(64, 32, 16), context: { digest: 'abcd' } };
 const configuration: Configuration = {
@@ -64,7 +65,7 @@ describe('what was measured by itself stays', () => {
     ['of the default', decisionFor(inProgram, { version: 1, kind: 'default' }), shown(inProgram, 1.5)],
     [
       'of what has no configuration',
-      passedOver(decisionFor(inProgram).place, decisionFor(inProgram).tunable, 'default', 'no time'),
+      passedOver(decisionFor(inProgram).place, decisionFor(inProgram).tunable, 'default', because('no-time')),
       shown(inProgram, 1.5),
     ],
   ])('%s', (_, decision, workload) => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
 import { explainOperations } from '../../src/report/explain.ts';
+import { because } from '../../src/system/reason.ts';
 
 const NOTHING = { bytes: new Uint8Array(), cuts: [] };
 
@@ -8,7 +9,7 @@ const decision = (executables: readonly string[]): Decision =>
   ({
     place: { operation: null, location: 'in.mlir:3:5', name: 'linalg.matmul' },
     outcome: 'hit',
-    reason: '2.00x faster than the default',
+    ...because('faster', '2.00x faster than the default'),
     configuration: { kind: 'tile', version: 1 },
     evidence: null,
     tunable: { key: 'contraction m=4', executables },
@@ -17,16 +18,24 @@ const decision = (executables: readonly string[]): Decision =>
 test('each operation says whether its configuration landed, and where that was looked for', () => {
   const decisions = [decision(['main_dispatch_0']), decision(['main_dispatch_1']), decision([])];
   const operations = explainOperations(NOTHING, 'in.mlir', decisions, [true, false, false]);
-  expect(operations.map(({ landed, executables, reason }) => ({ landed, executables, reason }))).toEqual([
-    { landed: true, executables: ['main_dispatch_0'], reason: '2.00x faster than the default' },
+  expect(
+    operations.map(({ landed, executables, code, reason }) => ({ landed, executables, code, reason })),
+  ).toEqual([
+    {
+      landed: true,
+      executables: ['main_dispatch_0'],
+      ...because('faster', '2.00x faster than the default'),
+    },
     {
       landed: false,
       executables: ['main_dispatch_1'],
+      code: 'not-applied',
       reason: '2.00x faster than the default; not applied: main_dispatch_1 lacks the configuration',
     },
     {
       landed: false,
       executables: [],
+      code: 'not-applied',
       reason: '2.00x faster than the default; not applied: no executable has the configuration',
     },
   ]);

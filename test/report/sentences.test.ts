@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import { TILE } from '../store/samples.ts';
 import { beginning, ending, programEnding } from '../../src/report/sentences.ts';
+import { because, NO_REASON } from '../../src/system/reason.ts';
 
 const gain = (ratio: number) => ({
   configuration: TILE,
@@ -32,16 +33,17 @@ test('what has ended says what was gained', () => {
 });
 
 test('a program that was run says what it came to', () => {
-  const nothing = { functions: [], skipped: [], leftOut: [], injected: true, reason: null };
+  const nothing = { functions: [], skipped: [], leftOut: [], injected: true, ...NO_REASON };
   expect(programEnding(nothing)).toBeNull();
   const untimed = { name: 'main', equal: true, maxError: 0, reason: 'it runs for too long', timing: null };
   expect(programEnding({ ...nothing, functions: [untimed] })).toBe(
     'the program: @main was not timed: it runs for too long',
   );
-  expect(programEnding({ ...nothing, reason: 'it takes too long' })).toBe(
+  expect(programEnding({ ...nothing, ...because('no-time', 'it takes too long') })).toBe(
     'the program: not verified: it takes too long',
   );
-  expect(programEnding({ ...nothing, injected: false, reason: 'it is worse with each' })).toBe(
+  const worse = because('worse-in-program', 'it is worse with each');
+  expect(programEnding({ ...nothing, injected: false, ...worse })).toBe(
     'the program: compiled as it is: it is worse with each',
   );
 });

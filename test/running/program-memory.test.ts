@@ -31,8 +31,8 @@ test('what asks nothing of the program takes the place of what makes it worse, u
 
 test('of several that were left out each is known with its reason', () => {
   const program = leftOut(packed, tile);
-  expect(whyLeftOut(program, 'a', packed)).toBe('data-tile is slower');
-  expect(whyLeftOut(program, 'a', tile)).toBe('tile is slower');
+  expect(whyLeftOut(program, 'a', packed)?.reason).toBe('data-tile is slower');
+  expect(whyLeftOut(program, 'a', tile)?.reason).toBe('tile is slower');
   expect(whyLeftOut(program, 'a', { version: 1, kind: 'default' })).toBeNull();
   expect(whyLeftOut(program, 'b', tile)).toBeNull();
 });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { runtimeTool } from '../support/real-tools.ts';
 import { dialects } from './dialects.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
+import { problemsOf } from '../support/explain-schema.ts';
 
 /** Small integers: their sums are exact. */
 const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
@@ -84,7 +85,8 @@ describe('an input', () => {
     const json = JSON.parse(
       (await place.tuned(['explain', 'torch.mlir', '--json'])).stdout.toString(),
     ) as object;
-    expect(json).toMatchObject({ operations: [{ outcome: 'hit' }] });
+    expect(json).toMatchObject({ operations: [{ outcome: 'hit', code: 'faster' }] });
+    expect(problemsOf(json, 'preview')).toBe('');
   });
 
   const transposed = (m: number) => {

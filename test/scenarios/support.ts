@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Explanation } from '../../src/report/explain.ts';
 import { giveAnswers } from '../support/answers.ts';
+import { readExplanation } from '../support/explain-schema.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { installScripts } from '../support/scripts.ts';
@@ -142,7 +143,7 @@ export class Workplace {
       ...options,
       env: { ...options.env, IREE_TUNED_EXPLAIN: 'explain.json' },
     });
-    const explanation = JSON.parse(this.read('explain.json').toString()) as Explanation;
+    const explanation = readExplanation(this.read('explain.json').toString());
     return { ...result, explanation };
   }
 

@@ -3,12 +3,12 @@ import { cpSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Explanation } from '../../src/report/explain.ts';
 import { acquireMeasuringLock, type Lock } from '../../src/site/measuring-lock.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { root } from '../support/real-tools.ts';
 import { argv, recordedWorkplace, recordMisses } from './faults/support.ts';
 import { hasOpen, HOST, Workplace } from './support.ts';
+import { readExplanation } from '../support/explain-schema.ts';
 
 const [lhs, rhs, out] = ['61x71', '71x67', '61x67'].map((shape) => `tensor<${shape}xf32>`);
 const stablehlo = `func.func @main(%a: ${lhs!}, %b: ${rhs!}) -> ${out!} {
@@ -63,7 +63,7 @@ describe('a survey of an input in another dialect', () => {
           .toBe(true),
       explained: async () => {
         expect(await ended).toMatchObject({ code: 0, stderr: '' });
-        return JSON.parse(place.read(explain).toString()) as Explanation;
+        return readExplanation(place.read(explain).toString());
       },
     };
   };

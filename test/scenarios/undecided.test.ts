@@ -9,6 +9,7 @@ import { rememberingCompiler } from '../support/remembering-compiler.ts';
 import { fakeTools } from '../tuning/fake-tools.ts';
 import { argv, expectStock, recordedWorkplace, workplace } from './faults/support.ts';
 import { hasOpen, type Workplace } from './support.ts';
+import { readExplanation } from '../support/explain-schema.ts';
 
 const PATIENT = { timeout: 50_000 };
 
@@ -166,7 +167,7 @@ exit 1`,
   const results = await Promise.all(builds.map(({ ended }) => ended));
   expect(results.map(({ code }) => code)).toEqual([0, 0, 0]);
   for (const name of ['a', 'b', 'c'])
-    expect(outcomes(JSON.parse(place.read(`${name}.json`).toString()) as Explanation)).toEqual([
+    expect(outcomes(readExplanation(place.read(`${name}.json`).toString()))).toEqual([
       expect.stringMatching(/^default: cannot be decided: /),
     ]);
   expect(attempts()).toBe(before + 1);

@@ -107,7 +107,7 @@ export async function lastConfigured(
   const open = dispatchWork(text, { executable: name, digest: '0123456789abcdef', bytes: 1 });
   if (typeof open === 'string') throw new Error(open);
   const work = dispatchAtSizes(open, { m: [100] });
-  if ('skipped' in work) throw new Error(work.skipped);
+  if ('skipped' in work) throw new Error(work.skipped.reason);
   return { name, text, work };
 }
 

@@ -14,6 +14,7 @@ import { inspectedAt, inspectInput, unread, type PassThrough } from '../../src/w
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
+import { because, type Reason } from '../../src/system/reason.ts';
 
 // A test's own stdin is nobody's input.
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
@@ -69,13 +70,13 @@ async function read(
 /** The same for an input that is not passed on. */
 async function taken(...given: Parameters<typeof read>): Promise<Input> {
   const input = await read(...given);
-  if ('pass' in input) throw new Error(`passed on: ${input.pass}`);
+  if ('pass' in input) throw new Error(`passed on: ${input.pass.reason}`);
   return input;
 }
 
 /** Of each operation what is tuned of it, or why nothing is. */
 const found = ({ operations }: Input) =>
-  operations.map((operation) => (isTunable(operation) ? operation.key : operation.skipped));
+  operations.map((operation) => (isTunable(operation) ? operation.key : operation.skipped.reason));
 
 describe('a command', () => {
   const { path } = place(MATMUL);
@@ -101,8 +102,8 @@ describe('a command', () => {
     [['IN', '--compile-mode=hal-executable'], '--compile-mode=hal-executable'],
   ])('%j is passed on before its input is read', async (argv, pass) => {
     const passed = await passOf(...argv);
-    expect(passed).toEqual({ ...unread(expect.any(String) as string), stdin: undefined });
-    expect(passed!.pass).toContain(pass);
+    expect(passed).toEqual({ ...unread(expect.anything() as Reason), stdin: undefined });
+    expect(passed!.pass.reason).toContain(pass);
   });
   test.each([
     [['-o', '/dev/null']],
@@ -225,7 +226,7 @@ describe('an input is passed on', () => {
       '--iree-preprocessing-transform-spec-filename=s',
     ]);
     expect(input).toMatchObject({
-      pass: 'nothing to tune in the input',
+      pass: because('nothing-to-tune'),
       lasting: true,
       decisions: [
         { outcome: 'skipped', place: { name: 'linalg.matmul' } },
@@ -234,36 +235,36 @@ describe('an input is passed on', () => {
     });
   });
   test.each([
-    ['of another dialect', TORCH, '--split-input-file', '--split-input-file is served for linalg text only'],
-    ['of bytecode', BYTECODE, '--split-input-file', '--split-input-file is served for linalg text only'],
-    [
-      'of another dialect',
-      TORCH,
-      '--iree-preprocessing-transform-spec-filename=s',
-      'a preprocessing spec of the user is served for linalg text only',
-    ],
+    ['of another dialect', TORCH, '--split-input-file', 'split-input'],
+    ['of bytecode', BYTECODE, '--split-input-file', 'split-input'],
+    ['of another dialect', TORCH, '--iree-preprocessing-transform-spec-filename=s', 'own-preprocessing'],
   ])('%s with what only linalg is served with', async (_, content, flag, pass) => {
     expect(await read(content, [flag], { seen: [{}] })).toMatchObject({
-      pass,
+      pass: { code: pass },
       lasting: false,
       decisions: [],
     });
   });
   test('that the compiler does not take, until it does', async () => {
     expect(await read(TORCH)).toMatchObject({
-      pass: 'the compiler does not get as far as code generation',
+      pass: because('not-compiled'),
       lasting: false,
     });
   });
   test('that is not there', async () => {
     const passed = await inspectInput(commandOf('/nowhere/in.mlir'), surroundingsOf());
-    expect(passed).toEqual(unread(expect.stringMatching(/^the input cannot be read: ENOENT/) as string));
+    expect(passed).toEqual(
+      unread({
+        code: 'input-unreadable',
+        reason: expect.stringMatching(/^the input cannot be read: ENOENT/) as string,
+      }),
+    );
   });
   test('that has too much text beside its weights', async () => {
     vi.mocked(readInput).mockResolvedValueOnce(null);
     const { command } = place(MATMUL);
     expect(await inspectInput(command, surroundingsOf())).toEqual(
-      unread('the input has too much text beside its weights'),
+      unread(because('input-too-large', 'the input has too much text beside its weights')),
     );
   });
   test('that is used up when it is read', async () => {
@@ -271,7 +272,7 @@ describe('an input is passed on', () => {
     mkdirSync(folder);
     for (const path of ['/dev/null', folder])
       expect(await inspectInput(commandOf(path), surroundingsOf())).toEqual(
-        unread('the input is not a plain file'),
+        unread(because('input-not-a-file')),
       );
   });
 });
@@ -295,7 +296,7 @@ describe('stdin', () => {
   });
   test('is handed on when it is passed on', async () => {
     expect(await piped('// nothing')).toMatchObject({
-      pass: 'nothing to tune in the input',
+      pass: because('nothing-to-tune'),
       stdin: Buffer.from('// nothing'),
     });
   });
@@ -305,7 +306,7 @@ describe('stdin', () => {
       throw new Error('EIO');
     });
     expect(await inspectInput(commandOf('-'), surroundingsOf())).toEqual(
-      unread('the input cannot be read: EIO', Buffer.from('half')),
+      unread(because('input-unreadable', 'the input cannot be read: EIO'), Buffer.from('half')),
     );
   });
 });
@@ -315,13 +316,15 @@ test('an input is looked at where it has a site, and passed on for as long as it
   const input = inputOf(MATMUL);
   expect(inspectedAt(site, input)).toEqual({ input, site });
   for (const lasting of [true, false])
-    expect(inspectedAt({ noSite: 'several target devices', lasting }, input)).toEqual({
-      pass: 'several target devices',
+    expect(inspectedAt({ noSite: because('several-targets'), lasting }, input)).toEqual({
+      pass: because('several-targets'),
       decisions: [],
       input,
       lasting,
       stdin: undefined,
     });
   const piped = inputOf(MATMUL, { reading: { ...input.reading, fromStdin: true } });
-  expect(inspectedAt({ noSite: 'none', lasting: true }, piped)).toMatchObject({ stdin: input.bytes });
+  expect(inspectedAt({ noSite: because('target-unknown'), lasting: true }, piped)).toMatchObject({
+    stdin: input.bytes,
+  });
 });

@@ -19,6 +19,7 @@ import { programOf } from '../../src/running/program-notes.ts';
 import { DECISION, EVIDENCE, MARK, open, temporaryPath, TILE } from '../store/support.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
+import { because } from '../../src/system/reason.ts';
 
 const command = commandOf('in.mlir', '-o', 'out.vmfb');
 const site = siteOf();
@@ -70,7 +71,7 @@ function machine({
           { kind: 'record', configuration, speedup: { ratio: 2, low: 2, high: 2 } },
         ]),
       );
-      const decisions = decideAll(input.operations, overrideOf(workloads), '');
+      const decisions = decideAll(input.operations, overrideOf(workloads), because('no-record'));
       for (const route of ROUTES)
         notePlan(cacheDirectory, planIdentity(command, input.digest, decisions, route), {
           state: 'seen',
@@ -210,7 +211,7 @@ test('what breaks the compile is not locked, and the message says what to do', a
   const here = machine();
   const { surroundings } = here;
   const made = await here.lock(stored({ 256: TILE }), null, { 256: TILE });
-  const decisions = decideAll(input.operations, overrideOf(made.workloads), '');
+  const decisions = decideAll(input.operations, overrideOf(made.workloads), because('no-record'));
   notePlan(surroundings.cacheDirectory, planIdentity(command, input.digest, decisions, 'spec'), {
     state: 'broken',
     reason: 'an error',

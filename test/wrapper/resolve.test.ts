@@ -29,6 +29,7 @@ import {
   unsurveyed,
 } from '../support/inspected.ts';
 import { matmul } from '../support/workloads.ts';
+import { because } from '../../src/system/reason.ts';
 
 // It goes its own way, which ends where it finds no tools, unless a test says what comes of it.
 vi.mock(import('../../src/tuning/tune-workloads.ts'), { spy: true });
@@ -76,7 +77,14 @@ async function resolved({
   const inspected = { input, site };
   const { decisions, ...rest } = await resolve(
     inspected,
-    { command, store, problem: whyNoStore ?? null, surroundings, kept: new KeptModules(), lock: null },
+    {
+      command,
+      store,
+      problem: whyNoStore === undefined ? null : because('no-database', whyNoStore),
+      surroundings,
+      kept: new KeptModules(),
+      lock: null,
+    },
     program,
   );
   return {
@@ -93,7 +101,7 @@ const tuned = (sizes: readonly number[], change: Partial<TuneOutcome> = {}) => {
   tuner.mockResolvedValueOnce({
     results: new Map(sizes.map((m) => [keyOf(m), known])),
     undecided: new Map(),
-    whyNot: '',
+    whyNot: because('budget-spent'),
     ...change,
   });
 };
@@ -144,7 +152,7 @@ describe('a compile whose operations all have records', () => {
 });
 
 describe('a miss that is not to be tuned', () => {
-  const elsewhere = siteOf({ whyNotHere: 'this machine is arm64' });
+  const elsewhere = siteOf({ whyNotHere: because('device-unsuitable', 'this machine is arm64') });
   test.each<[string, Case, string, boolean]>([
     ['cannot be measured here', { site: elsewhere }, 'this machine is arm64', true],
     [
@@ -219,7 +227,7 @@ describe('a miss', () => {
     expect(seconds).toBeGreaterThanOrEqual(20);
   });
   test('is tuned together with what could not be chosen from all families, which stays a hit meanwhile', async () => {
-    tuned([16], { whyNot: 'the tuning budget is spent' });
+    tuned([16], { whyNot: because('budget-spent') });
     const { got, settled } = await resolved({
       store: stored([8], { families: ['tile'] }),
       input: inputOf(text(8, 16)),
@@ -229,7 +237,7 @@ describe('a miss', () => {
     expect(settled).toBe(false);
   });
   test('that is still open in the end is left to the default, and may be tuned by the next build', async () => {
-    tuned([8], { whyNot: 'the tuning budget is spent' });
+    tuned([8], { whyNot: because('budget-spent') });
     const { got, settled } = await resolved({ input: inputOf(text(8, 16)) });
     expect(got).toEqual([TUNED, ['default', 'the tuning budget is spent']]);
     expect(settled).toBe(false);

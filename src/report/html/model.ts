@@ -13,6 +13,7 @@ import { driftPairs } from './drift.ts';
 import { plain } from './plain.ts';
 import { short } from './pack.ts';
 import { tasksOf, weightOfMiss, type Open } from './tasks.ts';
+import { meaningOf } from '../../system/reason.ts';
 
 export interface ReportSource {
   readonly records: readonly TuningRecord[];
@@ -71,6 +72,7 @@ export function pageDataOf(source: ReportSource): PageData {
     complete: column(({ evidence }) => Number(evidence.complete)),
     written: column(({ createdAt }) => Math.floor(Date.parse(createdAt) / 60_000)),
   };
+  const counts = withMeanings(source.counts);
   const tasks = tasksOf([...missing(source, placeOf), ...incomplete(source, placeOf)]);
   const keys = workloads.keys();
   const mean = (key: string, of: typeof workloadFlops): number | null => {
@@ -91,14 +93,20 @@ export function pageDataOf(source: ReportSource): PageData {
     records: columns,
     ...searchesOf(source),
     drift: driftPairs(records),
-    statistics: statisticsOf(source.counts),
-    history: historyOf(source.counts).map(dayOf),
+    statistics: statisticsOf(counts),
+    history: historyOf(counts).map(dayOf),
     tasks,
     kernels,
     models,
     ...{ searchesLeftOut: Math.max(0, records.length - MOST_SEARCHES) },
   };
 }
+
+/** The counts, with the meaning of each code in their names. */
+const withMeanings = (counts: Counts): Counts =>
+  Object.fromEntries(
+    Object.entries(counts).map(([name, value]) => [name.replace(/(?<=: )[a-z-]+$/, meaningOf), value]),
+  );
 
 /** Values by a key, each once, numbered as they come. */
 class Numbered<V> {

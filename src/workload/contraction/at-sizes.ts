@@ -1,6 +1,7 @@
 // Dynamic dimensions: the sizes that a contraction is tuned at when its text does not say them.
 import { sizesWanted, type TunedSizes } from '../sizes.ts';
 import type { Contraction } from './contraction.ts';
+import { because, type Reason } from '../../system/reason.ts';
 
 /** Every combination is compiled into every module of candidates and measured. */
 const MOST_COMBINATIONS = 16;
@@ -9,7 +10,7 @@ const MOST_COMBINATIONS = 16;
 export function atSizes(
   workload: Contraction,
   wanted: TunedSizes,
-): Contraction | { readonly skipped: string } {
+): Contraction | { readonly skipped: Reason } {
   const open = workload.dimensions.filter(({ sizes }) => sizes !== undefined);
   if (open.length === 0) return workload;
   const missing = [...new Set(open.map(({ kind }) => kind))].filter((kind) => wanted[kind] === undefined);
@@ -17,7 +18,10 @@ export function atSizes(
   const combinations = open.reduce((product, { kind }) => product * wanted[kind]!.length, 1);
   if (combinations > MOST_COMBINATIONS)
     return {
-      skipped: `dynamic dimensions with too many sizes: ${combinations} combinations, of ${MOST_COMBINATIONS} at most`,
+      skipped: because(
+        'too-many-sizes',
+        `dynamic dimensions with too many sizes: ${combinations} combinations, of ${MOST_COMBINATIONS} at most`,
+      ),
     };
   return {
     ...workload,

@@ -5,13 +5,15 @@ import type { Convert, OperationForm, Skipped } from '../kind.ts';
 import type { Contraction, DimensionKind, OperandForm } from './contraction.ts';
 import { isSimpleType } from '../element-type.ts';
 import { windowedForm } from './windows.ts';
+import { because, type ReasonCode } from '../../system/reason.ts';
 
 type ContractionForm = OperationForm<Contraction>;
 
-const skip = (skipped: string, alike: ContractionForm | null = null): Skipped<Contraction> => ({
-  skipped,
-  alike,
-});
+const skip = (
+  code: ReasonCode,
+  text?: string,
+  alike: ContractionForm | null = null,
+): Skipped<Contraction> => ({ skipped: because(code, text), alike });
 
 const KIND_ORDER: readonly DimensionKind[] = ['batch', 'm', 'n', 'k'];
 
@@ -21,9 +23,9 @@ export function readContraction(
   convert: Convert,
 ): ContractionForm | Skipped<Contraction> {
   // Its operands are packed already, and the compiler has a pipeline of its own for it.
-  if (/mmt4d$/.test(operation.name)) return skip('packed operands are not tuned yet');
+  if (/mmt4d$/.test(operation.name)) return skip('layout-unsupported', 'packed operands are not tuned yet');
   const own = ownConfiguration(operation);
-  return own === null ? formOf(operation, convert) : skip(`already has ${own}`);
+  return own === null ? formOf(operation, convert) : skip('own-configuration', `already has ${own}`);
 }
 
 /**
@@ -41,13 +43,12 @@ export function rootOf(operation: Operation): ContractionForm | null {
 /** The same of a contraction, whatever configuration it already has. */
 export function formOf(operation: Operation, convert: Convert): ContractionForm | Skipped<Contraction> {
   const { body } = operation;
-  if (body === 'other') return skip('not a plain multiply-add');
+  if (body === 'other') return skip('body-unsupported');
   const form = contractionOf(operation, convert);
   if (body === 'multiply-add' || 'skipped' in form) return form;
-  return skip(
-    body === 'multiply-add-unsigned' ? 'unsigned integers are not tuned yet' : 'not a plain multiply-add',
-    form,
-  );
+  return body === 'multiply-add-unsigned'
+    ? skip('type-unsupported', 'unsigned integers are not tuned yet', form)
+    : skip('body-unsupported', undefined, form);
 }
 
 /**
@@ -68,9 +69,10 @@ function contractionOf(
 ): ContractionForm | Skipped<Contraction> {
   const [lhs, rhs, accumulator] = operation.operands;
   if (lhs === undefined || rhs === undefined || accumulator === undefined || operation.operands.length !== 3)
-    return skip(`has ${operation.operands.length} operands instead of 3`);
+    return skip('operation-unclear', `has ${operation.operands.length} operands instead of 3`);
   const [lhsMap, rhsMap, accumulatorMap] = operation.indexingMaps.map(readMap);
-  if (!lhsMap || !rhsMap || !accumulatorMap) return skip('an indexing map is not a plain permutation');
+  if (!lhsMap || !rhsMap || !accumulatorMap)
+    return skip('layout-unsupported', 'an indexing map is not a plain permutation');
 
   const operands: [Operand, readonly number[]][] = [
     [lhs, lhsMap],
@@ -80,20 +82,21 @@ function contractionOf(
   const sizes = new Map<number, number>();
   for (const [n, [{ type, role }, map]] of operands.entries()) {
     const shaped = tensorShape(type);
-    if (shaped === null) return skip(`the type of the ${role} is not understood`);
-    if (shaped.encoding !== null) return skip(`the ${role} has an encoding`);
+    if (shaped === null) return skip('operation-unclear', `the type of the ${role} is not understood`);
+    if (shaped.encoding !== null) return skip('layout-unsupported', `the ${role} has an encoding`);
     if (!isSimpleType(shaped.elementType))
-      return skip(`elements of this type are not tuned yet: ${shaped.elementType}`);
+      return skip('type-unsupported', `elements of this type are not tuned yet: ${shaped.elementType}`);
     if (shaped.shape === null || shaped.shape.length !== map.length)
-      return skip(`the rank of the ${role} does not fit its indexing map`);
+      return skip('operation-unclear', `the rank of the ${role} does not fit its indexing map`);
     for (const [i, loop] of map.entries()) {
       // Along a stride an operand is as long as it likes.
       if (operation.indexingMaps[n]!.results[i] === null) continue;
       const size = shaped.shape[i]!;
       const other = sizes.get(loop) ?? size;
-      if (size === 0) return skip('an empty dimension');
-      if (size < 0 !== other < 0) return skip('a dimension is dynamic in one operand only');
-      if (other !== size) return skip('the shapes contradict each other');
+      if (size === 0) return skip('too-little-work', 'an empty dimension');
+      if (size < 0 !== other < 0)
+        return skip('operation-unclear', 'a dimension is dynamic in one operand only');
+      if (other !== size) return skip('operation-unclear', 'the shapes contradict each other');
       sizes.set(loop, size);
     }
   }
@@ -103,12 +106,12 @@ function contractionOf(
   for (let loop = 0; loop < loopCount; loop++) {
     const inside = [lhsMap, rhsMap, accumulatorMap].map((map) => map.includes(loop));
     const kind = dimensionKind(inside[0]!, inside[1]!, inside[2]!);
-    if (kind === null || !sizes.has(loop)) return skip('not a contraction of two operands');
+    if (kind === null || !sizes.has(loop)) return skip('form-unsupported');
     if ((kind === 'k') !== (operation.iteratorTypes[loop] === 'reduction'))
-      return skip('iterator types contradict the indexing maps');
+      return skip('operation-unclear', 'iterator types contradict the indexing maps');
     kinds.push(kind);
   }
-  if (!kinds.includes('k')) return skip('nothing is summed');
+  if (!kinds.includes('k')) return skip('form-unsupported', 'nothing is summed');
 
   // Canonical order: by kind; inside a kind as the result (for k: the lhs) lays the dimensions out.
   const order = [...accumulatorMap, ...lhsMap.filter((loop) => kinds[loop] === 'k')];

@@ -1,6 +1,7 @@
 // A dispatch of a program that is no contraction, in canonical form: a softmax, an attention, a pooling, a transpose, whatever the
 // compiler generates code for in one piece. What it computes is told by a digest; the rest is what decides about tiles.
 import { allSizes, sizesWanted, type TunedSizes } from '../sizes.ts';
+import { because, type Reason } from '../../system/reason.ts';
 
 export interface DispatchDimension {
   /** `m` where the operation that decides about workgroups computes elements along it, `k` where it sums them up. */
@@ -63,19 +64,18 @@ export const isDynamicDispatch = ({ dimensions }: DispatchWork): boolean =>
 export function dispatchAtSizes(
   workload: DispatchWork,
   wanted: TunedSizes,
-): DispatchWork | { readonly skipped: string } {
+): DispatchWork | { readonly skipped: Reason } {
   if (!isDynamicDispatch(workload)) return workload;
   const sizes = allSizes(wanted);
   if (sizes.length === 0) return { skipped: sizesWanted(['m']) };
   const at = (one: DispatchDimension): DispatchDimension =>
     one.sizes === undefined ? one : { ...one, size: sizes.at(-1)!, sizes };
   const found = { ...workload, dimensions: workload.dimensions.map(at) };
-  return dispatchIterations(found) < LEAST_ITERATIONS ? { skipped: TOO_LITTLE } : found;
+  return dispatchIterations(found) < LEAST_ITERATIONS ? { skipped: because('too-little-work') } : found;
 }
 
 /** A dispatch of fewer iterations takes no time that anybody would miss. */
 export const LEAST_ITERATIONS = 2 ** 15;
-export const TOO_LITTLE = 'it does too little to matter';
 
 /** Innermost iterations of all its operations. */
 export const dispatchIterations = ({

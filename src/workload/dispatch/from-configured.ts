@@ -5,9 +5,9 @@ import {
   isDynamicDispatch,
   LEAST_ITERATIONS,
   multipliedAlong,
-  TOO_LITTLE,
   type DispatchWork,
 } from './dispatch-work.ts';
+import { REASONS } from '../../system/reason.ts';
 
 /** Pipelines with tiles that we can read and vary. */
 const PIPELINES = new Set(['DoubleTilingExpert', 'LinalgExtTileAndVectorize', 'BufferOpsTileAndVectorize']);
@@ -47,7 +47,8 @@ export function dispatchWork(
   const multiplied = multipliedAlong(work.parts);
   if (multiplied !== null && work.dimensions[multiplied]!.sizes !== undefined)
     return 'queries and keys are multiplied along a dynamic dimension, which has to be whole';
-  if (!isDynamicDispatch(work) && dispatchIterations(work) < LEAST_ITERATIONS) return TOO_LITTLE;
+  if (!isDynamicDispatch(work) && dispatchIterations(work) < LEAST_ITERATIONS)
+    return REASONS['too-little-work'];
   return work.parts.length > MOST_PARTS || work.dimensions.length > MOST_DIMENSIONS
     ? 'it has too many operations'
     : work;

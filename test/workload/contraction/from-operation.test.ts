@@ -11,7 +11,7 @@ function of(operation: string, aliases = '') {
   expect(operations).toHaveLength(1);
   const result = workloadOf(operations[0]!);
   return 'skipped' in result
-    ? { skipped: result.skipped, key: null, loops: null }
+    ? { skipped: result.skipped.reason, key: null, loops: null }
     : { skipped: null, key: workloadKey(result.workload), loops: result.loops };
 }
 
@@ -151,6 +151,6 @@ test('the work of a workload counts a multiplication and an addition per innermo
     ),
   );
   const result = workloadOf(operations[0]!);
-  if ('skipped' in result) throw new Error(result.skipped);
+  if ('skipped' in result) throw new Error(result.skipped.reason);
   expect(workloadFlops(result.workload)).toBe(2 * 2 * 8 * 16 * 4);
 });

@@ -20,13 +20,13 @@ function of(lhs: string, rhs: string, result: string): OperationWork {
     ),
   );
   const form = workloadOf(operations[0]!);
-  if ('skipped' in form) throw new Error(form.skipped);
+  if ('skipped' in form) throw new Error(form.skipped.reason);
   return form.workload;
 }
 
 function at(workload: OperationWork, sizes: TunedSizes): OperationWork {
   const form = atSizes(workload, sizes);
-  if ('skipped' in form) throw new Error(form.skipped);
+  if ('skipped' in form) throw new Error(form.skipped.reason);
   return operationWork(form);
 }
 
@@ -88,14 +88,17 @@ describe('a dynamic dimension', () => {
 
   test('without sizes is skipped, with what to say', () => {
     expect(atSizes(dynamic, { n: [4] })).toEqual({
-      skipped: expect.stringContaining('--iree-tuned-dim="m=1,16,128"') as string,
+      skipped: {
+        code: 'sizes-missing',
+        reason: expect.stringContaining('--iree-tuned-dim="m=1,16,128"') as string,
+      },
     });
   });
 
   test('with too many combinations is skipped', () => {
     const list = Array.from({ length: 17 }, (_, i) => i + 1);
     expect(atSizes(dynamic, { m: list })).toEqual({
-      skipped: expect.stringContaining('17 combinations') as string,
+      skipped: { code: 'too-many-sizes', reason: expect.stringContaining('17 combinations') as string },
     });
   });
 

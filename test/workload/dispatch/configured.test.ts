@@ -10,6 +10,7 @@ import { dispatchWork } from '../../../src/workload/dispatch/from-configured.ts'
 import { isDispatchWork } from '../../../src/workload/dispatch/schema.ts';
 import type { DispatchTileConfiguration } from '../../../src/backend/llvm-cpu/configuration.ts';
 import { reconfigured } from '../../../src/backend/llvm-cpu/dispatch-tiles.ts';
+import { because } from '../../../src/system/reason.ts';
 
 const ROW = 'affine_map<(d0, d1, d2) -> (d0, d1)>';
 const ALL = 'affine_map<(d0, d1, d2) -> (d0, d1, d2)>';
@@ -145,9 +146,12 @@ test('a dispatch of dynamic size is known by the sizes that its program is run a
   expect(open.dimensions.map(({ sizes }) => sizes)).toEqual([undefined, [], []]);
   expect(isDispatchWork(open)).toBe(false);
   expect(dispatchAtSizes(open, {})).toEqual({
-    skipped: 'dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="m=1,16,128"',
+    skipped: because(
+      'sizes-missing',
+      'dynamic dimensions without sizes to tune at: give some, such as --iree-tuned-dim="m=1,16,128"',
+    ),
   });
-  expect(dispatchAtSizes(open, { m: [1, 2] })).toEqual({ skipped: 'it does too little to matter' });
+  expect(dispatchAtSizes(open, { m: [1, 2] })).toEqual({ skipped: because('too-little-work') });
   const work = dispatchAtSizes(open, { m: [1, 128], batch: [4] }) as DispatchWork;
   expect(dispatchKey(work)).toMatch(/^dispatch \S+ in=0123456789abcdef at=1,4,128$/);
   expect(isDispatchWork(JSON.parse(JSON.stringify(work)) as object)).toBe(true);
