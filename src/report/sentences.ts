@@ -1,69 +1,95 @@
-// What is said while a program is tuned, in sentences. Pure.
+// The sentences that a terminal shows during tuning. Pure.
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
-import { formatDuration, formatSeconds } from '../system/format.ts';
+import { formatDuration } from '../system/format.ts';
 import type { RoundsProgress } from '../program/tune-in-program.ts';
 import type { TuningProgress } from '../tuning/search-job.ts';
 
-/** How many are named one by one. */
+/** A longer list is summed up. */
 const MOST_NAMED = 3;
 
-const counted = (count: number) => `${count} ${count === 1 ? 'matmul' : 'matmuls'}`;
+const counted = (count: number) => `${count} ${count === 1 ? 'operation' : 'operations'}`;
 
-/** What is about to be done, and for how long. */
+/** The first line of tuning. */
 export const beginning = (count: number, seconds: number): string =>
-  `tuning ${counted(count)} that ${count === 1 ? 'has' : 'have'} no record yet, for ${formatDuration(Math.ceil(seconds))} at most`;
+  `tuning ${counted(count)} for ${formatDuration(Math.ceil(seconds))} at most`;
 
-/** What somebody is to know who sees that for the first time. */
+/** Shown by the first build that tunes. */
 export const INTRODUCTION =
   'later builds find the result. IREE_TUNED_BUDGET=0 builds without tuning, IREE_TUNED_DISABLE=1 is plain ' +
   'iree-compile (said once)';
 
-/** Others may measure, and what is compiled first takes a while. */
-export const PREPARING = 'waiting until nobody else measures here, and compiling what is timed first';
+const timeLeft = (seconds: number) => `${Math.ceil(seconds)} s left`;
 
-/** Where a search is. Short enough for 80 columns with the sizes of most matmuls. */
-export function progressLine(progress: TuningProgress): string {
-  const { secondsLeft, workloads, decided } = progress;
-  const which = workloads === 1 ? '' : `${decided}/${workloads} done, `;
-  return `${which}${searchInWords(progress)}, ${Math.ceil(secondsLeft)} s left`;
+/** The first text that fits, else the last. */
+const fitting = (columns: number, ...texts: readonly [string, ...string[]]): string =>
+  texts.find((text) => text.length <= columns) ?? texts.at(-1)!;
+
+/** The state of one search in at most `columns` columns: the workload, the best so far, and the time left. */
+export function progressLine(progress: TuningProgress, columns = Infinity): string {
+  const { stage, secondsLeft, workloads, decided } = progress;
+  const verb = stage === 'finals' ? 'confirming' : 'tuning';
+  const done = workloads === 1 ? '' : ` (${decided}/${workloads} done)`;
+  const { sizes, best, short } = partsOf(progress);
+  const left = timeLeft(secondsLeft);
+  return fitting(
+    columns,
+    `${verb} ${sizes}${done}: ${best}, ${left}`,
+    `${sizes}: ${short} ${left}`,
+    `${short} ${left}`,
+    left,
+  );
 }
 
-/** How far the rounds of a program are. */
-export function roundsLine({ rounds, workloads, ratio, secondsLeft }: RoundsProgress): string {
-  const gain = ratio > 1 ? `${ratio.toFixed(2)}x as fast together` : 'nothing faster yet';
-  return `${workloads} at once, ${rounds} tried of each: ${gain}, ${Math.ceil(secondsLeft)} s left`;
+/** The state of one search without its time. */
+export function searchInWords(progress: Omit<TuningProgress, 'secondsLeft'>): string {
+  const { sizes, best } = partsOf(progress);
+  return `${sizes}: ${best}`;
 }
 
-/** How far one search is. */
-export function searchInWords({
+const TIMING = 'timing the default';
+
+function partsOf({
   workload,
-  stage,
   trials,
+  flops,
   defaultSeconds,
   bestSeconds,
-}: Omit<TuningProgress, 'secondsLeft'>): string {
+}: Omit<TuningProgress, 'secondsLeft'>) {
   const sizes = [...workload.matchAll(/=(\d+)/g)].map((match) => match[1]).join('x');
-  const gain =
-    bestSeconds < defaultSeconds
-      ? `, ${formatSeconds(defaultSeconds)} -> ${formatSeconds(bestSeconds)} (${(defaultSeconds / bestSeconds).toFixed(2)}x)`
-      : trials > 0
-        ? ', nothing faster yet'
-        : '';
-  const what = stage === 'finals' ? 'confirming' : `${trials} trials`;
-  return `${sizes}: ${what}${gain}`;
+  if (trials === 0) return { sizes, best: TIMING, short: TIMING };
+  const seconds = Math.min(bestSeconds, defaultSeconds);
+  const rate = flops / seconds / 1e9;
+  const rateText = `${rate.toFixed(rate < 100 ? 1 : 0)} GFLOP/s`;
+  const gain = `${(defaultSeconds / seconds).toFixed(2)}x`;
+  return { sizes, best: `${rateText}, ${gain} the default`, short: `${rateText} ${gain}` };
 }
 
-/** What is known of a workload in the end. */
+/** The state of a program's rounds in at most `columns` columns. */
+export function roundsLine(
+  { rounds, workloads, ratio, secondsLeft }: RoundsProgress,
+  columns = Infinity,
+): string {
+  const gain = `${Math.max(1, ratio).toFixed(2)}x the default`;
+  const left = timeLeft(secondsLeft);
+  return fitting(
+    columns,
+    `tuning ${counted(workloads)} together: ${gain} after ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${left}`,
+    `${counted(workloads)}: ${gain}, ${left}`,
+    `${gain}, ${left}`,
+  );
+}
+
+/** The result of one workload. */
 interface Result {
   readonly configuration: Configuration;
   readonly evidence: { readonly ratio: number; readonly complete: boolean };
 }
 
 /**
- * What came of it.
- * @param left how many nothing is known of
- * @param why it is not; only where there are any
+ * The last line of tuning.
+ * @param left number of operations without a result
+ * @param why reason for these
  */
 export function ending(results: readonly Result[], left: number, why: string, seconds: number): string {
   const gains = results
@@ -72,13 +98,14 @@ export function ending(results: readonly Result[], left: number, why: string, se
     .sort((a, b) => a - b);
   const same = results.filter(({ configuration }) => isDefault(configuration));
   const best = same.filter(({ evidence }) => evidence.complete).length;
-  const parts = [
-    ...(gains.length > 0 ? [`${gains.length} faster (${gainsInWords(gains)})`] : []),
-    ...(best > 0 ? [`${best} best as ${best === 1 ? 'it is' : 'they are'}`] : []),
-    ...(same.length > best ? [`${same.length - best} with nothing faster so far`] : []),
+  const others = [
+    ...(best > 0 ? [`the default is best for ${best}`] : []),
+    ...(same.length > best ? [`nothing faster yet for ${same.length - best}`] : []),
     ...(left > 0 ? [`${left} left to the default: ${why}`] : []),
   ];
-  return `${counted(results.length + left)} in ${formatDuration(seconds)}: ${parts.join(', ')}`;
+  const gain = gains.length === 0 ? '' : ` (${gainsInWords(gains)} the default)`;
+  const tuned = `tuned ${gains.length} of ${counted(results.length + left)}${gain} in ${formatDuration(seconds)}`;
+  return `${[tuned, ...others].join('; ')}. iree-tuned explain shows each`;
 }
 
 /** From the least to the largest. */
@@ -87,18 +114,18 @@ function gainsInWords(gains: readonly number[]): string {
   return texts.length <= MOST_NAMED ? texts.join(', ') : `${texts[0]!} to ${texts.at(-1)!}`;
 }
 
-/** What is done then, and for how long. */
+/** Shown while the program runs. */
 export const runningProgram = (seconds: number): string =>
   `running the program, stock against tuned, for ${formatDuration(seconds)} at most`;
 
-/** While operations are tried in another form. */
+/** Shown while the program runs in other forms. */
 export const TRYING_FORMS = 'compiling and running the program with its operations in other forms';
 
-/** What came of that; null where there is nothing to be said of it. */
+/** The result of a run in other forms; null for no result. */
 export const formsEnding = (verdict: ProgramVerdict): string | null =>
   endingOf('the program with its operations in other forms', verdict);
 
-/** What came of running a program; null where there is nothing to be said of it. */
+/** The result of a run of the program; null for no result. */
 export const programEnding = (verdict: ProgramVerdict): string | null => endingOf('the program', verdict);
 
 function endingOf(subject: string, { functions, leftOut, injected, reason }: ProgramVerdict): string | null {

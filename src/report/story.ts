@@ -1,5 +1,5 @@
-// What whoever waits at a terminal sees of tuning: sentences that stay, and a last line that rewrites itself. Nobody else sees
-// anything.
+// Tells a person at a terminal about tuning: one line that is updated in place, and one line with the result. Elsewhere it writes
+// nothing.
 import { writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { isatty } from 'node:tty';
@@ -14,7 +14,6 @@ import {
   beginning,
   ending,
   INTRODUCTION,
-  PREPARING,
   formsEnding,
   programEnding,
   progressLine,
@@ -25,19 +24,19 @@ import {
 import { wrapped } from './text.ts';
 
 export interface Story {
-  /** So many workloads are to be tuned in so many seconds. */
+  /** @param count workloads to tune */
   begin(count: number, seconds: number): void;
   progress(progress: TuningProgress): void;
-  /** All of them are tuned together, in the program. */
+  /** Progress of workloads that are tuned together, in the program. */
   rounds(progress: RoundsProgress): void;
-  /** What came of so many. */
+  /** @param count workloads that were to be tuned */
   end(count: number, outcome: TuneOutcome): void;
   /** The program is compiled and run in other forms. */
   tryForms(): void;
   endForms(verdict: ProgramVerdict): void;
   runProgram(seconds: number): void;
   endProgram(verdict: ProgramVerdict): void;
-  /** Takes the last line away. */
+  /** Removes the line that is updated in place. */
   clear(): void;
 }
 
@@ -54,26 +53,34 @@ const SILENCE: Story = {
 };
 
 /**
- * Told on stderr where that is a terminal.
- * @param cacheDirectory where it is kept that somebody was told what tuning is; null where nobody needs to be
+ * A story on stderr if that is a terminal.
+ * @param cacheDirectory remembers that the introduction was shown; null for no introduction
  */
 export function storyOf(cacheDirectory: string | null): Story {
   if (!isatty(2)) return SILENCE;
-  const { show, say, clear } = terminal();
+  const { isLive, show, clear } = lineDisplay();
+  const { name } = parse(process.argv[1] ?? '');
+  const say = (sentence: string | null) => {
+    if (sentence === null) return;
+    clear();
+    write(`${wrapped(`${name}: ${sentence}`, columns(), '  ')}\n`);
+  };
   const clock = () => performance.now() / 1000;
   let begun = clock();
   return {
+    clear,
     begin(count, seconds) {
       begun = clock();
-      say(beginning(count, seconds));
       if (cacheDirectory !== null && isFirst(cacheDirectory)) say(INTRODUCTION);
-      show(PREPARING);
+      // Without a live line the terminal would stay empty for a minute.
+      if (isLive) show(beginning(count, seconds));
+      else say(beginning(count, seconds));
     },
     progress(progress) {
-      show(progressLine(progress));
+      show(progressLine(progress, columns() - 1));
     },
     rounds(progress) {
-      show(roundsLine(progress));
+      show(roundsLine(progress, columns() - 1));
     },
     end(count, { results, whyNot }) {
       say(ending([...results.values()], count - results.size, whyNot.reason, clock() - begun));
@@ -82,52 +89,25 @@ export function storyOf(cacheDirectory: string | null): Story {
       show(TRYING_FORMS);
     },
     endForms(verdict) {
-      const sentence = formsEnding(verdict);
-      if (sentence !== null) say(sentence);
+      say(formsEnding(verdict));
     },
     runProgram(seconds) {
       show(runningProgram(seconds));
     },
     endProgram(verdict) {
-      const sentence = programEnding(verdict);
-      if (sentence !== null) say(sentence);
+      say(programEnding(verdict));
     },
-    clear,
   };
 }
 
-/** Whether nobody was told before, with this cache folder; from now on somebody was. */
+/** Whether no build with this cache folder has shown the introduction. Remembers that one has. */
 function isFirst(cacheDirectory: string): boolean {
   try {
     makeFolder(cacheDirectory, 0o700);
     writeFileSync(pathIn(cacheDirectory, INTRODUCED), '', { flag: 'wx' });
     return true;
   } catch {
-    // It is there. Where nothing can be written it would be told again and again.
+    // The file exists, or cannot be written: then every build would show the introduction.
     return false;
   }
-}
-
-interface Terminal {
-  /** The last line: it goes on from the sentence above it. */
-  readonly show: (line: string) => void;
-  /** What stays, above it. */
-  readonly say: (sentence: string) => void;
-  readonly clear: () => void;
-}
-
-/** Each line begins with the name of the program that was started. */
-function terminal(): Terminal {
-  const { name } = parse(process.argv[1] ?? '');
-  const { show, clear } = lineDisplay();
-  return {
-    clear,
-    show(line: string) {
-      show(`  ${line}`);
-    },
-    say(sentence: string) {
-      clear();
-      write(`${wrapped(`${name}: ${sentence}`, columns(), '  ')}\n`);
-    },
-  };
 }

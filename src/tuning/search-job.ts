@@ -21,6 +21,8 @@ export const EFFORT_ALONE: Effort = { ...DEFAULT_EFFORT, patience: 6 };
 /** What a search says of itself while it runs. Seconds are of one execution. */
 export interface TuningProgress {
   readonly workload: string;
+  /** Operations on numbers of one execution; the geometric mean over the sizes of dynamic dimensions. */
+  readonly flops: number;
   readonly stage: 'search' | 'finals';
   readonly trials: number;
   readonly defaultSeconds: number;

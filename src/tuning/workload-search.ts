@@ -5,7 +5,7 @@ import { geometricMean, sumOf } from '../measure/statistics.ts';
 import { type Point, type SearchSpace, without } from '../search/space.ts';
 import { type Strategy, seededRandom } from '../search/strategy.ts';
 import type { Run, Store, Trial, TuningRecord } from '../store/store.ts';
-import { staticForms } from '../workload/workload.ts';
+import { staticForms, workloadFlops } from '../workload/workload.ts';
 import type { Bench, Field, ReadyBatch } from './bench.ts';
 import { besideOf, finalistsOf } from './beside.ts';
 import { begunSpace, isVerifiable, markedIn, trialElsewhere, VERIFICATION } from './earlier.ts';
@@ -369,8 +369,10 @@ export class WorkloadSearch {
   }
 
   #report(stage: TuningProgress['stage']): void {
+    const { workload, workloadForm } = this.#job.subject;
     this.#job.onProgress?.({
-      workload: this.#job.subject.workload,
+      workload,
+      flops: geometricMean(staticForms(workloadForm).map(workloadFlops)),
       stage,
       trials: this.#trials,
       defaultSeconds: this.#trials === 0 ? NaN : this.#secondsOf(1),

@@ -11,9 +11,14 @@ import { HOST, matmulModule, oddMatmul, rowsOf, Workplace } from './support.ts';
 const wrapper = join(root, 'bin', 'iree-compile-tuned');
 const tuned = join(root, 'bin', 'iree-tuned');
 
+const ERASE = '\r\u001b[2K';
+
+/** The lines that a terminal shows in the end: an erased line is gone. */
+const linesOf = (text: string): string[] => text.split('\n').map((line) => line.split(ERASE).at(-1)!);
+
 describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
   test(
-    'tuning says what it does, how to turn it off, once, and what was gained',
+    'tuning shows one live line, how to turn it off, once, and what was gained',
     { timeout: 240_000 },
     async () => {
       const place = Workplace.simulated({ TERM: 'xterm' }, { isShort: true });
@@ -24,14 +29,19 @@ describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
       };
       const told = (text: string) => text.includes(INTRODUCTION.slice(0, 40));
       const first = await build('in.mlir', oddMatmul);
+      // The live line leaves nothing behind, so there is one line about tuning.
+      expect(linesOf(first.text).filter((line) => /tun(?:ed|ing) /.test(line))).toEqual([
+        expect.stringMatching(
+          /^iree-compile-tuned: tuned 1 of 1 operation \(\d+\.\d\dx the default\) in .*\. iree-tuned explain shows each$/,
+        ),
+      ]);
       expect(first.text).toMatch(
-        /iree-compile-tuned: tuning 1 matmul that has no record yet, for .* at most\n/,
+        /\r\u001b\[2K(?:tuning|confirming) 61x67x71: [\d.]+ GFLOP\/s, \d+\.\d\dx the default, \d+ s left\r\u001b\[2K/,
       );
       expect(told(first.text)).toBe(true);
-      expect(first.text).toMatch(/iree-compile-tuned: 1 matmul in .*: 1 faster \(\d+\.\d\dx\)\n/);
       expect(place.read('stdout').toString()).not.toContain('iree-compile-tuned');
       const second = await build('other.mlir', matmulModule(16, 32, 64));
-      expect(second.text).toMatch(/tuning 1 matmul/);
+      expect(second.text).toMatch(/tuned 1 of 1 operation/);
       expect(told(second.text)).toBe(false);
       const hit = await build('in.mlir', oddMatmul);
       expect(hit.text).not.toContain('iree-compile-tuned');
@@ -57,6 +67,37 @@ describe.skipIf(isWithout(noTerminals))('at a terminal', () => {
       );
     },
   );
+});
+
+describe.skipIf(isWithout(noTerminals))('a terminal', () => {
+  const build = async (columns: number, more: Readonly<Record<string, string>>) => {
+    const place = Workplace.simulated({ TERM: 'xterm', ...more }, { isShort: true });
+    place.write('in.mlir', oddMatmul);
+    const { folder: cwd, env } = place;
+    const argv = [wrapper, ...HOST, 'in.mlir', '-o', 'out.vmfb'];
+    return (await onTerminal(columns, argv, { cwd, env })).text;
+  };
+
+  test('of 40 columns wraps no line, and the live line stays in its row', { timeout: 240_000 }, async () => {
+    const text = await build(40, { NO_COLOR: '1' });
+    for (const line of linesOf(text)) expect(columnsOf(line)).toBeLessThanOrEqual(40);
+    const live = text
+      .split(ERASE)
+      .slice(1)
+      .map((after) => after.split('\n')[0]!);
+    expect(live.some((line) => /GFLOP\/s .* s left$/.test(line))).toBe(true);
+    for (const line of live) expect(columnsOf(line)).toBeLessThanOrEqual(40);
+    // No colours, and nothing but the erased line.
+    expect(text.replaceAll(ERASE, '')).not.toContain('\u001b');
+  });
+
+  test('that cannot move its cursor gets whole lines alone', { timeout: 240_000 }, async () => {
+    const text = await build(80, { TERM: 'dumb' });
+    expect(text).not.toMatch(/[\u001b\r]/);
+    expect(text).toMatch(/^iree-compile-tuned: tuning 1 operation for .* at most$/m);
+    expect(text).toMatch(/^iree-compile-tuned: tuned 1 of 1 operation /m);
+    expect(text).not.toContain(' left');
+  });
 });
 
 test('a pipe hears nothing of it', { timeout: 240_000 }, async () => {
