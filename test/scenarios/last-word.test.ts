@@ -184,7 +184,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: 0 });
     const { operations, reasons } = await statistics(place);
     expect(operations).toMatchObject({ tuned: 0, hit: 2, default: 2 });
-    expect(reasons.default).toEqual({ [WORSE]: 2 });
+    expect(reasons.default).toEqual({ 'worse-in-program': 2 });
 
     // Nobody looks at anything twice after that.
     expect((await place.compile(argv)).code).toBe(0);
@@ -327,6 +327,7 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
     expect(program!.skipped).toEqual([
       {
         name: 'main',
+        code: 'not-callable',
         reason: 'an argument of type tensor<?xf32>: its sizes are dynamic, and --iree-tuned-dim gives none',
       },
     ]);

@@ -179,7 +179,7 @@ describe('a program that has changed', () => {
     expect(build.explanation.lock).toEqual({
       path: place.path(LOCK),
       used: true,
-      problem: `in.mlir is not what the lock file ${place.path(LOCK)} was made for: its text is another one; iree-tuned lock brings it up to date; what it has for each of the workloads is used`,
+      problem: `in.mlir is not what the lock file ${place.path(LOCK)} was made for: its text has changed; iree-tuned lock brings it up to date; what it has for each of the workloads is used`,
     });
     expect(place.has('data')).toBe(false);
   });

@@ -46,6 +46,7 @@ const slowedPlace = (programs: 'real' | 'simulated') =>
 
 const LEFT_OUT = {
   workload: expect.stringMatching(/m=64 n=64 k=64/) as string,
+  code: 'worse-in-program',
   reason: expect.stringMatching(
     /^its configuration makes this program worse: its dispatches take .*s instead of .*s$/,
   ) as string,
@@ -64,6 +65,7 @@ test('a build finds out that a configuration makes the program slower, and leave
     skipped: [],
     leftOut: [LEFT_OUT],
     injected: false,
+    code: 'worse-in-program',
     reason: 'it is worse with each of its configurations',
   });
   expect(ran().filter((line) => line.includes('--dispatch_statistics')).length).toBeGreaterThan(4);

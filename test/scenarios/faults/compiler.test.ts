@@ -11,6 +11,7 @@ import {
   statistics,
   workplace,
 } from './support.ts';
+import { because } from '../../../src/system/reason.ts';
 
 describe('the compiler', () => {
   test('that cannot be found is a clear error', async () => {
@@ -49,7 +50,7 @@ describe('a compiler that misbehaves with what we inject', () => {
     'and %s is run again without it, and not tempted a second time',
     { timeout: 180_000 },
     async (what, deed) => {
-      const reason = what.startsWith('hangs') ? 'the tuned compile hung' : 'the tuned compile failed';
+      const why = because(what.startsWith('hangs') ? 'tuned-compile-hung' : 'tuned-compile-failed');
       const place = await recordedWorkplace();
       const env = {
         ...misbehavingCompiler(place, isInjected, `echo x >>tempted; ${deed}`),
@@ -60,7 +61,7 @@ describe('a compiler that misbehaves with what we inject', () => {
       expect(explanation).toMatchObject({
         route: 'none',
         applied: false,
-        reason,
+        ...why,
       });
       const store = openSqliteStore(place.database);
       const [record] = store.allRecords();
@@ -68,7 +69,7 @@ describe('a compiler that misbehaves with what we inject', () => {
       // Only what the compiler says of the operation is held against its record, which others may share.
       if (what === 'fails') expect(record!.failure).toMatch(/no such thing/);
       else expect(record!.failure).toBeNull();
-      expect((await statistics(place)).reasons.fallback).toEqual({ [reason]: 1 });
+      expect((await statistics(place)).reasons.fallback).toEqual({ [why.code]: 1 });
       await expectStockBuild(place, { ...env, IREE_TUNED_BUDGET: '0' });
       // Once more to be sure that it fails for what it is told, but for what has hung.
       expect(place.read('tempted').toString()).toBe(what.startsWith('hangs') ? 'x\n' : 'x\nx\n');
