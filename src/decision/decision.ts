@@ -1,4 +1,4 @@
-// What every operation of one compile gets, and why.
+// The decision about one operation of a compile, with its reason.
 import type { Alike, Place, Skipped, TunableOperation } from '../input/operation.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { needsOf } from '../backend/index.ts';
@@ -9,26 +9,26 @@ export type Outcome = 'hit' | 'tuned' | 'default' | 'skipped';
 
 export interface Decision extends Reason {
   readonly place: Place;
-  /** Null for an operation that was skipped before it had a workload. */
+  /** Null for a skipped operation. */
   readonly tunable: TunableOperation | null;
-  /** For a skipped operation: the form of those that no matcher can tell from it. */
+  /** For a skipped operation: the form that matchers take it for. */
   readonly alike?: Alike;
   readonly outcome: Outcome;
-  /** Null when nothing is known; `kind: 'default'` when the default was measured to be best. */
+  /** Null without a record; `kind: 'default'` if the default was measured to be best. */
   readonly configuration: Configuration | null;
   readonly evidence: Evidence | null;
-  /** What is known of the evidence where that is elsewhere: in a database that a lock file was made from. */
+  /** The speedup of a locked record, whose evidence is in the database that the lock file was made from. */
   readonly speedup?: Speedup | null;
-  /** Key of the record that says so: on another device, perhaps. Null where there is no configuration. */
+  /** Key of the record, perhaps of another device. Null without a configuration. */
   readonly record: RecordKey | null;
   /**
-   * The best of the other sort: where the configuration asks something of the whole program, one that does not, and the other
-   * way round. See `TuningRecord.alternative`.
+   * If the configuration changes the whole program, the best one that does not, and the other way round. See
+   * `TuningRecord.alternative`.
    */
   readonly alternative?: Decision;
 }
 
-/** A decision that has something to inject. */
+/** A decision with a configuration to inject. */
 export type Injected = Decision & {
   readonly tunable: TunableOperation;
   readonly configuration: Exclude<Configuration, { kind: 'default' }>;
@@ -38,9 +38,9 @@ export const isInjected = (decision: Decision): decision is Injected =>
   decision.configuration !== null && !isDefault(decision.configuration);
 
 /**
- * The same decisions, except that operations stay on the default where there is a reason for that, or get what asks nothing of
- * the program where there is none against that.
- * @param reasonFor of a workload's key, and of the configuration that it would get; null where there is none, in either
+ * The decisions without configurations that there is a reason against. Their operations get the alternative that changes only its
+ * own operation, if there is no reason against it, else the default.
+ * @param reasonFor the reason against a configuration of a workload, by key; null for none
  */
 export const leaveOut = (
   decisions: readonly Decision[],
@@ -56,7 +56,7 @@ export const leaveOut = (
     return passedOver(place, tunable, 'default', why);
   });
 
-/** What asks nothing of the program, beside a configuration that does; null where there is none. */
+/** The alternative of a configuration that changes the whole program; null for none. */
 export const plainAlternative = ({ configuration, alternative }: Decision): Decision | null =>
   needsOf(configuration) === null ? null : (alternative ?? null);
 
@@ -71,14 +71,14 @@ export function passedOver(
   return { place, tunable, outcome, ...why, ...nothing, ...(alike && { alike }) };
 }
 
-/** The decision about an operation that is not tuned. */
+/** The decision about a skipped operation. */
 export const skipped = ({ place, skipped: why, alike }: Skipped): Decision =>
   passedOver(place, null, 'skipped', why, alike);
 
-/** Decides about operations before anything is looked up; null for those that are to be looked up. */
+/** Decides about operations before the lookup; null for operations to look up. */
 export type Override = (operation: TunableOperation) => Decision | null;
 
-/** What of a record says what to do, and why. */
+/** The part of a record that makes a decision. */
 export type Recorded = Pick<TuningRecord, 'configuration' | 'evidence' | keyof RecordKey> & {
   readonly alternative?: Pick<TuningRecord, 'configuration' | 'evidence'>;
 };
@@ -112,13 +112,13 @@ export function decided(
   };
 }
 
-/** What a search has come to, in words. */
+/** The result of a search in words. */
 export const verdictOf = (configuration: Configuration, evidence: Evidence): Reason =>
   isDefault(configuration) && !evidence.complete
     ? because('search-unfinished')
     : gainOf(configuration, evidence);
 
-/** What a configuration is worth, in words. */
+/** The gain of a configuration in words. */
 export const gainOf = (configuration: Configuration, { ratio }: Speedup): Reason =>
   isDefault(configuration)
     ? because('default-best')

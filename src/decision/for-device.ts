@@ -1,21 +1,21 @@
-// Builds for another machine: what they are for stands in the database, under a name, a key or a class.
+// Builds for another machine, which the database knows by name, key or class.
 import { deviceClass, isDevice } from '../backend/device.ts';
 import type { Site } from '../site/site.ts';
 import type { KnownDevice, Store } from '../store/store.ts';
 import { UserError } from '../system/user-error.ts';
 import { because } from '../system/reason.ts';
 
-/** The database knows no such device; the message says which it knows. */
+/** The database has no such device. The message lists the devices. */
 export class UnknownDeviceError extends UserError {
   override readonly name = 'UnknownDeviceError';
 }
 
-/** Keys that a message lists at most. */
+/** Most devices in a message. */
 const MOST_LISTED = 6;
 
 /**
- * The site of a build that is for the device `asked`: its records are used, and nothing is measured for it here. On that
- * very device, and on one of the class that is asked for, it is the site as it was.
+ * The site of a build for the device `asked`: its records are used, and nothing is measured. On that device, and on a device of
+ * the class `asked`, the site stays as it is.
  * @throws UnknownDeviceError
  */
 export function siteFor(site: Site, asked: string, store: Pick<Store, 'devices'>): Site {
@@ -31,9 +31,9 @@ export function siteFor(site: Site, asked: string, store: Pick<Store, 'devices'>
 }
 
 /**
- * The device that people mean.
- * @param asked a name that they gave, else a key, else a class, which its first device stands for
- * @returns null when it is this one
+ * The device of a name, key or class.
+ * @param asked a name, else a key, else a class; the first device stands for its class
+ * @returns null for this device
  * @throws UnknownDeviceError
  */
 export function deviceFor(
@@ -63,7 +63,7 @@ function unknown(asked: string, known: readonly KnownDevice[]): string {
   );
 }
 
-/** Devices by what a person says of them: a name, a key, a class, or a part of a key that only one has. */
+/** Devices by name, key, class, or part of a key. */
 export function devicesLike(text: string, known: readonly KnownDevice[]): readonly KnownDevice[] {
   const exact = known.filter(({ name, key }) => name === text || key === text);
   if (exact.length > 0) return exact;

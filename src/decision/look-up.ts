@@ -1,4 +1,4 @@
-// Looking up every operation: a record, or a reason why there is none.
+// Looks every operation up: a record, or the reason for none.
 import { backendNamed } from '../backend/index.ts';
 import { tunables, type Input } from '../input/input.ts';
 import { isTunable, type TunableOperation } from '../input/operation.ts';
@@ -16,27 +16,27 @@ import { isKnownThere, recordsOfClass, recordsOfVersions } from './same-class.ts
 import { spaceOptionsOf } from './space-options.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** Decisions of one compile, with what is still to be tuned. */
+/** Decisions of one compile, and the workloads to tune. */
 export interface Lookup {
-  /** All workloads that nothing was decided for before, each once, in the order of the input. */
+  /** All workloads that were looked up, each once, in the order of the input. */
   readonly works: readonly Work[];
-  /** Workloads without a usable record of this device, each once, in the order of the input; some with one of its class, or of another compiler. */
+  /** Workloads without a usable record of this device, in the order of the input. Some have one of its class or of another compiler. */
   readonly misses: readonly Work[];
-  /** Workloads whose record comes from a search that could not choose from everything that this compile can. */
+  /** Workloads whose search had fewer families of configurations than this compile has. */
   readonly narrow: readonly Work[];
-  /** Workloads that a build goes on with in their share of its budget, though there is a record that can be used: see `isUnfinished`. */
+  /** Workloads with a usable record whose search goes on in their share of the budget: see `isUnfinished`. */
   readonly unfinished: readonly Work[];
-  /** For misses whose configuration is marked by now, that one, by key. */
+  /** By key, the marked configurations of misses. */
   readonly marked: ReadonlyMap<string, Configuration>;
-  /** What is undecided of all these, by key; read when it is first asked for. */
+  /** Undecided searches of these workloads, by key. Read from the database once, on demand. */
   undecided(): ReadonlyMap<string, Undecided>;
-  /** The decisions as things stand, given what was tuned, found or could not be decided since. */
+  /** The decisions, with the results of tuning since the lookup. */
   decide(results: TuneOutcome['results'], whyNot?: Reason, undecided?: TuneOutcome['undecided']): Decision[];
 }
 
 /**
  * Looks all operations up at once.
- * @param override what needs no looking up
+ * @param override decides before the lookup
  */
 export function lookUp(
   store: Store | null,
@@ -51,8 +51,8 @@ export function lookUp(
   const place = placeOf(site);
   const { device } = place;
   const records = store === null ? [] : store.findRecords(keys, place.target, place.compiler);
-  // Whether anybody wants to tune does not matter: what is best on another device can be worse than the default here. Only
-  // for a target that nothing can be measured for, and where nobody says which device it is for, any device will do.
+  // The best configuration of another device can be slower than the default here, even if nothing is tuned. A record of any device is
+  // used only if nothing can be measured for the target, and no setting names the device.
   const anyDevice = site.whyNotHere !== null && site.forDevice === null;
   const chosen = new Map<string, TuningRecord>();
   const byWorkload = new Map<string, TuningRecord[]>();
@@ -84,7 +84,7 @@ export function lookUp(
       .find((record) => record !== undefined && !isDefault(record.configuration));
     return alike === undefined ? one : { ...one, alike };
   });
-  /** What is used of another device of the class without having been measured on this one. */
+  /** A record of another device of the class that is used unmeasured. */
   const trusted = (key: string): TuningRecord | null => {
     const record = ofClass.get(key);
     if (record === undefined || store === null || chosen.has(key)) return null;
@@ -148,7 +148,7 @@ export function lookUp(
   };
 }
 
-/** What a site has no records of its own for, in full: to be noted, and asked of others. */
+/** The subjects of misses: to be noted, and to ask the team for. */
 export const wantedSubjects = ({ misses }: Pick<Lookup, 'misses'>, site: Site): Subject[] =>
   misses.map((miss) => subjectOf(miss, site));
 

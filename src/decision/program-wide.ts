@@ -1,4 +1,4 @@
-// What is worth trying on all operations of a program at once, where nobody has compared it operation by operation.
+// A configuration for all operations of a program at once, such as data tiling, if no search has compared it for each operation.
 import type { OwnConfiguration } from '../backend/configuration.ts';
 import { backendNamed, needsOf } from '../backend/index.ts';
 import type { Input } from '../input/input.ts';
@@ -11,15 +11,15 @@ import { because } from '../system/reason.ts';
 /** Configurations by the workload's key. */
 export type ProgramWide = ReadonlyMap<string, OwnConfiguration>;
 
-/** What asks something of the program, beside a configuration that does not; null where there is none. */
+/** The alternative that changes the whole program; null for none. */
 function wideAlternative({ configuration, alternative }: Decision): OwnConfiguration | null {
   if (alternative === undefined || needsOf(configuration) !== null || !isInjected(alternative)) return null;
   return alternative.configuration;
 }
 
 /**
- * The configurations that the operations could get together: of those for which there is one, and whose own search could not
- * choose it, or has found it to be nearly the best.
+ * The configurations that the operations could get together: of operations that have one, and whose own search could not choose it
+ * or found it to be nearly the best.
  */
 export function programWideOf(
   decisions: readonly Decision[],
@@ -33,19 +33,19 @@ export function programWideOf(
   const isAlone = decisions.filter(({ tunable }) => tunable !== null).length === 1;
   for (const decision of decisions) {
     const { tunable, outcome, evidence, speedup } = decision;
-    // What is locked was compared where the lock file was made.
+    // The machine that made the lock file has compared them.
     if (tunable === null || outcome === 'skipped' || tunable.written === null || speedup) continue;
     const configuration = backend?.wholeProgram?.offer(tunable.workload, optionsOf(tunable)) ?? null;
     if (configuration === null) continue;
     const isCompared = evidence?.families.includes(configuration.kind) === true;
-    // What was compared with the others and is nearly as fast alone may be the faster one beside others like it.
+    // A configuration that is nearly as fast alone may be faster if its neighbours have it, too.
     const wide = isCompared ? (isAlone ? null : wideAlternative(decision)) : configuration;
     if (wide !== null) found.set(tunable.key, wide);
   }
   return found;
 }
 
-/** Why operations get what was offered to all of them. @param gain how many times as fast the program is with it */
+/** Why all operations get their offer. @param gain stock's time over the program's time with it */
 export function reasonOf(chosen: ProgramWide, gain: number): string {
   const needs = [...new Set([...chosen.values()].map((one) => needsOf(one) ?? ''))];
   return `${needs.join(', ')} of all that can have it makes this program ${gain.toFixed(2)}x as fast`;

@@ -1,5 +1,5 @@
-// Records of other devices of the same class, and of other compilers: proven where something may be measured; of the class also
-// used where that is wanted.
+// Records of other devices of the same class, and of other compilers. A build that may measure compares them first. Records of the
+// class are used unmeasured if a setting says so.
 import { deviceClass } from '../backend/device.ts';
 import { isDefault } from '../backend/configuration.ts';
 import { configurationKey } from '../backend/index.ts';
@@ -18,7 +18,7 @@ export function recordsOfClass(
   store: Pick<Store, 'devices'>,
 ): ReadonlyMap<string, TuningRecord> {
   const others = records.filter(({ device }) => device !== site.deviceKey);
-  // Nothing more is asked of the system or the database where there is nothing to choose from.
+  // A hit asks neither the system nor the database for more.
   const own = others.length === 0 ? null : deviceClass(site.device);
   if (own === null) return new Map();
   const devices = store.devices().filter(({ form }) => deviceClass(form) === own);
@@ -37,8 +37,8 @@ export function recordsOfClass(
 }
 
 /**
- * The best record that other compilers, most often of another version, have for each workload: of this device, else of one of
- * its class. Like one of the class, it is used only after it was compared with this compiler's default.
+ * The best record of other compilers for each workload: of this device, else of its class. It is used only after a comparison with
+ * this compiler's default.
  */
 export function recordsOfVersions(
   workloads: readonly string[],
@@ -52,14 +52,14 @@ export function recordsOfVersions(
   const byWorkload = Map.groupBy(records, ({ workload }) => workload);
   const own = [...byWorkload].flatMap(([workload, all]) => {
     const here = all.filter(({ device }) => device === site.deviceKey);
-    // Whichever compiler it is of, what gains most.
+    // The largest gain, of any compiler.
     const best = chooseRecord(here, '', false);
     return best === null ? [] : [[workload, best] as const];
   });
   return new Map([...recordsOfClass(records, site, store), ...own]);
 }
 
-/** Whether a device has tried this configuration itself, or it is marked there: then no other one speaks for it. */
+/** Whether the device of `key` has tried or marked the configuration itself: then no other device's record counts. */
 export function isKnownThere(
   { configuration }: TuningRecord,
   key: RecordKey,

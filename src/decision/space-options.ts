@@ -12,8 +12,8 @@ const NOTHING_KNOWN: Hardware = { nativeVectorBytes: 0, vectorRegisters: 0, thre
 /**
  * Options of each workload's space.
  *
- * Configurations may need something of the whole program where the user has not decided about it, nothing is in our way,
- * and all operations of the workload are there to be asked before the compiler optimises.
+ * A space has configurations that change the whole program if the command has neither data tiling nor a preprocessing spec, and if
+ * all operations of the workload are written in the input: the compiler's own operations come too late for a preprocessing spec.
  */
 export function spaceOptionsOf(
   input: Pick<Input, 'reading' | 'operations'>,
@@ -28,11 +28,11 @@ export function spaceOptionsOf(
     !ownPreprocessing &&
     backend?.wholeProgram !== undefined &&
     !isBefore(release, 3, 11);
-  const made = new Set(tunables(input).flatMap(({ key, written }) => (written === null ? [key] : [])));
+  const generated = new Set(tunables(input).flatMap(({ key, written }) => (written === null ? [key] : [])));
   const hardware = backend?.hardwareOf(target.target, device) ?? NOTHING_KNOWN;
   return ({ key }) => ({
     ...hardware,
-    wholeProgram: canAsk && !made.has(key),
+    wholeProgram: canAsk && !generated.has(key),
     // By a tuning spec: see `tuningSpecFlags` about pipelines.
     following: !ownPipeline && !isBefore(release, 3, 12),
   });

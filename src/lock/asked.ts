@@ -1,4 +1,4 @@
-// What a lock file is asked about.
+// The key by which a lock file is asked about a program.
 import { dirname, relative, resolve, sep } from 'node:path';
 import { candidateFlags, inputFlags } from '../compiler/flag-roles.ts';
 import type { Command } from '../compiler/command.ts';
@@ -7,7 +7,7 @@ import type { Site } from '../site/site.ts';
 import { sizesText } from '../workload/sizes.ts';
 import type { AskedProgram } from './find.ts';
 
-/** @param path of the lock file */
+/** @param path path of the lock file */
 export function askedOf(
   { arguments: { input, flags } }: Command,
   digest: string,

@@ -1,8 +1,8 @@
-// How two lock files differ, for people. Pure.
+// The differences of two lock files, for people. Pure.
 import { entryKey, type Lock, type LockedProgram } from './lock.ts';
 import { workloadText } from './text.ts';
 
-/** Lines of what has to change in one to become the other, as a diff says it; none where nothing has to. */
+/** Lines of a diff; empty for equal lock files. */
 export function differences(before: Lock, after: Lock): string[] {
   const old = new Map(before.programs.map((entry) => [entryKey(entry), entry]));
   const now = new Map(after.programs.map((entry) => [entryKey(entry), entry]));
@@ -19,7 +19,7 @@ export function differences(before: Lock, after: Lock): string[] {
   });
 }
 
-/** By what each is about. */
+/** Lines of an entry by their subject. */
 function linesOf(entry: LockedProgram | undefined): Map<string, string> {
   if (entry === undefined) return new Map();
   const { forms, workloads, ...fields } = entry;

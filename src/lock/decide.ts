@@ -1,4 +1,4 @@
-// From what is locked to decisions. Pure.
+// From locked workloads to decisions. Pure.
 import { isConfiguration } from '../backend/index.ts';
 import { gainOf, passedOver, skipped, type Decision, type Override } from '../decision/decision.ts';
 import { isTunable, type InputOperation, type TunableOperation } from '../input/operation.ts';
@@ -6,7 +6,7 @@ import { workloadRank } from '../workload/workload.ts';
 import type { LockedWorkload } from './lock.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** Decides about the operations whose workloads are locked with something that fits them. */
+/** Decides about operations whose workloads are locked with a valid configuration. */
 export const overrideOf =
   (locked: ReadonlyMap<string, LockedWorkload>): Override =>
   (operation) => {
@@ -30,7 +30,7 @@ function decide(tunable: TunableOperation, locked: LockedWorkload): Decision {
   return { ...decision, ...because('locked', `locked: ${gainOf(configuration, speedup).reason}`), speedup };
 }
 
-/** Decisions for all operations: those that are override, and the default for what is open. */
+/** Decisions about all operations: of the override, else the default with the reason `whyNot`. */
 export const decideAll = (
   operations: readonly InputOperation[],
   override: Override,

@@ -11,7 +11,7 @@ import { realpathOr } from '../system/files.ts';
 import { LockError, lockText, parseLock } from './text.ts';
 import { EMPTY_LOCK, type Lock } from './lock.ts';
 
-/** No lock file is larger: a program has a few hundred lines. */
+/** A program takes a few hundred lines. */
 const LARGEST_BYTES = 64 * 1024 * 1024;
 
 /** A lock file's content and its text. */
@@ -20,7 +20,10 @@ export interface LockOnDisk {
   readonly text: string;
 }
 
-/** @throws LockError with the path, when something is there that cannot be used */
+/**
+ * Null for a missing file.
+ * @throws LockError with the path for a file that cannot be used
+ */
 export function readLock(path: string): LockOnDisk | null {
   try {
     const status = statSync(path, { throwIfNoEntry: false });
@@ -35,13 +38,13 @@ export function readLock(path: string): LockOnDisk | null {
   }
 }
 
-/** Writing takes milliseconds: after so long another process does not end. */
+/** A write takes milliseconds: after this time the other process hangs. */
 const PATIENCE_MS = 30_000;
 
 /**
- * Changes a lock file, or makes it, in one step: a reader sees all of it or the old one, and another process that changes it waits. The
- * lock for that lies in the cache folder, and the system frees it with its holder. Links stay.
- * @throws LockError with the path, when something is there that cannot be used
+ * Changes or creates a lock file atomically: a reader sees the old file or the new one, and other writers wait. Their lock is in the
+ * cache folder, and the system releases it when its process ends. Symbolic links stay.
+ * @throws LockError with the path for a file that cannot be used
  */
 export function updateLock(path: string, cacheDirectory: string, change: (lock: Lock) => Lock): void {
   const real = realpathOr(path);
@@ -59,7 +62,7 @@ export function updateLock(path: string, cacheDirectory: string, change: (lock: 
   }
 }
 
-/** Null if another process keeps it. */
+/** Null if another process keeps the lock. */
 function lockAlone(path: string): HeldLock | null {
   makeFolder(dirname(path), 0o700);
   for (const end = performance.now() + PATIENCE_MS; performance.now() < end;) {

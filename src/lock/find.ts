@@ -1,22 +1,22 @@
-// What a lock file has to say about a program. Pure.
+// Finds a program, and its workloads, in a lock file. Pure.
 import { isInputFlag } from '../compiler/flag-roles.ts';
 import type { LockedProgram, LockedWorkload, Lock, ProgramKey } from './lock.ts';
 
-/** A program that is asked about. */
+/** The key of a program to find. */
 export interface AskedProgram extends ProgramKey {
-  /** As a lock file would call it; null for one that has no name. */
+  /** Path of the input, as in a lock file; null for stdin. */
   readonly program: string | null;
 }
 
-/** The entry of exactly this program; null where there is none. One of the same name before others: they say the same. */
+/** The entry of this program; null for none. Of equal entries the one with the same name. */
 export function programIn({ programs }: Lock, asked: AskedProgram): LockedProgram | null {
   const same = programs.filter((entry) => DIFFERENCES.every(({ of }) => of(entry) === of(asked)));
   return same.find(({ program }) => program === asked.program) ?? same[0] ?? null;
 }
 
 /**
- * How a program differs from the entry of its name that is most like it, such as `its text is another one`; null where it
- * has no entry.
+ * The differences between a program and the most similar entry of its name, such as `its text has changed`; null without an
+ * entry.
  */
 export function differencesFrom({ programs }: Lock, asked: AskedProgram): readonly string[] | null {
   const named = programs
@@ -34,7 +34,7 @@ interface Difference {
 }
 
 const DIFFERENCES: readonly Difference[] = [
-  { of: ({ digest }) => digest, say: () => 'its text is another one' },
+  { of: ({ digest }) => digest, say: () => 'its text has changed' },
   {
     of: ({ compiler }) => compiler,
     say: (asked, locked) => `the compiler is ${asked.compiler} instead of ${locked.compiler}`,
@@ -43,7 +43,7 @@ const DIFFERENCES: readonly Difference[] = [
     of: ({ target }) => target,
     say: (asked, locked) => `the target is "${asked.target}" instead of "${locked.target}"`,
   },
-  { of: ({ flags }) => readingFlags(flags).join(' '), say: () => 'other flags say how its input is read' },
+  { of: ({ flags }) => readingFlags(flags).join(' '), say: () => 'its input flags have changed' },
   {
     of: ({ inject }) => inject,
     say: (asked, locked) => `inject is ${asked.inject} instead of ${locked.inject}`,
@@ -54,20 +54,20 @@ const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/** The target's key says nothing of these: see `inputFlags`. The others it has, as the compiler expands them. */
+/** Flags that the target's key does not cover: see `inputFlags`. */
 const readingFlags = (flags: readonly string[]): string[] =>
   flags.filter((flag) => isInputFlag(/^--([^=]*)/.exec(flag)?.[1] ?? ''));
 
-/** What is locked of a workload that says something about it in any program. */
+/** A locked workload that counts in any program. */
 type LockedChoice = Extract<LockedWorkload, { kind: 'record' | 'left-out' }>;
 
-/** What is locked for single workloads, whatever program they are in. */
+/** Locked workloads of any program, by key. */
 export type LockedRecords = ReadonlyMap<string, LockedChoice>;
 
 /**
- * What a lock file says about workloads of any program with this target and compiler. Entries of the program's own name
- * come first. Where several programs say something, one that is worse with its configuration decides, then the highest
- * end of the interval that is sure. What was chosen for all operations of a program says nothing about another one.
+ * The locked workloads of all programs with this target and compiler. Entries with the program's name come first. Of several entries
+ * of a workload, one that leaves its configuration out decides, then the highest lower bound of the speedup. A choice for all
+ * operations of one program does not count in another.
  */
 export function recordsIn({ programs }: Lock, asked: AskedProgram): LockedRecords {
   const records = new Map<string, LockedChoice>();

@@ -1,21 +1,22 @@
-// What a lock file says: what every matmul of some programs gets and how it reaches the compiler, so that builds agree.
+// The content of a lock file: the configuration of every workload of some programs, and the route to the compiler, so that builds
+// agree.
 import type { Configuration, OwnConfiguration } from '../backend/configuration.ts';
 import type { FormNames } from '../form/choose.ts';
 import type { InjectRoute, Route } from '../settings/settings.ts';
 import type { Speedup } from '../store/store.ts';
 
 export interface Lock {
-  /** Sorted as `sameProgram` tells them apart. */
+  /** Sorted by `entryKey`. */
   readonly programs: readonly LockedProgram[];
 }
 
-/** What a program is, as far as decisions depend on it: its text, and what its command decides. */
+/** The parts of a program and its command that decisions depend on. */
 export interface ProgramKey {
   /** Digest of the input. */
   readonly digest: string;
   readonly compiler: string;
   readonly target: string;
-  /** What the command says about the program, as given; the target's key holds the rest of it. */
+  /** Flags about the program, as given. The target's key covers the others. */
   readonly flags: readonly string[];
   /** The setting. */
   readonly inject: InjectRoute;
@@ -26,21 +27,21 @@ export interface ProgramKey {
 export interface LockedProgram extends ProgramKey {
   /** Path of the input, relative to the lock file's folder, with slashes. */
   readonly program: string;
-  /** The forms of its convolutions; none where it is compiled as it is written. */
+  /** Forms of its operations; empty for a program that is compiled as written. */
   readonly forms: FormNames;
-  /** How its configurations reach the compiler. */
+  /** The route of its configurations to the compiler. */
   readonly route: Route | 'none';
-  /** Whether that takes what the compiler is seen to make of the operations; false where their text is enough. */
+  /** Whether a build has to ask the compiler for the generated operations; false if the text is enough. */
   readonly surveyed: boolean;
   /** By the workload's key. */
   readonly workloads: ReadonlyMap<string, LockedWorkload>;
 }
 
 /**
- * - `record`: what was measured to be best, the default included
- * - `program`: what is better for all operations of this program at once
- * - `left-out`: this program is worse with the configuration: its operations get the default
- * - `unknown`: there was no record: the default
+ * - `record`: the configuration that was measured to be best, or the default
+ * - `program`: a configuration that is better for all operations of this program at once
+ * - `left-out`: the configuration makes this program worse: its operations get the default
+ * - `unknown`: there was no record: its operations get the default
  */
 export type LockedWorkload =
   | { readonly kind: 'record'; readonly configuration: Configuration; readonly speedup: Speedup }
@@ -48,11 +49,11 @@ export type LockedWorkload =
   | { readonly kind: 'left-out'; readonly configuration: OwnConfiguration; readonly because: string }
   | { readonly kind: 'unknown'; readonly because: string };
 
-/** Equal for two entries of which a lock file holds one: the same command for the same target, whatever the input says by now. */
+/** A lock file has one entry for each key: the same command for the same target, with any content of the input. */
 export const entryKey = ({ program, target, flags, inject, dim }: Omit<LockedProgram, 'workloads'>): string =>
   JSON.stringify([program, target, inject, dim, flags]);
 
-/** A lock file with these entries in place of those that they follow. */
+/** The lock file with these entries added, in place of entries with the same keys. */
 export function withEntries(lock: Lock, entries: readonly LockedProgram[]): Lock {
   const all = new Map([...lock.programs, ...entries].map((entry) => [entryKey(entry), entry]));
   return { programs: [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry) };

@@ -1,4 +1,4 @@
-// The text of a lock file: JSON in which whatever a reviewer wants to see changed is a line of its own.
+// The text of a lock file: JSON with one line for each workload, so that a diff shows each change.
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isDefault } from '../backend/configuration.ts';
 import { ROUTES, type InjectRoute, type Route } from '../settings/settings.ts';
@@ -8,15 +8,15 @@ import { UserError } from '../system/user-error.ts';
 import { parseSizes, sizesText } from '../workload/sizes.ts';
 import { withEntries, type Lock, type LockedProgram, type LockedWorkload } from './lock.ts';
 
-/** Of the files that this version writes. */
+/** Version of the format. */
 export const LOCK_VERSION = 1;
 
-/** A lock file cannot be used; the message says where it is wrong, without its path. */
+/** A lock file cannot be used. The message says where and why, without the path. */
 export class LockError extends UserError {
   override readonly name = 'LockError';
 }
 
-/** Longest text of a field, in characters: keys of workloads are a hundred long. */
+/** Longest text of a field in characters. Keys of workloads have about a hundred. */
 const LONGEST_TEXT = 2000;
 
 /** Equal lock files give equal text. */
@@ -64,8 +64,7 @@ export function workloadText(workload: LockedWorkload): string {
 }
 
 /**
- * Reads what anybody may have written. One part that is wrong makes all of it useless: builds that follow the rest would
- * not agree with those that follow the file.
+ * Reads untrusted text. One invalid part makes the whole file invalid, because builds that use the rest would not agree.
  * @throws LockError
  */
 export function parseLock(text: string): Lock {
@@ -107,7 +106,7 @@ function toProgram(value: unknown, at: string): LockedProgram {
     throw new LockError(`${at}${what}`);
   };
   if (!isObject(value)) return refuse(' is no entry of a program');
-  // Most programs have none, and no line about them.
+  // Most programs have no forms.
   const { forms: formed = {}, ...rest } = value;
   if (!hasKeys(rest, FIELDS)) return refuse(' is no entry of a program');
   const { program, digest, compiler, target, flags, inject, dim, route, surveyed, workloads } = rest;
@@ -155,7 +154,7 @@ function toWorkload(value: unknown): LockedWorkload | null {
     : null;
 }
 
-/** One line that may be shown in a terminal. */
+/** One line without control characters. */
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= LONGEST_TEXT && !/\p{Cc}/u.test(value);
 
@@ -163,7 +162,7 @@ const isRoute = (value: unknown): value is Route => (ROUTES as readonly unknown[
 const isRouteOrNone = (value: unknown): value is Route | 'none' => value === 'none' || isRoute(value);
 const isInjectRoute = (value: unknown): value is InjectRoute => value === 'auto' || isRoute(value);
 
-/** What is not faster than the default beyond doubt is no record of a configuration. */
+/** A record of a configuration must be faster than the default: the lower bound is above 1. */
 function isSpeedup(value: unknown, isOfDefault: boolean): value is Speedup {
   if (!isObject(value) || !hasKeys(value, ['high', 'low', 'ratio'])) return false;
   const { high, low, ratio } = value as Record<string, number>;

@@ -1,24 +1,25 @@
-// The log of builds: a line of JSON for each, so that builds that run at once keep all their reasons. Never in the way of a build.
+// The log of builds: one line of JSON for each build, so that parallel builds keep all their reasons. A failure of the log never fails a
+// build.
 import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { isObject } from '../system/data.ts';
 import { makeFolder } from '../system/folder.ts';
 import { BUILDS, OLDER_BUILDS, pathIn } from '../system/cache.ts';
 import type { Counts } from './counting.ts';
 
-/** A build as the log has it. */
+/** A line of the log. */
 export interface LoggedBuild {
-  /** When it ended, or handed over to the compiler; ISO 8601. */
+  /** ISO 8601 time at which the build ended or started the compiler. */
   readonly at: string;
   readonly folder: string;
-  /** As the command line has it. */
+  /** As on the command line. */
   readonly input: string;
-  /** Whether it was known what the command comes to. */
+  /** Whether the build repeated a known command. */
   readonly again: boolean;
-  /** As `countsOf` has them: route, outcomes of operations, reasons. */
+  /** Result of `countsOf`: route, outcomes of operations, reasons. */
   readonly counts: Counts;
 }
 
-/** A longer file becomes the older half, in bytes. */
+/** Largest size of the log in bytes. A larger log becomes the older half. */
 const LARGEST_BYTES = 4_000_000;
 
 /** Appends a build. Never throws: a full disk must not stop it. */
@@ -35,7 +36,7 @@ export function logBuild(cacheDirectory: string, input: string, again: boolean, 
   }
 }
 
-/** The last builds, the oldest of them first. */
+/** The last builds, oldest first. */
 export function loggedBuilds(cacheDirectory: string, most: number): LoggedBuild[] {
   const lines = [OLDER_BUILDS, BUILDS].flatMap((place) => linesOf(pathIn(cacheDirectory, place)));
   return lines.flatMap(readBuild).slice(-most);
@@ -49,7 +50,7 @@ function linesOf(path: string): string[] {
   }
 }
 
-/** A line that was cut off is none. */
+/** The build of one line; empty for a line that was cut off. */
 function readBuild(line: string): LoggedBuild[] {
   try {
     const build = JSON.parse(line) as LoggedBuild;

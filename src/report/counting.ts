@@ -1,5 +1,5 @@
-// Counting compiles without making any of them wait: a hit appends one line to a small file; whoever asks for the
-// numbers moves the lines into the database first.
+// Counts compiles without delaying them: a hit appends one line to a small file. A command that shows the counts moves the
+// lines into the database first.
 import {
   closeSync,
   fstatSync,
@@ -19,26 +19,26 @@ import { COUNTERS, pathIn, TAKEN_COUNTERS } from '../system/cache.ts';
 
 export type Counts = Readonly<Record<string, number>>;
 
-/** Of a line: the day of the compile, in days since 1970, UTC. Its counts count for that day, too: see `datedName`. */
+/** Key of a line: the day of the compile, in days since 1970, UTC. See `datedName`. */
 const DAY = 'day';
 const DAY_MS = 24 * 3600 * 1000;
-/** In the year 9999: years of more digits are written in another way. */
+/** In the year 9999: `toISOString` writes later years with a sign. */
 const LAST_DAY = 2_932_896;
 
 /** A count of one day, such as `2026-01-31 operations: hit`. Names of counts begin with no digit. */
 const datedName = (day: number, name: string) =>
   `${new Date(day * DAY_MS).toISOString().slice(0, 10)} ${name}`;
 
-/** Some five thousand compiles. A longer file is replaced by one line with its sums. */
+/** About five thousand compiles. A larger file is replaced by one line with its sums. */
 const LARGEST_BYTES = 1_000_000;
 
-/** Whoever opened the file to append to it has long written his line by then. */
+/** A process that has opened the file has appended its line within this time. */
 const GRACE_MS = 50;
 
-/** A file that somebody took this long ago was left behind by a process that was killed. */
+/** A taken file of this age was left behind by a killed process. */
 const ABANDONED_MS = 60_000;
 
-/** Notes one compile. Never throws: a full disk must not stop a build for a statistic. */
+/** Counts one compile. Never throws: a full disk must not fail a build. */
 export function noteCounts(cacheDirectory: string, counts: Counts): void {
   try {
     if (append(cacheDirectory, { [DAY]: Math.floor(Date.now() / DAY_MS), ...counts }) <= LARGEST_BYTES)
@@ -53,8 +53,8 @@ export function noteCounts(cacheDirectory: string, counts: Counts): void {
 }
 
 /**
- * Moves everything noted so far into the database's counters.
- * @throws StoreError; what could not be moved is there for the next time
+ * Moves all counts into the database.
+ * @throws StoreError; the remaining counts are moved the next time
  */
 export function collectCounts(cacheDirectory: string, store: Store): void {
   for (const path of take(cacheDirectory)) {
@@ -63,16 +63,16 @@ export function collectCounts(cacheDirectory: string, store: Store): void {
   }
 }
 
-/** What is noted and not yet in the database. */
+/** Counts that are not in the database yet. */
 export function pendingCounts(cacheDirectory: string): Counts {
   return sumIn(pathIn(cacheDirectory, COUNTERS));
 }
 
-/** Appends one line in one write, which the system keeps whole. Returns the size of the file in bytes. */
+/** Appends one line in one write, which is atomic. Returns the size of the file in bytes. */
 function append(cacheDirectory: string, counts: Counts): number {
   const file = openToAppend(pathIn(cacheDirectory, COUNTERS));
   try {
-    // The line break comes first: what a full disk has cut off spoils no other line.
+    // The line break comes first, so that a line that a full disk cut off spoils no other line.
     writeSync(file, `\n${JSON.stringify(counts)}`);
     return fstatSync(file).size;
   } finally {
@@ -90,8 +90,8 @@ function openToAppend(path: string): number {
 }
 
 /**
- * Takes files with lines away from all other processes: compiles that end meanwhile begin a new one, and no line is
- * counted twice. The caller removes them.
+ * Takes the files with lines from all other processes, so that no line is counted twice. Compiles that end meanwhile start a
+ * new file. The caller removes the files.
  */
 function take(cacheDirectory: string): string[] {
   const taken: string[] = [];
@@ -101,7 +101,7 @@ function take(cacheDirectory: string): string[] {
       renameSync(from, path);
       taken.push(path);
     } catch {
-      // There is none, or another process was quicker.
+      // There is no file, or another process has taken the file.
     }
   };
   takeOne(pathIn(cacheDirectory, COUNTERS));
@@ -117,7 +117,7 @@ function abandoned(cacheDirectory: string): string[] {
       .map((name) => join(cacheDirectory, name))
       .filter((path) => {
         if (!path.startsWith(beginning)) return false;
-        // Taking a file renames it, which changes its status.
+        // A rename changes the ctime.
         const taken = statSync(path, { throwIfNoEntry: false })?.ctimeMs;
         return taken !== undefined && Date.now() - taken > ABANDONED_MS;
       });
@@ -126,7 +126,7 @@ function abandoned(cacheDirectory: string): string[] {
   }
 }
 
-/** All of them together. */
+/** Sums by name. */
 export function sumOf(all: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};
   for (const counts of all)
@@ -144,7 +144,7 @@ function readText(path: string): string {
   }
 }
 
-/** What a line counts, in all and on its day; sums of lines have no day, and earlier versions gave none. */
+/** The counts of a line, in all and of its day. Sums of lines, and lines of earlier versions, have no day. */
 function withDay({ [DAY]: day, ...counts }: Counts): Counts {
   if (!isIntegerWithin(day, 0, LAST_DAY)) return counts;
   const dated = Object.entries(counts).map(([name, value]): [string, number] => [
@@ -163,7 +163,7 @@ function parseLine(line: string): Counts {
     );
     return withDay(Object.fromEntries(numbers));
   } catch {
-    // Between two lines, or a line of a process that was killed while it wrote.
+    // An empty line, or a line that a killed process left incomplete.
     return {};
   }
 }

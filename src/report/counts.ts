@@ -1,24 +1,24 @@
-// What is counted of one compile. Pure. The names are read again by statistics.ts.
+// The counts of one compile. Pure. statistics.ts reads the names again.
 import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { Counts } from './counting.ts';
 import type { Reason } from '../system/reason.ts';
 
-/** How one compile ended, as far as it is counted. */
+/** The counted results of one compile. */
 export interface Counted {
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
-  /** What came of running the program; null where there was no need to. */
+  /** Verdict of running the program; null if the program was not run. */
   readonly verdict: ProgramVerdict | null;
-  /** For each decision whether it took effect; null when nobody looked. */
+  /** For each decision whether the executables have it; null if no build has looked. */
   readonly landed: readonly (boolean | null)[] | null;
-  /** Why it was done without the injection after all; null when it was not. */
+  /** Why the compile was repeated without tuning; null if it was not. */
   readonly fallback: Reason | null;
   readonly tuningSeconds: number;
 }
 
-/** A compile of an input that was looked at. */
+/** Counts of a compile with decisions. */
 export function countsOf({
   decisions,
   injection,
@@ -51,14 +51,14 @@ export function countsOf({
   return sums.counts;
 }
 
-/** A compile that was passed on as it is, with what was decided until then. */
+/** Counts of a compile that was passed on unchanged, with the decisions until then. */
 export function countsOfPass({ code }: Reason, decisions: readonly Decision[]): Counts {
   const sums = sumsOf(decisions);
   sums.add(`unchanged: ${code}`);
   return sums.counts;
 }
 
-/** One compile with these decisions, and a way to add to it. */
+/** Counts of these decisions, with a function that adds more. */
 function sumsOf(decisions: readonly Decision[]) {
   const counts: Record<string, number> = { compiles: 1 };
   const add = (name: string, by = 1) => {

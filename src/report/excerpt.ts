@@ -1,19 +1,19 @@
-// The line of an input that something is about, with that underlined, as compilers show it. Pure.
+// A line of an input with one word underlined, as compilers show it. Pure.
 import type { Page } from './page.ts';
 import { cellsOf, columnsOf, ELLIPSIS, firstOf, lastOf, printable, textOf, type Cell } from './text.ts';
 
-/** Whatever the page: nobody reads further, and inputs have lines of gigabytes. */
+/** Lines of an input can have gigabytes. */
 const MOST_COLUMNS = 160;
 
 const TAB = 8;
 
-/** UTF-8 takes no more for a character; what is combined with it may. */
+/** Most bytes that one column takes; combining marks may take more. */
 const BYTES_PER_COLUMN = 8;
 
-/** So much of the room beside the underlined word is for what stands before it, where the line is too long. */
+/** Share of the text before the underlined word in a line that is too long. */
 const CONTEXT_SHARE = 1 / 3;
 
-/** The lines of a text by their numbers, from 1: the range [start, end) of bytes, or null where there are not so many. */
+/** Byte ranges [start, end) of the lines of a text, by line number from 1; null beyond the last line. */
 export function linesOf(text: Uint8Array): (line: number) => readonly [number, number] | null {
   const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   const starts = [0];
@@ -32,9 +32,9 @@ export function linesOf(text: Uint8Array): (line: number) => readonly [number, n
 }
 
 /**
- * A line of a text with the word at a column underlined: two lines, with the number before the first.
- * @param range of the line, in bytes
- * @param column in bytes, from 1
+ * Two lines: a line of a text after its number, and the mark below the word.
+ * @param range byte range of the line
+ * @param column of the word, in bytes from 1
  */
 export function excerpt(
   text: Uint8Array,
@@ -49,7 +49,7 @@ export function excerpt(
   const before = decode(text, Math.max(start, at - reach), at);
   const after = decode(text, at, Math.min(end, at + reach));
   const word = (/^"?[\w.$-]+"?/.exec(after)?.[0] ?? /^./u.exec(after)?.[0] ?? '').slice(0, room - 2);
-  // Where the line is cut there, tabs are counted from the cut.
+  // Tabs count from the first shown column.
   const left = shown(before, 0);
   const marked = shown(word, 0);
   const right = shown(after.slice(word.length), widthOf(left) + widthOf(marked));
@@ -64,7 +64,7 @@ export function excerpt(
   ].join('\n');
 }
 
-/** What is to be seen of a line before and after so many columns that are underlined. */
+/** The visible text before and after the `marked` underlined columns. */
 function window(
   left: readonly Cell[],
   marked: number,
@@ -76,7 +76,7 @@ function window(
   const room = Math.max(0, columns - marked);
   const isWhole = !isCutLeft && !isCutRight && widthOf(left) + widthOf(right) <= room;
   if (isWhole) return { head: textOf(left), tail: textOf(right) };
-  // What the one side does not need the other may have.
+  // One side gets the columns that the other does not need.
   const least = Math.floor(room * CONTEXT_SHARE);
   const leftRoom = Math.max(least, room - widthOf(right) - (isCutRight ? 1 : 0));
   const head = isCutLeft || widthOf(left) > leftRoom ? ELLIPSIS + lastOf(left, leftRoom - 1) : textOf(left);
@@ -87,7 +87,7 @@ function window(
 }
 
 const widthOf = (cells: readonly Cell[]): number => cells.reduce((sum, { columns }) => sum + columns, 0);
-/** Text as it is shown from a column on: tabs as spaces, what a terminal would obey by its name. */
+/** Text from a column on: tabs as spaces, control characters by name. */
 function shown(text: string, from: number): Cell[] {
   const cells: Cell[] = [];
   let column = from;
@@ -105,7 +105,7 @@ function shown(text: string, from: number): Cell[] {
   return cells;
 }
 
-/** Bytes as text, without the rest of a character that begins before. */
+/** Bytes as text, without the rest of a character that begins before `start`. */
 function decode(text: Uint8Array, start: number, end: number): string {
   let from = start;
   while (from < end && (text[from]! & 0xc0) === 0x80) from++;

@@ -1,10 +1,10 @@
-// Where an explanation is written: the log, and the file that `explain` names.
+// Writes an explanation into the log, and into the file of the setting `explain`.
 import { writeFileSync, writeSync } from 'node:fs';
 import type { Settings } from '../settings/index.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import type { Explanation } from './explain.ts';
 
-/** Whether anybody wants one. */
+/** Whether a setting asks for an explanation. */
 export const isExplained = ({ explain, log }: Settings): boolean =>
   explain !== undefined || log !== undefined;
 
@@ -21,7 +21,7 @@ export function writeExplanation(explanation: Explanation, { explain, log }: Set
   }
 }
 
-/** The explanation of the same compile another time: nothing is tuned or run again. */
+/** The explanation of a repeated compile, which neither tunes nor runs anything. */
 export const explainedAgain = (explanation: Explanation): Explanation => ({
   ...explanation,
   operations: explanation.operations.map((one) =>
@@ -31,7 +31,7 @@ export const explainedAgain = (explanation: Explanation): Explanation => ({
   seconds: { ...explanation.seconds, tuning: 0 },
 });
 
-/** Its times are those of this process. */
+/** An explanation with the times of this process. */
 export function timedNow(explanation: Explanation): Explanation {
   const total = performance.now() / 1000;
   return { ...explanation, seconds: { total, tuning: 0, overhead: total } };

@@ -1,4 +1,4 @@
-// The explain JSON: every decision of one compile and why.
+// The explain JSON: every decision of one compile, with its reason.
 import type { Location } from 'mlir-parser-ts';
 import type { Decision, Outcome } from '../decision/decision.ts';
 import { placesIn, type Compacted } from '../input/compact.ts';
@@ -72,7 +72,7 @@ export interface ExplainedOperation extends Reason {
   readonly executables: readonly string[];
 }
 
-/** Why a compile is the user's own; null where something is injected, or the program is compiled in other forms. */
+/** Why nothing is injected; null if something is, or if the program is compiled in other forms. */
 export const whyNothing = (injection: Injection, forms: ExplainedForms | null): Reason | null =>
   injection.route === 'none' && forms?.used !== true ? because(injection.code, injection.reason) : null;
 
@@ -88,7 +88,7 @@ function codeOf({ equal, reason }: FunctionVerdict): ReasonCode | null {
   return equal ? 'not-timed' : 'results-differ';
 }
 
-/** The place in the text of the input, else the compiler's location, else the input as a whole. */
+/** The place in the text of the input, else the compiler's location, else the input. */
 function placeOf(
   { operation, location }: Place,
   locate: (offset: number) => Location,
@@ -99,7 +99,7 @@ function placeOf(
   return `${inputName}:${line}:${column}`;
 }
 
-/** Where places in an input are. */
+/** An input, to locate places in it. */
 type InputPlaces = Pick<Compacted, 'bytes' | 'cuts'>;
 
 /** One entry per operation. `landed` runs along `decisions`. */

@@ -1,9 +1,9 @@
-// What somebody may have meant who has mistyped a name. Pure.
+// Suggestions for mistyped names. Pure.
 
-/** So much of a name may be wrong. */
+/** Largest share of wrong characters in a name. */
 const LARGEST_SHARE = 0.4;
 
-/** ` (did you mean ...?)` with the name that is nearest; nothing where none is near. */
+/** ` (did you mean ...?)` with the nearest name; empty without a near name. */
 export function didYouMean(typed: string, names: readonly string[]): string {
   const most = Math.max(1, Math.floor(LARGEST_SHARE * typed.length));
   const found = names
@@ -13,7 +13,7 @@ export function didYouMean(typed: string, names: readonly string[]): string {
   return found === undefined ? '' : ` (did you mean ${found.name}?)`;
 }
 
-/** Characters to insert, remove or replace, or to swap with the next one, until the one is the other. */
+/** Edit distance: insertions, deletions, replacements, and swaps of neighbours. */
 function distanceOf(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

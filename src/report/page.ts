@@ -1,16 +1,16 @@
-// What output is written on: a terminal with its width and colours, or a file or pipe, which has neither.
+// The page of an output: a terminal has a width and colours, a file or pipe has neither.
 import { styleText } from 'node:util';
 
 type Format = Parameters<typeof styleText>[0];
 
 export interface Page {
-  /** Infinity where there is no terminal: nobody's script is to find a part of a word. */
+  /** Infinity for a file or pipe: scripts get whole words. */
   readonly columns: number;
-  /** The text in a colour, where there are colours. */
+  /** The text in a format, if the page has colours. */
   paint(format: Format, text: string): string;
 }
 
-/** Of a stream, as far as it counts here. */
+/** The properties of a stream that decide about its page. */
 export interface Paper {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -19,17 +19,17 @@ export interface Paper {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Terminals that do not say how wide they are. */
+/** Width of a terminal of unknown width. */
 const USUAL_COLUMNS = 80;
 
-/** Below that nothing can be made to fit. */
+/** No text fits into fewer columns. */
 const LEAST_COLUMNS = 20;
 
 export function pageOn(paper: Paper, env: Environment): Page {
   const isColoured = hasColours(paper, env);
   return {
     columns: paper.isTTY === true ? Math.max(LEAST_COLUMNS, widthOf(paper, env)) : Infinity,
-    // Whether there are colours is decided above.
+    // `hasColours` has looked at the stream.
     paint: (format, text) => (isColoured ? styleText(format, text, { validateStream: false }) : text),
   };
 }
@@ -40,14 +40,14 @@ function widthOf({ columns }: Paper, env: Environment): number {
   return Number.isSafeInteger(said) && said > 0 ? said : USUAL_COLUMNS;
 }
 
-/** Never where somebody wants none; else where somebody wants them, or a terminal says that it has them. */
+/** NO_COLOR excludes colours, FORCE_COLOR decides otherwise, and a terminal has colours by default. */
 function hasColours(paper: Paper, env: Environment): boolean {
   if (env['NO_COLOR']) return false;
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined) return !['0', 'false'].includes(forced);
-  // In bits; what `TERM` says is among what it is made of.
+  // In bits. It depends on TERM, too.
   return paper.isTTY === true && (paper.getColorDepth?.({ ...env }) ?? 1) > 1;
 }
 
-/** Somewhere without a width and without colours. */
+/** A page without a width and without colours. */
 export const PLAIN: Page = { columns: Infinity, paint: (_, text) => text };

@@ -1,13 +1,13 @@
-// What the counts of many compiles say. Pure. counts.ts gives them their names.
+// Statistics of the counts of many compiles. Pure. counts.ts gives the counts their names.
 import type { Counts } from './counting.ts';
 
-/** What the sums of many compiles say. Every compile is counted in one of `tuned`, `unchanged` and `fallback`. */
+/** Every compile counts in exactly one of `tuned`, `unchanged` and `fallback`. */
 export interface Statistics {
   readonly compiles: {
     readonly all: number;
     readonly tuned: number;
     readonly unchanged: number;
-    /** The injection made it fail, now or before, or nothing helps: done as if we were not there. */
+    /** The tuned compile failed, now or before: the compiler's own command ran. */
     readonly fallback: number;
   };
   /** Tuned compiles by route. */
@@ -17,27 +17,27 @@ export interface Statistics {
     readonly tuned: number;
     readonly default: number;
     readonly skipped: number;
-    /** Injected, and dropped by the compiler. */
+    /** Injected, but no executable has the configuration. */
     readonly notApplied: number;
   };
-  /** Part of the operations that could be looked up that had a record; null when there were none. */
+  /** Share of operations with a record among those that are not skipped; null without any. */
   readonly hitRate: number | null;
-  /** Why, by what became of a compile, an operation, or a program with configurations. */
+  /** Codes of reasons, by the outcome of a compile, an operation or a program. Earlier versions counted texts. */
   readonly reasons: Readonly<
     Record<'unchanged' | 'fallback' | 'default' | 'skipped' | 'notVerified', Counts>
   >;
-  /** Of compiles that something was missing for, where a team is set: what came of asking it. */
+  /** Questions to the team's server, asked by compiles with a miss. */
   readonly team: {
-    /** By what came of it: it has answered; it could not be reached; it was asked a moment ago. */
+    /** By outcome: answered, unreachable, or asked a moment before. */
     readonly asked: Counts;
-    /** Workloads that were missing and are not any more. */
+    /** Misses that the server had a record for. */
     readonly found: number;
-    /** Lines from there that were not understood, or not what their digests say. */
+    /** Lines of the server that were not understood, or did not match their digest. */
     readonly ignored: number;
   };
   readonly seconds: {
     readonly tuning: number;
-    /** The injected operations of a program, once each, on the average of the tuned compiles; null without any. */
+    /** Time of the injected operations of a program, once each; mean over the tuned compiles; null without any. */
     readonly perRun: { readonly default: number; readonly tuned: number; readonly saved: number } | null;
   };
 }
@@ -95,14 +95,14 @@ export function statisticsOf(counts: Counts): Statistics {
   };
 }
 
-/** What was counted on one day. */
+/** The counts of one day. */
 export interface DayStatistics {
   /** `2026-01-31`, UTC. */
   readonly day: string;
   readonly statistics: Statistics;
 }
 
-/** Day by day, the first one first; days without compiles are left out, and compiles that no day is known of. */
+/** Statistics by day, oldest first, without days that have no compiles. Compiles of an unknown day are left out. */
 export function historyOf(counts: Counts): DayStatistics[] {
   const days = new Map<string, Record<string, number>>();
   for (const [name, value] of Object.entries(counts)) {

@@ -4,12 +4,12 @@ import { columnsOf, printable, shortened, wrapped } from './text.ts';
 
 const GAP = 2;
 
-/** Columns of text are cut no shorter than this; where they would have to be, each row becomes a paragraph. */
+/** Least width of a column of text. If the page is too narrow, each row becomes a paragraph. */
 const LEAST_COLUMNS = 24;
 
 /**
- * Columns as wide as their widest cell, two spaces apart; columns whose cells are all numbers are right-aligned. On a page that
- * is not wide enough the widest cells lose their middle.
+ * Columns as wide as their widest cell, two spaces apart. Columns of numbers are right-aligned. On a narrow page the widest cells
+ * lose their middle.
  */
 export function table(
   header: readonly string[],
@@ -37,7 +37,7 @@ export function table(
   return [page.paint('bold', line(header)), ...cells.map(line)].join('\n');
 }
 
-/** Widths that add up to what there is; null where that takes columns of text too much. */
+/** Widths of columns that fit into `columns`; null if a column of text would be too narrow. */
 function fitting(
   natural: readonly number[],
   isNumeric: readonly boolean[],
@@ -55,7 +55,7 @@ function fitting(
   return widths;
 }
 
-/** A row as its first cell, with the others by their names below it. */
+/** Each row as its first cell, with the other cells below it, after their names. */
 function paragraphs(header: readonly string[], rows: readonly (readonly string[])[], page: Page): string {
   const indent = 2 + Math.max(...header.map(columnsOf)) + GAP;
   const space = ' '.repeat(indent);

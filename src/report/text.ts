@@ -1,22 +1,22 @@
-// Text as a terminal shows it: what is never to reach one, how many columns the rest takes, and how it is made to fit. Pure.
+// Text for a terminal: without control characters, with its width in columns, and cut or wrapped to a width. Pure.
 import stringWidth from 'string-width';
 
-/** What a terminal would obey, or what is there without being seen: control and format characters, strange line ends. */
+/** Characters that control a terminal or are invisible: control and format characters, unusual line ends. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const named = (character: string): string =>
   `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`;
 
-/** The same text with every such character by its name: `<U+001B>`. Line ends and tabs are among them. */
+/** The text with each such character by name: `<U+001B>`. Line ends and tabs are among them. */
 export const printable = (text: string): string => text.replace(UNSEEN, named);
 
-/** The same for text of several lines, whose ends stay. */
+/** `printable` for text of several lines. */
 export const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
 
-/** What is seen as one character: marks that are combined with it belong to it. */
+/** One visible character with its combining marks. */
 export interface Cell {
   readonly text: string;
-  /** Columns that it takes: none, one or two. */
+  /** Its width: none, one or two columns. */
   readonly columns: number;
 }
 
@@ -26,12 +26,12 @@ const segmenter = new Intl.Segmenter('en');
 export const cellsOf = (text: string): Cell[] =>
   Array.from(segmenter.segment(text), ({ segment }) => ({ text: segment, columns: stringWidth(segment) }));
 
-/** Columns that printable text takes on a terminal. Colours take none. */
+/** Width of printable text in columns. Colours take none. */
 export const columnsOf = (text: string): number => stringWidth(text);
 
 export const ELLIPSIS = '…';
 
-/** Printable text in so many columns: where it takes more, its middle is left out. */
+/** Printable text of at most `columns` columns. A longer text loses its middle. */
 export function shortened(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const room = Math.max(0, columns - columnsOf(ELLIPSIS));
@@ -39,14 +39,14 @@ export function shortened(text: string, columns: number): string {
   return firstOf(cells, Math.ceil(room / 2)) + ELLIPSIS + lastOf(cells, Math.floor(room / 2));
 }
 
-/** The first characters, as far as they fit. */
+/** The first characters that fit. */
 export function firstOf(cells: readonly Cell[], columns: number): string {
   let left = columns;
   const after = cells.findIndex((cell) => (left -= cell.columns) < 0);
   return textOf(after < 0 ? cells : cells.slice(0, after));
 }
 
-/** The last ones. */
+/** The last characters that fit. */
 export function lastOf(cells: readonly Cell[], columns: number): string {
   let left = columns;
   const before = cells.findLastIndex((cell) => (left -= cell.columns) < 0);
@@ -56,8 +56,8 @@ export function lastOf(cells: readonly Cell[], columns: number): string {
 export const textOf = (cells: readonly Cell[]): string => cells.map(({ text }) => text).join('');
 
 /**
- * Text with lines of so many columns, broken between words; what a line goes on with is indented. A word that is longer stays
- * whole, to be copied.
+ * Text with lines of at most `columns` columns, broken between words. Continued lines are indented. A longer word stays whole, so
+ * that it can be copied.
  */
 export const wrapped = (text: string, columns: number, indent = ''): string =>
   text
@@ -69,7 +69,7 @@ function brokenLine(line: string, columns: number, indent: string): string[] {
   if (columnsOf(line) <= columns) return [line];
   const lines: string[] = [];
   let current = '';
-  // The spaces before a word belong to it: they may align it with others.
+  // The spaces before a word stay, because they may align it.
   for (const [word] of line.matchAll(/\s*\S+/g)) {
     if (current === '' || columnsOf(current + word) <= columns) current += word;
     else {

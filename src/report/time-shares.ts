@@ -1,30 +1,30 @@
-// How much of a program's time there are decisions about. Pure.
+// Shares of a program's time with and without decisions. Pure.
 import type { Decision } from '../decision/decision.ts';
 import { isDispatchOf } from '../input/operation.ts';
 import { workloadBytes } from '../workload/workload.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** What a program spends its time in, as it was timed last. */
+/** Times of a program's dispatches, as they were timed last. */
 export interface ProgramTimes {
-  /** Of dispatches by name, in one run of all functions; empty where nobody has timed them. */
+  /** By dispatch, in one run of all functions; empty if they were not timed. */
   readonly seconds: ReadonlyMap<string, number>;
-  /** Bytes that the machine reads from memory in a second; null where nobody has measured it. */
+  /** Memory bandwidth of the machine, for reading; null if it was not measured. */
   readonly bytesPerSecond: number | null;
 }
 
 export const NO_TIMES: ProgramTimes = { seconds: new Map(), bytesPerSecond: null };
 
-/** Shares of the time that a program spends in its dispatches. */
+/** Shares of the time in a program's dispatches, from 0 to 1. */
 export interface TimeShares {
-  /** In those that have their configuration, or whose default was found to be best. */
+  /** Dispatches with a configuration, or whose default is best. */
   readonly decided: number;
-  /** In those without a decision that read memory about as fast as the machine can. */
+  /** Dispatches without a decision that read memory at about the machine's bandwidth. */
   readonly atBound: number;
-  /** In those that nobody has found anything out about. */
+  /** Dispatches without a record. */
   readonly undecided: number;
-  /** In those that are not tuned. */
+  /** Dispatches that are not tuned. */
   readonly untuned: number;
-  /** What is neither decided nor at its bound, largest share first. */
+  /** Undecided and untuned dispatches, largest share first. */
   readonly left: readonly Left[];
 }
 
@@ -33,13 +33,13 @@ interface Left extends Reason {
   readonly share: number;
 }
 
-/** A dispatch with less of the time gets no line. */
+/** Smaller shares are not listed. */
 const LEAST_SHARE = 0.01;
 
-/** A dispatch that reads so much of what the machine can is at its bound. */
+/** A dispatch is at its bound from this share of the bandwidth on. */
 const BOUND = 0.8;
 
-/** @param cacheBytes of the largest cache: what fits into it need not come from memory; null where nobody knows */
+/** @param cacheBytes size of the largest cache, from which smaller data may come; null if unknown */
 export function timeSharesOf(
   decisions: readonly Decision[],
   { seconds, bytesPerSecond }: ProgramTimes,
@@ -79,10 +79,10 @@ function fateOf(decision: Decision | undefined): 'decided' | 'undecided' | 'untu
 
 const percent = (share: number) => `${Math.round(100 * share)}%`;
 
-/** So many dispatches are named. */
+/** Most dispatches that are named. */
 const MOST_NAMED = 5;
 
-/** For people: a sentence, and a line for each of the largest dispatches that are left. */
+/** For people: a sentence, and a line for each of the largest dispatches without a decision. */
 export function timeLines({ decided, atBound, undecided, untuned, left }: TimeShares): string[] {
   const parts = [
     `${percent(decided)} is decided`,

@@ -48,23 +48,23 @@ const record = (change: Partial<TuningRecord> = {}): TuningRecord => ({
 
 describe('the record to use', () => {
   const there = record({ device: 'there' });
-  test('is the one of this device', () => {
+  test('is that of this device', () => {
     expect(chooseRecord([there, record()], 'here', true)?.device).toBe('here');
   });
-  test('is never one of another device where this one can be measured', () => {
+  test('is never of another device if this device can be measured', () => {
     expect(chooseRecord([there], 'here', true)).toBeNull();
   });
-  test('is the surest of other devices where nothing can be measured', () => {
+  test('is the most certain of other devices if nothing can be measured', () => {
     const surer = record({ device: 'elsewhere', evidence: { ...evidence, ratio: 3, low: 2.5, high: 3.5 } });
     expect(chooseRecord([there, surer], 'here', false)?.device).toBe('elsewhere');
   });
-  test('is never one that failed', () => {
+  test('is never a failed one', () => {
     expect(chooseRecord([record({ failure: 'it broke a compile' })], 'here', false)).toBeNull();
   });
-  test('is never one whose gain is in doubt', () => {
+  test('is never one with an uncertain gain', () => {
     expect(chooseRecord([record({ evidence: { ...evidence, low: 0.99 } })], 'here', true)).toBeNull();
   });
-  test('may say that the default is best', () => {
+  test('can be the default', () => {
     const none = record({
       configuration: { version: 1, kind: 'default' },
       evidence: { ...evidence, ratio: 1, low: 1, high: 1 },
@@ -77,7 +77,7 @@ const { operations } = inputOf(matmulText(8, 16, 4) + matmulText(9, 16, 4) + mat
 const [tunable, other] = operations.filter(isTunable);
 const best = record({ configuration: { version: 1, kind: 'default' } });
 
-test('a decision says what was gained and where it was measured', () => {
+test('a decision has the gain and another device in its reason', () => {
   const reason = (of: TuningRecord) => decided(tunable!, of, 'hit', 'here').reason;
   expect(reason(record())).toBe('2.00x faster than the default');
   expect(reason(record({ device: 'there' }))).toBe('2.00x faster than the default, measured on there');
@@ -86,7 +86,7 @@ test('a decision says what was gained and where it was measured', () => {
   expect(reason(unfinished)).toBe('nothing faster than the default was found so far');
 });
 
-test('a decision names the record, wherever that is from, and nothing else of it', () => {
+test('a decision has only the key of its record', () => {
   const { record: key, ...rest } = decided(tunable!, record({ device: 'there' }), 'tuned', 'here');
   expect(key).toEqual({ workload: 'w', target: 't', device: 'there', compiler: 'c' });
   expect(rest).toMatchObject({
@@ -98,7 +98,7 @@ test('a decision names the record, wherever that is from, and nothing else of it
   });
 });
 
-test('what is skipped keeps what it cannot be told from', () => {
+test('a skipped operation keeps the form that matchers take it for', () => {
   const operation = operations.find((one): one is Skipped => !isTunable(one))!;
   const alike = { workload: tunable!.workload, loops: tunable!.loops, written: null };
   const nothing = { configuration: null, evidence: null, record: null, tunable: null };
@@ -120,14 +120,14 @@ describe('leaving workloads out', () => {
   ];
   const slow = because('worse-in-program', 'it is slower in here');
   const only = (why: Reason) => (key: string) => (key === tunable!.key ? why : null);
-  test('puts them back on the default, with the reason, and leaves the others as they are', () => {
+  test('gives them the default with the reason, and changes no others', () => {
     const left = leaveOut(decisions, only(slow));
     const nothing = { configuration: null, evidence: null, record: null };
     const back = { outcome: 'default', ...slow, tunable, place: tunable!.place };
     expect(left).toEqual([{ ...back, ...nothing }, decisions[1], { ...back, ...nothing }, decisions[3]]);
     expect(left.filter(isInjected)).toEqual([decisions[1]]);
   });
-  test('gives them what there is instead, unless there is a reason against that, too', () => {
+  test('gives them their alternative, unless there is a reason against it, too', () => {
     const packed: Configuration = { version: 1, kind: 'data-tile' };
     const tiled = record({ evidence: { ...evidence, ratio: 1.5 } });
     const both = decided(tunable!, record({ configuration: packed, alternative: tiled }), 'hit', 'here');
@@ -141,7 +141,7 @@ describe('leaving workloads out', () => {
       { outcome: 'default', code: 'no-time', reason: 'no' },
     ]);
     expect(leaveOut([instead!], slower)).toEqual([instead]);
-    // What asks something of the program takes no other one's place.
+    // A configuration that changes the whole program replaces no other.
     const other = decided(
       tunable!,
       record({ alternative: record({ configuration: packed }) }),
@@ -151,10 +151,10 @@ describe('leaving workloads out', () => {
     const isTile = (_: string, own: Configuration | null) => (own === tile ? slow : null);
     expect(leaveOut([other], isTile)).toMatchObject([{ outcome: 'default' }]);
   });
-  test('changes nothing where there are none', () => {
+  test('changes nothing without reasons', () => {
     expect(leaveOut(decisions, () => null)).toEqual(decisions);
   });
-  test('says nothing new of what is on the default anyway', () => {
+  test('keeps the reason of an operation that has the default', () => {
     const open = leaveOut(decisions, only(because('no-time')));
     const isThere = (key: string, configuration: Configuration | null) =>
       key === tunable!.key && configuration !== null ? slow : null;
@@ -162,7 +162,7 @@ describe('leaving workloads out', () => {
   });
 });
 
-test('only what has something to inject is injected', () => {
+test('only a configuration other than the default is injected', () => {
   const all = [record(), best].map((one) => decided(tunable!, one, 'hit', 'here'));
   expect(all.map(isInjected)).toEqual([true, false]);
 });

@@ -1,4 +1,4 @@
-// Which device people mean.
+// Devices by name, key or class.
 import { expect, test } from 'vitest';
 import { deviceClass, type Device } from '../../src/backend/device.ts';
 import { devicesLike, siteFor, UnknownDeviceError } from '../../src/decision/for-device.ts';
@@ -26,7 +26,7 @@ test.each([
   ['a name', 'edge', 1],
   ['a key', 'CPU 2', 2],
   ['a class', deviceClass(device(2))!, 2],
-])('%s leads to a device, for which nothing is measured here', (_, asked, model) => {
+])('%s selects a device, and nothing is measured', (_, asked, model) => {
   expect(siteAt(asked)).toEqual({
     ...here,
     device: device(model),
@@ -36,10 +36,10 @@ test.each([
   });
 });
 
-test('this very machine, or its class, is built for as always', () => {
+test('this machine or its class changes nothing', () => {
   const own = siteOf({ device: device(1), deviceKey: 'CPU 1' });
   for (const asked of ['edge', 'CPU 1', deviceClass(device(1))!]) expect(siteAt(asked, own)).toBe(own);
-  // Nobody needs to have measured on it before.
+  // The database need not know the device.
   const fresh = siteOf({ device: device(4), deviceKey: 'CPU 4' });
   for (const asked of ['CPU 4', deviceClass(device(4))!]) expect(siteAt(asked, fresh)).toBe(fresh);
 });
@@ -48,14 +48,14 @@ test.each([
   ['nobody has given', 'edgy'],
   ['is a part of a key', 'CPU'],
   ['leads to a device whose description cannot be read', 'odd'],
-])('a name that %s is refused, with those that there are', (_, asked) => {
+])('a name that %s is refused with a list of names', (_, asked) => {
   expect(() => siteAt(asked)).toThrow(UnknownDeviceError);
   expect(() => siteAt(asked)).toThrow(
     `for-device=${asked} is no device of the tuning database; it knows edge, odd: iree-tuned devices lists them`,
   );
 });
 
-test('without names the keys are told, and not all of a thousand', () => {
+test('the message lists keys without names, and not a thousand', () => {
   const unnamed = (count: number) => ({
     devices: () =>
       Array.from({ length: count }, (_, i) => ({ key: `CPU ${i}`, form: device(i), name: null })),
@@ -64,7 +64,7 @@ test('without names the keys are told, and not all of a thousand', () => {
   expect(() => siteFor(here, 'x', unnamed(1000))).toThrow(/it knows "CPU 0", .*"CPU 5", and 994 more:/);
 });
 
-test('a person may say less than a setting: a part of a key', () => {
+test('a part of a key finds devices', () => {
   const keys = (text: string) => devicesLike(text, known).map(({ key }) => key);
   expect(keys('CPU')).toEqual(['CPU 1', 'CPU 2', 'CPU 3']);
   expect(keys('edge')).toEqual(['CPU 1']);

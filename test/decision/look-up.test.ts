@@ -1,4 +1,4 @@
-// What every operation gets, given what is in a database: without a compiler, on a store in a temporary folder.
+// Decisions from a database in a temporary folder, without a compiler.
 import { describe, expect, test, vi } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Device } from '../../src/backend/device.ts';
@@ -41,7 +41,7 @@ function putRecord(
   });
 }
 
-/** What each operation gets where nothing was tuned since. */
+/** Decisions without tuning since the lookup. */
 const decided = (store: Store | null, sizes: readonly number[], site: Site = here) =>
   lookUp(store, input(...sizes), site, settings)
     .decide(new Map(), because('no-record', 'nobody tunes'))
@@ -52,7 +52,7 @@ const hit = { outcome: 'hit', reason: '1.83x faster than the default' };
 const missed = { outcome: 'default', reason: 'nobody tunes' };
 
 describe('an operation', () => {
-  test('with a record is a hit, with what the record says', () => {
+  test('with a record is a hit with the record’s gain', () => {
     const store = open(temporaryPath());
     putRecord(store, 8);
     const [decision] = lookUp(store, input(8), here, settings).decide(new Map());
@@ -64,7 +64,7 @@ describe('an operation', () => {
       tunable: { key: keyOf(8) },
     });
   });
-  test('without one is left to the default, for the reason that is given', () => {
+  test('without a record gets the default with the given reason', () => {
     const store = open(temporaryPath());
     const lookup = lookUp(store, input(8), here, settings);
     expect(keys(lookup.misses)).toEqual([keyOf(8)]);
@@ -78,7 +78,7 @@ describe('an operation', () => {
       },
     ]);
   });
-  test('that cannot be tuned is skipped, whatever the others get', () => {
+  test('that cannot be tuned is skipped', () => {
     const store = open(temporaryPath());
     putRecord(store, 8);
     const both = inputOf(matmulText(8, 512, 512) + matmulText('?', 512, 512));
@@ -100,14 +100,14 @@ describe('an operation', () => {
   });
 });
 
-test('without a database everything is missed', () => {
+test('without a database all operations are misses', () => {
   const lookup = lookUp(null, input(8, 16), here, settings);
   expect(keys(lookup.misses)).toEqual([keyOf(8), keyOf(16)]);
   expect([lookup.narrow, lookup.undecided().size]).toEqual([[], 0]);
   expect(decided(null, [8])).toEqual([missed]);
 });
 
-test('what is decided already is neither looked up nor tuned', () => {
+test('an overridden operation is neither looked up nor tuned', () => {
   const store = open(temporaryPath());
   putRecord(store, 16);
   const find = vi.spyOn(store, 'findRecords');
@@ -121,7 +121,7 @@ test('what is decided already is neither looked up nor tuned', () => {
   expect(lookup.decide(new Map()).map(({ reason }) => reason)).toEqual(['so it is', hit.reason, 'so it is']);
 });
 
-test('each workload is looked up once, in the order of the input, and every operation is decided about', () => {
+test('each workload is looked up once, in the order of the input, and every operation has a decision', () => {
   const store = open(temporaryPath());
   putRecord(store, 16);
   const find = vi.spyOn(store, 'findRecords');
@@ -141,7 +141,7 @@ test('each workload is looked up once, in the order of the input, and every oper
 });
 
 describe('a record', () => {
-  test('whose configuration is marked is a miss, and one of another configuration is not', () => {
+  test('with a marked configuration is a miss, and a record of another configuration is a hit', () => {
     const store = open(temporaryPath());
     putRecord(store, 8);
     putRecord(store, 16, { configuration: { ...TILE, peeling: false } });
@@ -149,16 +149,16 @@ describe('a record', () => {
     expect(decided(store, [8, 16])).toEqual([missed, hit]);
     expect(keys(lookUp(store, input(8, 16), here, settings).misses)).toEqual([keyOf(8)]);
   });
-  test('comes with the best of the other sort', () => {
+  test('comes with its alternative', () => {
     const store = open(temporaryPath());
     const packed = { version: 1, kind: 'data-tile' } as const;
     const others = { ...TILE, peeling: false };
-    // Which asks something of the program, and the other way round.
+    // One changes the whole program, the other does not.
     for (const m of [8, 24]) putRecord(store, m, { configuration: packed, evidence: { low: 1.8 } });
     putRecord(store, 16, { configuration: packed, evidence: { low: 1.3, ratio: 1.4 } });
     for (const m of [8, 16]) putRecord(store, m, { evidence: { ratio: 1.6, low: 1.5 } });
     for (const m of [8, 16]) putRecord(store, m, { configuration: others, evidence: { low: 1.4 } });
-    // Of another device, marked, or in doubt.
+    // Of another device, marked, or uncertain.
     putRecord(store, 24, { site: there, evidence: { low: 1.5 } });
     putRecord(store, 24, { evidence: { low: 1.5 } });
     store.addMarks(aboutMatmul(24), [MARK]);
@@ -170,17 +170,17 @@ describe('a record', () => {
     expect(decisions[0]!.alternative).toMatchObject({ ...hit, reason: '1.60x faster than the default' });
     expect(find).toHaveBeenCalledTimes(1);
   });
-  test('whose gain is in doubt is a miss', () => {
+  test('with an uncertain gain is a miss', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { evidence: { low: 0.99 } });
     expect(decided(store, [8])).toEqual([missed]);
   });
-  test('may say that the default is best', () => {
+  test('can be the default', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { configuration: DEFAULT, evidence: { ratio: 1, low: 1, high: 1 } });
     expect(decided(store, [8])).toEqual([{ outcome: 'hit', reason: 'the default is best' }]);
   });
-  test('of a search that did not end is used, and does not say that nothing is faster', () => {
+  test('of an unfinished search is used, and says so', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { evidence: { complete: false } });
     const evidence = { complete: false, ratio: 1, low: 1, high: 1 };
@@ -192,7 +192,7 @@ describe('a record', () => {
     const { misses, narrow } = lookUp(store, input(8, 16), here, settings);
     expect([...misses, ...narrow]).toEqual([]);
   });
-  test('where nothing was found so far is gone on with, until it had the time that a build gives', () => {
+  test('without a gain so far is searched on, until it had the budget of a build', () => {
     const nothing = { ratio: 1, low: 1, high: 1 };
     const unfinishedOf = (
       evidence: Partial<Evidence>,
@@ -211,10 +211,10 @@ describe('a record', () => {
     expect(unfinishedOf({ ...open20, tuningSeconds: 59 })).toEqual([]);
     expect(unfinishedOf({ ...open20, complete: true })).toEqual([]);
     expect(unfinishedOf({ complete: false, tuningSeconds: 20 }, 60, TILE)).toEqual([]);
-    // It is tuned again already, since it left something out.
+    // It is tuned again anyway, because its search had fewer families.
     expect(unfinishedOf({ ...open20, families: ['tile'] })).toEqual([]);
   });
-  test('that does so beside many others has had its share', () => {
+  test('without a gain has a share of the budget among many others', () => {
     const store = open(temporaryPath());
     const nothing = { ratio: 1, low: 1, high: 1 };
     const evidence = { ...nothing, complete: false, tuningSeconds: 10 };
@@ -226,7 +226,7 @@ describe('a record', () => {
     // Two more were never tuned.
     expect(unfinished(8, 16, 7, 9)).toBe(0);
   });
-  test('that somebody has damaged is a miss, and the others are as good as before', () => {
+  test('that is damaged is a miss, and the others are hits', () => {
     const path = temporaryPath();
     const store = open(path);
     for (const m of [8, 16]) putRecord(store, m);
@@ -242,12 +242,12 @@ describe('a record', () => {
 describe('the record of another device', () => {
   const whyNotHere = because('device-unsuitable', 'this machine is arm64');
   const nowhere = siteOf({ whyNotHere });
-  test('is not used where this one can be measured', () => {
+  test('is not used if this device can be measured', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: there });
     expect(decided(store, [8])).toEqual([missed]);
   });
-  test('is borrowed where nothing can be measured, and named', () => {
+  test('is used with its name if nothing can be measured', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: there });
     const [decision] = lookUp(store, input(8), nowhere, settings).decide(new Map(), whyNotHere);
@@ -257,13 +257,13 @@ describe('the record of another device', () => {
       record: { device: there.deviceKey },
     });
   });
-  test('comes after one of this device, however much it promises', () => {
+  test('comes after a record of this device with a smaller gain', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: there, evidence: { ratio: 9, low: 8, high: 10 } });
     putRecord(store, 8);
     expect(decided(store, [8], nowhere)).toEqual([hit]);
   });
-  test('is not borrowed when it is marked', () => {
+  test('is not used if it is marked', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: there });
     store.addMarks(aboutMatmul(8, there), [MARK]);
@@ -275,14 +275,14 @@ describe('a record of another compiler', () => {
   const older = siteOf({ compiler: { ...here.compiler, key: '3.10.0@0123456789' } });
   const alikeOf = (store: Store) => lookUp(store, input(8), here, settings).misses[0]!.alike;
 
-  test('is not used, and is what a search begins with', () => {
+  test('is not used, and the search starts with it', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: older });
     expect(decided(store, [8])).toEqual([missed]);
     expect(alikeOf(store)).toMatchObject({ compiler: older.compiler.key, configuration: TILE });
   });
 
-  test('is nothing beside a record of this compiler, where it is the default, or of a device of another class', () => {
+  test('is ignored beside a record of this compiler, for the default, and of another class', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: older, configuration: DEFAULT, evidence: { ratio: 1, low: 1, high: 1 } });
     expect(alikeOf(store)).toBeUndefined();
@@ -294,7 +294,7 @@ describe('a record of another compiler', () => {
     expect(look).not.toHaveBeenCalled();
   });
 
-  test('is the one that gains most, of this device before any other', () => {
+  test('is the one with the largest gain, of this device first', () => {
     const store = open(temporaryPath());
     const oldest = siteOf({ compiler: { ...here.compiler, key: '3.9.0@0123456789' } });
     putRecord(store, 8, { site: older, evidence: { low: 1.1 } });
@@ -331,59 +331,59 @@ describe('a record of the same class', () => {
     return store;
   }
 
-  test('is a miss that says what to compare with the default first', () => {
+  test('is a miss, and the search compares it with the default first', () => {
     const { lookup, got } = look(withAlike());
     expect(got).toEqual([missed]);
     expect(lookup.misses).toMatchObject([{ key: keyOf(8), alike: { device: 'alike', configuration: TILE } }]);
   });
-  test('is used unmeasured where the user trusts it, and says where it was measured; it is wanted all the same', () => {
+  test('is used unmeasured with trust=class, names its device, and stays a miss', () => {
     const { lookup, got } = look(withAlike(), own, 'class');
     expect(got).toEqual([onAlike]);
     expect(wantedSubjects(lookup, own).map(({ workload, device }) => [workload, device])).toEqual([
       [keyOf(8), 'own'],
     ]);
   });
-  test('of another class is neither', () => {
+  test('of another class is ignored', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: stranger });
     const { lookup, got } = look(store, own, 'class');
     expect(got).toEqual([missed]);
     expect(lookup.misses[0]).not.toHaveProperty('alike');
   });
-  test('is nothing to a device whose class is not known', () => {
+  test('is ignored on a device of unknown class', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: there });
     putRecord(store, 8, { site: alike });
     expect(look(store, here, 'class').got).toEqual([missed]);
   });
-  test('is the one that promises most, and comes after one of this device', () => {
+  test('is the one with the largest gain, and comes after a record of this device', () => {
     const store = withAlike();
     putRecord(store, 8, { site: better, evidence: { ratio: 4, low: 3, high: 5 } });
     expect(look(store, own, 'class').got[0]!.reason).toContain('measured on better');
     putRecord(store, 8, { site: own });
     expect(look(store, own, 'class').got).toEqual([hit]);
   });
-  test('is not used where it is marked, there or here', () => {
+  test('is not used if either device has marked it', () => {
     for (const site of [alike, own]) {
       const store = withAlike();
       store.addMarks(aboutMatmul(8, site), [MARK]);
       expect(look(store, own, 'class').got).toEqual([missed]);
     }
   });
-  test('is not used where this device has tried the same and did not take it', () => {
+  test('is not used if this device has tried its configuration', () => {
     const store = withAlike();
     store.addTrials(aboutMatmul(8, own), [
       { configuration: TILE, outcome: 'measured', seconds: 1, ratio: 1, message: null, strategy: 'any' },
     ]);
     expect(look(store, own, 'class').got).toEqual([missed]);
   });
-  test('says nothing about what to compare where the default is best there', () => {
+  test('of the default gives the search nothing to compare', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { site: alike, configuration: DEFAULT, evidence: { ratio: 1, low: 1, high: 1 } });
     expect(look(store).lookup.misses[0]).not.toHaveProperty('alike');
     expect(look(store, own, 'class').got[0]!.reason).toMatch(/^the default is best, measured on alike/);
   });
-  test('asks for the devices of the database only where there is something to choose from', () => {
+  test('reads the devices of the database only if there are candidates', () => {
     const store = open(temporaryPath());
     const devices = vi.spyOn(store, 'devices');
     putRecord(store, 8, { site: own });
@@ -397,14 +397,14 @@ describe('a record of the same class', () => {
 
   describe('of the device that a build is for', () => {
     const forIt = (store: Store, asked: string) => siteFor(here, asked, store);
-    test('is used after its own, without anybody having to trust it', () => {
+    test('is used after its own records, without trust=class', () => {
       const store = withAlike();
       store.nameDevice('prod', { key: 'own', form: own.device });
       expect(look(store, forIt(store, 'prod')).got).toEqual([onAlike]);
       putRecord(store, 8, { site: own, evidence: { ratio: 1.2, low: 1.1, high: 1.3 } });
       expect(look(store, forIt(store, 'prod')).got[0]!.reason).toBe('1.20x faster than the default');
     });
-    test('is not replaced by one of any other device', () => {
+    test('is not replaced by a record of another device', () => {
       const store = open(temporaryPath());
       putRecord(store, 8, { site: stranger });
       putRecord(store, 8, { site: here });
@@ -418,7 +418,7 @@ describe('a record of the same class', () => {
   });
 });
 
-describe('what a search could choose from', () => {
+describe('the families of a search', () => {
   const narrowOf = (store: Store, site = here, inject: 'auto' | 'spec' = 'auto') => {
     const { misses, narrow } = lookUp(store, input(8), site, { ...settings, inject });
     return { misses: keys(misses), narrow: keys(narrow) };
@@ -428,22 +428,22 @@ describe('what a search could choose from', () => {
     putRecord(store, 8, { evidence: { families } });
     return store;
   };
-  test('is narrow where this compile can choose from more, and the record is used meanwhile', () => {
+  test('are too few if this compile has more, and the record is used meanwhile', () => {
     const store = only('tile');
     expect(narrowOf(store)).toEqual({ misses: [], narrow: [keyOf(8)] });
     expect(decided(store, [8])).toEqual([hit]);
   });
-  test('is enough where it could choose from as much, or from more', () => {
+  test('are enough if the search had as many or more', () => {
     for (const families of [
       ['data-tile', 'tile'],
       ['data-tile', 'later', 'tile'],
     ])
       expect(narrowOf(only(...families))).toEqual({ misses: [], narrow: [] });
   });
-  test('is enough where this compile cannot choose from more', () => {
+  test('are enough if this compile has no more', () => {
     expect(narrowOf(only('tile'), here, 'spec').narrow).toEqual([]);
   });
-  test('does not matter for a target that nothing is tuned for', () => {
+  test('do not matter for a target without a backend', () => {
     const site = siteOf({ whyNotHere: because('backend-unsupported') }, { backend: 'cuda' });
     const store = open(temporaryPath());
     putRecord(store, 8, { site, evidence: { families: [] } });
@@ -451,20 +451,20 @@ describe('what a search could choose from', () => {
   });
 });
 
-describe('what is undecided', () => {
+describe('an undecided workload', () => {
   const SLOW = 'the default is too slow';
   const noted = (m: number, store = open(temporaryPath())) => {
     store.noteUndecided(aboutMatmul(m), SLOW, 20);
     return store;
   };
-  test('is left to the default with the reason, the time that it had, and the way out', () => {
+  test('gets the default with the reason, its budget and the way out', () => {
     const [, miss] = decided(noted(16), [8, 16]);
     expect(miss).toMatchObject({ outcome: 'default' });
     expect(miss!.reason).toBe(
       `cannot be decided: ${SLOW}. It was given 20 s; a budget that leaves it more than 25 s, or iree-tuned tune, tries again`,
     );
   });
-  test('is asked for where a workload is open, once, and not on a hit', () => {
+  test('is read once for open workloads, and not on a hit', () => {
     const store = noted(16);
     putRecord(store, 8);
     const find = vi.spyOn(store, 'findUndecided');
@@ -475,7 +475,7 @@ describe('what is undecided', () => {
     lookup.decide(new Map());
     expect(find.mock.calls.map(([asked]) => asked)).toEqual([[keyOf(16), keyOf(24)]]);
   });
-  test('is also what could not be chosen from more families, which stays a hit', () => {
+  test('with too few families stays a hit', () => {
     const store = open(temporaryPath());
     putRecord(store, 8, { evidence: { families: ['tile'] } });
     noted(8, store);
@@ -483,12 +483,12 @@ describe('what is undecided', () => {
     expect([...lookup.undecided().keys()]).toEqual([keyOf(8)]);
     expect(lookup.decide(new Map())).toMatchObject([hit]);
   });
-  test('of another device is nothing', () => {
+  test('of another device is ignored', () => {
     const store = open(temporaryPath());
     store.noteUndecided(aboutMatmul(8, there), SLOW, 20);
     expect(decided(store, [8])).toEqual([missed]);
   });
-  test('since then counts instead of what was known before', () => {
+  test('of this build replaces an earlier one', () => {
     const lookup = lookUp(noted(8), input(8), here, settings);
     const row = { workload: keyOf(8), reason: 'another', budgetSeconds: 40, attempts: 2, lastTriedAt: '' };
     expect(lookup.decide(new Map(), undefined, new Map([[keyOf(8), row]]))[0]!.reason).toMatch(
@@ -497,7 +497,7 @@ describe('what is undecided', () => {
   });
 });
 
-test('what was tuned or found meanwhile goes before the record that there was', () => {
+test('a result of this build replaces an earlier record', () => {
   const store = open(temporaryPath());
   putRecord(store, 8, { evidence: { families: ['tile'] } });
   const known = { configuration: { ...TILE, peeling: false }, evidence: { ...EVIDENCE, ratio: 3 } };
@@ -513,7 +513,7 @@ test('what was tuned or found meanwhile goes before the record that there was', 
   ]);
 });
 
-test('a database that breaks while it is read says so to the caller', () => {
+test('a database that fails during the lookup throws', () => {
   const path = temporaryPath();
   const store = open(path);
   putRecord(store, 8);
@@ -521,7 +521,7 @@ test('a database that breaks while it is read says so to the caller', () => {
   expect(() => lookUp(store, input(8), here, settings)).toThrow(StoreError);
 });
 
-test('workloads come with what their search depends on', () => {
+test('workloads have the options of their search', () => {
   const [work] = workloadsOf(input(8), siteOf({}, { nativeVectorBytes: 32 }), { inject: 'spec' });
   expect(work).toEqual({
     key: keyOf(8),

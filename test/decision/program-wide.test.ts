@@ -1,4 +1,4 @@
-// What all operations of a program are offered together.
+// Configurations for all operations of a program at once.
 import { expect, test } from 'vitest';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { DATA_TILE_CONFIGURATION } from '../../src/backend/llvm-cpu/configuration.ts';
@@ -18,7 +18,7 @@ const untuned = tunables(input).map((tunable) =>
 const offered = (decisions: readonly Decision[], inject: 'auto' | 'spec' = 'auto') =>
   [...programWideOf(decisions, input, siteOf(), { inject })].map(([key]) => key);
 
-test('what was not tuned is offered data tiling, unless the user wants no such route', () => {
+test('an untuned operation is offered data tiling, unless the setting inject excludes it', () => {
   expect(programWideOf(untuned, input, siteOf(), { inject: 'auto' })).toEqual(
     new Map([
       [first, DATA_TILE_CONFIGURATION],
@@ -28,7 +28,7 @@ test('what was not tuned is offered data tiling, unless the user wants no such r
   expect(offered(untuned, 'spec')).toEqual([]);
 });
 
-test('what could have chosen it has decided, whatever it chose', () => {
+test('an operation whose search had data tiling is offered nothing', () => {
   const tuned = (
     families: readonly string[],
     configuration: Configuration = DECISION.configuration,
@@ -43,7 +43,7 @@ test('what could have chosen it has decided, whatever it chose', () => {
   expect(offered([tuned(['tile']), untuned[1]!])).toEqual([first, second]);
 });
 
-test('what was found to be nearly as fast alone is offered, in its own configuration', () => {
+test('an alternative that is nearly as fast alone is offered', () => {
   const packed: Configuration = {
     ...DATA_TILE_CONFIGURATION,
     packed: { inner: [8, 8, 1], swapped: false, distribution: [4, 8] },
@@ -60,9 +60,9 @@ test('what was found to be nearly as fast alone is offered, in its own configura
   const tiled = { ...hit(DECISION.configuration), alternative: hit(packed) };
   expect(offer(tiled)).toEqual(new Map([[first, packed]]));
   expect(offer({ ...hit(packed), alternative: hit(DECISION.configuration) })).toEqual(new Map());
-  // With nothing beside it in the program it was compared before.
+  // In a program of one operation it was compared before.
   expect(offer(tiled, [])).toEqual(new Map());
-  // What it takes the place of is there where it must not be used.
+  // The replaced configuration is its alternative.
   const [wide] = withProgramWide([tiled], offer(tiled), 'it is faster');
   expect(wide).toMatchObject({ configuration: packed, alternative: tiled });
   expect(leaveOut([wide!], (key, one) => (one?.kind === 'tile' ? null : because('no-time', key)))).toEqual([
@@ -70,13 +70,13 @@ test('what was found to be nearly as fast alone is offered, in its own configura
   ]);
 });
 
-test('neither what is skipped nor what the compiler makes itself is offered anything', () => {
+test('skipped operations and generated operations are offered nothing', () => {
   const [one, other] = untuned as [Decision, Decision];
   expect(offered([{ ...one, outcome: 'skipped' }, other])).toEqual([second]);
   expect(offered([{ ...one, tunable: { ...one.tunable!, written: null } }, other])).toEqual([second]);
 });
 
-test('what is chosen takes the place of what was decided', () => {
+test('a chosen configuration replaces the decision', () => {
   const all = withProgramWide(untuned, new Map([[second, DATA_TILE_CONFIGURATION]]), 'it is faster');
   expect(all[0]).toBe(untuned[0]);
   expect(all[1]).toMatchObject({

@@ -1,4 +1,4 @@
-// What the search of a workload may ask of the program that it is in.
+// Options of the search space of a workload in its program.
 import { describe, expect, test } from 'vitest';
 import { spaceOptionsOf } from '../../src/decision/space-options.ts';
 import { tunables, type Input } from '../../src/input/input.ts';
@@ -21,7 +21,7 @@ function optionsOf({
 const release = (...numbers: [number, number, number]) =>
   siteOf({ compiler: { ...siteOf().compiler, release: numbers } });
 
-test('target and device say the sizes', () => {
+test('target and device give the sizes of vectors and registers', () => {
   const device = { ...siteOf().device, threads: 8 };
   expect(optionsOf({ site: siteOf({ device }, { nativeVectorBytes: 32 }) })).toEqual({
     nativeVectorBytes: 32,
@@ -30,7 +30,7 @@ test('target and device say the sizes', () => {
     wholeProgram: true,
     following: true,
   });
-  // A target that does not say has the vectors that every CPU has.
+  // A target of unknown vector size gets 16 bytes, which every CPU has.
   expect(optionsOf({ site: siteOf({}, { nativeVectorBytes: 0 }) }).nativeVectorBytes).toBe(16);
 });
 
@@ -43,7 +43,7 @@ test.each([
   expect(optionsOf({ site: siteOf({}, { triple, nativeVectorBytes }) }).vectorRegisters).toBe(expected);
 });
 
-describe('the whole program is asked of', () => {
+describe('the space has configurations that change the whole program', () => {
   test.each([
     ['auto', true],
     ['preprocess', true],
@@ -67,7 +67,7 @@ describe('the whole program is asked of', () => {
   ])('with a compiler of %s', (_, site) => {
     expect(optionsOf({ site }).wholeProgram).toBe(true);
   });
-  test('not where the compiler makes an operation of the workload, for all of that workload', () => {
+  test('not for a workload with a generated operation', () => {
     const [written] = tunables(input);
     const other = keyOfMatmul(9, 16, 32);
     const operations = [
@@ -80,7 +80,7 @@ describe('the whole program is asked of', () => {
   });
 });
 
-describe('what the compiler makes of an operation is configured', () => {
+describe('generated operations are configured', () => {
   test.each([
     ['3.12', { site: release(3, 12, 0) }, true],
     ['3.11', { site: release(3, 11, 9) }, false],

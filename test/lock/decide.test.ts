@@ -1,4 +1,4 @@
-// Decisions by a lock file, and how two of them differ.
+// Decisions by a lock file, and differences of two lock files.
 import { expect, test } from 'vitest';
 import { differences } from '../../src/lock/compare.ts';
 import { decideAll, overrideOf } from '../../src/lock/decide.ts';
@@ -13,7 +13,7 @@ const { operations } = inputOf(
   [8, 16, 24, 32, 40, 48, '?' as const].map((m) => matmulText(m, 512, 512)).join(''),
 );
 
-test('operations get what is locked, in words that say so, and what does not fit them is not locked', () => {
+test('operations get their locked configuration, and an invalid one is not locked', () => {
   const narrow = { ...TILE, distribution: [8, 8], vectorCommonParallel: [8, 8], vectorReduction: [0, 0] };
   const override = overrideOf(
     new Map<string, LockedWorkload>([
@@ -42,7 +42,7 @@ test('operations get what is locked, in words that say so, and what does not fit
   expect(decisions[0]).toMatchObject({ evidence: null, record: null, speedup: RECORD.speedup });
 });
 
-test('a difference names the program, and shows what was and what is', () => {
+test('a difference names the program and shows the old and the new line', () => {
   const [a, b] = [programOf(), programOf({ program: 'models/b.mlir' })];
   const lock = { programs: [a, b] };
   expect(differences(lock, { programs: [a, b] })).toEqual([]);

@@ -1,4 +1,4 @@
-// Lock files on disk, and what else may stand in their place.
+// Lock files on disk, and other files in their place.
 import { execFile, execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -22,7 +22,7 @@ import { programOf } from './support.ts';
 const lock = { programs: [programOf()] };
 const cache = temporaryDirectory();
 
-test('is written in one step, through links, and read again', () => {
+test('is written atomically, through links, and read again', () => {
   const folder = temporaryDirectory();
   const path = join(folder, 'link');
   writeFileSync(join(folder, 'real'), lockText({ programs: [] }));
@@ -33,7 +33,7 @@ test('is written in one step, through links, and read again', () => {
   expect(readLock(path)).toEqual({ lock, text: lockText(lock) });
 });
 
-test('that is not there is none, and nothing is left where it cannot be written', () => {
+test('that is missing is null, and a failed write leaves no file', () => {
   const folder = temporaryDirectory();
   expect(readLock(join(folder, 'iree-tuned.lock'))).toBeNull();
   mkdirSync(join(folder, 'iree-tuned.lock'));
@@ -43,10 +43,10 @@ test('that is not there is none, and nothing is left where it cannot be written'
   expect(readdirSync(folder)).toEqual(['iree-tuned.lock']);
 });
 
-test('keeps the changes of processes at the same time, and waits for none that was killed', async () => {
+test('keeps the changes of parallel processes, and waits for no killed process', async () => {
   const folder = temporaryDirectory();
   const path = join(folder, 'iree-tuned.lock');
-  // A killed process has left its lock, which the system has freed.
+  // The system has released the lock of a killed process.
   lockFile(join(cache, `writing-${shortHash(path)}.lock`))!.release();
   const code = `
     const { updateLock } = await import('${join(root, 'src/lock/file.ts')}');
@@ -61,7 +61,7 @@ test('keeps the changes of processes at the same time, and waits for none that w
   expect(readdirSync(folder)).toEqual(['iree-tuned.lock']);
 });
 
-test('that is something else is named with its path, and nobody waits for it', () => {
+test('that is no file fails at once with its path', () => {
   const folder = temporaryDirectory();
   const path = (name: string) => join(folder, name);
   mkdirSync(path('folder'));

@@ -1,4 +1,4 @@
-// Lock files of made-up programs.
+// Lock files of synthetic programs.
 import type { LockedProgram, LockedWorkload } from '../../src/lock/lock.ts';
 import { TILE } from '../store/samples.ts';
 import { keyOfMatmul } from '../support/inspected.ts';

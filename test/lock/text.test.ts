@@ -1,4 +1,4 @@
-// What a lock file looks like, and what is taken for one.
+// The text of a lock file, valid and invalid.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withEntries, type LockedProgram, type LockedWorkload } from '../../src/lock/lock.ts';
@@ -21,7 +21,7 @@ const full = programOf({
   ]),
 });
 
-test('whatever can change is a line of its own, in order', () => {
+test('each value has its own line, in order', () => {
   const tile = JSON.stringify(TILE);
   expect(lockText({ programs: [full] })).toBe(`{
   "programs": [
@@ -49,7 +49,7 @@ test('whatever can change is a line of its own, in order', () => {
 `);
 });
 
-test('the form of each convolution is a line of its own, where there are any', () => {
+test('the form of each operation has its own line', () => {
   const forms = new Map([
     ['conv_2d_nchw_fchw b', 'matmul'],
     ['conv_2d_nchw_fchw a', 'channels-last'],
@@ -64,7 +64,7 @@ test('the form of each convolution is a line of its own, where there are any', (
 `);
 });
 
-test('what was written is read, whatever the order it was made in', () => {
+test('a written lock file is read, with its entries in any order', () => {
   const forms = new Map([['a convolution', 'matmul']]);
   const programs = [
     programOf({ ...full, program: 'b.mlir' }),
@@ -79,7 +79,7 @@ test('what was written is read, whatever the order it was made in', () => {
   expect(parseLock(lockText({ programs: [] }))).toEqual({ programs: [] });
 });
 
-test('an entry follows the one of the same command and target, with another text or compiler too', () => {
+test('an entry replaces that of the same command and target, even with another text or compiler', () => {
   const now = programOf({ digest: '1'.repeat(32), compiler: '3.14.0@dddddddddd' });
   expect(withEntries({ programs: [programOf()] }, [now]).programs).toEqual([now]);
   for (const change of [
@@ -111,7 +111,7 @@ const why = (text: string): string => {
   return 'understood';
 };
 
-describe('what is no lock file is refused, and the message says where', () => {
+describe('an invalid lock file is refused with the place', () => {
   const workload = (name: string, ...rest: string[]) => ['programs', 0, 'workloads', name, ...rest];
   const no = (name: string) => `programs[0].workloads["${name}"] is nothing that this version knows`;
   test.each<[string, string, string]>([
@@ -174,13 +174,13 @@ describe('what is no lock file is refused, and the message says where', () => {
     expect(why(text)).toBe('it has two entries of the same program');
   });
 
-  test('whatever else it is', () => {
+  test('any other text', () => {
     const programs: LockedProgram[] = [full];
     const text = lockText({ programs });
     fc.assert(
       fc.property(fc.nat(text.length - 1), fc.string({ maxLength: 3 }), (at, noise) => {
         const bent = text.slice(0, at) + noise + text.slice(at + noise.length);
-        // Read, or refused; and what is read is written as such.
+        // A lock file that is read is written as the same text.
         if (why(bent) === 'understood') expect(why(lockText(parseLock(bent)))).toBe('understood');
       }),
     );

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 
 const inputs = (cache: string, most = 1000) => loggedBuilds(cache, most).map(({ input }) => input);
 
-/** A real process that logs builds, one after the other. */
+/** A process that logs builds. */
 async function logInProcess(cache: string, name: string, count: number): Promise<void> {
   const module = JSON.stringify(join(import.meta.dirname, '../../src/report/build-log.ts'));
   const script = `import { logBuild } from ${module};
@@ -16,14 +16,14 @@ async function logInProcess(cache: string, name: string, count: number): Promise
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
 }
 
-test('builds at the same time keep all lines', async () => {
+test('parallel builds keep all lines', async () => {
   const cache = join(temporaryDirectory(), 'cache');
   await Promise.all(['a', 'b', 'c'].map((name) => logInProcess(cache, name, 50)));
   const expected = ['a', 'b', 'c'].flatMap((name) => Array.from({ length: 50 }, (_, i) => `${name}${i}`));
   expect(inputs(cache).sort()).toEqual(expected.sort());
 });
 
-test('the last builds are given, and lines that were cut off are passed over', () => {
+test('the last builds are read, without lines that were cut off', () => {
   const cache = temporaryDirectory();
   for (const name of ['a', 'b', 'c']) logBuild(cache, name, false, {});
   appendFileSync(join(cache, 'builds.jsonl'), '{"at":"2026\n[1]\n{"at":1}\n');
@@ -34,7 +34,7 @@ test('the last builds are given, and lines that were cut off are passed over', (
   ]);
 });
 
-test('a long log is cut in two, of which the older half stays until the next time', () => {
+test('a long log becomes the older half, and the next one replaces it', () => {
   const cache = temporaryDirectory();
   writeFileSync(join(cache, 'builds.jsonl'), `${' '.repeat(4_000_000)}\n`);
   logBuild(cache, 'last of the older', false, {});
@@ -44,7 +44,7 @@ test('a long log is cut in two, of which the older half stays until the next tim
   expect(inputs(cache)).toEqual(['last of the older', 'first of the new']);
 });
 
-test('where nothing can be written, nothing is logged and nothing fails', () => {
+test('an unwritable log fails no build', () => {
   const cache = temporaryDirectory();
   writeFileSync(join(cache, 'file'), '');
   logBuild(join(cache, 'file'), 'a', false, {});

@@ -28,7 +28,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A real process that notes `count` compiles, one after the other. */
+/** A process that counts `count` compiles. */
 async function noteInProcess(cache: string, count: number): Promise<void> {
   const module = JSON.stringify(join(import.meta.dirname, '../../src/report/counting.ts'));
   const script = `import { noteCounts } from ${module};
@@ -37,8 +37,8 @@ async function noteInProcess(cache: string, count: number): Promise<void> {
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
 }
 
-describe('what is noted', () => {
-  test('adds up in the database, once', () => {
+describe('a count', () => {
+  test('is added in the database once', () => {
     const { cache, store } = place();
     noteCounts(cache, { compiles: 1, 'operations: hit': 2 });
     noteCounts(cache, { compiles: 1 });
@@ -51,13 +51,13 @@ describe('what is noted', () => {
     store.close();
   });
 
-  test('counts for its day, too, whenever it is collected', () => {
+  test('belongs to its day, too, at any time of collection', () => {
     const { cache, file, store } = place();
     vi.setSystemTime('2026-01-31T23:59:59.999Z');
     noteCounts(cache, { compiles: 1, 'operations: hit': 2 });
     vi.setSystemTime('2026-02-01T00:00:00.000Z');
     noteCounts(cache, { compiles: 1 });
-    // An earlier version knows no days, and a damaged clock no numbers.
+    // Earlier versions wrote no day, and a broken clock gives no number.
     appendFileSync(file, '\n{"compiles":1}\n{"day":1e99,"compiles":1}\n{"day":-1,"compiles":1}');
     vi.setSystemTime('2026-02-03T12:00:00.000Z');
     collectCounts(cache, store);
@@ -68,8 +68,8 @@ describe('what is noted', () => {
     store.close();
   });
 
-  test('by many processes is neither lost nor doubled, also while it is collected', async () => {
-    // The time that who has opened the file gets to write his line: on a busy machine he may need all of it.
+  test('of parallel processes is neither lost nor doubled, even during collection', async () => {
+    // A process that has opened the file appends its line within the grace time, even on a busy machine.
     const { wait } = Atomics;
     const waiting = vi
       .spyOn(Atomics, 'wait')
@@ -92,7 +92,7 @@ describe('what is noted', () => {
     store.close();
   });
 
-  test('beside a line that was cut off is not lost', () => {
+  test('after a line that was cut off is not lost', () => {
     const { cache, file, store } = place();
     noteCounts(cache, { compiles: 1 });
     appendFileSync(file, '\n{"compiles":');
@@ -103,7 +103,7 @@ describe('what is noted', () => {
     store.close();
   });
 
-  test('stays when the database refuses it', () => {
+  test('stays in the file if the database refuses it', () => {
     const { cache, file, store } = place();
     noteCounts(cache, { compiles: 1 });
     store.close();
@@ -112,7 +112,7 @@ describe('what is noted', () => {
     }).toThrow(StoreError);
     expect(existsSync(file)).toBe(false);
 
-    // Taken when it is clear that nobody is at it any more.
+    // An abandoned file is taken later.
     const other = openSqliteStore(join(cache, '..', 'other.db'));
     collectCounts(cache, other);
     expect(other.counters()).toEqual({});
@@ -123,7 +123,7 @@ describe('what is noted', () => {
     other.close();
   });
 
-  test('cannot grow without bound', () => {
+  test('takes a bounded file', () => {
     const { cache, file } = place();
     const line = { compiles: 1, 'seconds tuning': 0.25, ['unchanged: '.padEnd(10_000, 'x')]: 1 };
     for (let i = 0; i < 250; i++) noteCounts(cache, line);
@@ -135,7 +135,7 @@ describe('what is noted', () => {
     expect(readdirSync(cache)).toEqual(['counters.jsonl']);
   });
 
-  test('in a place that cannot be written is not minded', () => {
+  test('in an unwritable folder is dropped', () => {
     const { cache, store } = place();
     writeFileSync(cache, '');
     expect(() => {
@@ -154,7 +154,7 @@ describe('what is noted', () => {
     }).not.toThrow();
   });
 
-  test('by another process that has just taken it is left to that one', () => {
+  test('in a file that another process has just taken stays with that process', () => {
     const { cache, file, store } = place();
     noteCounts(cache, { compiles: 1 });
     renameSync(file, `${file}.1.1.0`);

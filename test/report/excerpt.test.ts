@@ -5,7 +5,7 @@ import { columnsOf } from '../../src/report/text.ts';
 
 const page = (columns: number) => pageOn({ isTTY: true, columns }, {});
 
-/** The excerpt of the word in the line that it stands in. */
+/** The excerpt of a word and its line. */
 function about(text: string, word: string, columns = 80): string {
   const bytes = Buffer.from(text);
   const at = bytes.indexOf(word);
@@ -14,7 +14,7 @@ function about(text: string, word: string, columns = 80): string {
   return excerpt(bytes, range, { line, column: at - range[0] + 1 }, page(columns));
 }
 
-/** What stands above the underline. */
+/** The text above the underline. */
 function underlined(shown: string): string {
   const [source, under] = shown.split('\n') as [string, string];
   const [from, length] = [under.indexOf('^'), under.slice(under.indexOf('^')).length];
@@ -25,7 +25,7 @@ function underlined(shown: string): string {
   return cells.slice(from, from + length).join('');
 }
 
-test('the operation is underlined, beside the number of its line', () => {
+test('an excerpt has the line number and underlines the operation', () => {
   expect(about('module {\n  %r = linalg.matmul ins(%a)\n}\n', 'linalg.matmul')).toBe(
     '   2 |   %r = linalg.matmul ins(%a)\n     |        ^~~~~~~~~~~~~',
   );
@@ -42,7 +42,7 @@ test.each([
   ['at the beginning of one', `linalg.matmul ${'x, '.repeat(5000)}`],
   ['within one of wide characters', `${'矩'.repeat(500)} linalg.matmul ${'阵'.repeat(500)}`],
   ['with a line end of Windows', '  linalg.matmul\r\nmore'],
-])('%s it lines up, fits and is safe', (_, text) => {
+])('%s the underline is aligned, fits and has no control characters', (_, text) => {
   for (const columns of [40, 60, 80, 140]) {
     const shown = about(text, 'linalg.matmul', columns);
     expect(underlined(shown)).toBe('linalg.matmul');
@@ -51,7 +51,7 @@ test.each([
   }
 });
 
-test('no more of a long line is read than is shown, and it is cut where there is no terminal, too', () => {
+test('only the shown part of a long line is read, and a page without a width cuts it, too', () => {
   const text = Buffer.from(`${'0'.repeat(50_000_000)} linalg.matmul ${'1'.repeat(50_000_000)}\n`);
   const at = text.indexOf('linalg');
   const shown = excerpt(text, [0, text.length - 1], { line: 1, column: at + 1 }, page(80));
@@ -60,12 +60,12 @@ test('no more of a long line is read than is shown, and it is cut where there is
   expect(piped.split('\n')[0]!.length).toBeLessThanOrEqual(160);
 });
 
-test('lines are found by their numbers, whatever order they are asked in', () => {
+test('lines are found by number in any order', () => {
   const lineAt = linesOf(Buffer.from('a\n\nccc\r\nd'));
   expect([4, 1, 2, 3, 5].map((line) => lineAt(line))).toEqual([[8, 9], [0, 1], [2, 2], [3, 6], null]);
 });
 
-test('a word that is wider than the page, and a column behind the line, do no harm', () => {
+test('a word wider than the page, and a column beyond the line, give an excerpt', () => {
   expect(
     about(`x ${'y'.repeat(200)}`, 'yyy', 40)
       .split('\n')

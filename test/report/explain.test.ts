@@ -15,7 +15,7 @@ const decision = (executables: readonly string[]): Decision =>
     tunable: { key: 'contraction m=4', executables },
   }) as unknown as Decision;
 
-test('each operation says whether its configuration landed, and where that was looked for', () => {
+test('each operation says whether its configuration landed, and in which executables', () => {
   const decisions = [decision(['main_dispatch_0']), decision(['main_dispatch_1']), decision([])];
   const operations = explainOperations(NOTHING, 'in.mlir', decisions, [true, false, false]);
   expect(

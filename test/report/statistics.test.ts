@@ -43,8 +43,8 @@ function sum(...all: Counts[]): Counts {
   return sums;
 }
 
-describe('of one compile', () => {
-  test('what is injected is counted with the time that it saves', () => {
+describe('the counts of one compile', () => {
+  test('have the saved time of injected operations', () => {
     expect(counts({ decisions: [hit, tuned, best, skipped], tuningSeconds: 12.5 })).toEqual({
       compiles: 1,
       'operations: hit': 2,
@@ -58,7 +58,7 @@ describe('of one compile', () => {
     });
   });
 
-  test('what the compiler dropped saves nothing', () => {
+  test('have no saved time of an operation that is not applied', () => {
     expect(counts({ decisions: [hit, tuned], landed: [false, true] })).toMatchObject({
       'not applied': 1,
       'seconds per run by default': 0.04,
@@ -66,7 +66,7 @@ describe('of one compile', () => {
     });
   });
 
-  test('a compile that was done again saves nothing and has no route', () => {
+  test('have neither a route nor saved time for a repeated compile', () => {
     expect(counts({ decisions: [hit], fallback: because('tuned-compile-hung') })).toEqual({
       compiles: 1,
       'operations: hit': 1,
@@ -74,12 +74,12 @@ describe('of one compile', () => {
     });
   });
 
-  test('a program that was not verified is counted by the code, whatever the text says', () => {
+  test('have the code of an unverified program, and not its text', () => {
     const verdict = notVerified(because('results-unknown', 'stock cannot be run: exit code 1 (@main)'));
     expect(counts({ decisions: [hit], verdict })).toMatchObject({ 'not verified: results-unknown': 1 });
   });
 
-  test('a program that was verified is not', () => {
+  test('have no code of a verified program', () => {
     for (const verdict of [
       { ...notVerified(because('worse-in-program')), injected: false },
       { ...notVerified(because('not-run')), ...NO_REASON },
@@ -87,7 +87,7 @@ describe('of one compile', () => {
       expect(counts({ decisions: [hit], verdict })).toEqual(counts({ decisions: [hit] }));
   });
 
-  test('a compile with nothing to inject has a reason', () => {
+  test('have the code of a compile without an injection', () => {
     const injection = { route: 'none', ...because('no-gain') } as const;
     expect(counts({ decisions: [best], injection })).toEqual({
       compiles: 1,
@@ -96,7 +96,7 @@ describe('of one compile', () => {
     });
   });
 
-  test('a compile that is passed on has a reason, and so has what was skipped in it', () => {
+  test('have the codes of a compile that is passed on and of its skipped operations', () => {
     expect(countsOfPass(because('nothing-to-tune'), [skipped])).toEqual({
       compiles: 1,
       'operations: skipped': 1,
@@ -123,8 +123,8 @@ const many = sum(
   countsOfPass(because('nothing-to-tune'), []),
 );
 
-describe('of many compiles', () => {
-  test('every compile and every operation is in one class', () => {
+describe('the statistics of many compiles', () => {
+  test('count every compile and every operation once', () => {
     const { compiles, routes, operations, hitRate, reasons, seconds } = statisticsOf(many);
     expect(compiles).toEqual({ all: 14, tuned: 10, unchanged: 3, fallback: 1 });
     expect(compiles.tuned + compiles.unchanged + compiles.fallback).toBe(compiles.all);
@@ -144,7 +144,7 @@ describe('of many compiles', () => {
     expect(seconds.perRun!.saved).toBeCloseTo(0.012);
   });
 
-  test('texts that earlier versions counted stay, beside codes', () => {
+  test('keep texts that earlier versions counted', () => {
     const old = {
       compiles: 3,
       'unchanged: nothing to tune in the input': 2,
@@ -157,14 +157,14 @@ describe('of many compiles', () => {
     );
   });
 
-  test('none is no division by zero', () => {
+  test('of no compile have no hit rate', () => {
     const { compiles, hitRate, seconds } = statisticsOf({});
     expect(compiles).toEqual({ all: 0, tuned: 0, unchanged: 0, fallback: 0 });
     expect(hitRate).toBeNull();
     expect(seconds).toEqual({ tuning: 0, perRun: null });
   });
 
-  test('people read it in sections', () => {
+  test('are shown in sections', () => {
     expect(describeStatistics(statisticsOf(many))).toMatchInlineSnapshot(`
       "compiles                                                                     14
         with tuned code                                                            10  by spec: 9, by preprocess: 1

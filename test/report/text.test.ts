@@ -14,11 +14,11 @@ test.each([
   ['text that runs the other way', 'a\u202eb', 'a<U+202E>b'],
   ['half a character', '\ud800', '<U+D800>'],
   ['what is seen', 'é 矩阵 e\u0301 🙂', 'é 矩阵 e\u0301 🙂'],
-])('%s reaches no terminal unless it is seen', (_, text, shown) => {
+])('%s reaches a terminal only by name', (_, text, shown) => {
   expect(printable(text)).toBe(shown);
 });
 
-test('what is shortened keeps its ends, and is never too wide', () => {
+test('a shortened text keeps its ends and fits', () => {
   expect(shortened('abcdefghij', 7)).toBe('abc…hij');
   expect(shortened('abcdefghij', 10)).toBe('abcdefghij');
   expect(shortened('矩阵乘法矩阵', 7)).toBe('矩…阵');
@@ -44,7 +44,7 @@ describe('a table', () => {
     ['m=512 n=512 k=512 f32,f32->f32', '1.50x', 'AMD EPYC 9654 96-Core Processor local-task'],
     ['m=8 n=8 k=8 f32,f32->f32', '12.00x', 'another one'],
   ];
-  test('is as wide as its cells where there is no terminal', () => {
+  test('is as wide as its cells without a terminal', () => {
     expect(table(header, rows)).toContain(rows[0]![2]);
     expect(table(header, rows)).toContain(rows[0]![0]);
   });
@@ -55,7 +55,7 @@ describe('a table', () => {
     expect(lines[1]).toContain(' 1.50x');
     expect(lines.some((line) => line.includes('…'))).toBe(columns < 90);
   });
-  test('becomes paragraphs where nothing could be read any more', () => {
+  test('becomes paragraphs on a very narrow page', () => {
     expect(table(header, rows, pageOf(30))).toBe(
       `m=512 n=512 k=512 f32,f32->f32
   gain      1.50x
@@ -68,7 +68,7 @@ m=8 n=8 k=8 f32,f32->f32
   device    another one`,
     );
   });
-  test('shows what is in it and obeys nothing', () => {
+  test('shows control characters by name', () => {
     expect(table(['key'], [['A\u001b[31m\nB']])).toBe('key\nA<U+001B>[31m<U+000A>B');
   });
 });
@@ -87,7 +87,7 @@ test.each([
   expect(page.paint('red', 'x') !== 'x').toBe(isColoured);
 });
 
-test('a terminal that does not know its width has 80 columns, or what the shell says', () => {
+test('a terminal of unknown width has 80 columns, or COLUMNS', () => {
   expect(pageOn({ isTTY: true }, {}).columns).toBe(80);
   expect(pageOn({ isTTY: true, columns: 0 }, { COLUMNS: '132' }).columns).toBe(132);
   expect(pageOn({ columns: 100 }, { COLUMNS: '132' }).columns).toBe(Infinity);
@@ -97,6 +97,6 @@ test.each([
   ['IREE_TUNED_BUDGT', ' (did you mean IREE_TUNED_BUDGET?)'],
   ['IREE_TUNED_ON_MSIS', ' (did you mean IREE_TUNED_ON_MISS?)'],
   ['SOMETHING_ELSE', ''],
-])('%s is near to%s', (typed, said) => {
+])('the suggestion for %s is:%s', (typed, said) => {
   expect(didYouMean(typed, ['IREE_TUNED_BUDGET', 'IREE_TUNED_ON_MISS', 'IREE_TUNED_DB'])).toBe(said);
 });

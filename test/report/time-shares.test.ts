@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Decision } from '../../src/decision/decision.ts';
 import { NO_TIMES, timeLines, timeSharesOf } from '../../src/report/time-shares.ts';
 
-/** @param executables of an operation; none for one that was skipped before anybody looked */
+/** @param executables of an operation; null for a skipped operation */
 const decision = (
   outcome: Decision['outcome'],
   executables: readonly string[] | null,
@@ -15,11 +15,11 @@ const decision = (
     tunable: executables && { executables, workload: { kind: 'dispatch', bytes: 100e6 } },
   }) as unknown as Decision;
 
-/** Of a machine that reads 20 GB/s, with caches of 32 MB. */
+/** Shares on a machine that reads 20 GB/s and has caches of 32 MB. */
 const shares = (decisions: readonly Decision[], seconds: ReadonlyMap<string, number>) =>
   timeSharesOf(decisions, { seconds, bytesPerSecond: 20e9 }, 32e6);
 
-test('each dispatch counts once, by what was decided about the operation that it is', () => {
+test('each dispatch counts once, by the decision about its operation', () => {
   const decisions = [
     decision('hit', ['main_dispatch_1'], true),
     // Two operations of one dispatch.
@@ -30,7 +30,7 @@ test('each dispatch counts once, by what was decided about the operation that it
   const seconds = new Map([
     ['main_dispatch_0_slow_memcpy', 0.01],
     ['main_dispatch_1_matmul_4x4x4_f32', 0.06],
-    // Not one of `main_dispatch_1`.
+    // Not a dispatch of `main_dispatch_1`.
     ['main_dispatch_10_matmul_8x8x8_f32', 0.03],
   ]);
   const found = shares(decisions, seconds)!;
@@ -43,7 +43,7 @@ test('each dispatch counts once, by what was decided about the operation that it
   ]);
 });
 
-test('a default that was found to be best is decided, and trifles are not named', () => {
+test('a default that is best is decided, and small shares are not listed', () => {
   const seconds = new Map([
     ['main_dispatch_0', 0.999],
     ['main_dispatch_1', 0.001],
@@ -53,11 +53,11 @@ test('a default that was found to be best is decided, and trifles are not named'
   expect(found.decided).toBeCloseTo(0.999);
 });
 
-test('nobody knows of a program that was not timed', () => {
+test('an untimed program has no shares', () => {
   expect(timeSharesOf([decision('hit', ['main_dispatch_0'], true)], NO_TIMES, null)).toBeNull();
 });
 
-test('a dispatch that reads memory as fast as the machine can is at its bound', () => {
+test('a dispatch that reads memory at the machine’s bandwidth is at its bound', () => {
   const undecided = [decision('default', ['main_dispatch_0'], false)];
   const share = (seconds: number) => shares(undecided, new Map([['main_dispatch_0', seconds]]))!;
   // 100 MB at 20 GB/s take 5 ms.
@@ -68,7 +68,7 @@ test('a dispatch that reads memory as fast as the machine can is at its bound', 
   ]);
 });
 
-test('where it fits into a cache, or nobody knows how fast memory is, there is no bound', () => {
+test('data that fits into a cache, or an unknown bandwidth, gives no bound', () => {
   const decisions = [decision('default', ['main_dispatch_0'], false)];
   const seconds = new Map([['main_dispatch_0', 0.006]]);
   for (const [bytesPerSecond, cacheBytes] of [
@@ -79,7 +79,7 @@ test('where it fits into a cache, or nobody knows how fast memory is, there is n
     expect(timeSharesOf(decisions, { seconds, bytesPerSecond }, cacheBytes)!.atBound).toBe(0);
 });
 
-test('what is decided counts as decided, whatever its bound', () => {
+test('a decided dispatch at its bound counts as decided', () => {
   const decisions = [decision('tuned', ['main_dispatch_0'], true)];
   expect(shares(decisions, new Map([['main_dispatch_0', 0.005]]))).toMatchObject({ decided: 1, atBound: 0 });
 });

@@ -1,4 +1,4 @@
-// The files that `bench:kernels` and `bench:models` write, as far as a page needs them. Pure.
+// Reads the parts of the files of `bench:kernels` and `bench:models` that a page needs. Pure.
 import * as v from 'valibot';
 import { median } from '../../measure/statistics.ts';
 import { UserError } from '../../system/user-error.ts';
@@ -55,7 +55,7 @@ const models = v.object({
   ),
 });
 
-/** @throws UserError for a text that the benchmark has not written */
+/** @throws UserError for the text of another program */
 export function readKernels(text: string, path: string): KernelsData {
   const { date, machine, versions, options, shapes } = read(kernels, text, path, 'bench:kernels');
   const peaks = shapes.flatMap(({ peak }) => peak ?? []).map(({ gflops }) => gflops);
@@ -70,7 +70,7 @@ export function readKernels(text: string, path: string): KernelsData {
   };
 }
 
-/** @throws UserError for a text that the benchmark has not written */
+/** @throws UserError for the text of another program */
 export function readModels(text: string, path: string): ModelsData {
   const { date, machine, versions, results } = read(models, text, path, 'bench:models');
   return {

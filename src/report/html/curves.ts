@@ -1,12 +1,12 @@
-// How searches went: the best so far, trial by trial. Pure.
+// Curves of searches: the best result so far, trial by trial. Pure.
 import { isDefault } from '../../backend/configuration.ts';
 import type { Trial } from '../../store/store.ts';
 import type { SearchCurve } from './data.ts';
 import { short } from './pack.ts';
 
 /**
- * The steps of one search; null where nothing was timed but the default.
- * @param trials in the order in which they were tried
+ * The steps of one search; null if no configuration but the default was timed.
+ * @param trials in the order of the search
  */
 export function curveOf(record: number, trials: readonly Trial[]): SearchCurve | null {
   const steps: [number, number][] = [];

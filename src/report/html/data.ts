@@ -1,14 +1,14 @@
-// What the page's script is given: plain JSON, by columns where there are many rows, so that it stays small.
+// The data of the page's script: plain JSON. Records are columns, which keeps the JSON small.
 import type { Statistics } from '../statistics.ts';
 
-/** A site that something was measured at; keys are kept apart so that each can be filtered by. */
+/** A site of measurements. The keys are separate for the filters. */
 export interface Place {
   readonly target: string;
   readonly device: string;
-  /** What people call the device; null where nobody gave it a name. */
+  /** Name of the device; null without a name. */
   readonly deviceName: string | null;
   readonly compiler: string;
-  /** Bytes of the largest cache of one core; null where the device's description does not say. */
+  /** Size in bytes of the largest cache of one core; null if unknown. */
   readonly cacheBytes: number | null;
 }
 
@@ -23,13 +23,13 @@ export interface RecordColumns {
   readonly author: readonly number[];
   /** Kind of the configuration: index into `PageData.texts`. */
   readonly kind: readonly number[];
-  /** Why it must not be used: index into `PageData.texts`, -1 where it may. */
+  /** Why the record is not used: index into `PageData.texts`; -1 for a usable record. */
   readonly failure: readonly number[];
   readonly ratio: readonly number[];
   /** 99% interval of `ratio`. */
   readonly low: readonly number[];
   readonly high: readonly number[];
-  /** Of one execution. */
+  /** Time of one execution in seconds. */
   readonly defaultSeconds: readonly number[];
   readonly seconds: readonly number[];
   readonly trials: readonly number[];
@@ -42,19 +42,19 @@ export interface RecordColumns {
 
 export interface WorkloadColumns {
   readonly key: readonly string[];
-  /** Operations on numbers of one execution, and bytes of operands and result; null where only the key is known. */
+  /** Floating-point or integer operations of one execution, and bytes of operands and result; null if only the key is known. */
   readonly flops: readonly (number | null)[];
   readonly bytes: readonly (number | null)[];
 }
 
-/** How one search went. */
+/** The curve of one search. */
 export interface SearchCurve {
   /** Index of the record. */
   readonly record: number;
-  /** Trials with a time, and those without one by what came of them. */
+  /** Number of timed trials, and of the others by outcome. */
   readonly measured: number;
   readonly failed: Readonly<Record<string, number>>;
-  /** Where the best so far changed: number of the trial, from 1, and its ratio to the default. */
+  /** Improvements: number of the trial, from 1, and the default's time over its time. */
   readonly steps: readonly (readonly [trial: number, ratio: number])[];
 }
 
@@ -72,23 +72,23 @@ export interface Day {
   readonly tuned: number;
   readonly default: number;
   readonly skipped: number;
-  /** By text, with what it is about in front: `skipped: dynamic dimensions`. */
+  /** Counts by outcome and reason: `skipped: sizes-missing: dynamic dimensions without sizes to tune at`. */
   readonly reasons: Readonly<Record<string, number>>;
 }
 
-/** Something that is left to do at one place. */
+/** Work that is left at one place. */
 export interface Task {
   /** Index into `PageData.places`. */
   readonly place: number;
   readonly kind: 'missing' | 'incomplete';
   readonly items: readonly TaskItem[];
-  /** More of them than are listed. */
+  /** Number of unlisted items. */
   readonly more: number;
-  /** What to run there; null where it takes the program that they come from. */
+  /** Command for that place; null if only the program of the items can tune them. */
   readonly command: string | null;
-  /** What to run where the program is at hand. */
+  /** Command for a place that has the program. */
   readonly programCommand: string;
-  /** How many of the items the first command tunes. */
+  /** Number of items that the first command tunes. */
   readonly covered: number;
 }
 
@@ -97,7 +97,7 @@ export interface TaskItem {
   readonly note: string;
 }
 
-/** Of `bench:kernels`. Rates are in GFLOP/s, medians of the rounds; null for what could not be measured. */
+/** Results of `bench:kernels`. Rates are medians of the rounds in GFLOP/s; null if not measured. */
 export interface KernelsData {
   readonly date: string;
   readonly device: string;
@@ -108,14 +108,14 @@ export interface KernelsData {
     readonly rates: Readonly<Record<Variant, number | null>>;
     readonly peak: number | null;
   }[];
-  /** The median of all shapes' peaks. */
+  /** Median of the peaks of all shapes. */
   readonly peak: number | null;
 }
 
 export const VARIANTS = ['stock', 'tuned', 'dataTiling', 'openblas', 'mkl'] as const;
 export type Variant = (typeof VARIANTS)[number];
 
-/** Of `bench:models`. */
+/** Results of `bench:models`. */
 export interface ModelsData {
   readonly date: string;
   readonly device: string;
@@ -129,14 +129,14 @@ export interface ModelData {
   readonly reason: string | null;
   readonly sameCode: boolean;
   readonly equal: boolean | null;
-  /** Stock time over tuned time with its 99% interval; null where they were not timed. */
+  /** Stock time over tuned time, with its 99% interval; null if not timed. */
   readonly timing: {
     readonly ratio: number;
     readonly low: number;
     readonly high: number;
     readonly seconds: readonly [stock: number, tuned: number];
   } | null;
-  /** Shares of the stock program's time; each is part of the one before. */
+  /** Shares of the stock program's time. Each share contains the next. */
   readonly coverage: {
     readonly contractions: number;
     readonly decided: number;
@@ -152,7 +152,7 @@ export interface PageData {
     /** ISO 8601 UTC. */
     readonly written: string;
     readonly tool: string;
-    /** The filters in words; empty for none. */
+    /** The filters in words; empty without filters. */
     readonly filter: string;
   };
   readonly texts: readonly string[];
@@ -160,7 +160,7 @@ export interface PageData {
   readonly workloads: WorkloadColumns;
   readonly records: RecordColumns;
   readonly searches: readonly SearchCurve[];
-  /** Searches that have trials and are left out, and records without any trials. */
+  /** Number of records beyond the largest number of curves. */
   readonly searchesLeftOut: number;
   readonly drift: readonly DriftPair[];
   readonly statistics: Statistics;

@@ -1,28 +1,28 @@
-// What is in a page, in a few numbers: for its headline, and for who asks for JSON. Pure.
+// The main numbers of a page, for its headline and for `--json`. Pure.
 import { geometricMean, sumOf } from '../../measure/statistics.ts';
 import type { PageData } from './data.ts';
 
 export interface Facts {
   readonly records: number;
   readonly workloads: number;
-  /** Sites that something was measured at. */
+  /** Number of sites with measurements. */
   readonly places: number;
-  /** Records whose configuration is faster than the default; where the default is best; that must not be used. */
+  /** Records whose configuration is faster, whose default is best, and that are not used. */
   readonly faster: number;
   readonly default: number;
   readonly failed: number;
-  /** Records whose search did not end. */
+  /** Records with an unfinished search. */
   readonly incomplete: number;
-  /** Of the gains of the faster ones; null without any. */
+  /** Mean gain of the faster records; null without any. */
   readonly geometricMean: number | null;
   /** The largest gain. */
   readonly best: { readonly workload: string; readonly ratio: number } | null;
-  /** One execution of each, with the defaults and as they are decided; null without records. */
+  /** Time of one execution of each record, by default and as decided; null without records. */
   readonly seconds: { readonly default: number; readonly tuned: number } | null;
   readonly tuningSeconds: number;
   readonly searches: number;
   readonly trials: number;
-  /** Records that there is one of the compiler before for. */
+  /** Records that can be compared with an earlier compiler. */
   readonly compared: number;
   readonly missing: number;
   readonly days: number;

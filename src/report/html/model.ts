@@ -1,4 +1,4 @@
-// From what a database holds to what a page is made of. Pure: what is read on the way is asked of `ReportSource`.
+// From a database to the data of a page. Pure: `ReportSource` does the reading.
 import { isDevice, largestCache } from '../../backend/device.ts';
 import { configurationKey } from '../../backend/index.ts';
 import { isDefault } from '../../backend/configuration.ts';
@@ -22,7 +22,7 @@ export interface ReportSource {
   readonly counts: Counts;
   readonly subjectOf: (key: RecordKey) => Subject | undefined;
   readonly trialsOf: (key: RecordKey) => readonly Trial[];
-  /** Why a workload could not be decided, and the seconds that were given; null where nobody tried. */
+  /** Why a search could not decide, and its budget; null without such a search. */
   readonly undecidedOf: (
     key: RecordKey,
   ) => { readonly reason: string; readonly budgetSeconds: number } | null;
@@ -31,7 +31,7 @@ export interface ReportSource {
   readonly about: PageData['about'];
 }
 
-/** Searches whose curves a page holds: those of the records that save most. All of them would take minutes to read. */
+/** Most curves of a page, of the records that save most time. To read all curves would take minutes. */
 export const MOST_SEARCHES = 1000;
 
 export function pageDataOf(source: ReportSource): PageData {
@@ -77,7 +77,7 @@ export function pageDataOf(source: ReportSource): PageData {
   const keys = workloads.keys();
   const mean = (key: string, of: typeof workloadFlops): number | null => {
     const form = subjects.get(key)?.workloadForm;
-    // Times of dynamic dimensions are geometric means over the sizes, so the work is, too.
+    // Times are geometric means over the sizes of dynamic dimensions, so the operations are, too.
     return form === undefined ? null : short(geometricMean(staticForms(form).map(of)));
   };
   return {
@@ -108,7 +108,7 @@ const withMeanings = (counts: Counts): Counts =>
     Object.entries(counts).map(([name, value]) => [name.replace(/(?<=: )[a-z-]+$/, meaningOf), value]),
   );
 
-/** Values by a key, each once, numbered as they come. */
+/** Distinct values by key, numbered in the order of their arrival. */
 class Numbered<V> {
   private readonly entries = new Map<string, { readonly number: number; readonly value: V }>();
 
@@ -146,10 +146,10 @@ function missing({ misses, subjectOf, undecidedOf }: ReportSource, placeOf: Plac
     const subject = subjectOf(miss);
     if (subject === undefined) return [];
     const undecided = undecidedOf(miss);
-    const builds = miss.count === 1 ? 'once' : `${miss.count} times`;
+    const builds = miss.count === 1 ? '1 build' : `${miss.count} builds`;
     const tried =
       undecided === null ? '' : `; not decided in ${undecided.budgetSeconds} s: ${undecided.reason}`;
-    const note = `asked for ${builds}, last on ${miss.lastSeenAt.slice(0, 10)}${tried}`;
+    const note = `missed by ${builds}, last on ${miss.lastSeenAt.slice(0, 10)}${tried}`;
     return [
       { kind: 'missing', subject, place: placeOf(miss), note, weight: weightOfMiss(miss.count, subject) },
     ];

@@ -1,6 +1,6 @@
-// Numbers for people who look at a page; used by its script, too. Pure.
+// Numbers as text, for the page and its script. Pure.
 
-/** A gain as people read it: `1.42×`, `58.1×`, `400×`. */
+/** A gain: `1.42×`, `58.1×`, `400×`. */
 export const gainText = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}×`;
 
 /** `12`, `10,000`. */

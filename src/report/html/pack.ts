@@ -1,4 +1,4 @@
-// The page's data as text that can stand in any element: compressed, and in letters that HTML has no meaning for.
+// The page's data as text without characters that HTML interprets: compressed, in base64.
 import { gzipSync } from 'node:zlib';
 import type { PageData } from './data.ts';
 
@@ -6,5 +6,5 @@ import type { PageData } from './data.ts';
 export const packed = (data: PageData): string =>
   gzipSync(JSON.stringify(data), { level: 9 }).toString('base64');
 
-/** A number with as many digits as anybody can use, which are all that is paid for. */
+/** A number with few digits, which keeps the JSON small. */
 export const short = (value: number, digits = 4): number => Number(value.toPrecision(digits));

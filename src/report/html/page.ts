@@ -1,4 +1,4 @@
-// The page's text: one file with everything in it. What can be said without a chart is said here; the script draws the rest.
+// The text of the page: one file with all its parts. The script draws the charts and tables.
 import { createHash } from 'node:crypto';
 import type { PageData } from './data.ts';
 import { factsOf } from './facts.ts';
@@ -7,20 +7,20 @@ import { escapeHtml } from './plain.ts';
 import { sectionsOf, type Section } from './sections.ts';
 import { tilesOf } from './tiles.ts';
 
-/** What the page is drawn by, as `scripts/build.mjs` bundles it. */
+/** Script and style, as `scripts/build.mjs` bundles them. */
 export interface PageAssets {
   readonly script: string;
   readonly style: string;
 }
 
-/** Whose work is inside. */
+/** Credits of the included libraries. */
 const NOTICE =
   'Charts: Observable Plot, Copyright 2020-2023 Observable, Inc., and D3, Copyright 2010-2023 Mike Bostock; ISC licence: ' +
   'permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, ' +
   'provided that the above copyright notice and this permission notice appear in all copies. The software is provided "as is" ' +
   'and the author disclaims all warranties with regard to this software.';
 
-/** The whole page. Nothing of `data` can end an element or begin one, and a browser is told to load nothing. */
+/** The page. No text of `data` can end or begin an element, and the page's policy forbids the browser to load anything. */
 export function pageText(data: PageData, { script, style }: PageAssets): string {
   if (/<\/(?:script|style)|<!--/i.test(script + style))
     throw new Error('the script or style of the report page would end its own element');

@@ -1,13 +1,13 @@
-// Workloads as a program that tunes them: one function each. Sizes and types are all that is taken of them.
+// A program that tunes workloads: one function for each, from its sizes and types.
 import { isFloat } from '../../workload/element-type.ts';
 import { operationText, tensorType } from '../../workload/contraction/text.ts';
 import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../../workload/workload.ts';
 
-/** Whether a program can be written for it: a dispatch is only known to the program that it comes from. */
+/** Whether a program can be written for a workload. A dispatch exists only in its own program. */
 export const isWritable = (workload: Workload): workload is OperationWork =>
   isOperationWork(workload) && workload.context === undefined && !isDynamic(workload);
 
-/** MLIR text whose operations have exactly these workloads; of static sizes and without a context. */
+/** MLIR text whose operations have these workloads: static sizes, no context. */
 export const programText = (workloads: readonly OperationWork[]): string =>
   workloads.map((workload, i) => functionText(workload, `w${i}`)).join('\n');
 

@@ -1,4 +1,4 @@
-// The sections of the page: what each says at first sight, and, where something is missing, how to get it. Pure.
+// The sections of the page: the text of each, and commands for missing data. Pure.
 import { formatDuration } from '../../system/format.ts';
 import type { PageData } from './data.ts';
 import type { Facts } from './facts.ts';
@@ -6,26 +6,26 @@ import { counted, countText, gainText } from './numbers.ts';
 
 export interface Section {
   readonly id: string;
-  /** For the list of sections. */
+  /** Name in the list of sections. */
   readonly short: string;
   readonly title: string;
-  /** What it comes to; empty where there is nothing to say. */
+  /** Summary; empty without data. */
   readonly lede: string;
   readonly missing: readonly Way[];
-  /** Whether the script has something to draw there. */
+  /** Whether the script draws into the section. */
   readonly isDrawn: boolean;
-  /** Whether the page's filters choose what is drawn. */
+  /** Whether the page's filters apply. */
   readonly isFiltered: boolean;
 }
 
-/** What is not there, and what to run for it. */
+/** Missing data, and the command that makes it. */
 interface Way {
   readonly what: string;
   readonly command: string | null;
 }
 
 const NO_RECORDS: Way = {
-  what: 'There are no records here yet. A build with iree-compile-tuned makes them, or tuning ahead of one:',
+  what: 'There are no records yet. Build with iree-compile-tuned, or tune ahead of a build:',
   command: 'iree-tuned tune model.mlir --budget 300',
 };
 
@@ -35,9 +35,9 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
     gains(facts, hasRecords),
     shapes(data, hasRecords),
     {
-      ...{ id: 'roofline', short: 'Roofline', title: 'How far from what the machine can do' },
+      ...{ id: 'roofline', short: 'Roofline', title: 'Distance from the limits of the machine' },
       lede: hasRecords
-        ? 'Each workload at its arithmetic intensity: under the sloped roof it waits for memory, under the flat one for the arithmetic units.'
+        ? 'Each workload at its arithmetic intensity. Under the sloped roof memory limits it, under the flat roof the arithmetic units do.'
         : '',
       missing: hasRecords ? [] : [NO_RECORDS],
       ...{ isDrawn: hasRecords, isFiltered: true },
@@ -45,7 +45,7 @@ export function sectionsOf(data: PageData, facts: Facts): Section[] {
     programs(data),
     {
       ...{ id: 'records', short: 'Records', title: 'All records' },
-      lede: hasRecords ? `${counted(facts.records, 'record')}; the filters above choose among them.` : '',
+      lede: hasRecords ? `${counted(facts.records, 'record')}; the filters above select records.` : '',
       missing: hasRecords ? [] : [NO_RECORDS],
       ...{ isDrawn: hasRecords, isFiltered: true },
     },
@@ -60,10 +60,10 @@ function gains(facts: Facts, hasRecords: boolean): Section {
   const { faster, failed, geometricMean } = facts;
   const lede =
     geometricMean === null
-      ? `The compiler's default is best for ${facts.records === 1 ? 'the only record' : `all ${counted(facts.default, 'record')} that may be used`}.`
-      : `${counted(faster, 'record')} of ${countText(facts.records)} ${faster === 1 ? 'is' : 'are'} faster than the compiler's default, ${gainText(geometricMean)} in the geometric mean. For ${countText(facts.default)} the default is best already${failed === 0 ? '' : `; ${countText(failed)} must not be used`}.`;
+      ? `The compiler's default is best for ${facts.records === 1 ? 'the only record' : `all ${counted(facts.default, 'usable record')}`}.`
+      : `${counted(faster, 'record')} of ${countText(facts.records)} ${faster === 1 ? 'is' : 'are'} faster than the compiler's default, ${gainText(geometricMean)} in the geometric mean. For ${countText(facts.default)} the default is best${failed === 0 ? '' : `; ${countText(failed)} are not used because they failed`}.`;
   return {
-    ...{ id: 'gains', short: 'Gains', title: 'What was gained, and where', lede: hasRecords ? lede : '' },
+    ...{ id: 'gains', short: 'Gains', title: 'Gains', lede: hasRecords ? lede : '' },
     missing: hasRecords ? [] : [NO_RECORDS],
     ...{ isDrawn: hasRecords, isFiltered: true },
   };
@@ -71,17 +71,17 @@ function gains(facts: Facts, hasRecords: boolean): Section {
 
 function shapes({ kernels }: PageData, hasRecords: boolean): Section {
   const way: Way = {
-    what: 'Libraries, data tiling alone and the peak of the processor are measured by a benchmark. Run it on the machine in question, then write this page again:',
+    what: 'A benchmark measures libraries, data tiling alone and the peak of the processor. Run it on this machine, then write the page again:',
     command:
       'npm run bench:kernels -- --json kernels.json\niree-tuned report --bench kernels.json -o report.html',
   };
   return {
-    ...{ id: 'shapes', short: 'Shapes', title: 'Shape by shape, against libraries and the peak' },
+    ...{ id: 'shapes', short: 'Shapes', title: 'Shapes, against libraries and the peak' },
     lede:
       kernels !== null
-        ? `${counted(kernels.shapes.length, 'shape')} on ${kernels.device}, ${counted(kernels.threads, 'thread')}: medians of interleaved rounds. Longer is better; nothing can pass the line of the peak.`
+        ? `${counted(kernels.shapes.length, 'shape')} on ${kernels.device}, ${counted(kernels.threads, 'thread')}: medians of interleaved rounds. Longer is better. The line is the peak.`
         : hasRecords
-          ? 'The records that save most time, with the default and as tuned. Longer is better.'
+          ? 'The records that save most time: default and tuned. Longer is better.'
           : '',
     missing: kernels === null ? [way] : [],
     ...{ isDrawn: kernels !== null || hasRecords, isFiltered: kernels === null },
@@ -96,7 +96,7 @@ function programs({ models }: PageData): Section {
       lede: '',
       missing: [
         {
-          what: 'What the gains of single operations come to in a program is measured by a benchmark of whole models:',
+          what: 'A benchmark of whole models measures the gain of programs:',
           command:
             'npm run bench:models -- --json models.json\niree-tuned report --models models.json -o report.html',
         },
@@ -113,7 +113,7 @@ function programs({ models }: PageData): Section {
 }
 
 function searches(data: PageData, facts: Facts, hasRecords: boolean): Section {
-  const common = { id: 'searches', short: 'Searches', title: 'How the searches went', isFiltered: true };
+  const common = { id: 'searches', short: 'Searches', title: 'Searches, trial by trial', isFiltered: true };
   if (!hasRecords) return { ...common, lede: '', missing: [NO_RECORDS], isDrawn: false };
   if (facts.searches === 0)
     return {
@@ -121,7 +121,7 @@ function searches(data: PageData, facts: Facts, hasRecords: boolean): Section {
       lede: '',
       missing: [
         {
-          what: 'The records are here without their trials: they were pruned, or came from a team’s server or a file without them. Tuning again writes trials:',
+          what: 'The records have no trials: they were pruned, or came without trials from a team’s server or a file. Tune again to get trials:',
           command: 'iree-tuned tune model.mlir --again',
         },
       ],
@@ -130,17 +130,17 @@ function searches(data: PageData, facts: Facts, hasRecords: boolean): Section {
   const only =
     data.searchesLeftOut === 0
       ? ''
-      : ` These are the records that save most; for others write the page with --workload, --device or --compiler.`;
+      : ` These records save most time. For others write the page with --workload, --device or --compiler.`;
   return {
     ...common,
-    lede: `The best so far, trial by trial, of ${counted(facts.searches, 'search', 'searches')} with ${counted(facts.trials, 'trial')}. A line that rises late needed its budget; one that is flat could have ended early.${only}`,
+    lede: `The best result so far of ${counted(facts.searches, 'search', 'searches')} with ${counted(facts.trials, 'trial')}. A line that rises late needed its budget. A flat line could have ended early.${only}`,
     missing: [],
     isDrawn: true,
   };
 }
 
 function builds({ statistics, history }: PageData): Section {
-  const common = { id: 'builds', short: 'Builds', title: 'What builds found', isFiltered: false };
+  const common = { id: 'builds', short: 'Builds', title: 'Builds', isFiltered: false };
   const { compiles, hitRate, seconds } = statistics;
   if (compiles.all === 0)
     return {
@@ -148,7 +148,7 @@ function builds({ statistics, history }: PageData): Section {
       lede: '',
       missing: [
         {
-          what: 'Nothing has been compiled with this database and cache folder since counting began. Builds count themselves; this shows the numbers at any time:',
+          what: 'No build with this database and cache folder was counted yet. This command shows the counts at any time:',
           command: 'iree-tuned stats',
         },
       ],
@@ -156,7 +156,7 @@ function builds({ statistics, history }: PageData): Section {
     };
   const rate =
     hitRate === null
-      ? 'had nothing to look up'
+      ? 'had no operation to look up'
       : `found ${(100 * hitRate).toFixed(0)}% of their operations in the database`;
   return {
     ...common,
@@ -165,7 +165,7 @@ function builds({ statistics, history }: PageData): Section {
       history.length === 0
         ? [
             {
-              what: 'The days of these compiles are not known: they were counted by an earlier version. Those of builds from now on are.',
+              what: 'An earlier version counted these compiles without their days. New builds are counted by day.',
               command: null,
             },
           ]
@@ -178,7 +178,7 @@ function drift(data: PageData, facts: Facts, hasRecords: boolean): Section {
   const common = {
     id: 'drift',
     short: 'Compilers',
-    title: 'From one compiler to the next',
+    title: 'Changes between compilers',
     isFiltered: false,
   };
   if (facts.compared === 0)
@@ -188,7 +188,7 @@ function drift(data: PageData, facts: Facts, hasRecords: boolean): Section {
       missing: [
         hasRecords
           ? {
-              what: `All records that can be compared are of ${new Set(data.places.map(({ compiler }) => compiler)).size === 1 ? 'one compiler' : 'different workloads, targets or devices'}. Tune the same programs with another version, on the same machine and with the same database:`,
+              what: `All usable records are of ${new Set(data.places.map(({ compiler }) => compiler)).size === 1 ? 'one compiler' : 'different workloads, targets or devices'}. Tune the same programs with another version, on the same machine and with the same database:`,
               command: 'iree-tuned --compiler /path/to/other/iree-compile tune model.mlir',
             }
           : NO_RECORDS,
@@ -197,7 +197,7 @@ function drift(data: PageData, facts: Facts, hasRecords: boolean): Section {
     };
   return {
     ...common,
-    lede: `${counted(facts.compared, 'record')} of the same workload, target and device as one of the compiler before. Times of different days differ by the state of the machine, too: a change of a few per cent is none.`,
+    lede: `${counted(facts.compared, 'record')} can be compared with an earlier compiler, at the same workload, target and device. Times of different days also differ by the state of the machine, so a change of a few per cent says nothing.`,
     missing: [],
     isDrawn: true,
   };
@@ -206,16 +206,16 @@ function drift(data: PageData, facts: Facts, hasRecords: boolean): Section {
 function next({ missing, incomplete, records }: Facts): Section {
   const isDone = missing + incomplete === 0;
   const open = [
-    ...(missing === 0 ? [] : [`${counted(missing, 'workload')} that builds asked for in vain`]),
-    ...(incomplete === 0 ? [] : [`${counted(incomplete, 'search', 'searches')} that did not end`]),
+    ...(missing === 0 ? [] : [`${counted(missing, 'workload')} without a record`]),
+    ...(incomplete === 0 ? [] : [`${counted(incomplete, 'unfinished search', 'unfinished searches')}`]),
   ];
   const nothing =
     records === 0
-      ? 'No build has asked for anything in vain yet. Builds with IREE_TUNED_ON_MISS=record note here what they miss.'
-      : 'Nothing is left: every search has ended, and no build has asked for something that is not here. Builds with IREE_TUNED_ON_MISS=record note what they miss.';
+      ? 'No build has missed a record yet. Builds with IREE_TUNED_ON_MISS=record note their misses here.'
+      : 'Nothing is left: every search has ended, and no build has missed a record. Builds with IREE_TUNED_ON_MISS=record note their misses.';
   return {
-    ...{ id: 'next', short: 'What next', title: 'What to do next', isFiltered: false },
-    lede: isDone ? '' : `${open.join(', and ')}. Run the commands on the device that they name.`,
+    ...{ id: 'next', short: 'Next steps', title: 'Next steps', isFiltered: false },
+    lede: isDone ? '' : `${open.join(', and ')}. Run each command on its device.`,
     missing: isDone ? [{ what: nothing, command: null }] : [],
     isDrawn: !isDone,
   };

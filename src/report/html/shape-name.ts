@@ -1,4 +1,4 @@
-// Short names of workloads, read off their keys; used by the page's script, too. Pure.
+// Short names of workloads from their keys, for the page and its script. Pure.
 
 /** Sizes by letter, `?` for a dynamic one: `m=512 n=?(1,16)` gives [['m', '512'], ['n', '?']]. */
 export const sizesOf = (key: string): (readonly [letter: string, size: string])[] =>
@@ -26,7 +26,7 @@ export function shapeOf(key: string): string {
   return [`${batch.join('')}${rest.join('×')}`, ...notes].join(' ');
 }
 
-/** Kinds of shapes: what decides, as a rule, how good the compiler's default is. */
+/** Kinds of shapes. The kind mostly decides how good the compiler's default is. */
 export const CLASSES = [
   'matrix × vector',
   'thin: 16 or fewer rows or columns',

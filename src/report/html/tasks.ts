@@ -1,4 +1,4 @@
-// What is left to do: what builds asked for in vain, and searches that did not end, with the command for each. Pure.
+// Open tasks: misses of builds and unfinished searches, each with its command. Pure.
 import { isDevice } from '../../backend/device.ts';
 import { workloadFlops, type OperationWork } from '../../workload/workload.ts';
 import type { Subject } from '../../store/store.ts';
@@ -6,24 +6,24 @@ import type { Task } from './data.ts';
 import { plain, shellWord } from './plain.ts';
 import { isWritable, programText } from './program-text.ts';
 
-/** One workload that is missing or incomplete. */
+/** A workload without a record, or with an unfinished search. */
 export interface Open {
   readonly kind: Task['kind'];
   readonly subject: Subject;
   /** Index of its place. */
   readonly place: number;
   readonly note: string;
-  /** What tuning it is likely to save comes first: seconds, or builds times work. */
+  /** Order of the tasks: likely savings, in seconds or in builds times operations. */
   readonly weight: number;
 }
 
-/** Items of a list, and functions of a program: what can be read, and pasted. */
+/** Most items of a list, and functions of a program. */
 const MOST_ITEMS = 12;
 
-/** Seconds of tuning that a search takes at most, as a rule. */
+/** Usual budget of one search in seconds. */
 const SECONDS_EACH = 30;
 
-/** One task for each place and kind, those with most to do first. */
+/** One task for each place and kind, largest first. */
 export function tasksOf(all: readonly Open[]): Task[] {
   const groups = Map.groupBy(all, ({ kind, place }) => `${kind} ${place}`);
   return [...groups.values()].sort((a, b) => b.length - a.length).map(taskOf);
@@ -54,21 +54,21 @@ const tuneCommand = (file: string, count: number, { driver, flags }: Way): strin
 const commandFor = (workloads: readonly OperationWork[], way: Way): string =>
   `cat > open.mlir <<'END'\n${programText(workloads)}\nEND\n${tuneCommand('open.mlir', workloads.length, way)}`;
 
-/** How a place is tuned for: what to measure on, null for what is measured on anyway, and the compiler's flags. */
+/** How to tune for a place: the device to measure on, null for the default, and the compiler's flags. */
 interface Way {
   readonly driver: string | null;
   readonly flags: readonly string[];
 }
 
-/** What a device's description names is for a shell: a plain name, or nothing. */
+/** A driver name that is safe for a shell, else null. */
 function driverOf(deviceForm: unknown): string | null {
   if (!isDevice(deviceForm) || deviceForm.driver === 'local-task') return null;
   return /^[a-z][a-z0-9-]{0,31}$/.test(deviceForm.driver) ? deviceForm.driver : null;
 }
 
 /**
- * The compiler's flags that make the target, as words of a shell. Whoever wrote the database wrote them: those that could
- * name a file, or that no flag of IREE's looks like, are left out.
+ * The compiler's flags of the target, as words of a shell. The flags are untrusted: flags that could name a file, or that do not look
+ * like flags of IREE, are left out.
  */
 export function flagsOf(targetForm: unknown): string[] {
   const flags = (targetForm as { readonly candidateFlags?: unknown } | null)?.candidateFlags;
@@ -79,6 +79,6 @@ export function flagsOf(targetForm: unknown): string[] {
     .map(shellWord);
 }
 
-/** Builds that asked for it, times what one run of it takes to do: where time is likely to be lost most. */
+/** Number of builds that missed a workload times its operations: an estimate of the lost time. */
 export const weightOfMiss = (count: number, { workloadForm }: Subject): number =>
   count * workloadFlops(workloadForm);

@@ -1,4 +1,4 @@
-// The files of benchmarks, as they are written and as they are not.
+// Files of benchmarks, valid and invalid.
 import { describe, expect, test } from 'vitest';
 import { readKernels, readModels } from '../../../src/report/html/bench-files.ts';
 
@@ -32,7 +32,7 @@ const RESULT = {
 const models = (change: object = {}) => JSON.stringify({ ...ABOUT, results: [{ ...RESULT, ...change }] });
 
 describe('kernels', () => {
-  test('are read as far as a page needs them', () => {
+  test('are read for a page', () => {
     expect(readKernels(kernels(), 'k.json')).toEqual({
       ...{
         date: ABOUT.date,
@@ -44,7 +44,7 @@ describe('kernels', () => {
       shapes: [{ name: '8x8x8', rates: SHAPE.gflops, peak: 110 }],
     });
   });
-  test('may have no peak', () => {
+  test('can lack a peak', () => {
     const read = readKernels(kernels({ shapes: [{ ...SHAPE, peak: null }] }), 'k.json');
     expect([read.peak, read.shapes[0]!.peak]).toEqual([null, null]);
   });
@@ -57,14 +57,14 @@ describe('kernels', () => {
       kernels({ shapes: [{ ...SHAPE, gflops: { ...SHAPE.gflops, mkl: -1 } }] }),
       'k.json: shapes.0.gflops.mkl',
     ],
-  ])('%s are refused, with the way out', (_, text, message) => {
+  ])('%s are refused with the command that writes them', (_, text, message) => {
     expect(() => readKernels(text, 'k.json')).toThrow(message);
     expect(() => readKernels(text, 'k.json')).toThrow('npm run bench:kernels -- --json FILE');
   });
 });
 
 describe('models', () => {
-  test('are read as far as a page needs them', () => {
+  test('are read for a page', () => {
     const { models: read } = readModels(models(), 'm.json');
     expect(read).toMatchObject([
       {
@@ -75,14 +75,14 @@ describe('models', () => {
       },
     ]);
   });
-  test('may not have been compiled, run or timed', () => {
+  test('can lack compiles, runs or times', () => {
     const { models: read } = readModels(
       models({ verdict: null, coverage: null, reason: 'error: x' }),
       'm.json',
     );
     expect(read).toMatchObject([{ equal: null, timing: null, coverage: null, reason: 'error: x' }]);
   });
-  test('with a share above all of it are refused', () => {
+  test('with a share above 1 are refused', () => {
     const coverage = { ...RESULT.coverage, applied: 1.5 };
     expect(() => readModels(models({ coverage }), 'm.json')).toThrow('m.json: results.0.coverage.applied');
   });

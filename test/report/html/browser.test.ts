@@ -1,5 +1,5 @@
 // @module-tag slow
-// The page in a real browser: what is drawn, filtered and sorted, what leaves it, and who can use it.
+// The page in a browser: charts, filters, sorting, requests and accessibility.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -41,7 +41,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
   });
   afterAll(() => browser.close());
 
-  /** Opens a page of this data, and notes what it complains about and asks for. */
+  /** Opens a page of this data, and records its errors and requests. */
   async function open(data: PageData, options: Parameters<Browser['newPage']>[0] = {}) {
     const path = join(temporaryDirectory(), 'report.html');
     writeFileSync(path, pageText(data, assets));
@@ -60,7 +60,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
   }
 
   const texts = (page: Page, selector: string) => page.locator(selector).allTextContents();
-  /** What keeps people out: by all rules, or by some. */
+  /** Violations of the accessibility rules, of all or of some. */
   const serious = async (page: Page, rules?: readonly string[]) => {
     const options = rules === undefined ? {} : { runOnly: { type: 'rule', values: rules } };
     await page.addScriptTag({ path: createRequire(import.meta.url).resolve('axe-core/axe.min.js') });
@@ -71,7 +71,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     return found.filter(({ impact }) => impact === 'serious' || impact === 'critical');
   };
 
-  test('draws every section, complains about nothing and asks for nothing', async () => {
+  test('draws every section without an error or a request', async () => {
     const { page, complaints, requests, address } = await open(
       dataOf(60, { kernels: KERNELS, models: MODELS }),
     );
@@ -79,7 +79,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
       expect(await page.locator(`#${id} .chart svg`).count(), id).toBeGreaterThan(0);
     expect(await page.locator('#next article').count()).toBeGreaterThan(0);
     expect(await page.locator('#problem').isHidden()).toBe(true);
-    // Charts say in words what they show, and their values are tables.
+    // Each chart has a text and a table.
     for (const chart of await page.locator('.chart').all())
       expect(await chart.getAttribute('aria-label')).toMatch(/\w+ .*\.$/s);
     await page.locator('#shapes summary').click();
@@ -95,7 +95,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
       writeFileSync(path, pageText(dataOf(60, { kernels: KERNELS, models: MODELS }), assets));
       address = pathToFileURL(path).href;
     });
-    /** What the browser writes about the page at once, as people call it. */
+    /** The output of a headless browser, started from a shell. */
     const written = (flag: string, extension: string, ...flags: readonly string[]): Buffer => {
       const path = join(temporaryDirectory(), `written.${extension}`);
       const argv = ['--headless', '--no-sandbox', `--${flag}=${path}`, ...flags, address];
@@ -118,10 +118,10 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
       expect(texts.join('\n').match(/ [cl]$/gm)?.length ?? 0).toBeGreaterThan(1000);
     });
 
-    test('a picture of all of it has the charts', async () => {
+    test('a picture of the page has the charts', async () => {
       const picture = written('screenshot', 'png', '--window-size=1200,8000').toString('base64');
       const page = await browser.newPage();
-      // How many of its bands of 500 pixels below the first screen have colours, which text has not.
+      // Number of bands of 500 pixels below the first screen that have colours. Text has none.
       const bands = await page.evaluate<number>(`(async () => {
         const image = new Image();
         image.src = 'data:image/png;base64,${picture}';
@@ -142,7 +142,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
     });
   });
 
-  test('filters and sorts, by mouse and keyboard, and says so', async () => {
+  test('filters and sorts, by mouse and keyboard, and announces the result', async () => {
     const data = dataOf(120);
     const { page, complaints } = await open(data);
     await page.locator('#records').scrollIntoViewIfNeeded();
@@ -195,15 +195,15 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
 
   const looks = [
     ['light', undefined, { colorScheme: 'light', viewport: { width: 1200, height: 900 } }],
-    // What neither colours nor sizes change is the same.
+    // Rules that depend on neither colours nor sizes have the same result.
     [
       'dark, on a phone',
       ['color-contrast', 'target-size', 'scrollable-region-focusable'],
       { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
     ],
   ] as const;
-  test.each(looks.slice(0, isFull ? undefined : 1))('keeps nobody out: %s', async (_, rules, options) => {
-    // The page's own policy would keep the checker's script out as well.
+  test.each(looks.slice(0, isFull ? undefined : 1))('is accessible: %s', async (_, rules, options) => {
+    // The page's policy would block the checker's script.
     const data = dataOf(12, { kernels: KERNELS, models: MODELS });
     const { page, complaints } = await open(data, { ...options, bypassCSP: true });
     await page.locator('#searches summary').click();
@@ -216,7 +216,7 @@ describe.skipIf(isWithout(noBrowser))('the report page in Chromium', () => {
 
   if (!isFull) return;
 
-  test('can be printed, and says what is missing where there is nothing', async () => {
+  test('can be printed, and says what is missing without data', async () => {
     const { page, complaints } = await open(dataOf(0, { misses: [], counts: {} }), { bypassCSP: true });
     expect(await page.locator('.missing:visible').count()).toBeGreaterThanOrEqual(SECTIONS.length);
     expect(await serious(page)).toEqual([]);

@@ -1,4 +1,4 @@
-// What somebody may have written into a database to get out of the text of a page, or to read as something else.
+// Hostile texts of a database: they try to leave the text of a page, or to be read as something else.
 import type { ReportSource } from '../../../src/report/html/model.ts';
 import type { Subject } from '../../../src/store/store.ts';
 import { madeUp } from './made-up.ts';
@@ -15,7 +15,7 @@ export const HOSTILE = [
   'a very long name '.repeat(900),
 ] as const;
 
-/** A database in which every free text is hostile, each somewhere. */
+/** A database whose free texts are all hostile. */
 export function hostile(count = 40): ReportSource {
   const { source } = madeUp(count);
   const word = (i: number) => HOSTILE[i % HOSTILE.length]!;

@@ -1,4 +1,4 @@
-// A database of any size that looks as if a team had filled it, made up: the same whenever it is asked for.
+// A synthetic database of a team, of any size. Equal sizes give equal databases.
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../../src/backend/configuration.ts';
 import type { Device } from '../../../src/backend/device.ts';
@@ -15,7 +15,7 @@ import { workloadFlops, workloadKey, type OperationWork } from '../../../src/wor
 import { TILE } from '../../store/samples.ts';
 import { matmul, workload } from '../../support/workloads.ts';
 
-/** Numbers from 0 to 1 that are the same each time. */
+/** Reproducible random numbers from 0 to 1. */
 export function dice(seed: number): () => number {
   let state = seed || 1;
   return () => {
@@ -84,7 +84,7 @@ interface MadeUp {
   readonly subjects: readonly Subject[];
 }
 
-/** As many records, of fewer workloads: some are of several devices and compilers. */
+/** `count` records of fewer workloads: some have several devices and compilers. */
 export function madeUp(count: number, change: Partial<ReportSource> = {}): MadeUp {
   const roll = dice(7);
   const records: TuningRecord[] = [];
@@ -330,7 +330,7 @@ export const dataOf = (count: number, change: Partial<ReportSource> = {}): PageD
 /** Assets for tests of the text alone. */
 export const NO_ASSETS: PageAssets = { script: 'void 0', style: '' };
 
-/** Writes the same as a database, with the trials of as many of the records as a page shows. */
+/** Writes the same records as a database, with trials for as many records as a page shows. */
 export function fillDatabase(path: string, count: number): void {
   const { source, subjects } = madeUp(count);
   const exchange = openSqliteExchange(path);

@@ -1,4 +1,4 @@
-// What a page says, and what it is made from, without a browser.
+// The text and the data of a page, without a browser.
 import { gunzipSync } from 'node:zlib';
 import { parse } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ const sectionOf = (text: string, id: string) =>
 const NOTHING: Partial<ReportSource> = { misses: [], counts: {}, devices: [] };
 
 describe('a page', () => {
-  test('holds its data, and numbers that can be read without a script', () => {
+  test('has its data, and main numbers that need no script', () => {
     const data = dataOf(50, { kernels: KERNELS, models: MODELS });
     const text = page(data);
     const [, packed] = /id="data">([^<]*)</.exec(text)!;
@@ -41,7 +41,7 @@ describe('a page', () => {
     expect(sectionOf(text, 'gains')).toContain(`${facts.faster} records of 50 are faster`);
   });
 
-  test('asks for nothing from anywhere', () => {
+  test('loads nothing', () => {
     const text = page(dataOf(5));
     expect(text).toMatch(
       /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-[\w+/]{43}='/,
@@ -53,21 +53,21 @@ describe('a page', () => {
     expect(() => pageText(dataOf(1), { script: 'a = "</script>"', style: '' })).toThrow('own element');
   });
 
-  test('has no markup of what databases say, and nothing that cannot be seen', () => {
+  test('has neither markup nor invisible characters of a database', () => {
     const data = pageDataOf(hostile());
     const text = page(data);
     expect(text.match(/<script/g)).toHaveLength(2);
     expect(text).not.toMatch(/<img|<style>body|caught'<|[\u202a-\u202e\u2066-\u2069\u200b]/);
     expect(/\p{Cc}/u.exec(text.replaceAll('\n', ''))).toBeNull();
     expect(JSON.stringify(data)).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]|\\u0000|\\u001b/);
-    // Commands are made for a shell: nothing of a name is in them.
+    // Commands are for a shell, so no name is in them.
     for (const { command, programCommand } of data.tasks)
       expect(`${command} ${programCommand}`).not.toMatch(/caught|\$\(|`|javascript|--iree-x/);
     expect(Math.max(...data.texts.map(({ length }) => length))).toBeLessThanOrEqual(2000);
   });
 });
 
-describe('what is missing is said, with the way to it', () => {
+describe('missing data comes with its command', () => {
   test('in an empty database', () => {
     const text = page(dataOf(0, NOTHING));
     for (const id of ['gains', 'shapes', 'roofline', 'records', 'searches', 'builds', 'programs'])
@@ -85,19 +85,19 @@ describe('what is missing is said, with the way to it', () => {
   test('with one record, without trials, statistics or benchmarks', () => {
     const text = page(dataOf(1, { ...NOTHING, trialsOf: () => [] }));
     expect(sectionOf(text, 'gains')).toContain('data-draw');
-    expect(sectionOf(text, 'searches')).toMatch(/without their trials.*iree-tuned tune model\.mlir --again/s);
+    expect(sectionOf(text, 'searches')).toMatch(/have no trials.*iree-tuned tune model\.mlir --again/s);
     expect(sectionOf(text, 'builds')).toContain('iree-tuned stats');
     expect(sectionOf(text, 'drift')).toContain('one compiler');
     expect(sectionOf(text, 'shapes')).toContain('npm run bench:kernels -- --json kernels.json');
     expect(sectionOf(text, 'programs')).toContain('npm run bench:models -- --json models.json');
   });
 
-  test('where compiles were counted before there were days', () => {
+  test('with compiles that were counted without their days', () => {
     const text = page(dataOf(1, { counts: { compiles: 3, 'operations: hit': 2 } }));
-    expect(sectionOf(text, 'builds')).toMatch(/3 compiles found 100%.*counted by an earlier version/s);
+    expect(sectionOf(text, 'builds')).toMatch(/3 compiles found 100%.*An earlier version counted/s);
   });
 
-  test('where only the default is best, and where nothing may be used', () => {
+  test('with a default that is best, and with a failed record', () => {
     const { source } = madeUp(1);
     const [record] = source.records;
     const [best, failed] = [
@@ -122,7 +122,7 @@ describe('commands to copy', () => {
     workload({ m: 8, k: 4 }),
     { ...matmul(8, 16, 4), rhs: { elementType: 'f32', dimensions: [1, 2] } },
   ];
-  test('hold a program with exactly the workloads that are open', () => {
+  test('have a program with the open workloads', () => {
     const { operations, problems } = parse(Buffer.from(programText(forms)));
     expect(problems).toEqual([]);
     const found = operations.map((operation) => {
@@ -132,7 +132,7 @@ describe('commands to copy', () => {
     expect(found).toEqual(forms.map(workloadKey));
   });
 
-  test('take the program where sizes are not enough', () => {
+  test('need the program if sizes are not enough', () => {
     const inPlace = { ...matmul(8, 8, 8), context: { digest: '0123456789abcdef' } };
     expect(isWritable(inPlace)).toBe(false);
     const { source } = madeUp(1);
@@ -141,7 +141,7 @@ describe('commands to copy', () => {
     expect(tasks.find(({ kind }) => kind === 'missing')).toMatchObject({ command: null, covered: 0 });
   });
 
-  test('measure on what the records were measured on', () => {
+  test('measure on the device of the records', () => {
     const { tasks, places } = dataOf(60);
     for (const { place, programCommand } of tasks)
       expect(programCommand).toMatch(
@@ -156,7 +156,7 @@ describe('commands to copy', () => {
     expect(hostileTasks[0]!.programCommand).toMatch(/^iree-tuned tune /);
   });
 
-  test('name no file, and nothing that is no flag of the compiler', () => {
+  test('have no file and only flags of the compiler', () => {
     expect(
       flagsOf({
         candidateFlags: [
@@ -175,12 +175,12 @@ describe('commands to copy', () => {
     expect([flagsOf(null), flagsOf({ candidateFlags: 'x' })]).toEqual([[], []]);
   });
 
-  test('quote what a shell would read', () => {
+  test('quote characters of the shell', () => {
     expect([shellWord('m=5'), shellWord("a b'c$d")]).toEqual(['m=5', `'a b'\\''c$d'`]);
   });
 });
 
-test('what cannot be seen is shown, and what is too long is cut', () => {
+test('invisible characters are shown, and long texts are cut', () => {
   expect(plain('a\u202eb\u0007c\ud800')).toBe('a\ufffdb\ufffdc\ufffd');
   expect(plain('abcdef', 4)).toBe('abc…');
   expect(plain('ünï 矩阵 עברית')).toBe('ünï 矩阵 עברית');
@@ -209,7 +209,7 @@ describe('searches', () => {
   const trial = (ratio: number | null, outcome: Trial['outcome'] = 'measured'): Trial => ({
     ...{ configuration: TILE, outcome, seconds: ratio && 1, ratio, message: null, strategy: 'descent' },
   });
-  test('are the steps of the best so far', () => {
+  test('have the steps of the best result', () => {
     const base = { ...trial(1), configuration: DEFAULT_CONFIGURATION };
     const trials = [base, trial(0.9), trial(1.5), trial(null, 'timeout'), trial(1.2), trial(2)];
     expect(curveOf(3, trials)).toEqual({
@@ -220,13 +220,13 @@ describe('searches', () => {
       ],
     });
   });
-  test('are none where only the default was timed', () => {
+  test('have no curve if only the default was timed', () => {
     expect(curveOf(0, [{ ...trial(1), configuration: DEFAULT_CONFIGURATION }])).toBeNull();
   });
 });
 
 describe('drift', () => {
-  test('is from each compiler to the next one, by version', () => {
+  test('is between successive compilers, by version', () => {
     const { source } = madeUp(1);
     const of = (compiler: string, change = {}) => ({ ...source.records[0]!, compiler, ...change });
     const records = [
@@ -241,7 +241,7 @@ describe('drift', () => {
       { before: 0, after: 3 },
     ]);
   });
-  test('has an order for keys without a version, too', () => {
+  test('orders keys without a version, too', () => {
     expect(['unknown@b', '3.1.0@a', 'unknown@a'].sort(compareCompilers)).toEqual([
       'unknown@a',
       'unknown@b',
@@ -250,7 +250,7 @@ describe('drift', () => {
   });
 });
 
-test('days are in order, and what has no day is in none', () => {
+test('days are in order, and counts without a day are left out', () => {
   const days = historyOf({
     ...{ compiles: 9, '2026-02-01 compiles': 2, '2026-01-31 compiles': 1, '2026-01-31 operations: hit': 3 },
     '2026-02-01 skipped: x': 1,

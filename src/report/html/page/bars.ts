@@ -1,4 +1,4 @@
-// Shape by shape: bars of rates, with the peak as the limit.
+// Bars of rates for each shape, with the peak as a line.
 import { axisX, gridX, rect, ruleX, text, type PlotOptions, type TextOptions } from '@observablehq/plot';
 import { COLOURS, rateText } from './scales.ts';
 
@@ -7,20 +7,20 @@ export interface Bar {
   /** GFLOP/s. */
   readonly rate: number;
   readonly colour: string;
-  /** The one that it is about. */
+  /** Whether it is the tuned bar. */
   readonly isOurs: boolean;
 }
 
 export interface BarGroup {
   readonly name: string;
-  /** To the right of the name. */
+  /** Text after the name. */
   readonly note: string;
   readonly bars: readonly Bar[];
 }
 
 const [BAR, HEAD, GAP] = [15, 22, 14];
 
-/** Groups below each other; all bars begin at 0. */
+/** Groups of bars that begin at 0. */
 export function barsOf(groups: readonly BarGroup[], peak: number | null, width: number): PlotOptions | null {
   if (groups.length === 0) return null;
   let top = peak === null ? 0 : 18;
@@ -36,7 +36,7 @@ export function barsOf(groups: readonly BarGroup[], peak: number | null, width: 
     top += GAP;
   }
   const most = Math.max(peak ?? 0, ...bars.map(({ rate }) => rate));
-  // Long bars have their label inside, where it cannot meet the line of the peak.
+  // The label of a long bar is inside the bar, away from the line of the peak.
   const isLong = ({ rate }: Bar) => rate > most * 0.6;
   const label = (some: readonly (typeof bars)[number][], options: TextOptions) =>
     text(some, {

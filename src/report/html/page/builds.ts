@@ -1,4 +1,4 @@
-// What builds found, day by day, and why not.
+// Hit rates of builds by day, and the reasons for untuned operations.
 import { areaY, axisX, axisY, gridY, line, rectY, ruleY, text, type PlotOptions } from '@observablehq/plot';
 import type { Day } from '../data.ts';
 import { counted, countText } from '../numbers.ts';
@@ -8,7 +8,7 @@ import type { Drawing } from './page.ts';
 import { COLOURS } from './scales.ts';
 import { sortableTable } from './table.ts';
 
-/** Some days together: one, or a week where there are many. */
+/** One day, or one week of a long history. */
 interface Period extends Omit<Day, 'day'> {
   readonly from: Date;
   readonly until: Date;
@@ -17,7 +17,7 @@ interface Period extends Omit<Day, 'day'> {
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** More than this, and weeks are drawn. */
+/** A longer history is drawn by weeks. */
 const MOST_DAYS = 120;
 
 const OUTCOMES = [
@@ -28,7 +28,7 @@ const OUTCOMES = [
 
 const WHAT: Readonly<Record<string, string>> = {
   unchanged: 'compile not changed',
-  fallback: 'compile left untuned after all',
+  fallback: 'compile repeated without tuning',
   default: 'operation left to the default',
   skipped: 'operation skipped',
   notVerified: 'program not verified',
@@ -71,7 +71,7 @@ const lookedUp = (period: Period): number => period.hit + period.tuned + period.
 const rateOf = (period: Period): number => (lookedUp(period) === 0 ? NaN : period.hit / lookedUp(period));
 const middleOf = ({ from, until }: Period): Date => new Date((from.getTime() + until.getTime()) / 2);
 
-/** Both charts stand below each other on one axis of time. */
+/** Both charts share one axis of time. */
 const timeOf = (periods: readonly Period[]): NonNullable<PlotOptions['x']> => ({
   ...{ type: 'utc', label: null, domain: [periods[0]!.from, periods.at(-1)!.until] },
 });
@@ -91,7 +91,7 @@ const COLUMNS = [
 function drawRate(host: HTMLElement, periods: readonly Period[]): void {
   const chart = figure<Period>({
     title: 'Hit rate',
-    note: 'Part of the operations that were looked up and had a record.',
+    note: 'Share of the operations with a record.',
     table: { caption: 'Builds by day', sortedBy: [0, true], columns: COLUMNS },
   });
   host.append(chart.element);
@@ -124,7 +124,7 @@ function drawRate(host: HTMLElement, periods: readonly Period[]): void {
             ],
           },
     last === undefined
-      ? 'Nothing was looked up.'
+      ? 'No operation was looked up.'
       : `Hit rate, last ${(100 * rateOf(last)).toFixed(0)}% on ${last.name}.`,
     periods,
   );
@@ -140,7 +140,7 @@ function drawOutcomes(host: HTMLElement, periods: readonly Period[]): void {
     });
   });
   const chart = figure<Period>({
-    title: 'Operations that were looked up',
+    title: 'Operations by outcome',
     note: '',
     table: { caption: 'Operations by day', sortedBy: [0, true], columns: COLUMNS },
   });

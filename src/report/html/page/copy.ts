@@ -1,4 +1,4 @@
-// Commands that can be copied.
+// Commands with a button that copies them.
 import { button, element } from './dom.ts';
 
 /** A command with a button beside it. */
@@ -8,7 +8,7 @@ export function copyable(command: string): HTMLElement {
   );
 }
 
-/** Gives the commands that came with the page their buttons. */
+/** Adds buttons to the commands in the page's text. */
 export function makeCopyable(root: ParentNode): void {
   for (const pre of root.querySelectorAll<HTMLElement>('pre[data-copy]')) {
     const place = document.createComment('');
@@ -35,7 +35,7 @@ function withButton(pre: HTMLElement): HTMLElement {
   return element('div', { class: 'command' }, pre, copy, said);
 }
 
-/** A page that was opened from a disk may be refused the clipboard: then the text is selected for who copies it. */
+/** A page on a disk may have no access to the clipboard: then the text is selected. */
 async function copyText(pre: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(pre.textContent);

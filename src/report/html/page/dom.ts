@@ -1,8 +1,8 @@
-// Elements from data: text is only ever set as text.
+// Elements from data. Text is never parsed as HTML.
 
 type Child = Node | string | null;
 
-/** An element with attributes, of which true is an empty one and false none, and children. */
+/** An element with attributes and children. An attribute of true is empty, an attribute of false is left out. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string | number | boolean>> = {},
@@ -15,7 +15,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Text that stays in its own direction whatever it holds. */
+/** Text that cannot change the direction of the text around it. */
 export const isolated = (text: string): HTMLElement => element('bdi', {}, text);
 
 export function button(label: string, action: () => void, attributes: Record<string, string> = {}) {

@@ -1,4 +1,4 @@
-// The same work by two compilers: what became faster or slower, as it is and as tuned.
+// The same workloads by two compilers: changes of the default and of the tuned time.
 import { axisX, dot, gridX, link, ruleX, text, type PlotOptions } from '@observablehq/plot';
 import { formatSeconds } from '../../../system/format.ts';
 import { counted } from '../numbers.ts';
@@ -17,10 +17,10 @@ interface Change {
   readonly asTuned: number;
 }
 
-/** Slower, or faster, by more than what two days differ by. */
+/** Smaller changes are differences between two days. */
 const LEAST = 1.05;
 
-/** Rows of the chart; the table has all. */
+/** Most rows of the chart. The table has all rows. */
 const MOST = 12;
 
 export const drawDrift: Drawing = (host, { data, rows }) => {
@@ -33,9 +33,9 @@ export const drawDrift: Drawing = (host, { data, rows }) => {
   drawSummary(host, changes);
   const chart = figure<Change>({
     title: 'Largest changes',
-    note: `Time with the newer compiler over time with the older one, on a logarithmic axis: the ring is the default, the dot as tuned. ${counted(changes.filter(isWorse).length, 'record')} more than 5% slower as tuned.`,
+    note: `Time with the newer compiler over time with the older one, on a logarithmic axis. The ring is the default, the dot is tuned. ${counted(changes.filter(isWorse).length, 'record')} more than 5% slower when tuned.`,
     table: {
-      caption: 'Changes from one compiler to the next',
+      caption: 'Changes between compilers',
       sortedBy: [4, true],
       columns: [
         { title: 'Shape', value: ({ after }) => after.shape },
@@ -107,7 +107,7 @@ function drawSummary(host: HTMLElement, changes: readonly Change[]): void {
   }));
   const mean = ({ changes: own }: Step, of: (change: Change) => number) => meanRatio(own.map(of));
   const table = sortableTable<Step>({
-    caption: 'Compilers that can be compared',
+    caption: 'Compared compilers',
     sortedBy: [2, true],
     perPage: 10,
     columns: [
@@ -121,11 +121,11 @@ function drawSummary(host: HTMLElement, changes: readonly Change[]): void {
         show: (step) => changeText(mean(step, ({ asDefault }) => asDefault)),
       },
       {
-        title: 'As tuned, mean',
+        title: 'Tuned, mean',
         value: (step) => mean(step, ({ asTuned }) => asTuned),
         show: (step) => changeText(mean(step, ({ asTuned }) => asTuned)),
       },
-      { title: 'Slower as tuned', value: (step) => step.changes.filter(isWorse).length },
+      { title: 'Slower when tuned', value: (step) => step.changes.filter(isWorse).length },
     ],
   });
   table.show(steps);

@@ -1,4 +1,4 @@
-// A chart with its title, a note on how to read it, and the same values as a table.
+// A chart with a title, a note, and its values as a table.
 import { plot, type PlotOptions } from '@observablehq/plot';
 import { element } from './dom.ts';
 import { sortableTable, type TableOptions } from './table.ts';
@@ -12,13 +12,13 @@ export interface FigureOptions<T> {
 export interface Figure<T> {
   readonly element: HTMLElement;
   /**
-   * @param chart a chart of this width in pixels; null where there is nothing to be drawn
-   * @param alternative what the chart says, for who does not see it
+   * @param chart a chart of this width in pixels; null without data
+   * @param alternative the chart in words, for screen readers
    */
   draw(chart: (width: number) => PlotOptions | null, alternative: string, rows: readonly T[]): void;
 }
 
-/** Charts follow the width of the page. */
+/** Redraws the chart when the width of the page changes. */
 export function figure<T>({ title, note, table }: FigureOptions<T>): Figure<T> {
   const chart = element('div', { class: 'chart', role: 'img' });
   const details = element('details', {}, element('summary', {}, 'These values as a table'));
@@ -34,12 +34,12 @@ export function figure<T>({ title, note, table }: FigureOptions<T>): Figure<T> {
     const options = current(width);
     chart.replaceChildren(
       options === null
-        ? element('p', { class: 'nothing' }, 'Nothing fits the filters.')
+        ? element('p', { class: 'nothing' }, 'No record matches the filters.')
         : drawn({ width, ...COMMON, ...options }),
     );
   }
 
-  // A table that nobody has opened is not made.
+  // A closed table is not built.
   function fill(): void {
     if (waiting === null || !details.open) return;
     if (values.element.parentElement === null) details.append(values.element);
@@ -69,21 +69,21 @@ export function figure<T>({ title, note, table }: FigureOptions<T>): Figure<T> {
   };
 }
 
-/** The parts of a drawing have no names: the chart has one, and a table. */
+/** Hides the parts of a drawing from screen readers: the chart has a text and a table. */
 function drawn(options: PlotOptions): Element {
   const svg = plot(options);
   svg.setAttribute('aria-hidden', 'true');
   return svg;
 }
 
-/** A page that is being laid out may be narrower for a moment than any chart can be. */
+/** During layout a page can be too narrow for a chart. */
 const LEAST_WIDTH = 120;
 
 const COMMON: PlotOptions = {
   style: { background: 'none', fontFamily: 'inherit', fontSize: '12px', overflow: 'visible' },
 };
 
-/** What colours stand for: beside a chart whose parts are too small for labels of their own. */
+/** A legend of colours, for charts whose parts are too small for labels. */
 export const legend = (parts: readonly { readonly name: string; readonly colour: string }[]): HTMLElement =>
   element(
     'ul',

@@ -1,13 +1,13 @@
-// The form that chooses among the records.
+// The form that filters the records.
 import { counted, countText } from '../numbers.ts';
 import { button, choice, element } from './dom.ts';
 import type { Page } from './page.ts';
 import { deviceText, filtered, NO_FILTERS, OUTCOMES, type Filters, type Row } from './rows.ts';
 
-/** While somebody types, this long is waited for the next letter. */
+/** Delay after a key press, in milliseconds. */
 const PAUSE_MS = 120;
 
-/** Fills the form, and calls `show` with what it leaves whenever that may have changed. */
+/** Fills the form. Calls `show` with the matching records after every change. */
 export function drawFilters(
   form: HTMLElement,
   { data, rows }: Page,

@@ -1,4 +1,4 @@
-// Gains of all records on one axis, in groups.
+// Gains of all records on one axis, by group.
 import { axisX, dot, gridX, rect, ruleX, text, type Markish, type PlotOptions } from '@observablehq/plot';
 import { counted, countText, gainText } from '../numbers.ts';
 import { choice, element } from './dom.ts';
@@ -23,7 +23,7 @@ const GROUPINGS: Readonly<Record<string, (row: Row) => string>> = {
   compiler: ({ place }) => place.compiler,
 };
 
-/** Groups in a chart; the table has all of them. */
+/** Most groups of the chart. The table has all groups. */
 const MOST_GROUPS = 10;
 
 export const drawGains: Drawing = (host) => {
@@ -39,7 +39,7 @@ export const drawGains: Drawing = (host) => {
   );
   const chart = figure<Group>({
     title: 'Gain of each record',
-    note: 'Time of the default over time as tuned, on a logarithmic axis. A dot is a record, the black bar the geometric mean of its group; hollow dots keep the default. Of many records, columns show how many have which gain.',
+    note: 'Time of the default over tuned time, on a logarithmic axis. A dot is a record, a hollow dot keeps the default, the black bar is the geometric mean of the group. Columns count the records of a large group.',
     table: {
       caption: 'Gains by group',
       sortedBy: [3, true],
@@ -87,7 +87,7 @@ const gainOf = (row: Row): number => (row.outcome === 'faster' ? row.ratio : 1);
 
 const ROW = 62;
 
-/** Of each group a line of text, and a strip of dots below it. */
+/** A line of text for each group, with a strip of dots below it. */
 function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
   if (groups.length === 0) return null;
   const domain = ratioDomain(groups.flatMap(({ rows }) => rows.map(gainOf)));
@@ -128,19 +128,19 @@ function chartOf(groups: readonly Group[], width: number): PlotOptions | null {
   };
 }
 
-/** More than this, and columns say how many there are. */
+/** Larger groups are drawn as columns. */
 const MOST_DOTS = 400;
 
-/** Pixels of a dot or column, side by side. */
+/** Width of a dot or column in pixels. */
 const STEP = 5;
 
-/** Of a gain, the number of the column that it falls into. */
+/** Number of the column of a gain. */
 const columnOf = (gain: number, [low, high]: readonly [number, number], width: number): number =>
   Math.round((Math.log(gain / low) / Math.log(high / low)) * (width / STEP));
 
 const isFaster = ({ outcome }: Row): boolean => outcome === 'faster';
 
-/** Dots above and below each other where they would lie on each other; of very many only the first. */
+/** Dots that would overlap are stacked, up to a limit. */
 function dotsOf(groups: readonly Group[], domain: readonly [number, number], width: number): Markish[] {
   const offsets = [0, 1, -1, 2, -2, 3, -3];
   const dots = groups.flatMap(({ rows }, g) =>
@@ -168,7 +168,7 @@ function dotsOf(groups: readonly Group[], domain: readonly [number, number], wid
   ];
 }
 
-/** How many records have about which gain, each group by its own scale; those that keep the default may be cut off. */
+/** Histogram of the gains of each group, at its own scale. The column of the default may be cut off. */
 function columnsOf(groups: readonly Group[], domain: readonly [number, number], width: number): Markish[] {
   const [low, high] = domain;
   const edge = (column: number) => low * (high / low) ** ((column * STEP) / width);

@@ -1,5 +1,5 @@
-// The script of the page: reads the data that lies in it, and draws its sections. All of that is done before the page is
-// loaded: a browser without a window prints it, or takes its picture, right then.
+// The script of the page: reads the page's data and draws the sections. All is drawn before the load event, because a headless
+// browser prints the page at that event.
 import { gunzipSync, strFromU8 } from 'fflate';
 import type { PageData } from '../data.ts';
 import { drawBuilds } from './builds.ts';
@@ -46,7 +46,7 @@ function start(): void {
     for (const part of shown) if (part.isFiltered === isFiltered) part.show(rows);
   };
   draw(page.rows, false);
-  // The filters draw the rest, now and when they change.
+  // The filters draw the other sections, now and after each change.
   if (page.rows.length === 0) draw(page.rows, true);
   else
     drawFilters(document.getElementById('filters')!, page, (rows) => {

@@ -1,4 +1,4 @@
-// What is left to do, place by place.
+// Open tasks by place.
 import { counted } from '../numbers.ts';
 import type { Task } from '../data.ts';
 import { copyable } from './copy.ts';
@@ -14,7 +14,7 @@ export const drawNext: Drawing = (host, { data }) => {
     const title =
       task.kind === 'missing'
         ? `${counted(count, 'workload')} without a record`
-        : `${counted(count, 'search', 'searches')} that did not end`;
+        : counted(count, 'unfinished search', 'unfinished searches');
     const rest =
       task.more === 0 ? null : element('li', { class: 'more' }, `and ${counted(task.more, 'other')}`);
     host.append(
@@ -54,21 +54,21 @@ export const drawNext: Drawing = (host, { data }) => {
 
 function commandsOf({ command, programCommand, covered, items, more }: Task): Node[] {
   const program = [
-    element('p', {}, 'With the program that they come from, in place of model.mlir:'),
+    element('p', {}, 'With their own program in place of model.mlir:'),
     copyable(programCommand),
   ];
   if (command === null) return program;
   const isAll = covered === items.length;
   const these = !isAll
-    ? `${covered} of those listed, which need no more than their sizes`
+    ? `${covered} of the listed workloads`
     : more === 0
       ? 'All of them'
-      : 'Those listed';
-  // Of no use on paper.
+      : 'The listed workloads';
+  // Paper has no use for it.
   const own = element(
     'div',
     { class: 'pasted' },
-    element('p', {}, `${these}, as a program of their own:`),
+    element('p', {}, `${these}, as a program:`),
     copyable(command),
   );
   return [own, ...program];

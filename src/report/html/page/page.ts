@@ -1,12 +1,12 @@
-// What the parts of the page are drawn from.
+// The input of the page's sections.
 import type { PageData } from '../data.ts';
 import type { Row } from './rows.ts';
 
 export interface Page {
   readonly data: PageData;
-  /** One for each record, in their order. */
+  /** One row for each record, in the order of the records. */
   readonly rows: readonly Row[];
 }
 
-/** Puts a section's elements into `host`, and gives what shows records in them: called again whenever others are chosen. */
+/** Puts the elements of a section into `host`. The result shows records; the filters call it after each change. */
 export type Drawing = (host: HTMLElement, page: Page) => (rows: readonly Row[]) => void;

@@ -1,4 +1,4 @@
-// Whole programs: what they gained, and how much of their time tuning reaches.
+// Whole programs: their gains, and the tuned share of their time.
 import { axisX, dot, gridX, link, rect, ruleX, text, type PlotOptions } from '@observablehq/plot';
 import type { ModelData } from '../data.ts';
 import { formatSeconds } from '../../../system/format.ts';
@@ -24,7 +24,7 @@ function drawGains(host: HTMLElement, models: readonly ModelData[]): void {
   const ratio = ({ timing, sameCode }: ModelData) => (sameCode ? 1 : (timing?.ratio ?? NaN));
   const chart = figure<ModelData>({
     title: 'Gain of each program',
-    note: 'Time of the stock program over time as tuned, with its 99% interval, on a logarithmic axis.',
+    note: 'Time of the stock program over tuned time, with its 99% interval, on a logarithmic axis.',
     table: {
       caption: 'Gains of programs',
       sortedBy: [3, true],
@@ -45,7 +45,7 @@ function drawGains(host: HTMLElement, models: readonly ModelData[]): void {
           value: ratio,
           show: (model) => (Number.isNaN(ratio(model)) ? '–' : gainText(ratio(model))),
         },
-        { title: 'What came of it', value: outcomeOf, isLong: true },
+        { title: 'Result', value: outcomeOf, isLong: true },
       ],
     },
   });
@@ -68,7 +68,7 @@ function gainsOf(all: readonly { model: ModelData; ratio: number }[], width: num
   if (all.length === 0) return null;
   const shown = all.map(({ model, ratio }, i) => ({
     ...{ name: model.name, ratio, y: i },
-    // The same code is neither faster nor slower, whatever its times say.
+    // The same code is neither faster nor slower. Its times differ by noise.
     low: model.sameCode ? 1 : (model.timing?.low ?? ratio),
     high: model.sameCode ? 1 : (model.timing?.high ?? ratio),
     note: model.sameCode ? 'same code' : gainText(ratio),
@@ -143,8 +143,8 @@ function sharesOf({ coverage }: ModelData): readonly number[] {
 
 function drawCoverage(host: HTMLElement, models: readonly ModelData[]): void {
   const chart = figure<ModelData>({
-    title: 'Where the time of the stock program goes',
-    note: 'Shares of the time in its dispatches.',
+    title: 'Time of the stock program',
+    note: 'Shares of the time in the program’s dispatches.',
     table: {
       caption: 'Shares of the time of stock programs',
       sortedBy: [1, true],
@@ -156,7 +156,7 @@ function drawCoverage(host: HTMLElement, models: readonly ModelData[]): void {
           show: (model: ModelData) => `${(100 * sharesOf(model)[i]!).toFixed(0)}%`,
         })),
         {
-          title: 'Why contractions are left',
+          title: 'Reasons for undecided contractions',
           value: ({ coverage }: ModelData) =>
             coverage!.left.map(({ reason, share }) => `${(100 * share).toFixed(0)}% ${reason}`).join('; '),
           isLong: true,

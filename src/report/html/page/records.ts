@@ -1,4 +1,4 @@
-// All records, to be sorted.
+// The sortable table of all records.
 import { formatDuration, formatSeconds } from '../../../system/format.ts';
 import { gainText } from '../numbers.ts';
 import { shellWord } from '../plain.ts';
@@ -57,7 +57,7 @@ export const drawRecords: Drawing = (host) => {
   };
 };
 
-/** What must not be used comes after everything else. */
+/** Unusable records come last. */
 const gainOf = ({ outcome, ratio }: Row): number =>
   outcome === 'faster' ? ratio : outcome === 'default is best' ? 1 : 0;
 
@@ -86,7 +86,7 @@ function detailsOf(row: Row): Node {
     ],
     ['Compiler', row.place.compiler],
     ['Written', `${row.written.toISOString().slice(0, 16).replace('T', ' ')} UTC by ${row.author}`],
-    ...(row.failure === null ? [] : [['Must not be used', row.failure] as [string, string]]),
+    ...(row.failure === null ? [] : [['Not used because', row.failure] as [string, string]]),
   ];
   const list = element('dl');
   for (const [name, value] of values)

@@ -1,4 +1,4 @@
-// Rates over arithmetic intensity, below roofs: the peak of arithmetic, and what memory and caches were seen to deliver.
+// Rates over arithmetic intensity, below roofs: the arithmetic peak, and the highest seen bandwidth of memory and caches.
 import { axisX, axisY, dot, gridX, gridY, line, link, text, type PlotOptions } from '@observablehq/plot';
 import { counted, gainText } from '../numbers.ts';
 import type { KernelsData } from '../data.ts';
@@ -10,7 +10,7 @@ import { COLOURS, decadeTicks, rateOf, rateText } from './scales.ts';
 
 interface Point {
   readonly row: Row;
-  /** Operations for each byte of operands and result. */
+  /** Operations per byte of operands and result. */
   readonly intensity: number;
   /** GFLOP/s. */
   readonly before: number;
@@ -18,10 +18,10 @@ interface Point {
   readonly bytesPerSecond: number;
 }
 
-/** A line that nothing was seen above. */
+/** An upper limit of all measured rates. */
 interface Roof {
   readonly name: string;
-  /** Most GFLOP/s, at each intensity. */
+  /** Largest rate in GFLOP/s at an intensity. */
   readonly at: (intensity: number) => number;
   readonly isFlat: boolean;
 }
@@ -41,7 +41,7 @@ export const drawRoofline: Drawing = (host, { data, rows: all }) => {
   );
   const chart = figure<Point>({
     title: 'Roofline',
-    note: 'A dot is a record as tuned, a ring the default; a line between them, where there are few enough, is the gain. Both axes are logarithmic. Intensity counts each operand and the result once: what is read again makes the true one lower.',
+    note: 'A dot is a tuned record, a ring its default, a line between them the gain. Both axes are logarithmic. Intensity counts each operand and the result once, so repeated reads make the true intensity lower.',
     table: {
       caption: 'Intensity and rates of workloads',
       sortedBy: [4, false],
@@ -99,13 +99,13 @@ function pointOf(row: Row): Point[] {
 
 const [MEMORY, CACHES] = ['read from memory', 'read from caches'];
 
-/** Operations for each byte below which bytes, as a rule, are what is waited for. */
+/** Below this intensity memory usually is the limit, in operations per byte. */
 const LITTLE_WORK = 10;
 
-/** Whether all that a workload touches stays in the caches; where nobody knows how large they are, 8 MiB. */
+/** Whether the data of a workload fits into the caches, of 8 MiB if unknown. */
 const fits = ({ bytes, place }: Row): boolean => bytes! <= (place.cacheBytes ?? 2 ** 23);
 
-/** The peak where it was measured on that device, else the highest rate of all; and the highest traffic of both kinds. */
+/** The measured peak of the device, else the highest rate; and the highest bandwidth of memory and of caches. */
 function roofsOf(points: readonly Point[], kernels: KernelsData | null): Roof[] {
   if (points.length === 0) return [];
   const peak = kernels !== null && points[0]!.row.place.device === kernels.device ? kernels.peak : null;
@@ -117,7 +117,7 @@ function roofsOf(points: readonly Point[], kernels: KernelsData | null): Roof[] 
     peak !== null && peak >= fastest
       ? { name: `peak, ${rateText(peak)} GFLOP/s`, rate: peak }
       : { name: `fastest seen, ${rateText(fastest)} GFLOP/s`, rate: fastest };
-  // What does much with each byte says nothing of how fast bytes come.
+  // A workload of high intensity says nothing about bandwidth.
   const streams = points.filter(({ intensity }) => intensity < LITTLE_WORK);
   const traffic = (areCached: boolean) =>
     most(
@@ -127,7 +127,7 @@ function roofsOf(points: readonly Point[], kernels: KernelsData | null): Roof[] 
   const [memory, caches] = [traffic(false), traffic(true)];
   const slopes = [
     { name: MEMORY, rate: memory },
-    // Caches are faster than memory: records that say otherwise did not wait for them.
+    // Caches are faster than memory: a lower bandwidth shows only that no record was limited by them.
     { name: CACHES, rate: caches > memory ? caches : 0 },
   ].filter(({ rate }) => rate > 0);
   return [
@@ -140,7 +140,7 @@ function roofsOf(points: readonly Point[], kernels: KernelsData | null): Roof[] 
   ];
 }
 
-/** Points of which each gets its default and the way from there. */
+/** Most points that are drawn with their defaults and lines. */
 const MOST_LINKS = 150;
 
 function chartOf(points: readonly Point[], roofs: readonly Roof[], width: number): PlotOptions | null {
@@ -181,7 +181,7 @@ function chartOf(points: readonly Point[], roofs: readonly Roof[], width: number
       axisX(xTicks, {
         tickSize: 0,
         text: plainNumber,
-        label: 'operations for each byte (FLOP/byte)  →',
+        label: 'operations per byte (FLOP/byte)  →',
         labelArrow: 'none',
       }),
       axisY(yTicks, {
@@ -273,7 +273,7 @@ function chartOf(points: readonly Point[], roofs: readonly Roof[], width: number
   };
 }
 
-/** Whether the names of both can be read beside them. */
+/** Whether the names of both roofs have enough room. */
 function areApart(
   a: Point,
   b: Point,
@@ -286,7 +286,7 @@ function areApart(
   return across > 120 || down > 15;
 }
 
-/** A place on the slope for its name: where it is clear of the axes and of the other one's. */
+/** The position of a roof's name on its slope: away from the axes and from the other name. */
 function slopeLabel(
   at: (intensity: number) => number,
   x: readonly [number, number],
@@ -304,7 +304,7 @@ function slopeLabel(
 const plainNumber = (value: number): string =>
   value >= 1000 ? value.toLocaleString('en-US') : String(Number(value.toPrecision(2)));
 
-/** One point of those that would lie on each other. */
+/** One point of each group of overlapping points. */
 function distinct(
   points: readonly Point[],
   x: readonly [number, number],

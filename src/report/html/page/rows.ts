@@ -1,4 +1,4 @@
-// Records as objects, and which of them the filters leave.
+// Records as objects, and the filters.
 import type { PageData, Place } from '../data.ts';
 import { classOf, shapeOf, typesOf } from '../shape-name.ts';
 
@@ -32,7 +32,7 @@ export interface Row {
 export const OUTCOMES = ['faster', 'default is best', 'must not be used'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What people call a device, else its key. */
+/** Name of the device, else its key. */
 export const deviceText = ({ deviceName, device }: Place): string => deviceName ?? device;
 
 export function rowsOf({ records, places, workloads, texts }: PageData): Row[] {
@@ -56,7 +56,7 @@ export function rowsOf({ records, places, workloads, texts }: PageData): Row[] {
       low: records.low[index]!,
       high: records.high[index]!,
       before: records.defaultSeconds[index]!,
-      // What is decided to be the default runs as the default.
+      // A record of the default runs as the default.
       after: kind === 'default' ? records.defaultSeconds[index]! : records.seconds[index]!,
       trials: records.trials[index]!,
       tuningSeconds: records.tuningSeconds[index]!,
@@ -78,7 +78,7 @@ export interface Filters {
 
 export const NO_FILTERS: Filters = { text: '', device: '', compiler: '', target: '', outcome: '' };
 
-/** Every word has to be in the workload, its shape (where `x` is as good as `×`), configuration or author. */
+/** Every word must be in the workload, shape (`x` matches `×`), configuration or author. */
 export function filtered(rows: readonly Row[], filters: Filters): Row[] {
   const words = filters.text
     .toLowerCase()

@@ -4,7 +4,7 @@ const RATIOS = [
   0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000,
 ];
 
-/** What a logarithmic axis of ratios goes from and to, with some room at both ends: 1 is always there, and `least`. */
+/** Range of a logarithmic axis of ratios, with some room at both ends. It has 1 and `least`. */
 export function ratioDomain(ratios: readonly number[], least = 1): [number, number] {
   let [low, high] = [least, 1.1];
   for (const ratio of ratios) {
@@ -15,7 +15,7 @@ export function ratioDomain(ratios: readonly number[], least = 1): [number, numb
   return [low / room, high * room];
 }
 
-/** Round values on such an axis, no more than there is room for. */
+/** Round values on such an axis, as many as fit. */
 export function ratioTicks([low, high]: readonly [number, number], width: number): number[] {
   const inside = RATIOS.filter((ratio) => ratio >= low && ratio <= high);
   const apart = (58 / width) * Math.log(high / low);
@@ -25,7 +25,7 @@ export function ratioTicks([low, high]: readonly [number, number], width: number
   return chosen;
 }
 
-/** Round values of a logarithmic axis over decades: 1, 2 and 5 of each where there is room, else its 1. */
+/** Round values of a logarithmic axis over decades: 1, 2 and 5 of each decade if they fit, else 1. */
 export function decadeTicks([low, high]: readonly [number, number], most: number): number[] {
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
@@ -40,7 +40,7 @@ export const ratioTick = (ratio: number): string => `${Number(ratio.toPrecision(
 export const rateText = (gflops: number): string =>
   gflops >= 100 ? gflops.toFixed(0) : gflops >= 10 ? gflops.toFixed(1) : gflops.toPrecision(2);
 
-/** GFLOP/s of so many operations in so many seconds. */
+/** Rate in GFLOP/s of operations in seconds. */
 export const rateOf = (flops: number, seconds: number): number => flops / seconds / 1e9;
 
 export const COLOURS = {
@@ -60,7 +60,7 @@ export const COLOURS = {
 export const meanRatio = (ratios: readonly number[]): number =>
   Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
-/** A long text for a chart, whose middle says least. */
+/** A text for a chart. A long text loses its middle. */
 export const clipped = (text: string, longest: number): string =>
   text.length <= longest
     ? text

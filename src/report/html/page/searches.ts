@@ -1,4 +1,4 @@
-// Each search's best so far, and one of them in front of the others.
+// The best result so far of each search, with one search in front.
 import { axisX, axisY, dot, gridY, line, text, type PlotOptions } from '@observablehq/plot';
 import { formatDuration } from '../../../system/format.ts';
 import type { SearchCurve } from '../data.ts';
@@ -14,12 +14,12 @@ interface Search {
   readonly curve: SearchCurve;
   readonly tried: number;
   readonly failed: number;
-  /** Trial at which nothing better came any more; 0 where nothing was better than the default. */
+  /** Number of the best trial; 0 if the default stayed best. */
   readonly foundAt: number;
   readonly best: number;
 }
 
-/** Curves behind the chosen one, from the highest gains to the lowest: more of them are a grey area. */
+/** Most curves behind the selected one. More curves would be a grey area. */
 const MOST_LINES = 250;
 
 export const drawSearches: Drawing = (host, { data, rows: all }) => {
@@ -35,7 +35,7 @@ export const drawSearches: Drawing = (host, { data, rows: all }) => {
   });
   const chart = figure<Search>({
     title: 'Best so far',
-    note: 'How many times as fast as the default the best configuration was after so many trials, as screened; the final measurement decides, and may find less.',
+    note: 'Gain of the best configuration over the default after each trial, as screened. The final measurement decides, and may find a smaller gain.',
     table: {
       caption: 'Searches',
       sortedBy: [4, true],

@@ -1,4 +1,4 @@
-// The shapes of a benchmark, or else of the records that save most.
+// The shapes of a benchmark, else of the records that save most time.
 import { gainText } from '../numbers.ts';
 import { shapeOf } from '../shape-name.ts';
 import { VARIANTS, type KernelsData, type Variant } from '../data.ts';
@@ -19,7 +19,7 @@ const SHOWN: Readonly<Record<Variant, Pick<Bar, 'name' | 'colour' | 'isOurs'>>> 
 export const drawShapes: Drawing = (host, { data }) =>
   data.kernels === null ? drawRecords(host) : drawKernels(host, data.kernels);
 
-/** `2.10× the default`; a difference below 1% is none. */
+/** `2.10× the default`. A difference below 1% counts as equal. */
 const overDefault = (gain: number): string =>
   Math.abs(gain - 1) < 0.01 ? 'as the default' : `${gainText(gain)} the default`;
 
@@ -33,7 +33,7 @@ function drawKernels(host: HTMLElement, { shapes, peak }: KernelsData): (rows: r
   const sorted = shapes.toSorted((a, b) => (gain(b) || 0) - (gain(a) || 0));
   const chart = figure<Shape>({
     title: 'Rate of each shape',
-    note: 'GFLOP/s, largest gain over the default first. The dashed line is the most that the arithmetic units were seen to do.',
+    note: 'GFLOP/s, largest gain over the default first. The dashed line is the measured peak of the arithmetic units.',
     table: {
       caption: 'Rates of each shape in GFLOP/s',
       sortedBy: [VARIANTS.length + 2, true],
@@ -74,13 +74,13 @@ function drawKernels(host: HTMLElement, { shapes, peak }: KernelsData): (rows: r
   return () => undefined;
 }
 
-/** Bars of records in the chart; all of them are in the table of records. */
+/** Most bars of the chart. The table of records has all. */
 const MOST = 12;
 
 function drawRecords(host: HTMLElement): (rows: readonly Row[]) => void {
   const chart = figure<Row & { readonly flops: number }>({
     title: 'Rate of each shape',
-    note: `GFLOP/s of the records that save most time in one execution, the most first.`,
+    note: 'GFLOP/s of the records that save most time in one execution, largest saving first.',
     table: {
       caption: 'Rates of records in GFLOP/s',
       sortedBy: [4, true],
@@ -104,7 +104,7 @@ function drawRecords(host: HTMLElement): (rows: readonly Row[]) => void {
   });
   host.append(chart.element);
   return (rows) => {
-    // Of several compilers the last one that it was tuned with: the newest records come first.
+    // The record of the newest compiler: the newest records come first.
     const latest = new Map(
       rows.toReversed().map((row) => [JSON.stringify([row.key, row.place.device]), row]),
     );

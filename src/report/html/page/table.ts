@@ -1,27 +1,27 @@
-// Tables that can be sorted, page by page; what stands behind every chart, and the records themselves.
+// Sortable tables with pages: the values of each chart, and the records.
 import { countText } from '../numbers.ts';
 import { button, element } from './dom.ts';
 
 export interface Column<T> {
   readonly title: string;
-  /** What it is sorted by. */
+  /** The value to sort by. */
   readonly value: (row: T) => number | string;
-  /** What is shown; the value itself when left out. */
+  /** The shown text; the value by default. */
   readonly show?: (row: T) => string | Node;
-  /** Left out on a phone, where the details have it. */
+  /** Left out on a phone. The details have the value. */
   readonly isMinor?: boolean;
-  /** Texts that may be long. */
+  /** Whether texts can be long. */
   readonly isLong?: boolean;
 }
 
 export interface TableOptions<T> {
-  /** Says what the table holds. */
+  /** The content of the table, for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<T>[];
-  /** Index of the column that it begins with, and whether its largest value comes first. */
+  /** Index of the sorted column, and whether its largest value comes first. */
   readonly sortedBy: readonly [column: number, isDescending: boolean];
   readonly perPage?: number;
-  /** What opens below a row; none when left out. */
+  /** Details that open below a row; no details by default. */
   readonly details?: (row: T) => Node;
 }
 
@@ -75,7 +75,7 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
   }
 
   function turn(by: number): void {
-    // Filters say themselves what they leave: only who turns pages is told by the table.
+    // Filters announce their result themselves. The table announces a turned page.
     status.setAttribute('role', 'status');
     page += by;
     fill();
@@ -97,7 +97,7 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
     const [from, to] = [page * perPage + 1, page * perPage + shown.length];
     status.textContent =
       rows.length === 0
-        ? 'Nothing fits the filters.'
+        ? 'No record matches the filters.'
         : pages === 1
           ? `${countText(rows.length)} in all`
           : `${countText(from)} to ${countText(to)} of ${countText(rows.length)}`;
@@ -143,13 +143,13 @@ export function sortableTable<T>(options: TableOptions<T>): SortableTable<T> {
   };
 }
 
-/** A compiler's commit may stand below its version, and is not broken itself. */
+/** A line may break before a compiler's commit, and not inside it. */
 function breakable(shown: string | number): (Node | string)[] {
   const text = typeof shown === 'number' ? countText(shown) : shown;
   return text.split(/(?<=@)/).flatMap((part, i) => (i === 0 ? [part] : [element('wbr'), part]));
 }
 
-/** What is not known is less than everything. */
+/** Unknown values are smaller than all others. */
 function compare(a: number | string, b: number | string): number {
   if (typeof a === 'number' && typeof b === 'number')
     return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : -1) : Number.isNaN(b) ? 1 : a - b;
