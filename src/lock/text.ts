@@ -69,7 +69,7 @@ export function workloadText(workload: LockedWorkload): string {
  */
 export function parseLock(text: string): Lock {
   const value = parseJson(text);
-  if (!isObject(value)) throw new LockError('it is no lock file');
+  if (!isObject(value)) throw new LockError('it is not a lock file');
   const { version } = value;
   if (typeof version === 'number' && version > LOCK_VERSION)
     throw new LockError(`it was written by a newer iree-compile-tuned (version ${version}): install that`);
@@ -78,7 +78,7 @@ export function parseLock(text: string): Lock {
     !hasKeys(value, ['programs', 'version']) ||
     !Array.isArray(value['programs'])
   )
-    throw new LockError('it is no lock file');
+    throw new LockError('it is not a lock file');
   const programs = value['programs'].map((entry: unknown, i) => toProgram(entry, `programs[${i}]`));
   const lock = withEntries({ programs: [] }, programs);
   if (lock.programs.length < programs.length) throw new LockError('it has two entries of the same program');
@@ -91,7 +91,7 @@ function parseJson(text: string): unknown {
   } catch {
     const conflict = /^(?:<{7}|>{7}) /m.test(text);
     throw new LockError(
-      conflict ? 'it holds a conflict of two versions: take one, then run iree-tuned lock' : 'it is no JSON',
+      conflict ? 'it has a merge conflict: keep one side, then run iree-tuned lock' : 'it is not JSON',
     );
   }
 }
@@ -105,31 +105,31 @@ function toProgram(value: unknown, at: string): LockedProgram {
   const refuse = (what: string): never => {
     throw new LockError(`${at}${what}`);
   };
-  if (!isObject(value)) return refuse(' is no entry of a program');
+  if (!isObject(value)) return refuse(' is not the entry of a program');
   // Most programs have no forms.
   const { forms: formed = {}, ...rest } = value;
-  if (!hasKeys(rest, FIELDS)) return refuse(' is no entry of a program');
+  if (!hasKeys(rest, FIELDS)) return refuse(' is not the entry of a program');
   const { program, digest, compiler, target, flags, inject, dim, route, surveyed, workloads } = rest;
-  if (!isText(program) || program === '') return refuse('.program is no path');
-  if (typeof digest !== 'string' || !/^[0-9a-f]{32}$/.test(digest)) return refuse('.digest is none');
-  if (!isText(compiler)) return refuse('.compiler is no text');
-  if (!isText(target)) return refuse('.target is no text');
+  if (!isText(program) || program === '') return refuse('.program is not a path');
+  if (typeof digest !== 'string' || !/^[0-9a-f]{32}$/.test(digest)) return refuse('.digest is not a digest');
+  if (!isText(compiler)) return refuse('.compiler is not a text');
+  if (!isText(target)) return refuse('.target is not a text');
   if (!Array.isArray(flags) || !flags.every((flag): flag is string => isText(flag) && flag.startsWith('--')))
-    return refuse('.flags are no flags');
-  if (!isInjectRoute(inject)) return refuse('.inject is no setting');
+    return refuse('.flags are not flags');
+  if (!isInjectRoute(inject)) return refuse('.inject is not a route');
   const sizes = isText(dim) ? parseSizes(dim) : null;
-  if (sizes === null || sizesText(sizes) !== dim) return refuse('.dim are no sizes');
-  if (!isRouteOrNone(route)) return refuse('.route is none');
+  if (sizes === null || sizesText(sizes) !== dim) return refuse('.dim are not sizes');
+  if (!isRouteOrNone(route)) return refuse('.route is not a route');
   if (typeof surveyed !== 'boolean') return refuse('.surveyed is not true or false');
-  if (!isObject(formed)) return refuse('.forms are none');
+  if (!isObject(formed)) return refuse('.forms is not an object');
   const forms = Object.entries(formed).map(([key, form]): [string, string] =>
-    isText(key) && isText(form) ? [key, form] : refuse('.forms are no names'),
+    isText(key) && isText(form) ? [key, form] : refuse('.forms are not names'),
   );
-  if (!isObject(workloads)) return refuse('.workloads are none');
+  if (!isObject(workloads)) return refuse('.workloads is not an object');
   const read = Object.entries(workloads).map(([key, entry]): [string, LockedWorkload] => {
     const known = isText(key) ? toWorkload(entry) : null;
     return known === null
-      ? refuse(`.workloads[${JSON.stringify(key)}] is nothing that this version knows`)
+      ? refuse(`.workloads[${JSON.stringify(key)}] is unknown to this version`)
       : [key, known];
   });
   const fields = { program, digest, compiler, target, flags, inject, dim, route, surveyed };

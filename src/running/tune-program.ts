@@ -27,7 +27,7 @@ export type Tuned = TuneOutcome & { readonly confirmed: Confirmed | null };
 export const NOTHING_TUNED: Tuned = {
   results: new Map(),
   undecided: new Map(),
-  whyNot: because('budget-spent'),
+  whyNot: because('no-record'),
   confirmed: null,
 };
 

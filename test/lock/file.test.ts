@@ -75,8 +75,8 @@ test('that is no file fails at once with its path', () => {
     ['folder', 'it is not a file'],
     ['pipe', 'it is not a file'],
     ['sparse', 'it is too large'],
-    ['text', 'it is no JSON'],
-    ['bytes', 'it is no JSON'],
+    ['text', 'it is not JSON'],
+    ['bytes', 'it is not JSON'],
   ] as const)
     expect(() => readLock(path(name))).toThrow(
       new LockError(`the lock file ${path(name)} cannot be used: ${why}`),

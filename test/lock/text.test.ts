@@ -113,44 +113,52 @@ const why = (text: string): string => {
 
 describe('an invalid lock file is refused with the place', () => {
   const workload = (name: string, ...rest: string[]) => ['programs', 0, 'workloads', name, ...rest];
-  const no = (name: string) => `programs[0].workloads["${name}"] is nothing that this version knows`;
+  const no = (name: string) => `programs[0].workloads["${name}"] is unknown to this version`;
   test.each<[string, string, string]>([
-    ['nothing', '', 'it is no JSON'],
-    ['half of one', lockText({ programs: [full] }).slice(0, 300), 'it is no JSON'],
+    ['nothing', '', 'it is not JSON'],
+    ['half of one', lockText({ programs: [full] }).slice(0, 300), 'it is not JSON'],
     [
       'two versions',
       `<<<<<<< HEAD\n${lockText({ programs: [full] })}`,
-      'it holds a conflict of two versions: take one, then run iree-tuned lock',
+      'it has a merge conflict: keep one side, then run iree-tuned lock',
     ],
-    ['a list', '[]', 'it is no lock file'],
-    ['another version', changed(['version'], 0), 'it is no lock file'],
+    ['a list', '[]', 'it is not a lock file'],
+    ['another version', changed(['version'], 0), 'it is not a lock file'],
     [
       'a newer version',
       '{"version": 2, "routes": {}}',
       'it was written by a newer iree-compile-tuned (version 2): install that',
     ],
-    ['another key', changed(['more'], 1), 'it is no lock file'],
-    ['another key of a program', changed(['programs', 0, 'more'], 1), 'programs[0] is no entry of a program'],
+    ['another key', changed(['more'], 1), 'it is not a lock file'],
+    [
+      'another key of a program',
+      changed(['programs', 0, 'more'], 1),
+      'programs[0] is not the entry of a program',
+    ],
     [
       'a program without route',
       changed(['programs', 0, 'route'], undefined),
-      'programs[0] is no entry of a program',
+      'programs[0] is not the entry of a program',
     ],
-    ['an unknown route', changed(['programs', 0, 'route'], 'auto'), 'programs[0].route is none'],
-    ['a digest that is none', changed(['programs', 0, 'digest'], '../x'), 'programs[0].digest is none'],
+    ['an unknown route', changed(['programs', 0, 'route'], 'auto'), 'programs[0].route is not a route'],
+    [
+      'another text as digest',
+      changed(['programs', 0, 'digest'], '../x'),
+      'programs[0].digest is not a digest',
+    ],
     [
       'a name for a terminal',
       changed(['programs', 0, 'program'], '\u001b[2Ja'),
-      'programs[0].program is no path',
+      'programs[0].program is not a path',
     ],
-    ['forms that are none', changed(['programs', 0, 'forms'], 1), 'programs[0].forms are none'],
-    ['a form that is none', changed(['programs', 0, 'forms'], { a: 1 }), 'programs[0].forms are no names'],
+    ['a number as forms', changed(['programs', 0, 'forms'], 1), 'programs[0].forms is not an object'],
+    ['a number as a form', changed(['programs', 0, 'forms'], { a: 1 }), 'programs[0].forms are not names'],
     [
       'flags that are inputs',
       changed(['programs', 0, 'flags'], ['a.mlir']),
-      'programs[0].flags are no flags',
+      'programs[0].flags are not flags',
     ],
-    ['sizes in another order', changed(['programs', 0, 'dim'], 'n=1 m=1'), 'programs[0].dim are no sizes'],
+    ['sizes in another order', changed(['programs', 0, 'dim'], 'n=1 m=1'), 'programs[0].dim are not sizes'],
     ['MLIR for a configuration', changed(workload('a', 'configuration'), '#iree_codegen.x<y>'), no('a')],
     ['MLIR for a tile', changed(workload('a', 'configuration', 'distribution'), ['64] }', 1, 0]), no('a')],
     ['a tile beyond all', changed(workload('a', 'configuration', 'distribution'), [2 ** 40, 1, 0]), no('a')],

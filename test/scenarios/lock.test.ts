@@ -234,7 +234,7 @@ describe('a program that has changed', () => {
 
 describe('a lock file that cannot be used', () => {
   test.each([
-    ['is damaged', (text: string) => text.slice(0, 200), 'it is no JSON'],
+    ['is damaged', (text: string) => text.slice(0, 200), 'it is not JSON'],
     [
       'is of a newer version',
       (text: string) => text.replace('"version": 1\n', '"version": 2\n'),
@@ -244,12 +244,12 @@ describe('a lock file that cannot be used', () => {
       'holds MLIR',
       (text: string) =>
         text.replace(/\{"version":1,"kind":"tile"[^}]*\}/, '"#iree_codegen.lowering_config<>"'),
-      'is nothing that this version knows',
+      'is unknown to this version',
     ],
     [
       'holds tiles beyond all',
       (text: string) => text.replace('[64,128,0]', '[64,99999999,0]'),
-      'is nothing that this version knows',
+      'is unknown to this version',
     ],
   ])('because it %s is named, and the build goes on without it', async (_, bend, why) => {
     const place = elsewhere(origin, NO_TUNING);

@@ -94,7 +94,7 @@ function read<S extends v.GenericSchema>(
   try {
     value = JSON.parse(text);
   } catch {
-    throw new UserError(`${path} is no JSON: ${way}`);
+    throw new UserError(`${path} is not JSON: ${way}`);
   }
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;

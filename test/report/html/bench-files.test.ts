@@ -49,7 +49,7 @@ describe('kernels', () => {
     expect([read.peak, read.shapes[0]!.peak]).toEqual([null, null]);
   });
   test.each([
-    ['no JSON', '{', 'k.json is no JSON'],
+    ['no JSON', '{', 'k.json is not JSON'],
     ['of another script', models(), 'k.json: options'],
     ['of another version', kernels({ version: 2 }), 'k.json: version'],
     [
