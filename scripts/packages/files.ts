@@ -1,5 +1,5 @@
-// What every package holds: launchers, bundles, migrations, licences. Where each lies below the package's root is where
-// the launchers and the bundles look for it.
+// The files of every package: launchers, bundles, migrations, licences and the schema of the explain JSON. The launchers and the bundles
+// find each file by its place below the package's root.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -155,10 +155,15 @@ describe.each(PLATFORMS)('the wheel for $name', (platform) => {
     expect(below('dist/')).toEqual(bundles.map((name) => `dist/current/${name}`).sort());
     expect(below('node_modules/').filter((name) => name.endsWith('.node'))).toEqual([binaryOf(platform)]);
     expect(below('')).toEqual(
-      expect.arrayContaining(['__init__.py', 'package.json', 'py.typed']) as string[],
+      expect.arrayContaining([
+        '__init__.py',
+        'docs/explain.schema.json',
+        'package.json',
+        'py.typed',
+      ]) as string[],
     );
     const known =
-      /^(?:bin|dist|db|node_modules\/better-sqlite3|tools)\/|^\w+\.py$|^py\.typed$|^package\.json$/;
+      /^(?:bin|dist|db|node_modules\/better-sqlite3|tools)\/|^docs\/explain\.schema\.json$|^\w+\.py$|^py\.typed$|^package\.json$/;
     expect(below('').filter((name) => !known.test(name))).toEqual([]);
     expect(names.filter((name) => /\.ts$|\.map$|__pycache__|\.pyc$/.test(name))).toEqual([]);
     expect(record.map(([name]) => name)).toEqual(names);
