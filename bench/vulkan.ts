@@ -59,6 +59,8 @@ const CASES: Readonly<Record<string, Case>> = {
   'nhwc-2': nhwc(2, 14, 3, 32, 32),
   'nhwc-odd': nhwc(1, 15, 3, 21, 35),
   nchw: nchw(1, 16, 3, 16, 32),
+  'nchw-2': nchw(2, 14, 3, 32, 32),
+  'nchw-odd': nchw(1, 15, 3, 21, 35),
 };
 
 const USAGE = `usage: npm run bench:vulkan -- [CASE...] [--target NAME] [--budget SECONDS] [--json FILE]

@@ -2,6 +2,7 @@
 // two spaces of indentation for every level.
 import { createHash } from 'node:crypto';
 import { parse, type Operation } from 'mlir-parser-ts';
+import { backendNamed } from '../backend/index.ts';
 import { elementBits, isSimpleType } from '../workload/element-type.ts';
 import type { DispatchArgument } from '../workload/contraction/dispatch.ts';
 import { BOUND_BY_WIDE_WORK, BOUND_BY_WORK, LEAST_STREAMED } from '../workload/contraction/traffic.ts';
@@ -38,6 +39,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
   const executables = executablesOf(text);
   const sites = sitesOf(text);
   const hasWideVectors = /\bnative_vector_size = 64\b/.test(text);
+  const backend = backendNamed(/#hal\.executable\.target<"([\w-]+)"/.exec(text)?.[1] ?? '');
   const { operations } = parse(flow);
   let next = 0;
   return executables.flatMap((executable): ProgramDispatch[] => {
@@ -51,6 +53,7 @@ export function dispatchesOf(flow: Uint8Array): ProgramDispatch[] {
       return [];
     const form = rootFormOf(root);
     if (form === null || form.workload.dimensions.some(({ sizes }) => sizes !== undefined)) return [];
+    if (backend?.familiesOf(form.workload, { wholeProgram: false }).length === 0) return [];
     const signature = signatureOf(executable.function.text);
     if (signature === null || !isElementwiseBeside(executable.function.text)) return [];
     const isPlain = root.indexingMaps.every(({ strided, windows }) => !strided && !windows);

@@ -43,6 +43,14 @@ export interface SearchSpace<Configuration = unknown> {
   valuesOf(configuration: Configuration): readonly number[] | null;
 }
 
+/** The space of a workload that is not tuned. */
+export const EMPTY_SPACE: SearchSpace<never> = {
+  ...{ knobs: [], starts: [], alternatives: [] },
+  configurationAt: () => null,
+  pointOf: () => null,
+  valuesOf: () => null,
+};
+
 /** The same space without some configurations: nothing in it leads to them. */
 export function without<Configuration>(
   space: SearchSpace<Configuration>,

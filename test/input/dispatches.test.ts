@@ -252,6 +252,20 @@ describe('a dispatch whose root reads with strides', () => {
   });
 });
 
+test('a convolution with the channels first is left to a backend with a pipeline for it', () => {
+  const convolution: DispatchText = {
+    name: 'main_dispatch_1',
+    types: ['8x20x19xf32', '16x8x3x3xf32', '16x18x17xf32'],
+    maps: ['d3, d1 + d4, d2 + d5', 'd0, d3, d4, d5', 'd0, d1, d2'],
+    reduced: [false, false, false, true, true, true],
+  };
+  const text = program([executable(convolution)], [callOf(convolution, '%a', '%b')]).toString();
+  const found = (backend: string) =>
+    dispatchesOf(Buffer.from(`#t = #hal.executable.target<"${backend}", "code">\n${text}`));
+  expect(found('llvm-cpu')).toEqual([]);
+  expect(found('vulkan-spirv')).toHaveLength(1);
+});
+
 describe('weights', () => {
   /** A call of `VECTOR` on each of so many weights. */
   const layers = (count: number, weight: (i: number) => string) =>

@@ -1,4 +1,5 @@
 // What CUDA and HIP have in common as backends.
+import { EMPTY_SPACE } from '../../search/space.ts';
 import { isOperationWork, type Workload } from '../../workload/workload.ts';
 import type { Backend, Hardware } from '../backend.ts';
 import type { ConfiguredOperation } from '../dumps.ts';
@@ -11,7 +12,7 @@ import { knobValues, namesOf } from './names.ts';
 import { compilationInfo, loweringConfig, translationInfo } from './render.ts';
 import { isGpuConfiguration } from './schema.ts';
 import type { Problem } from './legality.ts';
-import { EMPTY, familiesOf, gpuSpace, problemOf } from './space.ts';
+import { familiesOf, gpuSpace, problemOf } from './space.ts';
 import { readGpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 
@@ -34,7 +35,7 @@ export const gpuBackend = (
   familiesOf,
   spaceOf(workload, hardware) {
     const problem = problemFor(workload, hardware);
-    return problem === null ? EMPTY : gpuSpace(problem, traits);
+    return problem === null ? EMPTY_SPACE : gpuSpace(problem, traits);
   },
   featuresOf(workload, configuration, hardware) {
     const problem = problemFor(workload, hardware);

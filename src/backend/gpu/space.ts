@@ -12,14 +12,6 @@ import { sumSpace } from './sum-space.ts';
 import type { GpuTarget } from './target.ts';
 import type { Traits } from './traits.ts';
 
-/** The space of what cannot be configured. */
-export const EMPTY: SearchSpace<never> = {
-  ...{ knobs: [], starts: [], alternatives: [] },
-  configurationAt: () => null,
-  pointOf: () => null,
-  valuesOf: () => null,
-};
-
 /** All configurations worth trying; each compiles and computes the right result. Pure. */
 export function gpuSpace(problem: Problem, traits: Traits): SearchSpace<GpuConfiguration> {
   const sums = sumSpace(problem);

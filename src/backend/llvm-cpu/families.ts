@@ -13,9 +13,13 @@ export function familiesOf(
 ): readonly LlvmCpuConfiguration['kind'][] {
   if (only !== undefined) return [];
   if (!isOperationWork(workload)) return ['dispatch-tile'];
-  if (workload.windows !== undefined) return ['window-tile'];
+  if (workload.windows !== undefined) return hasChannelsInnermost(workload) ? ['window-tile'] : [];
   return wholeProgram && isDataTilable(workload) ? ['data-tile', 'tile'] : ['tile'];
 }
+
+/** The pipeline for convolutions takes no others. */
+const hasChannelsInnermost = ({ accumulator, windows = [] }: OperationWork): boolean =>
+  windows.every(([along]) => along !== accumulator.dimensions.at(-1));
 
 /**
  * Data tiling, for what the compiler packs. Between two packed operations it leaves things packed, and weights are packed when

@@ -1,8 +1,7 @@
 // Vulkan: SPIR-V that a driver compiles for a GPU, or, as llvmpipe does, for the CPU.
-import type { SearchSpace } from '../../search/space.ts';
+import { EMPTY_SPACE } from '../../search/space.ts';
 import type { Backend } from '../backend.ts';
 import type { ConfiguredOperation } from '../dumps.ts';
-import type { Configuration } from '../configuration.ts';
 import { landedWith } from '../landed.ts';
 import { readGpuTarget } from '../gpu/target.ts';
 import { JSON_KEYS, keyOf, KINDS, LARGEST_TILE, type VulkanConfiguration } from './configuration.ts';
@@ -12,15 +11,6 @@ import { knobValues, namesOf } from './names.ts';
 import { directive, rendered } from './render.ts';
 import { isVulkanConfiguration } from './schema.ts';
 import { tileSpace } from './tile-space.ts';
-
-const NOTHING: SearchSpace<Configuration> = {
-  knobs: [],
-  starts: [],
-  alternatives: [],
-  configurationAt: () => null,
-  pointOf: () => null,
-  valuesOf: () => null,
-};
 
 export const vulkan: Backend = {
   name: 'vulkan-spirv',
@@ -40,7 +30,7 @@ export const vulkan: Backend = {
   familiesOf,
   spaceOf(workload, { gpu = '' }) {
     const target = readGpuTarget(Buffer.from(gpu));
-    return target === null || !isTuned(workload) ? NOTHING : tileSpace(workload, target);
+    return target === null || !isTuned(workload) ? EMPTY_SPACE : tileSpace(workload, target);
   },
   featuresOf: () => null,
   userKnobs: [],

@@ -1,25 +1,26 @@
-// What the SPIR-V pipeline takes: a configuration that passes here compiles, and gives right results. The compiler itself accepts
-// tiles that leave a remainder, and then sums part of it twice.
+// Rules of the SPIR-V pipeline: a configuration that passes compiles, and computes the right result. The compiler itself accepts tiles
+// that leave a remainder, and then sums a part twice.
 import type { OperationWork } from '../../workload/workload.ts';
 import type { GpuTarget } from '../gpu/target.ts';
 import type { VulkanConfiguration } from './configuration.ts';
 import { threadsOf } from './render.ts';
 
-/** Results that one thread holds in registers, at most. */
+/** Most results that one thread holds in registers. */
 export const MOST_RESULTS = 128;
 
-/** Products that are written out for one thread: more take the compiler seconds. */
+/** Most products of one thread: the compiler unrolls all, and takes seconds for more. */
 export const MOST_PRODUCTS = 2048;
 
-/** A workgroup has threads along x, y and z alone. */
+/** A workgroup has threads along x, y and z. */
 const THREAD_DIMENSIONS = 3;
 
 /** Why a configuration must not be tried; null when it is legal. Pure. */
 export function illegality(
-  { dimensions, accumulator }: OperationWork,
+  workload: OperationWork,
   c: VulkanConfiguration,
   target: GpuTarget,
 ): string | null {
+  const { dimensions, accumulator } = workload;
   const threads = threadsOf(c);
   for (const [d, { kind, size }] of dimensions.entries()) {
     const isReduced = kind === 'k';
@@ -33,11 +34,46 @@ export function illegality(
   if (parallel.slice(0, THREAD_DIMENSIONS).some((count, i) => count > target.workgroupSizes[i]!))
     return 'more threads along a dimension than the GPU has';
   if (product(parallel) > target.threads) return `more than ${target.threads} threads`;
+  if (isMisaligned(workload, c)) return 'loads from an image are not aligned';
   const results = product(c.thread.filter((tile) => tile > 0));
   if (results > MOST_RESULTS) return `more than ${MOST_RESULTS} results of a thread`;
   return results * product(c.reduction.filter((tile) => tile > 0)) > MOST_PRODUCTS
     ? `more than ${MOST_PRODUCTS} products of a thread`
     : null;
 }
+
+/** Elements of the widest load. */
+const WIDEST_LOAD = 4;
+
+/**
+ * Whether a thread loads columns of an image at once from addresses that are no multiple of the load. The compiler merges the loads of an
+ * even number of elements where the innermost size of the buffer is a multiple, and never checks the offset that the filter adds.
+ */
+function isMisaligned(
+  { accumulator, rhs, dimensions, windows = [], context }: OperationWork,
+  c: VulkanConfiguration,
+): boolean {
+  const lane = accumulator.dimensions.at(-1)!;
+  const inside = windows.find(([along]) => along === lane)?.[1];
+  const tile = c.thread[lane]!;
+  if (inside === undefined || tile % 2 === 1) return false;
+  const dispatch = context?.dispatch;
+  if (dispatch === undefined) return true;
+  const others = [rhs, accumulator].map((operand) =>
+    sizesKey(operand.dimensions.map((d) => dimensions[d]!.size)),
+  );
+  // Steps of one: with other steps a thread loads another number of elements than its tile has.
+  const width = dimensions[lane]!.size + dimensions[inside]!.size - 1;
+  return dispatch.arguments
+    .slice(0, -(dispatch.results ?? 1))
+    .filter(({ shape }) => shape.length > 1 && !others.includes(sizesKey(shape)))
+    .some(({ shape }) => {
+      const load = tile % WIDEST_LOAD === 0 && shape.at(-1) === width ? WIDEST_LOAD : 2;
+      return shape.at(-1)! % load === 0;
+    });
+}
+
+/** Equal for shapes that differ by dimensions of one element alone. */
+const sizesKey = (shape: readonly number[]) => shape.filter((size) => size > 1).join();
 
 const product = (numbers: readonly number[]) => numbers.reduce((all, one) => all * one, 1);

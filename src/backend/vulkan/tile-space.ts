@@ -10,21 +10,22 @@ import { illegality } from './legality.ts';
 
 /** The dimensions that have tiles of more than one element. */
 interface Roles {
-  /** Where the result is contiguous: threads along x. */
+  /** The innermost dimension of the result: threads along x. */
   readonly lane: number;
-  /** The next outer one of the result: threads along y. -1 where there is none. */
+  /** The next outer dimension of the result, rows of an image aside: threads along y. -1 for none. */
   readonly row: number;
-  /** Of an image that a filter is moved over, its rows: threads along z. -1 where nothing is moved. */
+  /** The rows of an image that a filter moves over: threads along z where the channels are innermost. -1 for none. */
   readonly image: number;
-  /** What is summed in steps: the innermost of these. */
+  /** The innermost reduction dimension outside of a filter, summed in steps. */
   readonly depth: number;
 }
 
-function rolesOf({ accumulator, dimensions, windows }: OperationWork): Roles {
-  const [lane = -1, row = -1, image = -1] = accumulator.dimensions.toReversed();
-  const inside = new Set((windows ?? []).map(([, within]) => within));
+function rolesOf({ accumulator, dimensions, windows = [] }: OperationWork): Roles {
+  const image = windows[0]?.[0] ?? -1;
+  const [lane = -1, row = -1] = accumulator.dimensions.filter((d) => d !== image).toReversed();
+  const inside = new Set(windows.map(([, within]) => within));
   const depth = dimensions.findLastIndex(({ kind }, d) => kind === 'k' && !inside.has(d));
-  return { lane, row, image: windows === undefined ? -1 : image, depth };
+  return { lane, row, image, depth };
 }
 
 const KNOBS = [
@@ -66,6 +67,16 @@ const RECIPES: readonly (readonly number[])[] = [
   [16, 16, 1, 4, 4, 1, 16],
 ];
 
+/** The same where the lanes are columns of an image. */
+const IMAGE_RECIPES: typeof RECIPES = [
+  [16, 4, 2, 1, 8, 4, 4],
+  [16, 1, 1, 1, 4, 4, 4],
+  [4, 4, 4, 4, 8, 1, 4],
+  [16, 2, 2, 1, 8, 1, 4],
+  [8, 2, 8, 4, 8, 1, 4],
+  [16, 2, 4, 1, 4, 4, 4],
+];
+
 /** All configurations worth trying; everything it yields compiles, and gives right results. */
 export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpace<Configuration> {
   const { dimensions } = workload;
@@ -100,6 +111,8 @@ export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpa
     }
     return point;
   };
+  const isImage = workload.windows?.some(([along]) => along === roles.lane) === true;
+  const recipes = isImage ? [...IMAGE_RECIPES, ...RECIPES] : RECIPES;
   const valuesOf = (configuration: Configuration) => {
     if (configuration.kind !== 'spirv-tile') return null;
     const choice = choiceOf(configuration, roles);
@@ -107,7 +120,7 @@ export function tileSpace(workload: OperationWork, target: GpuTarget): SearchSpa
   };
   return {
     knobs,
-    starts: legalPoints(RECIPES.map(startOf), configurationAt),
+    starts: legalPoints(recipes.map(startOf), configurationAt),
     alternatives: [],
     configurationAt,
     pointOf: (configuration) => pointWith(knobs, valuesOf(configuration)),

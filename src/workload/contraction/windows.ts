@@ -1,56 +1,67 @@
-// Filters that are moved over an image, as convolutions do, with the channels innermost: the compiler has a pipeline of its
-// own for them, which knows them with a batch dimension and moved along both dimensions of the image.
+// Convolutions as contractions: a filter moves over the rows and columns of an image. The compiler's pipelines expect all loops of the
+// nest, also those of one iteration.
 import type { AffineMap, Operand, Operation, Term } from 'mlir-parser-ts';
 import { staticTensor, tensorText, type Tensor } from '../tensor.ts';
 import type { OperationForm } from '../kind.ts';
 import type { Contraction, Dimension, DimensionKind } from './contraction.ts';
 
-/** What one loop of such an operation is. */
+/** The role of one loop. */
 type Loop = 'image' | 'row' | 'column' | 'output' | 'filter-row' | 'filter-column' | 'input';
 
-/** Each output channel is made of all input channels, or, depthwise, each channel by itself. */
-type Filter = 'dense' | 'depthwise';
+/** The axes along which a filter moves. */
+type Axis = 'row' | 'column';
 
-/** The loops as that pipeline has them; an operation has no `image` where there is one, and no filter loop of size one. */
-const LOOPS: Readonly<Record<Filter, readonly Loop[]>> = {
-  dense: ['image', 'row', 'column', 'output', 'filter-row', 'filter-column', 'input'],
-  depthwise: ['image', 'row', 'column', 'output', 'filter-row', 'filter-column'],
-};
-
-/** In the order of a workload's dimensions. */
-const DIMENSIONS: Readonly<Record<Filter, readonly (readonly [Loop, DimensionKind])[]>> = {
-  dense: [
-    ['image', 'm'],
-    ['row', 'm'],
-    ['column', 'm'],
-    ['output', 'n'],
-    ['filter-row', 'k'],
-    ['filter-column', 'k'],
-    ['input', 'k'],
-  ],
-  depthwise: [
-    ['output', 'batch'],
-    ['image', 'm'],
-    ['row', 'm'],
-    ['column', 'm'],
-    ['filter-row', 'k'],
-    ['filter-column', 'k'],
-  ],
-};
-
-const CHANNEL: Readonly<Record<Filter, Loop>> = { dense: 'input', depthwise: 'output' };
-const FILTER: Readonly<Record<Filter, readonly Loop[]>> = {
-  dense: ['filter-row', 'filter-column', 'input', 'output'],
-  depthwise: ['filter-row', 'filter-column', 'output'],
-};
-const RESULT: readonly Loop[] = ['image', 'row', 'column', 'output'];
-
-/** An operation that moves a filter, and which of the loops it has. */
-interface Windowed {
-  readonly filter: Filter;
+/** The loops of one kind of convolution, outermost first. A depthwise convolution has no loop over input channels. */
+interface Layout {
   readonly loops: readonly Loop[];
-  /** Steps along rows and columns of the image, and between what a filter reads. */
-  readonly steps: Readonly<Record<'row' | 'column', readonly [moved: number, inside: number]>>;
+  /** Loops of each dimension of an operand; a row or column of the image is also moved by the filter's. */
+  readonly image: readonly Loop[];
+  readonly filter: readonly Loop[];
+  readonly result: readonly Loop[];
+}
+
+const LAYOUTS: readonly Layout[] = [
+  {
+    loops: ['image', 'row', 'column', 'output', 'filter-row', 'filter-column', 'input'],
+    image: ['image', 'row', 'column', 'input'],
+    filter: ['filter-row', 'filter-column', 'input', 'output'],
+    result: ['image', 'row', 'column', 'output'],
+  },
+  {
+    loops: ['image', 'row', 'column', 'output', 'filter-row', 'filter-column'],
+    image: ['image', 'row', 'column', 'output'],
+    filter: ['filter-row', 'filter-column', 'output'],
+    result: ['image', 'row', 'column', 'output'],
+  },
+  {
+    loops: ['image', 'output', 'row', 'column', 'input', 'filter-row', 'filter-column'],
+    image: ['image', 'input', 'row', 'column'],
+    filter: ['output', 'input', 'filter-row', 'filter-column'],
+    result: ['image', 'output', 'row', 'column'],
+  },
+];
+
+const isDepthwise = ({ loops }: Layout): boolean => !loops.includes('input');
+
+/** Dimensions of a workload in their order. */
+const dimensionsOf = (layout: Layout): readonly (readonly [Loop, DimensionKind])[] => [
+  ...(isDepthwise(layout) ? ([['output', 'batch']] as const) : []),
+  ...(['image', 'row', 'column'] as const).map((loop) => [loop, 'm'] as const),
+  ...(isDepthwise(layout) ? [] : ([['output', 'n']] as const)),
+  ...(['filter-row', 'filter-column'] as const).map((loop) => [loop, 'k'] as const),
+  ...(isDepthwise(layout) ? [] : ([['input', 'k']] as const)),
+];
+
+const isReduction = (loop: Loop): boolean => /^(?:filter|input)/.test(loop);
+
+const isAxis = (loop: Loop): loop is Axis => loop === 'row' || loop === 'column';
+
+/** A convolution, and the loops that its operation has. */
+interface Windowed {
+  readonly layout: Layout;
+  readonly loops: readonly Loop[];
+  /** Steps of the filter over the image, and steps inside the filter. */
+  readonly steps: Readonly<Record<Axis, readonly [moved: number, inside: number]>>;
   readonly sizes: ReadonlyMap<Loop, number>;
   readonly operands: readonly [image: WindowOperand, filter: WindowOperand, result: WindowOperand];
 }
@@ -61,44 +72,52 @@ interface WindowOperand extends Tensor {
   readonly isConstant: boolean;
 }
 
-/** How an operation moves a filter; null for one that does not, or not with its loops in this order. */
-function windowedOf({ operands, indexingMaps, iteratorTypes }: Operation): Windowed | null {
+/** The convolution that an operation computes; null for another operation, or another order of loops. */
+function windowedOf(operation: Operation): Windowed | null {
+  for (const layout of LAYOUTS) {
+    const windowed = windowedAs(layout, operation);
+    if (windowed !== null) return windowed;
+  }
+  return null;
+}
+
+function windowedAs(layout: Layout, { operands, indexingMaps, iteratorTypes }: Operation): Windowed | null {
   const [image, filter, result] = operands.map(operandOf);
   const [imageMap, filterMap, resultMap] = indexingMaps;
   if (!image || !filter || !result || !imageMap || !filterMap || !resultMap || operands.length !== 3)
     return null;
-  const windows = imageMap.windows?.length ?? 0;
-  const kind = filterMap.results.length === windows + 2 ? 'dense' : 'depthwise';
-  const isBatched = resultMap.results.length === 4;
-  const first = isBatched ? 1 : 0;
-  const moved = (loop: Loop) => {
-    const at = first + (loop === 'filter-row' ? 0 : 1);
-    return imageMap.windows?.some((one) => one.result === at) === true;
-  };
-  const loops = LOOPS[kind].filter((loop) =>
-    loop === 'image' ? isBatched : loop === 'filter-row' || loop === 'filter-column' ? moved(loop) : true,
+  const isBatched = resultMap.results.length === layout.result.length;
+  const imageLoops = isBatched ? layout.image : layout.image.slice(1);
+  const isMoved = (axis: Axis) =>
+    imageMap.windows?.some((one) => one.result === imageLoops.indexOf(axis)) === true;
+  const loops = layout.loops.filter((loop) =>
+    loop === 'image'
+      ? isBatched
+      : loop === 'filter-row'
+        ? isMoved('row')
+        : loop === 'filter-column'
+          ? isMoved('column')
+          : true,
   );
   const at = (loop: Loop) => loops.indexOf(loop);
   const own = (all: readonly Loop[]) => all.map(at).filter((loop) => loop >= 0);
-  const row = axisOf(imageMap, first, at('row'), at('filter-row'));
-  const column = axisOf(imageMap, first + 1, at('column'), at('filter-column'));
+  const axis = (along: Axis) => axisOf(imageMap, imageLoops.indexOf(along), at(along), at(`filter-${along}`));
+  const [row, column] = [axis('row'), axis('column')];
   const isRight =
-    windows > 0 &&
-    iteratorTypes.join() ===
-      loops.map((loop) => (/^(?:filter|input)/.test(loop) ? 'reduction' : 'parallel')).join() &&
-    isPlain(resultMap, own(RESULT)) &&
-    isPlain(filterMap, own(FILTER[kind])) &&
-    imageMap.results.length === first + 3 &&
-    imageMap.results.at(-1) === at(CHANNEL[kind]) &&
-    (!isBatched || imageMap.results[0] === 0) &&
+    (imageMap.windows ?? []).length > 0 &&
+    iteratorTypes.join() === loops.map((loop) => (isReduction(loop) ? 'reduction' : 'parallel')).join() &&
+    isPlain(resultMap, own(layout.result)) &&
+    isPlain(filterMap, own(layout.filter)) &&
+    imageMap.results.length === imageLoops.length &&
+    imageLoops.every((loop, i) => isAxis(loop) || imageMap.results[i] === at(loop)) &&
     image.shape.length === imageMap.results.length &&
     filter.shape.length === filterMap.results.length &&
     result.shape.length === resultMap.results.length;
   if (!isRight || row === null || column === null) return null;
-  const sizes = new Map<Loop, number>(LOOPS[kind].map((loop) => [loop, 1]));
+  const sizes = new Map<Loop, number>(layout.loops.map((loop) => [loop, 1]));
   for (const [{ shape }, map] of [[filter, filterMap] as const, [result, resultMap] as const])
     for (const [i, loop] of map.results.entries()) sizes.set(loops[loop!]!, shape[i]!);
-  return { filter: kind, loops, steps: { row, column }, sizes, operands: [image, filter, result] };
+  return { layout, loops, steps: { row, column }, sizes, operands: [image, filter, result] };
 }
 
 function operandOf({ value, type, constant }: Operand): WindowOperand | null {
@@ -109,7 +128,7 @@ function operandOf({ value, type, constant }: Operand): WindowOperand | null {
 const isPlain = ({ results, strided, windows }: AffineMap, loops: readonly number[]): boolean =>
   strided === undefined && windows === undefined && results.join() === loops.join();
 
-/** The steps along one dimension of an image; null where it does not run along this loop, with this loop of the filter. */
+/** Steps along one dimension of an image; null where other loops run along the dimension. */
 function axisOf(
   { results, strided = [], windows = [] }: AffineMap,
   at: number,
@@ -126,27 +145,27 @@ function axisOf(
   return results[at] === along ? [1, 1] : null;
 }
 
-/** The form of an operation that moves a filter, as the pipeline has it; null for every other operation. */
+/** The form of a convolution, with all loops of the nest; null for every other operation. */
 export function windowedForm(operation: Operation): OperationForm<Contraction> | null {
   const windowed = windowedOf(operation);
   if (windowed === null) return null;
-  const { filter, sizes, operands } = windowed;
+  const { layout, sizes, operands } = windowed;
   const [image, weights, result] = operands;
-  const order = DIMENSIONS[filter].map(([loop]) => loop);
-  const index = (loop: Loop) => order.indexOf(loop);
-  const loops = LOOPS[filter].map(index);
+  const dimensions = dimensionsOf(layout);
+  const index = (loop: Loop) => dimensions.findIndex(([one]) => one === loop);
+  const loops = layout.loops.map(index);
   return {
     workload: {
       kind: 'contraction',
-      dimensions: DIMENSIONS[filter].map(([loop, kind]): Dimension => ({ kind, size: sizes.get(loop)! })),
+      dimensions: dimensions.map(([loop, kind]): Dimension => ({ kind, size: sizes.get(loop)! })),
       lhs: {
         elementType: image.elementType,
-        dimensions: (['image', 'row', 'filter-row', 'column', 'filter-column', CHANNEL[filter]] as const).map(
-          index,
+        dimensions: layout.image.flatMap((loop) =>
+          isAxis(loop) ? [index(loop), index(`filter-${loop}`)] : [index(loop)],
         ),
       },
-      rhs: { elementType: weights.elementType, dimensions: FILTER[filter].map(index) },
-      accumulator: { elementType: result.elementType, dimensions: RESULT.map(index) },
+      rhs: { elementType: weights.elementType, dimensions: layout.filter.map(index) },
+      accumulator: { elementType: result.elementType, dimensions: layout.result.map(index) },
       constantRhs: weights.isConstant,
       windows: [
         [index('row'), index('filter-row')],
@@ -159,19 +178,19 @@ export function windowedForm(operation: Operation): OperationForm<Contraction> |
 }
 
 /**
- * The text with the attribute on a root that moves a filter, in all loops of the pipeline. The compiler itself adds those that
- * are missing only after it has looked for attributes, and loses them.
- * @param text as the compiler writes it: an operation begins a line with its result, its region ends one with its type
+ * The text with the attribute on a convolution, which gets all loops of the nest. The compiler itself adds missing loops only after it
+ * has looked for attributes, and loses the attributes.
+ * @param text as the compiler writes it: an operation begins a line with its result, its region ends a line with its type
  * @param attribute `name = value`
- * @returns null when the operation is not written as the compiler writes it
+ * @returns null when the text is not written as the compiler writes it
  */
 export function withAllLoops(text: string, root: Operation, attribute: string): string | null {
   const windowed = windowedOf(root);
   if (windowed === null) return null;
-  const { filter, loops, steps, operands } = windowed;
+  const { layout, loops, steps, operands } = windowed;
   const { offset, before, after } = root.insertion;
   const put = before + attribute + after;
-  const all = LOOPS[filter];
+  const all = layout.loops;
   if (loops.length === all.length) return text.slice(0, offset) + put + text.slice(offset);
   const line = text.lastIndexOf('\n', root.start) + 1;
   const headEnd = text.indexOf('\n', root.start);
@@ -179,28 +198,26 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   if (indentation === undefined || name === undefined || offset < line || offset > headEnd) return null;
 
   const lacksImage = !loops.includes('image');
-  const lacksFilter = !(loops.includes('filter-row') && loops.includes('filter-column'));
   const [image, weights, result] = operands.map((one, i): Expanded => {
-    const shape =
-      i === 1
-        ? FILTER[filter].map((loop) => windowed.sizes.get(loop)!)
-        : [...(lacksImage ? [1] : []), ...one.shape];
-    const isExpanded = i === 1 ? lacksFilter : lacksImage;
-    const type = tensorText(one);
+    const shape = i === 1 ? layout.filter.map((loop) => windowed.sizes.get(loop)!) : one.shape;
+    const whole = i !== 1 && lacksImage ? [1, ...shape] : shape;
+    const isExpanded = whole.length > one.shape.length;
     return {
       ...one,
       name: isExpanded ? NAMES[i]! : one.value,
-      type,
+      type: tensorText(one),
       isExpanded,
-      shape,
-      into: tensorText({ ...one, shape }),
+      // Rows and columns of the filter are neighbours in every layout.
+      groups: groups(whole.length, i === 1 ? layout.filter.indexOf('filter-row') : 0),
+      shape: whole,
+      into: tensorText({ ...one, shape: whole }),
     };
   });
   const expansions = [image!, weights!, result!]
     .filter(({ isExpanded }) => isExpanded)
     .map(
-      ({ name: expanded, value, shape, type, into }) =>
-        `${indentation}${expanded} = tensor.expand_shape ${value} ${groups(shape.length)} output_shape [${shape.join(', ')}] : ${type} into ${into}\n`,
+      (one) =>
+        `${indentation}${one.name} = tensor.expand_shape ${one.value} ${one.groups} output_shape [${one.shape.join(', ')}] : ${one.type} into ${one.into}\n`,
     );
   const close = `\n${indentation}} -> `;
   const closeAt = text.indexOf(close + result!.type, headEnd);
@@ -209,14 +226,14 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   if (closeAt < 0 || !plainHead.includes(plainOperands)) return null;
   const at = (loop: Loop) => all.indexOf(loop);
   const plain = (some: readonly Loop[]) => some.map((loop) => `d${at(loop)}`).join(', ');
-  const axis = (along: 'row' | 'column') =>
+  const axis = (along: Axis) =>
     [along, `filter-${along}` as const].map((loop, i) => times(at(loop), steps[along][i]!)).join(' + ');
   const maps = [
-    `d${at('image')}, ${axis('row')}, ${axis('column')}, d${at(CHANNEL[filter])}`,
-    plain(FILTER[filter]),
-    plain(RESULT),
+    layout.image.map((loop) => (isAxis(loop) ? axis(loop) : `d${at(loop)}`)).join(', '),
+    plain(layout.filter),
+    plain(layout.result),
   ].map((results) => `affine_map<(${plain(all)}) -> (${results})>`);
-  const iterators = all.map((loop) => (/^(?:filter|input)/.test(loop) ? '"reduction"' : '"parallel"'));
+  const iterators = all.map((loop) => (isReduction(loop) ? '"reduction"' : '"parallel"'));
   const head = plainHead
     .replace(/indexing_maps = \[.*?\](?=, iterator_types)/, `indexing_maps = [${maps.join(', ')}]`)
     .replace(/iterator_types = \[[^\]]*\]/, `iterator_types = [${iterators.join(', ')}]`)
@@ -227,7 +244,7 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
   const typeAt = closeAt + close.length;
   const next = text.indexOf('\n', typeAt) + 1;
   const rest = text.slice(typeAt + result!.type.length, next);
-  const collapse = `${indentation}${name} = tensor.collapse_shape ${WHOLE} ${groups(result!.shape.length)} : ${result!.into} into ${result!.type}\n`;
+  const collapse = `${indentation}${name} = tensor.collapse_shape ${WHOLE} ${result!.groups} : ${result!.into} into ${result!.type}\n`;
   return [
     text.slice(0, line),
     ...expansions,
@@ -240,19 +257,22 @@ export function withAllLoops(text: string, root: Operation, attribute: string): 
 }
 
 interface Expanded extends WindowOperand {
-  /** Of the value with all dimensions, and its type; `type` is the one without. */
+  /** Name of the value with all dimensions, and its type; `type` is the type without. */
   readonly name: string;
   readonly into: string;
   readonly type: string;
   readonly isExpanded: boolean;
+  readonly groups: string;
 }
 
 const NAMES = ['%image', '%filter', '%accumulator'];
 const WHOLE = '%windowed';
 
-/** How so many dimensions are those of a tensor that lacks one of the first two. */
-const groups = (rank: number): string =>
-  `[[0, 1], ${Array.from({ length: rank - 2 }, (_, i) => `[${i + 2}]`).join(', ')}]`;
+/** Reassociation of `rank` dimensions with a tensor that has `first` and its neighbour as one. */
+const groups = (rank: number, first: number): string =>
+  `[${Array.from({ length: rank }, (_, i) => (i === first ? `[${i}, ${i + 1}]` : `[${i}]`))
+    .filter((_, i) => i !== first + 1)
+    .join(', ')}]`;
 
 /** Such as `d1 * 2`. */
 const times = (dimension: Term['dimension'], stride: Term['stride']): string =>

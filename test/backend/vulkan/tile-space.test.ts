@@ -12,6 +12,7 @@ import { tileSpace } from '../../../src/backend/vulkan/tile-space.ts';
 import { readGpuTarget } from '../../../src/backend/gpu/target.ts';
 import { randomPoint, seededRandom } from '../../../src/search/strategy.ts';
 import { LLVMPIPE } from '../../support/vulkan-target.ts';
+import { convolution } from '../gpu/shapes.ts';
 import { matmul } from '../../support/workloads.ts';
 
 const gpu = readGpuTarget(Buffer.from(LLVMPIPE.gpu!))!;
@@ -60,6 +61,40 @@ describe('what the compiler would accept silently is illegal', () => {
   });
   test('but not this one', () => {
     expect(illegality(shape, TILE, gpu)).toBeNull();
+  });
+});
+
+describe('a thread loads columns of an image at once', () => {
+  /** Threads of `tile` columns of an image of so many columns, over which a filter of three columns moves. */
+  const why = (tile: number, columns: number, width: number, isKnown = true) => {
+    const own = convolution('nchw', 1, columns, [16, 8], 3, ['f32', 'f32', 'f32']);
+    const shapes = [[8, columns + 2, width], [16, 8, 3, 3], [16], [16, columns, columns]];
+    const dispatch = {
+      ...{ text: '', loops: [], isStrided: true },
+      arguments: shapes.map((shape) => ({ shape, elementType: 'f32', buffers: 1 })),
+    };
+    const configuration: VulkanConfiguration = {
+      ...{ version: 1, kind: 'spirv-tile', window: [0, 1, 0, 0, 0, 0, 0] },
+      ...{ workgroup: [1, 1, tile, 8, 0, 0, 0], thread: [1, 1, tile, 4, 0, 0, 0] },
+      reduction: [0, 0, 0, 0, 1, 1, 4],
+    };
+    return illegality(isKnown ? { ...own, context: { digest: '', dispatch } } : own, configuration, gpu);
+  };
+  test.each([
+    ['pairs out of even rows', 2, 16, 18, 'loads from an image are not aligned'],
+    ['fours out of rows of a multiple of four', 4, 12, 16, 'not aligned'],
+    ['fours out of longer rows', 4, 16, 22, 'not aligned'],
+    ['fours out of other even rows', 4, 16, 18, null],
+    ['pairs out of odd rows', 2, 18, 21, null],
+    ['single columns', 1, 16, 18, null],
+    ['triples', 3, 12, 14, null],
+  ])('%s', (_, tile, columns, width, reason) => {
+    if (reason === null) expect(why(tile, columns, width)).toBeNull();
+    else expect(why(tile, columns, width)).toContain(reason);
+  });
+  test('fours out of a buffer that nobody knows', () => {
+    expect(why(4, 16, 18, false)).toContain('not aligned');
+    expect(why(1, 16, 18, false)).toBeNull();
   });
 });
 

@@ -57,6 +57,19 @@ const column: Text = {
   types: ['2x24x33x8xf32', '7x8x16xf32', '2x18x17x16xf32'],
 };
 
+/** With the channels first. */
+const first: Text = {
+  loops: ['p', 'p', 'p', 'r', 'r', 'r'],
+  maps: ['d3, d1 + d4, d2 * 2 + d5', 'd0, d3, d4, d5', 'd0, d1, d2'],
+  types: ['8x20x35xf32', '16x8x3x3xf32', '16x18x17xf32'],
+};
+
+const firstColumn: Text = {
+  loops: ['p', 'p', 'p', 'p', 'r', 'r'],
+  maps: ['d0, d4, d2 + d5, d3', 'd1, d4, d5', 'd0, d1, d2, d3'],
+  types: ['2x8x24x17xf32', '16x8x7xf32', '2x16x18x17xf32'],
+};
+
 const only = (text: string) => parse(Buffer.from(text)).operations[0]!;
 const keyOf = (text: Text) => {
   const form = rootFormOf(only(generic(text)));
@@ -90,6 +103,16 @@ describe('the form of a root that moves a filter', () => {
       depthwise,
       'contraction b=16 m0=1 m1=18 m2=17 k0=5 k1=5 f32,f32->f32 m0(m1+k0)(m2+k1)b,k0k1b->m0m1m2b',
     ],
+    [
+      'with the channels first',
+      first,
+      'contraction m0=1 m1=18 m2=17 n=16 k0=3 k1=3 k2=8 f32,f32->f32 m0k2(m1+k0)(m2+k1),nk2k0k1->m0nm1m2',
+    ],
+    [
+      'with the channels first, of one column',
+      firstColumn,
+      'contraction m0=2 m1=18 m2=17 n=16 k0=7 k1=1 k2=8 f32,f32->f32 m0k2(m1+k0)(m2+k1),nk2k0k1->m0nm1m2',
+    ],
   ])('%s', (_, text, key) => {
     expect(keyOf(text)).toBe(key);
   });
@@ -108,7 +131,10 @@ describe('the form of a root that moves a filter', () => {
   });
 
   test.each<[string, Text]>([
-    ['with channels outermost', { ...dense, maps: ['d5, d0 + d3, d1 + d4', dense.maps[1], dense.maps[2]] }],
+    [
+      'with the channels of the image alone outermost',
+      { ...dense, maps: ['d5, d0 + d3, d1 + d4', dense.maps[1], dense.maps[2]] },
+    ],
     [
       'with the filter transposed',
       { ...dense, maps: [dense.maps[0], 'd3, d4, d2, d5', dense.maps[2]], types: [...dense.types] },
@@ -151,6 +177,18 @@ after %5
     }).replace(', %1 :', ', %filter :');
     expect(rewrite(generic(column))).toBe(
       `        %filter = tensor.expand_shape %1 [[0, 1], [2], [3]] output_shape [7, 1, 8, 16] : tensor<7x8x16xf32> into tensor<7x1x8x16xf32>\n${inner}`,
+    );
+  });
+
+  test('with the channels first the filter gets its column behind its rows', () => {
+    const inner = generic({
+      loops: batched.loops,
+      maps: ['d0, d4, d2 + d5, d3 + d6', 'd1, d4, d5, d6', 'd0, d1, d2, d3'],
+      types: [firstColumn.types[0], '16x8x7x1xf32', firstColumn.types[2]],
+      attributes: ' attrs = {a = 1}',
+    }).replace(', %1 :', ', %filter :');
+    expect(rewrite(generic(firstColumn))).toBe(
+      `        %filter = tensor.expand_shape %1 [[0], [1], [2, 3]] output_shape [16, 8, 7, 1] : tensor<16x8x7xf32> into tensor<16x8x7x1xf32>\n${inner}`,
     );
   });
 

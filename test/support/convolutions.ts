@@ -1,0 +1,58 @@
+// Convolutions as a build finds them: the roots of dispatches that the compiler makes.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dispatchesOf } from '../../src/input/dispatches.ts';
+import type { OperationWork } from '../../src/workload/workload.ts';
+import { temporaryDirectory } from './folders.ts';
+import { rememberingCompiler } from './remembering-compiler.ts';
+
+export interface ConvolutionText {
+  /** Name of the linalg operation behind `linalg.`. */
+  readonly name: string;
+  readonly image: readonly number[];
+  readonly filter: readonly number[];
+  readonly result: readonly number[];
+  /** Along both dimensions of the image; 1 when left out. */
+  readonly stride?: number;
+  /** Element types of the operands and of the result; f32 when left out. */
+  readonly types?: readonly [operands: string, result: string];
+}
+
+function functionText(
+  { name, image, filter, result, stride = 1, types = ['f32', 'f32'] }: ConvolutionText,
+  i: number,
+): string {
+  const [a, b, c] = [image, filter, result].map(
+    (shape, at) => `tensor<${shape.join('x')}x${types[at === 2 ? 1 : 0]}>`,
+  ) as [string, string, string];
+  return `func.func @f${i}(%a: ${a}, %b: ${b}) -> ${c} {
+  %z = arith.constant ${types[1].startsWith('f') ? '0.0' : '0'} : ${types[1]}
+  %e = tensor.empty() : ${c}
+  %i = linalg.fill ins(%z : ${types[1]}) outs(%e : ${c}) -> ${c}
+  %r = linalg.${name} {dilations = dense<1> : tensor<2xi64>, strides = dense<${stride}> : tensor<2xi64>} ins(%a, %b : ${a}, ${b}) outs(%i : ${c}) -> ${c}
+  return %r : ${c}
+}
+`;
+}
+
+/**
+ * The workloads of convolutions, in their order.
+ * @param flags of the target
+ */
+export function convolutionWorkloads(
+  flags: readonly string[],
+  convolutions: readonly ConvolutionText[],
+): OperationWork[] {
+  const source = join(temporaryDirectory(), 'convolutions.mlir');
+  writeFileSync(source, convolutions.map(functionText).join(''));
+  const flow = execFileSync(rememberingCompiler, [...flags, '--compile-to=flow', source], {
+    maxBuffer: 2 ** 28,
+  });
+  const found = new Map(dispatchesOf(flow).map(({ executable, form }) => [executable, form.workload]));
+  return convolutions.map(({ name }, i) => {
+    const workload = found.get(`f${i}_dispatch_0`);
+    if (workload === undefined) throw new Error(`no dispatch of ${name} is found`);
+    return workload;
+  });
+}
