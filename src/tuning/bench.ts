@@ -1,81 +1,81 @@
-// What tuning needs of the world: timings. They are measured, or made up by tests.
+// The interface between tuning and timings. Timings are measured, or simulated in tests.
 import type { Configuration } from '../backend/configuration.ts';
 import type { Placement } from '../measure/placement.ts';
 import type { TrialOutcome } from '../store/store.ts';
 
-/** Conditions that a process has by luck, and a program has otherwise: how operands lie in memory, and how the code does. */
+/** Conditions that differ by chance between processes: placement of operands and code layout. */
 export interface Stratum {
   readonly placement: Placement;
-  /** Which of two builds of the same functions, in another order: 0 or 1. */
+  /** Index of the build, 0 or 1. The second build has the functions in reverse order. */
   readonly build: number;
 }
 
-/** A configuration that compiles, and can be timed. */
+/** A configuration that compiles. */
 export interface Contestant {
   readonly name: string;
   readonly configuration: Configuration;
-  /** Largest absolute difference of its output to the default's; 0 where that was not compared. */
+  /** Largest absolute difference between its output and the default's; 0 if they were not compared. */
   readonly maxError: number;
 }
 
-/** A configuration that is out. */
+/** A configuration that is out of the race. */
 export interface Failure {
   readonly configuration: Configuration;
   readonly outcome: Exclude<TrialOutcome, 'measured'>;
-  /** The compiler's message, the difference to the default's output or to the truth, or the end of the process. */
+  /** The compiler's message, the difference of the results, or the ending of the process. */
   readonly reason: string;
 }
 
-/** One process in which the default and some contestants were timed, interleaved. Seconds are of one execution, at each size. */
+/** One process that timed the default and some contestants, interleaved. Seconds are of one execution, at each size. */
 export interface TimedProcess extends Stratum {
-  /** Null where the default was not in it, or could not be timed: then the process says nothing of gains. */
+  /** Null if the process did not time the default; its contestants have no gains then. */
   readonly defaultSeconds: readonly number[] | null;
-  /** Of contestants, by name. */
+  /** Seconds of contestants, by name. */
   readonly seconds: ReadonlyMap<string, readonly number[]>;
-  /** Contestants that crashed, failed or took too long, with how. The others were timed each alone in that case. */
+  /** Reasons of contestants that crashed, failed or took too long. After a failure each of the others was timed alone. */
   readonly failed: ReadonlyMap<string, string>;
-  /** Of each contestant. */
+  /** Repetitions of each contestant. */
   readonly repetitions: number;
 }
 
-/** Contestants that are compiled and ready to be timed beside the default. */
+/** Compiled contestants that are ready to be timed beside the default. */
 export interface Field {
   readonly contestants: readonly Contestant[];
-  /** Configurations that do not compile, or whose output is wrong. */
+  /** Configurations that do not compile, or have a wrong output. */
   readonly failed: readonly Failure[];
-  /** Whether the default is timed in every process. */
+  /** Whether every process times the default. */
   readonly hasDefault: boolean;
-  /** Conditions of the processes, in turn. */
+  /** Strata of the processes, in turn. */
   readonly strata: readonly Stratum[];
-  /** Processes that are spent whatever time is left, and those that are worth spending. */
+  /** Processes that run even after the time is up, and the most that run. */
   readonly leastProcesses: number;
   readonly mostProcesses: number;
-  /** Times the default and these contestants. Contestants of several modules take a process for each module. */
+  /** Times the default and these contestants, in one process for each module. */
   time(names: readonly string[], stratum: Stratum): Promise<readonly TimedProcess[]>;
 }
 
-/** One batch of a search. Seconds of different batches say little of each other: a machine is not always as fast. */
+/** One batch of a search. Seconds of different batches are not comparable, because the speed of a machine varies. */
 export interface Batch {
   readonly contestants: readonly Contestant[];
   readonly processes: readonly TimedProcess[];
-  /** Configurations that are neither here nor timed in a process were left out for want of time. */
+  /** Failures. A configuration that is neither here nor in a process was left out for lack of time. */
   readonly failed: readonly Failure[];
-  /** Why the default cannot be timed; null where it can, or where the machine is too busy to tell. */
+  /** Why the default cannot be timed; null if it can, or if the machine is too busy to tell. */
   readonly problem: string | null;
 }
 
-/** A batch that is compiled. */
+/** A compiled batch. */
 export interface ReadyBatch {
-  /** @param timeoutSeconds for all of it */
+  /** @param timeoutSeconds for the whole batch */
   time(timeoutSeconds: number): Promise<Batch>;
 }
 
-/** Times configurations of one workload. Everything is stopped by an exception where it has to be. */
+/** Times configurations of one workload. Methods reject with StoppedError after a stop. */
 export interface Bench {
   /**
-   * Compiles configurations to be timed quickly, interleaved. The first batch times the default in any case, later ones
-   * where it is quick. One batch of a workload is timed before the next is made ready.
-   * @param timeoutSeconds to compile them
+   * Compiles configurations for interleaved timing. The first batch always times the default, later batches only a quick one. A batch of a
+   * workload is timed before the next one is prepared.
+   * @param timeoutSeconds of the compile
    * @param modules that may be compiled at once
    */
   prepareBatch(
@@ -84,25 +84,25 @@ export interface Bench {
     modules: number,
   ): Promise<ReadyBatch>;
   /**
-   * Seconds that finals are likely to measure; compiling comes on top.
+   * Expected seconds of measuring the finals, without compiling.
    * @param expected screened seconds of one run at every size
    * @param isBrief as in `prepareFinals`
    */
   finalsSeconds(expected: ExpectedSeconds, isBrief: boolean): number;
   /**
-   * Compiles and verifies contestants that are to be timed thoroughly; null when there is nothing to compare them with.
-   * @param isBrief little depends on it: no more processes are spent than tell much
+   * Compiles and verifies contestants for the finals; null if the default is not available.
+   * @param isBrief whether little depends on the decision, so that fewer processes run
    */
   prepareFinals(
     configurations: readonly Configuration[],
     expected: ExpectedSeconds,
     isBrief: boolean,
   ): Promise<Field | null>;
-  /** The program with a configuration after a phase of the compiler; null when it does not get there. */
+  /** The program with a configuration after a phase of the compiler; null if the compiler fails before. */
   textAfter(configuration: Configuration, phase: string): Promise<Uint8Array | null>;
 }
 
-/** Of one run at every size. */
+/** Seconds of one run at every size. */
 export interface ExpectedSeconds {
   readonly ofDefault: number;
   readonly ofFinalists: readonly number[];

@@ -1,10 +1,10 @@
-// A time-out says something of what timed out only where anything else would have been in time.
+// A time-out blames a candidate only on a machine that runs anything else in time.
 import { buildCandidates } from '../measure/build.ts';
 import { timeCandidates } from '../measure/candidate-timings.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
 import type { OperationWork } from '../workload/workload.ts';
 
-/** Done as soon as it is begun. */
+/** A workload whose run ends at once. */
 const TINY: OperationWork = {
   kind: 'contraction',
   dimensions: [
@@ -18,7 +18,7 @@ const TINY: OperationWork = {
   constantRhs: false,
 };
 
-/** Whether this machine takes longer than `timeoutSeconds` to start a program that does next to nothing. */
+/** Whether this machine takes longer than `timeoutSeconds` to start a program with almost no work. */
 export async function isTooBusy(toolchain: Toolchain, timeoutSeconds: number): Promise<boolean> {
   const candidate = { name: 'tiny', attribute: null };
   const { module } = await buildCandidates(toolchain, TINY, [candidate], 'tiny');

@@ -1,4 +1,4 @@
-// What earlier searches and builds have left: trials to begin with, records to go on from, marks to keep away from.
+// Results of earlier searches and builds: trials to begin with, records to continue, marks to avoid.
 import { configurationKey } from '../backend/index.ts';
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import type { Backend, SpaceOptions } from '../backend/backend.ts';
@@ -9,16 +9,16 @@ import { chooseRecord } from '../store/choose.ts';
 import type { Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { isOperationWork, workloadKey, type Workload } from '../workload/workload.ts';
 
-/** Earlier searches' best configurations that a new search begins with. */
+/** Number of configurations of earlier searches that a new search begins with. */
 const SEEDS = 4;
 
-/** Which configurations are marked for a subject. */
+/** Tests whether a configuration is marked for a subject. */
 export function markedIn(store: Store, subject: Subject): (configuration: Configuration) => boolean {
   const marked = new Set(store.marks(subject).map(({ configuration }) => configurationKey(configuration)));
   return (configuration) => marked.has(configurationKey(configuration));
 }
 
-/** What was measured before; nothing of a dispatch, then what was of its workload alone, as a place to begin. */
+/** Trials of the subject. A dispatch without trials gets those of its operation alone. */
 export function earlierTrials(store: Store, subject: Subject): Trial[] {
   const own = store.trials(subject);
   const { workloadForm } = subject;
@@ -27,10 +27,10 @@ export function earlierTrials(store: Store, subject: Subject): Trial[] {
   return context === undefined ? own : store.trials({ ...subject, workload: workloadKey(alone) });
 }
 
-/** The name under which trials are kept that compare what won on another device of the class with the default. */
+/** Strategy name of trials that compare a configuration of another device of the class with the default. */
 export const VERIFICATION = 'verification';
 
-/** What won on another device, as a trial: a place to begin. */
+/** The winner of another device, as a trial to begin with. */
 export const trialElsewhere = ({ configuration, evidence: { seconds, ratio } }: TuningRecord): Trial => ({
   configuration,
   outcome: 'measured',
@@ -40,7 +40,7 @@ export const trialElsewhere = ({ configuration, evidence: { seconds, ratio } }: 
   strategy: VERIFICATION,
 });
 
-/** Whether what won on another device is still to be compared with the default on this one: it is done once. */
+/** Whether the winner of another device has not been compared with the default on this device yet. */
 export const isVerifiable = (
   store: Store,
   subject: Subject,
@@ -56,20 +56,20 @@ export const isVerifiable = (
         configurationKey(trial.configuration) === configurationKey(configuration),
     );
 
-/** The record of a subject by now. */
+/** The current record of a subject. */
 export const recordOf = (
   store: Store,
   { workload, target, compiler, device }: Subject,
 ): TuningRecord | null => chooseRecord(store.findRecords([workload], target, compiler), device, true);
 
-/** Doublings of sizes within which another shape says something. */
+/** Distance to another shape, in doublings of its sizes, within which its trials are used. */
 const NEAR = 3;
 
-/** Nearest shapes that are asked, and configurations that each of them gives. */
+/** Number of near shapes, and of configurations from each of them. */
 const NEAREST = 3;
 const OF_EACH = 2;
 
-/** Points that were best for shapes, compilers or devices that are like a subject's, carried to its own space. */
+/** The best points of near shapes, other compilers and sibling devices, carried to the subject's own space. */
 function neighbourPoints(
   store: Store,
   subject: Subject,
@@ -89,19 +89,19 @@ function neighbourPoints(
   );
 }
 
-/** What a search begins with. */
+/** Input of a new search. */
 export interface Beginning {
   readonly backend: Backend;
   readonly options: SpaceOptions;
-  /** What won on another device of the class, or with another compiler. */
+  /** The winner on another device of the class, or with another compiler. */
   readonly alike: TuningRecord | null;
-  /** Whether everything that was measured before is left out. */
+  /** Whether to leave out every configuration that was measured before. */
   readonly goesOn: boolean;
 }
 
 /**
- * A space of a subject, which begins with the best configurations of earlier, perhaps interrupted, searches. Where there were
- * none, with those of its neighbours.
+ * The space of a subject. It begins with the best configurations of earlier searches, interrupted ones included, or with those of
+ * near shapes if there are none.
  */
 export function begunSpace(
   store: Store,
@@ -120,7 +120,7 @@ export function begunSpace(
     .slice(0, SEEDS);
   for (const { key } of seeds) byKey.delete(key);
   const left = goesOn ? without(space, (configuration) => byKey.has(configurationKey(configuration))) : space;
-  // A user's own choice of configurations is tried as it is.
+  // A user's own choice of configurations is tried unchanged.
   const known =
     seeds.length > 0 || options.only !== undefined
       ? seeds.map(({ point }) => point!)

@@ -1,57 +1,57 @@
-// The race of the finalists: which is best, and whether it is faster than the default beyond doubt.
+// The final race: which finalist is best, and whether it is faster than the default within the error budget of the rule.
 import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation, median, sumOf } from '../measure/statistics.ts';
 import type { Failure, Field, TimedProcess } from './bench.ts';
 import { race, type Question, type Runner } from './race.ts';
 import { judge, LEAST_PROCESSES, LOOKS, mayBeat, ordinary, wouldClaim, type Judgement } from './rule.ts';
-import { isBeside } from './sorts.ts';
+import { isAlternative } from './program-needs.ts';
 
-/** What is known of a finalist in the end. */
+/** Result of one finalist. */
 export interface Standing extends Judgement {
   readonly configuration: Configuration;
-  /** Medians of one execution, over sizes their geometric means, where the ratio was found. */
+  /** Medians of one execution in ordinary processes; over sizes, geometric means. */
   readonly seconds: number;
   readonly defaultSeconds: number;
   readonly maxError: number;
-  /** In which it was timed, and repetitions in all of them. */
+  /** Processes that timed it, and repetitions in all of them. */
   readonly processes: number;
   readonly repetitions: number;
 }
 
 export interface Race {
-  /** Those that were timed to the end first, then the best first. */
+  /** Most processes first, then the highest ratio first. */
   readonly standings: readonly Standing[];
-  /** Configurations that are out: their output was wrong, or they failed. */
+  /** Configurations that were disqualified: wrong output, or a failure. */
   readonly failed: readonly Failure[];
-  /** Median of one execution, over sizes their geometric mean. */
+  /** Median of one execution; over sizes, the geometric mean. */
   readonly defaultSeconds: number;
   /** Largest relative distance of the default's time in one process from its median. */
   readonly noiseFloor: number;
   readonly processes: number;
-  /** Over all processes. */
+  /** Sum over all processes. */
   readonly repetitions: number;
 }
 
-/** Processes that a race of quick contestants may take although the time is up. */
+/** Processes that a race of quick contestants may take after the time is up. */
 const QUICK_PROCESSES = 8;
 
 /**
- * Spends processes until it is known which finalist is best, or that none is worth having. Those that cannot win any more
- * are dropped at each look; one that fails is out, and costs the others nothing.
- * @param isTimeLeft whether more processes than the least may be spent
- * @param note is told of each process as soon as it has ended
- * @returns null when the default could not be timed
+ * Runs processes until one finalist is known to be best, or none is worth a configuration. Each look drops the finalists that cannot
+ * win any more. A finalist that fails is out; the others are not affected.
+ * @param isTimeLeft whether more processes than the minimum may run
+ * @param note receives each process as soon as it ends
+ * @returns null if the default could not be timed
  */
 export async function finalRace(
   field: Field,
   isTimeLeft: () => boolean,
   note?: (process: TimedProcess, round: number) => void,
 ): Promise<Race | null> {
-  // Quick processes cost little: one is continued further than a slow one.
+  // Quick processes are cheap, so the race goes on for longer.
   const within = field.leastProcesses > LEAST_PROCESSES ? QUICK_PROCESSES : 0;
   const whichIsBest: Question = {
     rest: (runners, rounds) => (LOOKS.includes(rounds) ? stillRunning(runners) : runners),
-    // A claim that two more processes are likely to make is worth more than the time that is over.
+    // A claim that two more processes are likely to make is worth the extra time.
     goesOn: (runners) =>
       runners.some(({ processes }) => wouldClaim(processes, Math.max(within, processes.length + 2))),
   };
@@ -83,13 +83,13 @@ function standingOf({ configuration, maxError, processes }: Runner): Standing {
   };
 }
 
-/** Processes in which it is to be seen whether the best of the other sort is faster than the default, too. */
-const BESIDE_PROCESSES = 8;
+/** Processes after which an undecided alternative no longer keeps the race going. */
+const ALTERNATIVE_PROCESSES = 8;
 
 /**
- * Those that may still win: not what is known to be no faster, and, once one is known to be faster, only what may beat it, and
- * for a while the best of the other sort. What is ahead but not known to be faster costs nobody the race. None where one that
- * is known to be faster is alone.
+ * Finalists that may still win. Before any claim: all without the verdict `nothing`. After a claim: the leader, those that may beat
+ * it, and for some processes its alternative. None if the leader is alone. A finalist ahead of the leader without a claim does not
+ * cost the leader the race.
  */
 function stillRunning(runners: readonly Runner[]): readonly Runner[] {
   const judged = runners.map((runner) => {
@@ -100,19 +100,20 @@ function stillRunning(runners: readonly Runner[]): readonly Runner[] {
   const open = judged.filter(({ verdict }) => verdict !== 'nothing');
   const [leader] = claims;
   if (leader === undefined) return open.map(({ runner }) => runner);
-  const others = open.filter((one) => isBeside(leader, one)).sort((a, b) => b.ratio - a.ratio);
+  const others = open.filter((one) => isAlternative(leader, one)).sort((a, b) => b.ratio - a.ratio);
   const isKnown = others.some((one) => claims.includes(one));
-  const beside = others.find(({ count }) => !isKnown && count < BESIDE_PROCESSES);
+  const alternative = others.find(({ count }) => !isKnown && count < ALTERNATIVE_PROCESSES);
   const rivals = open.filter(
-    (one) => one === beside || (one !== leader && mayBeat(one.runner.processes, leader.runner.processes)),
+    (one) =>
+      one === alternative || (one !== leader && mayBeat(one.runner.processes, leader.runner.processes)),
   );
   return rivals.length === 0 ? [] : [leader, ...rivals].map(({ runner }) => runner);
 }
 
-/** The best finalist that is faster than the default beyond doubt; null when there is none, and the default is best. */
+/** The best finalist with a claim; null if there is none and the default is best. */
 export const winner = ({ standings }: Pick<Race, 'standings'>): Standing | null =>
   standings.find(({ verdict }) => verdict === 'claim') ?? null;
 
-/** Whether something faster than the default may be among those that did not win: the race says little about it then. */
+/** Whether an undecided finalist may still be faster than the default. */
 export const isOpen = (raced: Pick<Race, 'standings'>): boolean =>
   winner(raced) === null && raced.standings.some(({ verdict }) => verdict === 'undecided');

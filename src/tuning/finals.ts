@@ -1,4 +1,4 @@
-// Finals on this machine: the few best configurations and the default, verified, in two builds, ready to be timed.
+// Finals on this machine: compiles and verifies the default and the best few configurations in two builds, ready to be timed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationKey } from '../backend/index.ts';
 import { buildCandidates, isBuilt } from '../measure/build.ts';
@@ -16,21 +16,19 @@ import { LEAST_PROCESSES, LOOKS } from './rule.ts';
 import type { Part } from './screen.ts';
 import { BRIEF, DEFAULT_NAME, FINALS, repetitionsFor, Timer, type TimedModule } from './timer.ts';
 
-/** How many processes there are. */
+/** Number of processes. */
 interface Extent {
   readonly least: number;
   readonly most: number;
-  /** Those that time is kept for. */
+  /** Processes that the schedule keeps time for. */
   readonly likely: number;
 }
 
-/**
- * Where little depends on the decision. On several threads, of which each is disturbed, so few processes would not tell.
- */
+/** Most processes if little depends on the decision. On several threads each process is disturbed, so more are necessary. */
 const BRIEF_PROCESSES = 8;
 const BRIEF_PROCESSES_ON_THREADS = 12;
 
-/** Slow programs get fewer processes, for their spread is smaller too. */
+/** Slow programs get fewer processes: their times spread less. */
 function extentOf(secondsOfAll: number, isBrief: boolean, threads: number): Extent {
   if (secondsOfAll > 0.8) return { least: LEAST_PROCESSES, most: 8, likely: 4 };
   const brief = threads === 1 ? BRIEF_PROCESSES : BRIEF_PROCESSES_ON_THREADS;
@@ -41,10 +39,10 @@ function extentOf(secondsOfAll: number, isBrief: boolean, threads: number): Exte
   };
 }
 
-/** Little time on several threads would say nothing. */
+/** Brief timings on several threads are too noisy. */
 const careOf = (isBrief: boolean, threads: number) => (isBrief && threads === 1 ? BRIEF : FINALS);
 
-/** Of each process in turn: the first four are one of each, as far as placements differ. */
+/** Strata of the processes, in turn: the first four processes cover each stratum once, if placements differ. */
 export const STRATA: readonly Stratum[] = [
   { placement: 'apart', build: 0 },
   { placement: 'packed', build: 1 },
@@ -54,7 +52,7 @@ export const STRATA: readonly Stratum[] = [
 
 const secondsOfAll = ({ ofDefault, ofFinalists }: ExpectedSeconds) => ofDefault + sumOf(ofFinalists);
 
-/** Seconds that finals are likely to measure at so many sizes; compiling comes on top. */
+/** Seconds that finals are likely to measure at `sizes` sizes, without compiling. */
 export function finalsSeconds(
   expected: ExpectedSeconds,
   sizes: number,
@@ -66,18 +64,18 @@ export function finalsSeconds(
   const timed = [expected.ofDefault, ...expected.ofFinalists].map(
     (seconds) => repetitionsFor(seconds / sizes, care) * seconds,
   );
-  // The outputs of the default, once more between guards, and of finalists, on two sets of values at once.
+  // Runs of the default, of the default between guards, and of each finalist, on two sets of values.
   const verification = all + startSeconds * (expected.ofFinalists.length + 2);
   return verification + extentOf(all, isBrief, threads).likely * (startSeconds + sumOf(timed));
 }
 
 /**
- * Compiles default and finalists into one module, and into another one with the same functions in another order, and verifies
- * each. A finalist that fails is out, and costs the others nothing.
- * @param expected screened seconds, from which repetitions are chosen
+ * Compiles default and finalists into one module, and into a second module with the functions in reverse order, and verifies both. A
+ * finalist that fails is out; the others are not affected.
+ * @param expected screened seconds, from which the number of repetitions follows
  * @param isBrief see `Bench`
- * @param screened a module of the search with all of them: takes the place of the first one where results need no truth
- * @returns null when there is nothing to compare with
+ * @param screened a module of the search with all finalists; replaces the first module if verification needs no exact results
+ * @returns null if the default is not available
  * @throws StoppedError when the toolchain's signal fires
  */
 export async function prepareFinals(
@@ -92,7 +90,7 @@ export async function prepareFinals(
     candidateOf(`f${i}`, configuration, workload, toolchain.release),
   );
   const stock = stockCandidate(DEFAULT_NAME);
-  // The memory of elements that share bytes cannot be guarded.
+  // Guards need elements of whole bytes.
   const isGuarded = elementBits(resultTypeOf(workload)) >= 8;
   const truths = truthOf(workload);
   const first = truths.length > 0 ? null : screened;
@@ -101,7 +99,7 @@ export async function prepareFinals(
     placementsHere(toolchain),
     first?.build ?? buildCandidates(toolchain, workload, [stock, ...candidates, ...truths], 'finals'),
     buildCandidates(toolchain, workload, reversedOrder, 'finals_reversed'),
-    // Verifying takes them.
+    // Verification uses the fillers.
     compiledFillers(toolchain, workload, 'full'),
   ]);
   if (build.module === null || !isBuilt(build, DEFAULT_NAME)) return null;
@@ -155,7 +153,7 @@ export async function prepareFinals(
   ];
   const { threads } = toolchain.device;
   const { least, most } = extentOf(all, isBrief, threads);
-  // The compiler's threads have just ended.
+  // Clocks and caches settle after the compiler has ended.
   await sleep(50);
   return {
     ...{ contestants, failed, hasDefault: true, leastProcesses: least, mostProcesses: most },

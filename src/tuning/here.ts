@@ -1,4 +1,4 @@
-// Measuring on this machine, outside of a search: the lock, the scratch folder and the toolchain.
+// Measuring on this machine: the lock, the scratch folder and the toolchain.
 import { mkdirSync, rmSync } from 'node:fs';
 import type { MeasuringTools } from '../compiler/find.ts';
 import { commonFolder } from '../measure/common-modules.ts';
@@ -13,10 +13,10 @@ import { UserError } from '../system/user-error.ts';
 import { likelyCompilesAtOnce } from './tune-workloads.ts';
 
 /**
- * Measures while nobody else does.
- * @param budgetSeconds to wait for others at most
- * @param action is given a folder that is removed afterwards; what it returns says why it ended early, null where it did not
- * @throws UserError where nothing can be written to the cache folder
+ * Runs an action while no other process measures on this machine.
+ * @param budgetSeconds longest wait for other processes
+ * @param action receives a folder that is removed afterwards; it returns why it ended early, or null
+ * @throws UserError if the cache folder is not writable
  */
 export async function measuringAlone(
   { env, cacheDirectory }: Pick<Surroundings, 'env' | 'cacheDirectory'>,
@@ -39,7 +39,7 @@ export async function measuringAlone(
   }
 }
 
-/** The tools of a site, in a folder that is made for them. */
+/** The tools of a site. Makes their work folder. */
 export function toolchainOf(
   site: Site,
   tools: MeasuringTools,

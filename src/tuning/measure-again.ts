@@ -1,4 +1,4 @@
-// Records measured again: the same finals that made them, of one configuration and the default.
+// Measures a record again: the finals that made it, with its configuration and the default.
 import type { Interval } from '../measure/statistics.ts';
 import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms } from '../workload/workload.ts';
@@ -12,29 +12,29 @@ import { evidenceAgain, finalsOf } from './timed-again.ts';
 import { defaultTrial, failedTrial, runsOf } from './trials.ts';
 
 /**
- * - `holds`: as fast as recorded, as far as both intervals tell; `faster` and `weaker`: surely more or less, and still faster than the default.
- * - `lost`: not faster than the default any more.
- * - `failed`: it does not compile or run any more, or its output is wrong.
- * - `busy`: timings differ too much to tell; nothing is changed.
+ * - `holds`: both intervals overlap. `faster`, `weaker`: they do not, and the record is still faster than the default.
+ * - `lost`: no longer faster than the default.
+ * - `failed`: no longer compiles or runs, or has a wrong result.
+ * - `busy`: undecided; the record does not change.
  */
 export type Drift = 'holds' | 'faster' | 'weaker' | 'lost' | 'failed' | 'busy';
 
 export interface Again {
   readonly drift: Drift;
-  /** Of this measurement; null where there is none. */
+  /** Interval of this measurement; null without one. */
   readonly now: Interval | null;
-  /** Why it failed, or could not be told. */
+  /** Why it failed or stayed undecided. */
   readonly reason: string | null;
 }
 
-/** The name under which trials of such measurements are kept. */
+/** Strategy name of the trials. */
 const AGAIN = 'again';
 
 /**
- * Measures a record's configuration beside the default and writes down what comes of it: runs and trials in any case, claims where
- * the rule decides. A record that is lost is replaced by the default.
- * @param isTimeLeft whether more may be timed than it takes at least
- * @throws what the bench throws
+ * Measures a record's configuration beside the default. Writes runs and trials in any case, and claims if the rule decides. The
+ * default replaces a record that is lost.
+ * @param isTimeLeft whether more processes than the minimum may run
+ * @throws errors of the bench
  */
 export async function measureAgain(
   record: TuningRecord,
@@ -72,7 +72,7 @@ export async function measureAgain(
   const drift = driftOf(standing, evidence);
   const now = { ratio, low: standing.low, high: standing.high };
   if (drift === 'busy') return { drift, now, reason: 'timings differ too much from process to process' };
-  // Meanwhile a build may have failed with it: then it is used no more, whatever is written.
+  // A build may have marked the configuration in the meantime.
   if (!markedIn(store, subject)(configuration))
     write(record, { raced, standing, isLost: drift === 'lost' }, subject, store, createdBy);
   return { drift, now, reason: null };
@@ -97,7 +97,7 @@ interface Found {
   readonly isLost: boolean;
 }
 
-/** The claim has more processes than before, so that it takes the place of that one; one that is lost says so by its interval. */
+/** The new claim counts more processes, so it replaces the old one. The interval of a lost record includes 1. */
 function write(
   { configuration, evidence: before }: TuningRecord,
   { raced, standing, isLost }: Found,
@@ -120,7 +120,7 @@ function write(
   const own = isLost ? { ...evidence, low: Math.min(1, low) } : evidence;
   store.putRecord(subject, { configuration, evidence: own, ...written });
   if (!isLost) return;
-  // The next build searches again, as far as it has time.
+  // Not complete: the next build with time searches again.
   const { evidence: ofDefault } = decisionOf({ ...raced, standings: [] }, { ...searched, complete: false });
   store.putRecord(subject, { configuration: DEFAULT_CONFIGURATION, evidence: ofDefault, ...written });
 }

@@ -1,5 +1,5 @@
-// Priors: what measurements of other shapes say of configurations that were never measured. Each is a file below `db/priors`, made by
-// `npm run make:prior`. Without one a search begins with the starts of its space.
+// Priors predict gains of configurations that were never measured, from measurements of other shapes. `npm run make:prior` makes the
+// files in `db/priors`. Without a prior a search begins with the starts of its space.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backend, SpaceOptions } from '../backend/backend.ts';
@@ -11,13 +11,13 @@ import { packageRoot } from '../system/package-root.ts';
 import { isDynamic, isOperationWork, type OperationWork, type Workload } from '../workload/workload.ts';
 
 export interface Prior {
-  /** How many numbers the forest asks about: another version of this program may know others. */
+  /** Number of features. A prior of another version of this program may have another one. */
   readonly features: number;
   readonly forest: Forest;
   readonly doubt: Doubt;
 }
 
-/** File name of a prior, by vector registers and element types: `llvm-cpu-64x32-f32.json`. */
+/** File name of a prior, by vector registers and element types, such as `llvm-cpu-64x32-f32.json`. */
 export const priorName = (
   { name }: Pick<Backend, 'name'>,
   { lhs, rhs }: Pick<OperationWork, 'lhs' | 'rhs'>,
@@ -27,7 +27,7 @@ export const priorName = (
 
 const loaded = new Map<string, Prior | null>();
 
-/** Null where there is none, or none of this version. */
+/** Null if the file is missing or not valid JSON. */
 function readPrior(name: string): Prior | null {
   const known = loaded.get(name);
   if (known !== undefined) return known;
@@ -35,20 +35,20 @@ function readPrior(name: string): Prior | null {
   try {
     prior = JSON.parse(readFileSync(join(packageRoot, 'db/priors', name), 'utf8')) as Prior;
   } catch {
-    // A search takes longer without one.
+    // Without a prior a search only takes longer.
   }
   loaded.set(name, prior);
   return prior;
 }
 
-/** The search space of a workload, with what a prior says of it. */
+/** The search space of a workload, guided by its prior if there is one. */
 export function spaceWithPrior(
   backend: Backend,
   workload: Workload,
   options: SpaceOptions,
 ): SearchSpace<Configuration> {
   const space = backend.spaceOf(workload, options);
-  // What a user allows is tried as he says.
+  // A user's own choice of configurations is tried unchanged.
   if (!isOperationWork(workload) || isDynamic(workload) || options.only !== undefined) return space;
   const prior = readPrior(priorName(backend, workload, options));
   const first = space.starts[0] && space.configurationAt(space.starts[0]);

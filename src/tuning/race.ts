@@ -1,14 +1,14 @@
-// A race: processes are spent on contestants until a question about them is answered. Pure, except for the field.
+// A race runs processes with contestants until a question about them is answered. Pure, except for the field.
 import { geometricMean, sumOf } from '../measure/statistics.ts';
 import type { Contestant, Failure, Field, TimedProcess } from './bench.ts';
 import type { Process } from './rule.ts';
 
-/** Processes that may come to nothing, because the default failed in them. */
+/** Processes without a complete result before the race gives up. */
 const MOST_MISSES = 4;
 
-/** One process of a contestant. Without a default, gains are over one second. */
+/** One process of a contestant. Without a default, gains are relative to one second. */
 export interface ContestantProcess extends Process {
-  /** Of one execution, over sizes their geometric means. */
+  /** Seconds of one execution; over sizes, geometric means. */
   readonly seconds: number;
   readonly defaultSeconds: number;
   readonly repetitions: number;
@@ -16,15 +16,15 @@ export interface ContestantProcess extends Process {
 
 export interface Runner extends Contestant {
   readonly processes: readonly ContestantProcess[];
-  /** Logarithm of its gain, the mean over its processes and sizes; NaN before the first one. */
+  /** Logarithm of the mean gain over processes and sizes; NaN before the first process. */
   readonly gain: number;
 }
 
-/** What a race is to find out. */
+/** The question that a race answers. */
 export interface Question {
-  /** Those that are worth another process. None where the question is answered. */
+  /** Contestants that are worth another process; none if the question is answered. */
   rest(runners: readonly Runner[], rounds: number): readonly Runner[];
-  /** Whether another process is to be spent on these although the time is up; not where left out. */
+  /** Whether another process runs although the time is up; never if left out. */
   goesOn?(runners: readonly Runner[]): boolean;
 }
 
@@ -32,10 +32,10 @@ export interface Raced {
   readonly contestants: readonly Contestant[];
   /** Contestants that did not fail, in the order of the field. */
   readonly runners: readonly Runner[];
-  /** All that is out: with what failed before the race. */
+  /** All failures, those before the race included. */
   readonly failed: readonly Failure[];
   readonly processes: readonly TimedProcess[];
-  /** Times that all who were still in the race were timed. */
+  /** Complete rounds. */
   readonly rounds: number;
 }
 
@@ -45,10 +45,10 @@ const failureOf = ({ configuration }: Contestant, reason: string): Failure => ({
 });
 
 /**
- * Times contestants until the question is answered, or the time is up. One that fails is out, and the others are timed once
- * more without it: they were timed alone that time.
- * @param isTimeLeft whether more processes than the least may be spent
- * @param note is told of each process as soon as it has ended
+ * Times contestants until the question is answered or the time is up. A contestant that fails is out. The round is repeated for the
+ * others, because after a failure each of them was timed alone.
+ * @param isTimeLeft whether more processes than the minimum may run
+ * @param note receives each process as soon as it ends
  */
 export async function race(
   field: Field,
@@ -82,7 +82,7 @@ export async function race(
     }
     running = running.filter((one) => !lost.includes(one));
     if (lost.length > 0 && (rounds < leastProcesses || isTimeLeft()) && running.length > 0) continue;
-    // A process in which something is missing pairs nothing with nothing.
+    // Gains need the default and the contestant in the same process.
     const isWhole =
       (!hasDefault || timed.every(({ defaultSeconds }) => defaultSeconds !== null)) &&
       running.every(({ name }) => timed.some(({ seconds }) => seconds.has(name)));

@@ -1,4 +1,4 @@
-// Which configuration is how much faster than the default, from batches whose seconds cannot be compared. Pure.
+// Ranks configurations by their gain over the default in the same batch. Seconds of different batches are not comparable. Pure.
 import type { Configuration } from '../backend/configuration.ts';
 import { configurationKey } from '../backend/index.ts';
 import { geometricMean, median } from '../measure/statistics.ts';
@@ -7,21 +7,21 @@ import { worthOf } from './worth.ts';
 
 export interface Ranked {
   readonly configuration: Configuration;
-  /** As `worthOf`, of the medians over the processes that it was timed in. */
+  /** `worthOf` the medians over its processes. */
   readonly ratio: number;
 }
 
 /**
- * Ranks configurations by their ratio to the default in the same batch. Where that is too slow to be in every batch, one
- * configuration links them, the best of the last batch that the default was in: it is timed again in each. Always the same one,
- * for the best so far has been lucky, and what each of several lucky ones adds would come to a multiple.
+ * Ranks configurations by their ratio to the default in the same batch. Later batches do not time a slow default. One configuration
+ * links these batches: the best of the last batch with the default, timed again in each batch. The link never changes, because a new
+ * best is partly lucky, and the luck of several links would multiply.
  */
 export class Ranks {
-  /** By key: of each time that it was measured, logarithms of the gain at each size. */
+  /** By key: for each process, logarithms of the gain at each size. */
   readonly #known = new Map<string, { configuration: Configuration; gains: (readonly number[])[] }>();
-  /** What the default takes, or would take, in the latest batch, at each size. */
+  /** Seconds of the default in the latest batch, measured or derived from the link, at each size. */
   #defaults: readonly number[] = [];
-  /** What links the batches since the default was timed; null where nothing does. */
+  /** The configuration that links batches without the default; null if there is none. */
   #link: Configuration | null = null;
   /** Whether the latest batch had no default. */
   #isLinked = false;
@@ -31,7 +31,7 @@ export class Ranks {
     return this.#defaults;
   }
 
-  /** Takes in the processes of a batch. */
+  /** Adds the processes of a batch. */
   observe({ contestants, processes }: Pick<Batch, 'contestants' | 'processes'>): void {
     const isLinked = processes.every(({ defaultSeconds }) => defaultSeconds === null);
     const linkKey = this.#link && configurationKey(this.#link);
@@ -50,7 +50,7 @@ export class Ranks {
       defaults.push(stock);
       for (const { name, configuration } of contestants) {
         const own = seconds.get(name);
-        // What links says nothing new of itself.
+        // The link's own gain is an input here.
         if (own === undefined || (isLinked && name === linkName)) continue;
         const key = configurationKey(configuration);
         const known = this.#known.get(key) ?? { configuration, gains: [] };
@@ -65,25 +65,24 @@ export class Ranks {
     if (!isLinked || !isAgain) this.#link = this.incumbent?.configuration ?? null;
   }
 
-  /** How many times as fast as the default a configuration is; null when it was not timed. */
+  /** The default's time over the configuration's; null if it was not timed. */
   ratioOf(configuration: Configuration): number | null {
     const medians = this.#medians(configuration);
     return medians && worthOf(medians.map(Math.exp));
   }
 
-  /** What is timed again in the next batch: the best so far, which may have been lucky, and what links that batch to the others. */
+  /** Configurations to time again in the next batch: the incumbent, whose first time may be lucky, and the link. */
   get timedAgain(): readonly Configuration[] {
     const incumbent = this.incumbent?.configuration ?? null;
     const link = this.#isLinked ? this.#link : null;
     return [...new Set([incumbent, link])].filter((one) => one !== null);
   }
 
-  /** The best so far. */
   get incumbent(): Ranked | null {
     return this.best(1)[0] ?? null;
   }
 
-  /** The best so far, best first. */
+  /** Best first. */
   best(count: number): Ranked[] {
     return [...this.#known.values()]
       .map(({ configuration }) => ({ configuration, ratio: this.ratioOf(configuration)! }))

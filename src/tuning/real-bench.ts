@@ -1,4 +1,4 @@
-// The bench that measures: on this machine, with the real compiler and runtime.
+// The bench that measures on this machine, with the real compiler and runtime.
 import { meterOf } from '../backend/index.ts';
 import { textAfter } from '../measure/build.ts';
 import type { Toolchain } from '../measure/toolchain.ts';

@@ -1,4 +1,4 @@
-// Where a compiler's own default became slower than an older compiler's.
+// Workloads for which a compiler's own default became slower than an older compiler's.
 import { geometricMean, type Interval } from '../measure/statistics.ts';
 import { buildCandidates } from '../measure/build.ts';
 import { stockCandidate } from '../measure/candidate-module.ts';
@@ -8,7 +8,7 @@ import type { Toolchain } from '../measure/toolchain.ts';
 import type { RecordKey, TuningRecord } from '../store/store.ts';
 import type { OperationWork } from '../workload/workload.ts';
 
-/** The defaults of two compilers: the newer one's time over the older one's, above 1 is slower. */
+/** The newer default's time over the older default's time; above 1 is slower. */
 export interface DefaultChange extends Pick<RecordKey, 'workload' | 'target' | 'device'>, Interval {
   readonly oldSeconds: number;
   readonly newSeconds: number;
@@ -16,20 +16,20 @@ export interface DefaultChange extends Pick<RecordKey, 'workload' | 'target' | '
   readonly source: 'measured' | 'recorded';
 }
 
-/** On another day the same code takes up to so much longer: operands lie elsewhere, and the machine does other things. */
+/** The same code may take this much longer on another day: operands lie elsewhere, and other work runs. */
 const ANOTHER_DAY = 1.2;
 
-/** What is timed in turns is slower where it is by more than anybody would miss. */
+/** Least loss that counts if both were timed in turns. */
 const IN_TURNS = 1.02;
 
-/** Whether the newer default is slower beyond doubt. */
+/** Whether the lower bound exceeds the noise of its source. */
 export const isRegression = ({ low, source }: DefaultChange): boolean =>
   low > (source === 'measured' ? IN_TURNS : ANOTHER_DAY);
 
-/** The greatest loss first. */
+/** Sorts the greatest loss first. */
 export const byLoss = (a: DefaultChange, b: DefaultChange): number => b.ratio - a.ratio;
 
-/** What records say: workloads that both compilers have one of, on the same device and for the same target. */
+/** Changes by records: workloads with a record of both compilers, on the same device and for the same target. */
 export function recordedChanges(
   records: readonly TuningRecord[],
   older: string,
@@ -59,9 +59,9 @@ const REPETITIONS = 3;
 const LEAST_SECONDS = 0.02;
 
 /**
- * Compiles a workload by both compilers and times the two in turns, each with the runtime of its own release.
- * @param seconds for timing, about
- * @returns why it cannot be compared as text
+ * Compiles a workload with both compilers and times the two modules in turns, each with the runtime of its own release.
+ * @param seconds of timing, about
+ * @returns a text if the two cannot be compared
  * @throws StoppedError
  */
 export async function measuredChange(

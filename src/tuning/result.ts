@@ -1,10 +1,9 @@
-// From what was timed to a decision with its evidence.
+// From timings to a decision with its evidence.
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean, largestDeviation } from '../measure/statistics.ts';
 import type { Evidence, TuningRecord } from '../store/store.ts';
 import { isOpen, winner, type Race } from './final-race.ts';
 
-/** A decision and the evidence for it. */
 export interface TuningResult {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
@@ -12,10 +11,10 @@ export interface TuningResult {
   readonly alternative?: Pick<TuningRecord, 'configuration' | 'evidence'>;
 }
 
-/** What evidence says of the search that led to it. */
+/** Fields of the evidence that describe the search. */
 export type Searched = Pick<Evidence, 'trials' | 'tuningSeconds' | 'families' | 'complete'>;
 
-/** What the default is compared with itself. */
+/** Evidence of the default against itself. */
 const itself = (defaultSeconds: number) => ({
   ...{ ratio: 1, low: 1, high: 1, maxError: 0 },
   ...{ defaultSeconds, seconds: defaultSeconds },
@@ -37,8 +36,8 @@ export function decisionOf(raced: Race, searched: Searched): TuningResult {
 }
 
 /**
- * The decision for the default by the batches of a search.
- * @param timed seconds of the default in each batch, over sizes their geometric means; how often it was timed in all
+ * The decision for the default, from the batches of a search.
+ * @param timed seconds of the default in each batch, over sizes the geometric means, and all repetitions
  */
 export function defaultResult(
   { means, repetitions }: { readonly means: readonly number[]; readonly repetitions: number },

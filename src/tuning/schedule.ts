@@ -1,74 +1,74 @@
-// Which of several searches the time goes to next. Pure.
+// Chooses the search that gets the next part of the budget. Pure.
 import { sumOf } from '../measure/statistics.ts';
 
-/** What is known of one search. */
+/** State of one search. */
 export interface Standing {
-  /** Nothing more is done with it. */
+  /** Whether the search is closed. */
   readonly isClosed: boolean;
-  /** Seconds of one run of the program that its operations take by default, measured or likely. */
+  /** Seconds of one run of the program in its operations by default, measured or estimated. */
   readonly programSeconds: number;
-  /** How many times as fast the best is that was found; 0 where nothing was. */
+  /** The default's time over the time of the best configuration; 0 without one. */
   readonly ratio: number;
   readonly batches: number;
-  /** Batches in a row that have brought nothing. */
+  /** Batches in a row without a gain. */
   readonly idle: number;
-  /** Whether another batch can bring nothing. */
+  /** Whether there is nothing left to try. */
   readonly isOver: boolean;
-  /** Seconds that a batch and the finals are likely to take. */
+  /** Expected seconds of a batch and of the finals. */
   readonly batchSeconds: number;
   readonly finalsSeconds: number;
 }
 
-/** What is to be done, with the index of the search; `settle`: nothing that was tried is faster, and nothing more is tried. */
+/** The next step, with the index of the search. `settle` decides for the default without finals. */
 export interface Step {
   readonly kind: 'batch' | 'finals' | 'settle';
   readonly index: number;
 }
 
-/** What finals would not find to be faster than the default. */
+/** Finals would not claim a smaller ratio. */
 const LEAST_RATIO = 1.02;
 
 /**
- * Share of a workload's time that a first batch is likely to save, and one that comes after it. The first one's time is a guess
- * by its work alone, and awkward sizes take many times as long.
+ * Share of a workload's time that a first batch, and a later batch, is likely to save. The first share is larger because the
+ * estimated time before any measurement is too small for awkward sizes.
  */
 const FIRST_SAVES = 1;
 const NEXT_SAVES = 0.1;
-/** Each later batch saves so much less than the one before, and so much less again after each that has brought nothing. */
+/** Factors by which the expected saving falls with each batch, and with each batch without a gain. */
 const LATER = 0.65;
 const IDLE = 0.5;
 
-/** A batch that is likely to save less than this share of what all of them take is not worth its time. */
+/** A batch that is likely to save less than this share of the program's time is not run. */
 const LEAST_SHARE = 0.0005;
 
-/** Finals that are about less than this share of it wait until nothing else is tried: by then there may be no time for them. */
+/** Finals of less than this share of the program's time wait until all searches have ended. */
 const LEAST_FOUND_SHARE = 0.002;
 
-/** Finals that are about more than this share of it are held in any case. */
+/** Finals of more than this share of the program's time always run. */
 const LARGE_FOUND_SHARE = 0.1;
 
-/** Whether finals may find something. */
+/** Whether finals may make a claim. */
 const isHopeful = ({ batches, ratio }: Standing) => batches > 0 && ratio > LEAST_RATIO;
 
-/** Seconds of a run of the program that another batch is likely to save. */
+/** Seconds of one run of the program that another batch is likely to save. */
 function likelySaving({ programSeconds, ratio, batches, idle }: Standing): number {
   if (batches === 0) return FIRST_SAVES * programSeconds;
   return (NEXT_SAVES * LATER ** (batches - 1) * IDLE ** idle * programSeconds) / Math.max(1, ratio);
 }
 
-/** Seconds of a run of the program that finals are about. */
+/** Seconds of one run of the program that finals decide about. */
 const foundSaving = ({ programSeconds, ratio }: Standing) => programSeconds * (1 - 1 / Math.max(1, ratio));
 
 const secondsOfAll = (standings: readonly Standing[]) =>
   sumOf(standings.map(({ programSeconds }) => programSeconds));
 
-/** Those whose finals time is kept for. */
+/** Searches whose finals have reserved time. */
 function promising<S extends Standing>(some: readonly S[], standings: readonly Standing[]): S[] {
   const least = LEAST_FOUND_SHARE * secondsOfAll(standings);
   return some.filter((one) => isHopeful(one) && foundSaving(one) >= least);
 }
 
-/** Seconds that time is kept for the finals of all but one. */
+/** Seconds that are reserved for the finals of the other searches. */
 export const reserveBeside = (standings: readonly Standing[], one: Standing): number =>
   sumOf(
     promising(standings, standings)
@@ -77,12 +77,12 @@ export const reserveBeside = (standings: readonly Standing[], one: Standing): nu
   );
 
 /**
- * What to do next with the searches that are not closed: what saves most of the program's time for the time it takes. Time
- * for the finals of what was found is kept: without them nothing is decided.
+ * The step that saves most of the program's time per second of tuning. Time for the finals of earlier finds is reserved, because
+ * nothing is decided without finals.
  * @param secondsLeft of the budget
- * @param mayGoOn whether more is to be tried
- * @param isAlone whether each is searched to its end as though it were alone, whatever the others take
- * @returns null when nothing is left to be done
+ * @param mayGoOn whether more configurations may be tried
+ * @param isAlone whether each search runs to its end, whatever the others take
+ * @returns null if nothing is left to do
  */
 export function nextStep(
   standings: readonly Standing[],
@@ -93,7 +93,7 @@ export function nextStep(
   const open = standings.flatMap((one, index) => (one.isClosed ? [] : [{ ...one, index }]));
   if (open.length === 0) return null;
   const began = open.filter(({ batches }) => batches > 0);
-  // One that is alone has the time to see whether it is not so after all.
+  // A single search has the time for finals even if it seems to have found nothing.
   const hopeful = isAlone ? began : began.filter(isHopeful);
   const kept = isAlone ? began : promising(began, standings);
   const ended = best(
@@ -104,7 +104,7 @@ export function nextStep(
   const total = secondsOfAll(standings);
   const isFirst = standings.every(({ batches }) => batches === 0);
   const reserve = sumOf(kept.map(({ finalsSeconds }) => finalsSeconds));
-  /** With the finals that become necessary by it. */
+  /** Seconds of the step, with the finals that it makes necessary. */
   const costOf = (one: (typeof open)[number]) =>
     one.batchSeconds + (kept.includes(one) ? 0 : one.finalsSeconds);
   const rateOf = (one: (typeof open)[number]) => likelySaving(one) / costOf(one);
@@ -114,12 +114,12 @@ export function nextStep(
   const fitting = worth.filter((one) => isFirst || reserve + costOf(one) <= secondsLeft);
   const batch = best(fitting, rateOf);
   const better = batch && best(worth, rateOf);
-  // What is better does not fit beside the time that is kept: finals may show that they take less.
+  // The best step does not fit beside the reserved time. Finals may take less than that.
   const early = better === batch ? null : best(kept, (one) => -rateOf(one));
   if (early !== null) return { kind: 'finals', index: early.index };
   if (batch !== null) return { kind: 'batch', index: batch.index };
-  // What there is no time for is left to the next build, which begins with what was found. One is decided in any case, and so is
-  // what much depends on: time was kept for it, and something took more of it than anybody could know.
+  // The next build goes on with the rest. One search is decided in any case. So is an important search: its time was reserved and
+  // spent by something that took longer than expected.
   const mayDecide = secondsLeft > 0 || standings.every(({ isClosed }) => !isClosed);
   const isLarge = (one: Standing) => foundSaving(one) >= LARGE_FOUND_SHARE * total;
   const found = best(
@@ -132,9 +132,9 @@ export function nextStep(
 }
 
 /**
- * Searches whose next batches, or finals, are compiled at once: the one that is next, and those that would be next without it.
- * @param first what is next
- * @param most how many at once
+ * Searches whose next batches, or finals, are compiled at the same time: the next one, and those that would be next without it.
+ * @param first the next step
+ * @param most number of compiles
  * @param mayGoOn as for `nextStep`
  * @param isAlone as for `nextStep`
  */

@@ -1,4 +1,4 @@
-// Screening: batches of configurations, compiled together and raced with few repetitions each.
+// Screening: compiles batches of configurations and races them with few repetitions.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
@@ -13,29 +13,29 @@ import { race, type Question } from './race.ts';
 import { DEFAULT_NAME, SCREENING, Timer, type TimedModule } from './timer.ts';
 import { DOES_NOT_RUN } from './undecided.ts';
 
-/** A default slower than this, in seconds, is timed once and not again in every batch: the batch would wait for nothing else. */
+/** A default slower than this, in seconds, is timed once and not in every batch. */
 const SLOW_DEFAULT_SECONDS = 0.5;
 
-/** Where one run of the default takes more than this share of the time, nothing can be compared with it in time. */
+/** Largest share of the time that one run of the default may take; a slower default cannot be compared with anything. */
 const DEFAULT_SHARE = 0.08;
 
-/** With a slow default, the share of the first batch: as much again is left if some hang, and for the finals. */
+/** Share of the time for the first batch if the default is slow. The rest is for hanging candidates and the finals. */
 const FIRST_BATCH_SHARE = 0.3;
 
-/** Processes for each module, in both placements of operands: one that is fast in only one of them would lead the search. */
+/** Processes for each module: one for each placement of operands, so that a configuration that is fast in only one does not win. */
 const PROCESSES = 2;
 
-/** Share of the time that each process of a batch may take, whatever is left. */
+/** Least share of the time for each process of a batch. */
 const LEAST_SHARE = 0.25;
 
-/** Fewer configurations are compiled as one module. */
+/** Batches with fewer configurations are compiled as one module. */
 const LEAST_TO_DIVIDE = 6;
 
-/** After the first process, the best and those within this ratio of it are timed again, and so many in any case. */
+/** The second process times the best of the first, all within this ratio of the best, and at least so many. */
 const WITHIN_REACH = 1.5;
 const LEAST_AGAIN = 4;
 
-/** Which of many configurations are fast. */
+/** Asks which of many configurations are fast. */
 const WHICH_ARE_FAST: Question = {
   rest(runners) {
     const ranked = runners.toSorted((a, b) => b.gain - a.gain);
@@ -44,17 +44,17 @@ const WHICH_ARE_FAST: Question = {
   },
 };
 
-/** A part of a batch, compiled. */
+/** A compiled part of a batch. */
 export interface Part {
   readonly build: Build;
   readonly built: readonly Contestant[];
   readonly failed: readonly Failure[];
-  /** By the name of a contestant, that of its function. */
+  /** Function names by the names of contestants. */
   readonly functions: ReadonlyMap<string, string>;
   readonly hasDefault: boolean;
 }
 
-/** Times batches of configurations of one workload; remembers how fast the default is. */
+/** Times batches of configurations of one workload. */
 export class Screener {
   readonly #toolchain: Toolchain;
   readonly #workload: OperationWork;
@@ -70,15 +70,15 @@ export class Screener {
 
   /**
    * Compiles a batch.
-   * @param timeoutSeconds for that
-   * @param modules that it may be compiled as at once, each with its own default
+   * @param timeoutSeconds of the compile
+   * @param modules into which the batch may be divided, each with its own default
    */
   async prepare(
     configurations: readonly Configuration[],
     timeoutSeconds: number,
     modules = 1,
   ): Promise<ReadyBatch> {
-    // Without a default, times of two modules could not be compared.
+    // Without a default in each, times of two modules are not comparable.
     const isOne = this.#isSlow || !isLinked() || configurations.length < LEAST_TO_DIVIDE;
     const size = Math.ceil(configurations.length / (isOne ? 1 : modules));
     const parts: (readonly Configuration[])[] = [];
@@ -116,7 +116,7 @@ export class Screener {
     return part;
   }
 
-  /** A compiled module with the default and all of these; null for none. */
+  /** A compiled module with the default and all these configurations; null if there is none. */
   compiledWith(configurations: readonly Configuration[]): Part | null {
     const keys = configurations.map(configurationKey);
     return (
@@ -138,12 +138,12 @@ export class Screener {
     const nothing: Batch = { contestants, processes: [], failed, problem: null };
     const first = (compiled.find(({ build }) => build.module !== null) ?? compiled[0]!).build;
     if (first.module === null) return { ...nothing, problem: await this.#problemOf(first, timeoutSeconds) };
-    // The compiler's threads have just ended; a short pause lets clocks and caches settle before anything is timed.
+    // Clocks and caches settle after the compiler has ended.
     await sleep(20);
     const isFirst = Number.isNaN(this.#timer.defaultSeconds);
     let alone: readonly number[] | null = null;
     if (isFirst) {
-      // The default alone comes first, so that nothing is timed ten times before we know how slow it is.
+      // The default runs once alone first, because a slow default must not run ten times.
       const { seconds, failed } = await this.#timer.timeDefault(first.module, timeoutSeconds * DEFAULT_SHARE);
       alone = seconds.get(DEFAULT_NAME) ?? null;
       if (alone === null)
@@ -166,7 +166,7 @@ export class Screener {
         for (const module of modules) {
           const own = names.filter((name) => module.functions.has(name));
           if (own.length === 0 && names.length > 0) continue;
-          // A candidate that hangs must not take the time of the others with it.
+          // A hanging candidate must not use up the time of the others.
           const seconds = Math.max(
             LEAST_SHARE * timeoutSeconds,
             secondsLeft() - (1 - share) * timeoutSeconds,
@@ -181,11 +181,11 @@ export class Screener {
     return { ...raced, problem: null };
   }
 
-  /** Why the default does not compile or run; null where nobody can tell. @param failed how a run of it ended */
+  /** Why the default does not compile or run; null if the reason is a busy machine. @param failed the ending of its run */
   async #problemOf(build: Build, timeoutSeconds: number, failed?: string): Promise<string | null> {
     const refused = build.refused.get(DEFAULT_NAME);
     if (refused !== undefined) return `the default does not compile: ${refused}`;
-    // There was no time to compile it.
+    // The compile ran out of time.
     if (!isBuilt(build, DEFAULT_NAME)) return null;
     if (failed?.startsWith('took longer') !== true)
       return `${DOES_NOT_RUN}: ${failed ?? 'no timing was reported'}`;

@@ -1,4 +1,4 @@
-// What a search writes down, and what others wrote down meanwhile.
+// Database entries of one search, and entries that other processes made during it.
 import { configurationKey } from '../backend/index.ts';
 import type { Run, Store, Subject, Trial, TuningRecord } from '../store/store.ts';
 import type { Failure } from './bench.ts';
@@ -7,12 +7,12 @@ import type { Race } from './final-race.ts';
 import type { Searched, TuningResult } from './result.ts';
 import { evidenceAgain, finalsOf } from './timed-again.ts';
 
-/** The database, as far as one search is concerned. Its methods throw what the store throws. */
+/** The view of one search on the database. Methods throw the errors of the store. */
 export class SearchNotes {
   readonly #store: Store;
   readonly #subject: Subject;
   readonly #createdBy: string;
-  /** What builds used until this search. */
+  /** The record before this search. */
   readonly before: TuningRecord | null;
 
   constructor(store: Store, subject: Subject, createdBy: string) {
@@ -30,7 +30,7 @@ export class SearchNotes {
     this.#store.addRuns(this.#subject, runs);
   }
 
-  /** Marks finalists whose output was wrong. */
+  /** Marks finalists with a wrong output. */
   markWrong(failed: readonly Failure[]): void {
     const written = this.#written();
     this.#store.addMarks(
@@ -41,15 +41,15 @@ export class SearchNotes {
     );
   }
 
-  /** A race without what is marked by now: a build may have failed with one of them meanwhile. */
+  /** A race without configurations that a build has marked in the meantime. */
   unmarked(raced: Race): Race {
     const isMarked = markedIn(this.#store, this.#subject);
     return { ...raced, standings: raced.standings.filter(({ configuration }) => !isMarked(configuration)) };
   }
 
   /**
-   * @param timedAgain the race that it won, in which what won before may have been timed again
-   * @returns what the next build gets: others may have left something better
+   * @param timedAgain the race that it won; an earlier winner may have been timed again in it
+   * @returns the record for the next build, which may be another process' better one
    */
   record(result: TuningResult, timedAgain?: { raced: Race; searched: Searched }): TuningResult {
     this.#store.putRecord(this.#subject, { ...result, ...this.#written() });
@@ -60,7 +60,7 @@ export class SearchNotes {
     return { configuration, evidence, ...(alternative && { alternative }) };
   }
 
-  /** What won before and does not any more must not go on winning by what it once was. */
+  /** Replaces the evidence of an earlier winner that lost this race, or its old evidence would go on winning. */
   #recordTimedAgain({ configuration: best }: TuningResult, raced: Race, searched: Searched): void {
     if (this.before === null) return;
     const { configuration, evidence } = this.before;
@@ -73,7 +73,7 @@ export class SearchNotes {
     this.#store.putRecord(this.#subject, { configuration, evidence: again, ...this.#written() });
   }
 
-  /** @param budgetSeconds more than that is worth another try */
+  /** @param budgetSeconds of this try; a larger budget tries again */
   undecided(reason: string, budgetSeconds: number): void {
     this.#store.noteUndecided(this.#subject, reason, budgetSeconds);
   }

@@ -1,6 +1,6 @@
-// How workloads share the time that there is for tuning.
+// Shares of the tuning time among workloads.
 
-/** What each workload gets where there is so much: a few that are tuned well beat many that are tuned badly. */
+/** Least share of a workload: a few that are tuned well beat many that are tuned badly. */
 const FAIR_SECONDS = 10;
 
 /** Seconds for the next of `count` workloads that share `secondsLeft`. */

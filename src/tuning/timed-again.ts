@@ -1,4 +1,4 @@
-// What is known of a configuration that won before and was timed again without winning: all finals that it was in, as one.
+// Pools all finals of an earlier winner that was timed again without winning.
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import type { Evidence, Run } from '../store/store.ts';
@@ -6,7 +6,7 @@ import type { Race, Standing } from './final-race.ts';
 import { judge, type Process } from './rule.ts';
 
 /**
- * Processes of all finals in which a configuration was timed beside the default.
+ * Processes of all finals of a configuration.
  * @param runs of its subject, in the order in which they were added
  */
 export function finalsOf(runs: readonly Run[], configuration: Configuration): Process[] {
@@ -14,7 +14,7 @@ export function finalsOf(runs: readonly Run[], configuration: Configuration): Pr
   const own = runs.filter(
     ({ stage, configuration: one }) => stage === 'finals' && configurationText(one) === text,
   );
-  // Every build lays its functions out anew: the same stratum of another tuning is another one.
+  // Each build has its own code layout, so a stratum of another tuning is another stratum.
   let tuning = 0;
   return own.flatMap(({ batch, placement, build, seconds, defaultSeconds }, i) => {
     if (i > 0 && batch <= own[i - 1]!.batch) tuning++;
@@ -25,9 +25,9 @@ export function finalsOf(runs: readonly Run[], configuration: Configuration): Pr
 }
 
 /**
- * Evidence that takes the place of what there was before: it counts at least as many processes, since it is of all of them.
+ * Evidence that replaces earlier evidence. It counts at least as many processes, because it includes the earlier ones.
  * @param processes of all finals, those of `standing` included
- * @returns null where it says too little to be kept
+ * @returns null if the interval is not finite
  */
 export function evidenceAgain(
   processes: readonly Process[],

@@ -1,4 +1,4 @@
-// Times functions of compiled modules on this machine. Each is repeated by the time that it takes itself.
+// Times functions of compiled modules on this machine. The number of repetitions depends on the function's own time.
 import { timeCandidates, type CandidateTimings } from '../measure/candidate-timings.ts';
 import { median, sumOf } from '../measure/statistics.ts';
 import type { Toolchain } from '../measure/toolchain.ts';
@@ -11,43 +11,43 @@ export const DEFAULT_NAME = 'stock';
 /** Default and contestants in one compiled module. */
 export interface TimedModule {
   readonly path: string;
-  /** Whether the default is in it, and is to be timed. */
+  /** Whether the module has the default, and times it. */
   readonly hasDefault: boolean;
-  /** By the name of a contestant, that of its function. */
+  /** Function names by the names of contestants. */
   readonly functions: ReadonlyMap<string, string>;
 }
 
-/** How thoroughly a function is timed in one process. */
+/** Effort of timing a function in one process. */
 export interface Care {
-  /** Seconds for all of its repetitions. */
+  /** Seconds for all repetitions. */
   readonly seconds: number;
   readonly least: number;
   readonly most: number;
 }
 
-/** A few repetitions for many contestants: what is far behind shows. */
+/** Few repetitions for many contestants. */
 export const SCREENING: Care = { seconds: 0.05, least: 2, most: 6 };
 
-/** As many as show how fast a function is undisturbed: other work on a machine lasts for milliseconds, and spares some of many. */
+/** Many repetitions, because other work disturbs some of them for milliseconds. */
 export const FINALS: Care = { seconds: 0.05, least: 3, most: 25 };
 
-/** The same where little depends on it. */
+/** Finals if little depends on the decision. */
 export const BRIEF: Care = { ...FINALS, seconds: FINALS.seconds / 2 };
 
-/** A function that takes longer than this, in seconds, is run once in a process: several processes say more than several runs. */
+/** A slower function, in seconds, runs once in a process: several processes tell more than several runs. */
 const LONG_RUN = 0.25;
 
-/** Least time of one repetition, in seconds: shorter ones are not timed well. */
+/** Least time of one repetition, in seconds. Shorter ones are imprecise. */
 const LEAST_SECONDS = 0.002;
 
-/** A default that takes so many times as long as contestants, and that many seconds, is timed in a process of its own. */
+/** A default that is this many times slower than the contestants, and slower than so many seconds, is timed in its own process. */
 const FAR_SLOWER = 8;
 const SLOW_SECONDS = 0.02;
 
-/** A contestant that is so many times slower than the default need not be measured to its end. */
+/** A contestant that is this many times slower than the default times out. */
 const HOPELESS = 20;
 
-/** Limit of loading a module on a busy machine, in seconds. */
+/** Seconds to load a module on a busy machine. */
 const START_SECONDS = 5;
 
 /** @param seconds of one run */
@@ -56,7 +56,7 @@ export function repetitionsFor(seconds: number, { seconds: room, least, most }: 
   return Math.min(most, Math.max(least, Math.floor(room / Math.max(seconds, LEAST_SECONDS))));
 }
 
-/** Remembers how long the functions of one workload take. */
+/** Times the functions of one workload, and remembers their times for the number of repetitions. */
 export class Timer {
   readonly #toolchain: Toolchain;
   readonly #workload: OperationWork;
@@ -64,7 +64,7 @@ export class Timer {
   readonly #known = new Map<string, number>();
   #default: number;
 
-  /** @param defaultSeconds of one run of the default at every size; NaN where it was not timed */
+  /** @param defaultSeconds of one run of the default at every size; NaN before it was timed */
   constructor(toolchain: Toolchain, workload: OperationWork, defaultSeconds = NaN) {
     this.#toolchain = toolchain;
     this.#workload = workload;
@@ -76,7 +76,7 @@ export class Timer {
     return this.#default;
   }
 
-  /** Says what a contestant was seen to take, in seconds of one run at every size. */
+  /** Sets the expected time of a contestant, in seconds of one run at every size. */
   expect(name: string, seconds: number): void {
     this.#known.set(name, seconds);
   }
@@ -90,7 +90,7 @@ export class Timer {
     return timed;
   }
 
-  /** Times contestants of a module in one process, and the default in it, or beside it where it takes far longer. */
+  /** Times contestants of a module in one process. A far slower default gets its own process. */
   async time(
     { path, hasDefault, functions }: TimedModule,
     names: readonly string[],
@@ -100,7 +100,7 @@ export class Timer {
   ): Promise<TimedProcess> {
     const own = names.map((name) => functions.get(name)!);
     const known = names.flatMap((name) => this.#known.get(name) ?? []);
-    // Before any of them was timed, they take as long as the default.
+    // Contestants are assumed to be as slow as the default until one was timed.
     const typical = known.length === 0 ? this.#default : median(known);
     const isApart =
       hasDefault && own.length > 0 && this.#default > Math.max(SLOW_SECONDS, FAR_SLOWER * typical);

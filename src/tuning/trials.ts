@@ -1,4 +1,4 @@
-// What is kept of a search, batch by batch.
+// From batches and races to trials and runs of the database.
 import { DEFAULT_CONFIGURATION, type Configuration } from '../backend/configuration.ts';
 import { geometricMean } from '../measure/statistics.ts';
 import type { Run, Trial } from '../store/store.ts';
@@ -15,13 +15,13 @@ const timedTrial = (
   ...{ outcome: 'measured', seconds: defaultSeconds / ratio },
 });
 
-/** The default as a trial, so that the table of trials shows what everything is compared with. */
+/** The default as a trial, so that the table of trials shows the baseline. */
 export const defaultTrial = (seconds: number, strategy: string): Trial =>
   timedTrial(DEFAULT_CONFIGURATION, 1, seconds, strategy);
 
 /**
- * What became of the configurations of a batch.
- * @param defaults seconds of the default in it, at each size; empty where it could not be timed
+ * Trials of a batch.
+ * @param defaults seconds of the default in it, at each size; empty if the default could not be timed
  */
 export function trialsOf(
   { contestants, processes, failed }: Pick<Batch, 'contestants' | 'processes' | 'failed'>,
@@ -45,7 +45,7 @@ export const failedTrial = ({ configuration, outcome, reason }: Failure, strateg
 });
 
 /**
- * What one process says of each of its contestants.
+ * Runs of one process, one for each contestant.
  * @param batch of the search, or process of the finals
  */
 export const runsOf = (

@@ -1,4 +1,4 @@
-// Several searches within one budget: time goes where it saves most of the program's.
+// Several searches within one budget. The search that saves most of the program's time gets the next part.
 import { sumOf } from '../measure/statistics.ts';
 import { compiledAtOnce, nextStep, reserveBeside, type Standing } from './schedule.ts';
 import { shareOf } from './share.ts';
@@ -6,49 +6,49 @@ import type { TuningResult } from './result.ts';
 import type { Effort, FinalsCare } from './search-job.ts';
 import type { WorkloadSearch } from './workload-search.ts';
 
-/** A search, and what it is of the program. */
+/** A search and its weight in the program. */
 export interface Part {
   readonly search: WorkloadSearch;
-  /** How many operations of the program it is for. */
+  /** Number of operations in the program. */
   readonly count: number;
-  /** What one execution takes by default, for comparing parts: see `likelyCost`. */
+  /** Estimated cost of one execution by default, see `likelyCost`. */
   readonly likelyCost: number;
-  /** Seconds of one run of the program that its operations take by default, as the program was seen to; null where it was not. */
+  /** Measured seconds of one run of the program in its operations by default; null if the program was not timed. */
   readonly programSeconds: number | null;
 }
 
 export interface Budget {
-  /** Seconds on the clock at which it is spent. */
+  /** End of the budget, in seconds of the clock. */
   readonly end: number;
-  /** Seconds without which nothing is begun. */
+  /** Seconds that a new step needs. */
   readonly leastSeconds: number;
   readonly effort: Effort;
-  /** How many batches are compiled at once, each of another part. */
+  /** Number of batches that are compiled at once, each of another search. */
   readonly compilesAtOnce: number;
-  /** Whether each is searched to its end as though it were alone: they are of no program that says which matters more. */
+  /** Whether each search runs to its end: no program says which matters more. */
   readonly isEachAlone?: boolean;
-  /** Ends the searches early, but what was found by those that are under way is still decided. */
+  /** Ends the searches early. Steps under way are still decided. */
   readonly finishEarly?: AbortSignal;
-  /** Seconds on a clock that never goes back. */
+  /** Seconds on a monotonic clock. */
   readonly clock: () => number;
 }
 
-/** Operations on numbers in a second, as long as nothing was timed. */
+/** Assumed arithmetic operations in a second before any measurement. */
 const LIKELY_RATE = 2e10;
 
-/** What a first batch and finals are likely to take, in seconds, as long as there were none. */
+/** Assumed seconds of a first batch and of finals before there was one. */
 const FIRST_BATCH_SECONDS = 2;
 const FINALS_SECONDS = 2;
 
-/** How much is tried at once of what takes such a share of the program's time, and decided about. */
+/** Effort for workloads with at least such a share of the program's time. */
 interface Care {
-  /** Of the program's time, at least. */
+  /** Least share of the program's time. */
   readonly share: number;
   readonly trialsPerBatch: number;
   readonly finals: FinalsCare;
 }
 
-/** Programs of many parts that take little each gain most by a short look at each of them. */
+/** Programs of many small parts gain most by a short search for each. */
 const SMALL: Care = { share: 0.05, trialsPerBatch: 8, finals: { finalists: 2, isBrief: true } };
 const TINY: Care = { share: 0, trialsPerBatch: 3, finals: { finalists: 1, isBrief: true } };
 
@@ -58,18 +58,18 @@ const largest = ({ trialsPerBatch, finalists }: Effort): Care => ({
   finals: { finalists, isBrief: false },
 });
 
-/** Of the time that finals are likely to take, what a short look at one takes. */
+/** Share of the finals' time that a short final takes. */
 const SHORT_FINALS = 0.5;
 
-/** What a batch gets for being timed in any case. */
+/** Seconds that timing a batch gets in any case. */
 const LEAST_TIMING_SECONDS = 5;
 
-/** Of the time, for what is known of other devices, where there are workloads of which nothing is known. */
+/** Share of the time for verifying records of other devices, if some workloads have no record at all. */
 const VERIFYING_SHARE = 0.5;
 
 /**
- * Searches and decides for all parts, as far as the budget reaches.
- * @param note is told what was decided, as soon as it is; null where nothing could be
+ * Searches and decides for all parts within the budget.
+ * @param note receives each decision as soon as it is made; null if nothing could be decided
  */
 export async function tuneTogether<P extends Part>(
   parts: readonly P[],
@@ -84,7 +84,7 @@ export async function tuneTogether<P extends Part>(
   };
   const isFinished = () => finishEarly?.aborted === true;
   const verifiable = parts.filter(({ search }) => search.isVerifiable);
-  // What nobody knows anything about is not to wait until all the time is spent.
+  // Verification leaves time for workloads without any record.
   const share = verifiable.length === parts.length ? 1 : VERIFYING_SHARE;
   const verified = clock() + share * (end - clock());
   const likely = likelySeconds(parts);
@@ -94,7 +94,7 @@ export async function tuneTogether<P extends Part>(
     const result = await part.search.verify(() => clock() < verified);
     if (result !== null) conclude(part, result);
   }
-  /** What is under way when searches are ended early. */
+  /** Steps that were under way when the searches were ended early. */
   let latest: readonly P[] = [];
   for (;;) {
     const isClosed = (part: P) => decided.has(part) || (isFinished() && !latest.includes(part));
@@ -112,7 +112,7 @@ export async function tuneTogether<P extends Part>(
     if (step.kind === 'batch') {
       const openParts = parts.filter((one) => !isClosed(one)).length;
       const firstSeconds = shareOf(secondsLeft, openParts);
-      /** Seconds that a batch may be timed for. */
+      /** Seconds for timing a batch. */
       const room = (own: Standing) =>
         own.batches === 0 ? firstSeconds : end - clock() - reserveBeside(standings, own) - own.finalsSeconds;
       const searches = chosen.map((index) => {
@@ -129,14 +129,14 @@ export async function tuneTogether<P extends Part>(
       const prepare = chosen.map((index) => () => {
         const { search } = parts[index]!;
         const usual = careFor(standings[index]!, standings, effort, isAlone);
-        // Where a batch has taken longer than anybody could know, a short look is better than none.
+        // A batch took longer than expected. Brief finals are better than none.
         const cares = [usual, ...[SMALL, TINY].filter(({ share }) => share < usual.share)];
         const fitting = cares.find(({ finals }) => search.finalsSeconds(finals) <= end - clock());
         return search.prepareFinals((fitting ?? cares.at(-1)!).finals);
       });
       const { ready, preparedSeconds } = await readyTogether(prepare, clock);
       for (const [i, index] of chosen.entries()) {
-        // What time is kept for the others is not spent here.
+        // Finals do not spend the time that is reserved for other searches.
         const now = standingsOf(parts, isClosed, isAlone, effort);
         const until = end - reserveBeside(now, now[index]!);
         conclude(parts[index]!, await ready[i]!.decide(() => clock() < until, preparedSeconds));
@@ -145,7 +145,7 @@ export async function tuneTogether<P extends Part>(
   }
 }
 
-/** What is alone gets the most, whatever it takes. */
+/** A single search gets the largest effort. */
 function careFor(
   { programSeconds }: Pick<Standing, 'programSeconds'>,
   all: readonly Pick<Standing, 'programSeconds'>[],
@@ -158,7 +158,7 @@ function careFor(
   return [most, SMALL].find(({ share }) => programSeconds >= share * seconds) ?? TINY;
 }
 
-/** What is made ready at once, and the seconds that each of it took of the budget. */
+/** Steps that were compiled at once, and the seconds of the budget that each took. */
 async function readyTogether<T>(
   prepare: readonly (() => Promise<T>)[],
   clock: () => number,
@@ -187,8 +187,8 @@ async function tryTogether(
 }
 
 /**
- * Seconds of one run of the program that each part takes by default: as the program was seen to, as it was timed by itself, or
- * as it compares with those of which that is known.
+ * Seconds of one run of the program in each part by default: measured in the program, else measured alone, else estimated by
+ * comparison with measured parts.
  */
 function likelySeconds(parts: readonly Part[]): number[] {
   const known = parts.map(({ search, count, programSeconds }) =>
@@ -200,7 +200,7 @@ function likelySeconds(parts: readonly Part[]): number[] {
   return known.map((one, i) => one ?? costs[i]! / rate);
 }
 
-/** What is known of each part; what was not timed is likely to take what others of its size do. */
+/** States of all parts for the schedule. Parts that were not timed are estimated by the batches of others. */
 function standingsOf<P extends Part>(
   parts: readonly P[],
   isClosed: (part: P) => boolean,

@@ -1,4 +1,4 @@
-// Tuning many workloads within one budget.
+// Tunes many workloads within one budget.
 import { mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -32,89 +32,89 @@ import { DEFAULT_EFFORT, EFFORT_ALONE, type Effort, type TuningProgress } from '
 import { WorkloadSearch } from './workload-search.ts';
 import { because, cacheUnwritable, type Reason } from '../system/reason.ts';
 
-/** A workload that is to be tuned. */
+/** A workload to tune. */
 export interface Work {
   readonly key: string;
   readonly workload: Workload;
-  /** How many operations of the program it is. */
+  /** Number of its operations in the program. */
   readonly count: number;
-  /** Names of the program's executables that are it; absent where there is no program. */
+  /** Names of its executables in the program; absent without a program. */
   readonly executables?: readonly string[];
-  /** Of its search space. */
+  /** Options of its search space. */
   readonly options: SpaceOptions;
-  /** The record that this goes on from; where somebody has searched since, that is taken over instead. */
+  /** The record that the search continues. If another process has searched since, its record is used instead. */
   readonly goesOnFrom?: Pick<TuningRecord, 'digest' | 'evidence'>;
-  /** The record of a device of the same class, or of another compiler: its configuration is compared with the default before anything is searched. */
+  /** The record of a device of the same class, or of another compiler. Its configuration is verified before any search. */
   readonly alike?: TuningRecord;
 }
 
 export interface TuneOptions {
   readonly budgetSeconds: number;
-  /** To wait for others that measure; as long as the budget lasts when left out. */
+  /** Longest wait for other processes that measure, in seconds; the budget if left out. */
   readonly patienceSeconds?: number;
-  /** What the user gave in all, of which some may be spent. */
+  /** The user's whole budget in seconds. Part of it may be spent already. */
   readonly givenSeconds: number;
   readonly signal: AbortSignal;
   readonly finishEarly?: AbortSignal;
   readonly strategy?: StrategyFactory;
   readonly effort?: Effort;
-  /** How many compilers run at once; as many as the machine carries when left out. */
+  /** Number of compilers that run at once; by the machine if left out. */
   readonly compilesAtOnce?: number;
   /**
-   * Seconds that the dispatches of one run of the program take by default, by name; empty where nobody knows. It is asked for
-   * in turn, and its time is no part of the budget.
+   * Seconds of each dispatch in one run of the program by default, by name; empty if unknown. Called while this process holds the
+   * measuring lock; its time does not count.
    */
   readonly dispatchSeconds?: () => Promise<ReadonlyMap<string, number>>;
-  /** Whether each is searched to its end as though it were alone: see `Budget`. */
+  /** Whether each workload is searched to its end: see `Budget`. */
   readonly isEachAlone?: boolean;
-  /** Since when somebody else may have found out, in milliseconds of the system's clock; now when left out. */
+  /** Results of other processes since this time count, in milliseconds since the epoch; now if left out. */
   readonly began?: number;
-  /** Keys to tune even where there is a record. */
+  /** Keys to tune even if there is a record. */
   readonly again?: ReadonlySet<string>;
   readonly onProgress?: (progress: TuningProgress) => void;
 }
 
-/** What is known of a workload in the end, and whether it was tuned here or found. */
+/** Result of a workload, and whether it was tuned here or found in the database. */
 export interface Known extends TuningResult {
   readonly outcome: 'hit' | 'tuned';
 }
 
 export interface TuneOutcome {
   readonly results: ReadonlyMap<string, Known>;
-  /** What was tried and could not be decided. */
+  /** Workloads that were tried and could not be decided. */
   readonly undecided: ReadonlyMap<string, Undecided>;
-  /** Why the others have none. */
+  /** Why the others have no result. */
   readonly whyNot: Reason;
 }
 
-/** A compile keeps one thread busy, more or less; each takes a third of a gigabyte. */
+/** Most compiles at once. Each keeps about one thread busy and takes a third of a gigabyte. */
 const MOST_COMPILES_AT_ONCE = 4;
 
-/** How many compiles at once this machine carries. */
+/** Number of compiles that this machine runs at once. */
 export const likelyCompilesAtOnce = (): number => Math.min(MOST_COMPILES_AT_ONCE, availableParallelism());
 
 const INTERRUPTED = because('interrupted');
 
-/** So many get their share of the time, whatever each is of the program's. */
+/** So few workloads get equal shares of the time; more are weighted by their share of the program's time. */
 const FEW = 4;
 
-/** A workload whose tuning cannot have a meaningful budget any more is left for the next build. */
+/** Seconds that tuning a workload needs. With less, the next build tunes it. */
 const LEAST_SECONDS = 4;
 
 /**
- * Searches exceed no budget by more than this share of it: what is planned to end in time takes longer on a machine that is busy. The
- * runs of the program may take as much again.
+ * Largest overrun of the budget, as a share of it: a plan takes longer on a busy machine. Runs of the program may overrun by as
+ * much again.
  */
 const GRACE = 0.1;
 
-/** A smaller budget has so many seconds, so that something can be decided at all. */
+/** A smaller budget is extended to so many seconds, so that something can be decided. */
 const LEAST_LIMIT_SECONDS = 16.5;
 
-/** Seconds after the end of the budget at which everything is stopped. */
+/** Seconds from the end of the budget to the stop of everything. */
 const graceSeconds = (givenSeconds: number): number =>
   Math.max(LEAST_LIMIT_SECONDS - givenSeconds, GRACE * givenSeconds);
 
-/** Seconds of one run of the program that a workload takes; null when none of its dispatches was seen. */
+/** Seconds of one run of the program in a workload; null if none of its dispatches was timed. */
 export function programSeconds(
   work: Pick<Work, 'executables'>,
   dispatchSeconds: ReadonlyMap<string, number>,
@@ -123,11 +123,11 @@ export function programSeconds(
   return own.length === 0 ? null : sumOf(own.map(([, seconds]) => seconds));
 }
 
-/** A search that finds nothing better than what there is leaves the seconds that it took. */
+/** A search that finds nothing better changes only the seconds of the record. */
 const isSameSearch = (a: TuningRecord, b: Work['goesOnFrom']): boolean =>
   a.digest === b?.digest && a.evidence.tuningSeconds === b.evidence.tuningSeconds;
 
-/** The record that somebody has left of a workload that is to be tuned, and that there is no more to find out about; null for none. */
+/** A record that another process has made for a workload, if it answers everything; else null. */
 export function recordSince(work: Work, store: Store, site: Site): TuningRecord | null {
   const { target, compiler, device } = placeOf(site);
   const found = chooseRecord(store.findRecords([work.key], target, compiler), device, true);
@@ -137,9 +137,8 @@ export function recordSince(work: Work, store: Store, site: Site): TuningRecord 
 }
 
 /**
- * Tunes workloads together: time goes where it is likely to save most of the program's, and what does not fit into the budget
- * is left for the next build. Waiting for another process that measures on this machine counts too; what that process found
- * meanwhile is taken over.
+ * Tunes workloads together. The workload that is likely to save most of the program's time gets the next part of the budget; the
+ * next build tunes the rest. Waiting for another measuring process counts, and its results are used.
  */
 export async function tuneWorkloads(
   works: readonly Work[],
@@ -175,10 +174,7 @@ export async function tuneWorkloads(
 
   const isFinished = () => options.finishEarly?.aborted === true;
   const began = options.began ?? Date.now();
-  /**
-   * Takes a record over that there is by now, or that there can be none in about so many `seconds`: another process that
-   * measured while we waited may have found out.
-   */
+  /** Uses a result that another process made while this one waited: a record, or the note that `seconds` do not suffice. */
   const takeOver = (work: Work, seconds: number): boolean => {
     if (options.again?.has(work.key) === true) return false;
     const { target, compiler, device } = placeOf(site);
@@ -210,7 +206,7 @@ export async function tuneWorkloads(
   let overdue: AbortSignal | null = null;
   try {
     const share = shareOf(end - clock(), works.length);
-    // A dispatch is only tuned in its program.
+    // Whole dispatches are tuned only in their program.
     const left = works.flatMap((work) => {
       const { workload } = work;
       return isOperationWork(workload) && !takeOver(work, share) ? [{ ...work, workload }] : [];
@@ -264,7 +260,7 @@ export async function tuneWorkloads(
     }));
     await tuneTogether(
       parts,
-      // A user who gives less than that in all gets what can be had for it.
+      // A user with a smaller budget gets what is possible within it.
       {
         end,
         clock,

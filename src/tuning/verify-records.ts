@@ -1,4 +1,4 @@
-// Records of this machine, measured again one after the other within a budget.
+// Measures records of this machine again, one after the other, within a budget.
 import { join } from 'node:path';
 import { isDefault } from '../backend/configuration.ts';
 import type { MeasuringTools } from '../compiler/find.ts';
@@ -17,7 +17,7 @@ export interface Verified {
   readonly again: Again;
 }
 
-/** What can be measured again on a site: gains that were found on it and that no program is needed for, the oldest first. */
+/** Records of a site that can be measured again: gains of operations that need no program, oldest first. */
 export const verifiable = (records: readonly TuningRecord[], store: Store, site: Site): TuningRecord[] => {
   const { target, device, compiler } = placeOf(site);
   return records
@@ -27,15 +27,15 @@ export const verifiable = (records: readonly TuningRecord[], store: Store, site:
     .sort((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
 };
 
-/** Whether it can be measured without the program that it is from. */
+/** Whether the workload can be measured without its program. */
 const isAlone = (workload: Workload | undefined): boolean =>
   workload !== undefined && isOperationWork(workload) && workload.context === undefined;
 
 /**
- * Measures records of a site again, as many as the budget has time for.
- * @param note is told of each as soon as it is measured
- * @returns why it ended before all were measured; null where it did not
- * @throws UserError where nothing can be written to the cache folder
+ * Measures as many records of a site again as the budget allows.
+ * @param note receives each as soon as it is measured
+ * @returns why it ended early; null if it did not
+ * @throws UserError if the cache folder is not writable
  */
 export async function verifyRecords(
   records: readonly TuningRecord[],
@@ -71,5 +71,5 @@ export async function verifyRecords(
   });
 }
 
-/** What one record takes at least, as a rule. */
+/** Seconds that one record usually takes. */
 const LEAST_SECONDS = 3;

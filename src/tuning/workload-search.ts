@@ -1,4 +1,4 @@
-// The search for one workload's configuration, batch by batch, and the decision in the end.
+// The search for one workload's configuration, batch by batch, and its decision.
 import { configurationKey } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { geometricMean, sumOf } from '../measure/statistics.ts';
@@ -7,7 +7,7 @@ import { type Strategy, seededRandom } from '../search/strategy.ts';
 import type { Run, Store, Trial, TuningRecord } from '../store/store.ts';
 import { staticForms, workloadFlops } from '../workload/workload.ts';
 import type { Bench, Field, ReadyBatch } from './bench.ts';
-import { besideOf, finalistsOf } from './beside.ts';
+import { alternativeOf, finalistsOf } from './alternative.ts';
 import { begunSpace, isVerifiable, markedIn, trialElsewhere, VERIFICATION } from './earlier.ts';
 import { spaceWithPrior } from './prior.ts';
 import { finalRace, winner, type Race } from './final-race.ts';
@@ -18,16 +18,15 @@ import { SearchNotes } from './search-notes.ts';
 import { defaultTrial, failedTrial, runsOf, trialsOf } from './trials.ts';
 import { isUnfinished } from './undecided.ts';
 
-/** A gain smaller than this does not keep a search going. */
+/** A smaller gain does not keep a search going. */
 const PATIENCE_GAIN = 0.03;
 
-/** What a module takes to compile beside its functions, in functions. */
+/** Compile time of a module without functions, in functions. */
 const MODULE = 1.5;
 
 /**
- * Searches for one workload, one batch after the other, and decides. Configurations that are marked are neither tried nor
- * decided for. Trials are written batch by batch, so whatever interrupts the search loses nothing that was measured.
- * Its methods throw what the bench throws.
+ * Searches for one workload, one batch after the other, and decides. Marked configurations are neither tried nor chosen. Trials are
+ * written batch by batch, so an interruption loses no measurement. Methods throw the errors of the bench.
  */
 export class WorkloadSearch {
   readonly #bench: Bench;
@@ -35,30 +34,30 @@ export class WorkloadSearch {
   readonly #job: SearchJob;
   readonly #isMarked: (configuration: Configuration) => boolean;
   readonly #space: SearchSpace<Configuration>;
-  /** Whether it goes on with one that found nothing and did not end: what that spent counts, and what it tried is known. */
+  /** Whether it continues a search without a result: that search's time counts, and its trials are not repeated. */
   readonly #goesOn: boolean;
   readonly #strategy: Strategy;
-  /** What won on another device of the class, as long as it was not compared with the default on this one. */
+  /** The winner on another device of the class, until it was compared with the default on this device. */
   #alike: TuningRecord | null;
   readonly #ranks = new Ranks();
-  /** Where the strategy proposed a configuration, by its key. */
+  /** Points of the strategy by the keys of their configurations. */
   readonly #pointOf = new Map<string, Point>();
-  /** Of each batch that the default was timed in, over sizes their geometric mean. */
+  /** Seconds of the default in each batch; over sizes, geometric means. */
   readonly #defaultMeans: number[] = [];
-  /** How often it was timed in all of them. */
+  /** Repetitions of the default in all batches. */
   #repetitions = 0;
   #batches = 0;
-  /** What no point leads to and is tried once, however soon the strategy comes to its end. */
+  /** Configurations outside the space's points. Each is tried once, even if the strategy ends early. */
   #others: readonly Configuration[];
   #trials = 0;
   #idle = 0;
   /** Whether the strategy has more to propose. */
   #hasPoints = true;
-  /** Whether it was asked what follows from the first batch. */
+  /** Whether follow-ups of the first batch were asked for. */
   #isFollowed = false;
   #isUndecidable = false;
   #slowestBatch = 0;
-  /** That one configuration took at most to compile, on average over its batch. */
+  /** Longest compile of one configuration, on average over its batch. */
   #compileSeconds = 0;
   #tuningSeconds = 0;
 
@@ -69,7 +68,7 @@ export class WorkloadSearch {
     const { subject, backend, options, strategy, alike } = job;
     this.#isMarked = markedIn(store, subject);
     this.#space = without(spaceWithPrior(backend, subject.workloadForm, options), this.#isMarked);
-    // What a user allows is tried as often as he asks for it, whatever was tried before.
+    // A user's own choice of configurations is tried again whenever the user asks.
     this.#goesOn =
       options.only === undefined && this.#notes.before !== null && isUnfinished(this.#notes.before, Infinity);
     this.#alike = alike && isVerifiable(store, subject, alike, this.#isMarked) ? alike : null;
@@ -78,17 +77,17 @@ export class WorkloadSearch {
     this.#others = this.#space.alternatives;
   }
 
-  /** Whether there is something to be verified. */
+  /** Whether a winner of another device is left to verify. */
   get isVerifiable(): boolean {
     return this.#alike !== null;
   }
 
-  /** Batches by now. */
+  /** Batches so far. */
   get batches(): number {
     return this.#batches;
   }
 
-  /** Batches in a row that have brought nothing. */
+  /** Batches in a row without a gain. */
   get idle(): number {
     return this.#idle;
   }
@@ -99,39 +98,38 @@ export class WorkloadSearch {
     return defaults.length === 0 ? NaN : sumOf(defaults);
   }
 
-  /** How many times as fast as the default the best is that was found; 0 where nothing was. */
+  /** The default's time over the time of the best configuration; 0 without one. */
   get ratio(): number {
     return this.#ranks.incumbent?.ratio ?? 0;
   }
 
-  /** Whether another batch can bring nothing. */
+  /** Whether there is nothing left to try. */
   get isOver(): boolean {
     return this.#isUndecidable || (!this.#isSearching && this.#others.length === 0 && !this.#hasFollowUps);
   }
 
-  /** Whether there is nothing that could be decided. */
+  /** Whether nothing can be decided. */
   get isUndecidable(): boolean {
     return this.#isUndecidable;
   }
 
-  /** Seconds that the slowest batch took. */
+  /** Seconds of the slowest batch. */
   get batchSeconds(): number {
     return this.#slowestBatch;
   }
 
-  /** Seconds that the decision is likely to take: compiling them and the default in two builds, and measuring. */
+  /** Expected seconds of the finals: two builds, and measuring. */
   finalsSeconds({ finalists, isBrief }: FinalsCare): number {
     const likely = Array<number>(finalists).fill(Math.max(1, this.ratio));
-    // Of brief ones the search has one build already.
+    // Brief finals reuse a module of the search.
     const compiling = (isBrief ? 1 : 2) * (finalists + 1 + MODULE) * this.#compileSeconds;
     return compiling + this.#bench.finalsSeconds(this.#expected(likely), isBrief);
   }
 
   /**
-   * Compares what won on another device of the class with the default, once: a few seconds instead of a search. Where it is
-   * faster here, too, beyond doubt, that is the decision, with this device's own evidence; null otherwise, and the search
-   * begins with it.
-   * @param isTimeLeft whether more may be timed than it takes at least
+   * Compares the winner of another device of the class with the default, once. That takes seconds instead of a search.
+   * @param isTimeLeft whether more processes than the minimum may run
+   * @returns the decision if the winner is faster here too, with this device's own evidence; else null, and the search begins with it
    */
   async verify(isTimeLeft: () => boolean): Promise<TuningResult | null> {
     const alike = this.#alike;
@@ -166,7 +164,7 @@ export class WorkloadSearch {
     this.#notes.markWrong(raced.failed);
     const unmarked = this.#notes.unmarked(raced);
     if (winner(unmarked) === null) return null;
-    // What that device's search could choose from, and whether it came to its end, holds for the class.
+    // Families and completeness of the other device's search hold for the whole class.
     const { families, complete } = evidence;
     const searched = { trials: 1, tuningSeconds: this.#tuningSeconds, families, complete };
     const result = decisionOf(unmarked, searched);
@@ -174,11 +172,11 @@ export class WorkloadSearch {
   }
 
   /**
-   * Chooses some more to be tried, and compiles it. It is to be timed before more is chosen.
-   * @param size how many configurations, about
-   * @param timeoutSeconds to compile them
+   * Chooses and compiles the next batch. It has to be timed before the next call.
+   * @param size number of configurations, about
+   * @param timeoutSeconds of the compile
    * @param modules that may be compiled at once
-   * @returns null when there is nothing to try
+   * @returns null if there is nothing left to try
    */
   async prepare(size: number, timeoutSeconds: number, modules: number): Promise<Attempt | null> {
     const isFirst = this.#trials === 0;
@@ -209,7 +207,7 @@ export class WorkloadSearch {
     };
   }
 
-  /** Compiles and verifies the best by now, to decide between them and the default. */
+  /** Compiles and verifies the best configurations for the finals. */
   async prepareFinals({ finalists: count, isBrief }: FinalsCare): Promise<ReadyFinals> {
     const complete = this.isOver;
     this.#report('finals');
@@ -250,12 +248,12 @@ export class WorkloadSearch {
     const searched = this.#searched(complete);
     const unmarked = this.#notes.unmarked(raced);
     const result = decisionOf(unmarked, searched);
-    const beside = besideOf(result, unmarked, searched);
-    if (beside !== null) this.#notes.record(beside);
+    const alternative = alternativeOf(result, unmarked, searched);
+    if (alternative !== null) this.#notes.record(alternative);
     return this.#notes.record(result, { raced, searched });
   }
 
-  /** Decides for the default by the batches alone: for where nothing that was tried seems to be faster. */
+  /** Decides for the default by the batches alone, if no configuration seems to be faster. */
   settleForDefault(): TuningResult {
     const means = this.#defaultMeans;
     const timed = { means, repetitions: this.#repetitions };
@@ -281,7 +279,7 @@ export class WorkloadSearch {
     return this.#trials > 0 && !this.#isFollowed;
   }
 
-  /** What only the best of the first batch leads to. */
+  /** Configurations that follow from the best of the first batch. */
   async #followUps(count: number): Promise<Configuration[]> {
     this.#isFollowed = true;
     const { subject, backend, options } = this.#job;
@@ -313,12 +311,12 @@ export class WorkloadSearch {
         return point === undefined ? [] : [{ point, cost: ratio && 1 / ratio }];
       }),
     );
-    // In their order. What is timed again is no new trial.
+    // In the order of the batch. A configuration that is timed again is no new trial.
     const trials = tried.flatMap((one) => outcomes.filter(({ configuration }) => configuration === one));
     this.#notes.addTrials(
       isFirst && isKnown ? [defaultTrial(this.#secondsOf(1), strategy.name), ...trials] : trials,
     );
-    // A default that cannot be compiled or run leaves nothing to compare with.
+    // Without a default there is nothing to compare with.
     if (!isKnown) {
       this.#giveUp(problem);
       return;
@@ -332,31 +330,31 @@ export class WorkloadSearch {
       this.#defaultMeans.push(geometricMean(defaultSeconds));
       this.#repetitions += repetitions;
     }
-    // As far as both are known by now.
+    // The ratio of the earlier incumbent with its latest timing.
     const [then, now] = [incumbent && ranks.ratioOf(incumbent.configuration), ranks.incumbent];
     const isBetter = now !== null && now.ratio > (then ?? 0) * (1 + PATIENCE_GAIN);
     this.#idle = isBetter ? 0 : this.#idle + 1;
   }
 
-  /** @param reason to be noted; null where there is none but that the machine is busy */
+  /** @param reason to be noted; null if the machine is busy */
   #giveUp(reason: string | null): null {
     this.#isUndecidable = true;
     if (reason !== null) this.#notes.undecided(reason, this.#job.budgetSeconds);
     return null;
   }
 
-  /** Of one execution at that ratio, over sizes their geometric mean. */
+  /** Seconds of one execution at that ratio; over sizes, the geometric mean. */
   #secondsOf(ratio: number): number {
     return geometricMean(this.#ranks.defaults) / ratio;
   }
 
-  /** What the bench has to expect of one run at every size. */
+  /** Expected seconds of one run at every size. */
   #expected(ratios: readonly number[]) {
     const ofDefault = this.defaultSeconds;
     return { ofDefault, ofFinalists: ratios.map((ratio) => ofDefault / ratio) };
   }
 
-  /** This search and those that it went on from. */
+  /** Evidence of this search and those that it continues. */
   #searched(complete: boolean): Searched {
     const { subject, backend, options } = this.#job;
     const spent = this.#goesOn ? this.#notes.before!.evidence : { trials: 0, tuningSeconds: 0 };

@@ -1,12 +1,12 @@
-// How much a configuration is worth that is timed at several sizes, or in several calls. Pure.
+// The worth of a configuration that is timed at several sizes, or in several calls. Pure.
 import { geometricMean } from '../measure/statistics.ts';
 
 /** Timing noise of one comparison, as a ratio. */
 const NOISE = 1.05;
 
 /**
- * How many times as fast a configuration is over all sizes. One that is slower at one of them is worth no more than that:
- * no program would keep it.
+ * The gain over all sizes. A configuration that is slower at one size is worth only that size's ratio, because a program would not
+ * keep it.
  * @param ratios default time over the configuration's, at each size
  */
 export function worthOf(ratios: readonly number[]): number {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { TileConfiguration } from '../../src/backend/llvm-cpu/configuration.ts';
-import { besideOf, finalistsOf } from '../../src/tuning/beside.ts';
+import { alternativeOf, finalistsOf } from '../../src/tuning/alternative.ts';
 import type { Race, Standing } from '../../src/tuning/final-race.ts';
 import { Ranks } from '../../src/tuning/ranks.ts';
 import { batchOf } from './support.ts';
@@ -43,7 +43,7 @@ describe('finalists', () => {
   });
 });
 
-describe('beside a decision', () => {
+describe('the alternative of a decision', () => {
   const standing = (
     configuration: Configuration,
     ratio: number,
@@ -54,7 +54,7 @@ describe('beside a decision', () => {
     ...{ seconds: 1 / ratio, defaultSeconds: 1, maxError: 0, processes: 4, repetitions: 12 },
   });
   const searched = { trials: 20, tuningSeconds: 9, families: ['data-tile', 'tile'], complete: true };
-  const beside = (...standings: readonly Standing[]) => {
+  const alternative = (...standings: readonly Standing[]) => {
     const raced: Race = {
       ...{
         standings,
@@ -65,23 +65,25 @@ describe('beside a decision', () => {
         repetitions: 12,
       },
     };
-    return besideOf(decisionOf(raced, searched), raced, searched)?.configuration ?? null;
+    return alternativeOf(decisionOf(raced, searched), raced, searched)?.configuration ?? null;
   };
 
   test('that asks something of the program there is the best that does not', () => {
-    expect(beside(standing(whole, 2), standing(packed(4), 1.9), standing(tile(1), 1.5))).toEqual(tile(1));
-    expect(beside(standing(whole, 2), standing(tile(1), 1.7), standing(tile(2), 1.5))).toEqual(tile(1));
+    expect(alternative(standing(whole, 2), standing(packed(4), 1.9), standing(tile(1), 1.5))).toEqual(
+      tile(1),
+    );
+    expect(alternative(standing(whole, 2), standing(tile(1), 1.7), standing(tile(2), 1.5))).toEqual(tile(1));
   });
   test('that asks for nothing there is the best that does, where it is nearly as fast', () => {
-    expect(beside(standing(tile(1), 2), standing(whole, 1.7), standing(packed(4), 1.65))).toEqual(whole);
-    expect(beside(standing(tile(1), 2), standing(whole, 1.5))).toBeNull();
-    expect(beside(standing(tile(1), 2), standing(tile(2), 1.9))).toBeNull();
+    expect(alternative(standing(tile(1), 2), standing(whole, 1.7), standing(packed(4), 1.65))).toEqual(whole);
+    expect(alternative(standing(tile(1), 2), standing(whole, 1.5))).toBeNull();
+    expect(alternative(standing(tile(1), 2), standing(tile(2), 1.9))).toBeNull();
   });
   test('for the default there is none', () => {
-    expect(beside(standing(tile(1), 1.01, 0.99, 'nothing'))).toBeNull();
+    expect(alternative(standing(tile(1), 1.01, 0.99, 'nothing'))).toBeNull();
   });
   test('there is none that is not surely faster, or that would be taken for the better one', () => {
-    expect(beside(standing(whole, 2), standing(tile(1), 1.5, 0.9, 'undecided'))).toBeNull();
-    expect(beside(standing(whole, 2, 1.2), standing(tile(1), 1.5, 1.4))).toBeNull();
+    expect(alternative(standing(whole, 2), standing(tile(1), 1.5, 0.9, 'undecided'))).toBeNull();
+    expect(alternative(standing(whole, 2, 1.2), standing(tile(1), 1.5, 1.4))).toBeNull();
   });
 });
