@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { findRuntimeTool } from '../src/compiler/index.ts';
+import { findRuntimeTool } from '../src/compiler/find.ts';
 import { timeModule, type ModuleRun } from '../src/measure/compare-modules.ts';
 import { median, ratioInterval } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { CompilerNotFoundError, findCompiler } from '../src/compiler/index.ts';
+import { CompilerNotFoundError, findCompiler } from '../src/compiler/find.ts';
 import { median } from '../src/measure/statistics.ts';
 import { table } from '../src/report/table.ts';
 import {

@@ -1,7 +1,8 @@
 // Whole programs: what stock and tuned compiles make of them, verified and timed against each other.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { loadOptionTable, readArguments as readCompilerArguments } from '../src/compiler/index.ts';
+import { readArguments as readCompilerArguments } from '../src/compiler/arguments.ts';
+import { loadOptionTable } from '../src/compiler/options.ts';
 import { functionsOf } from '../src/program/functions.ts';
 import { geometricMean } from '../src/measure/statistics.ts';
 import { writeInputs } from '../src/program/inputs.ts';

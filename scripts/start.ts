@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { findCompiler, findRuntimeTool } from '../src/compiler/index.ts';
+import { findCompiler, findRuntimeTool } from '../src/compiler/find.ts';
 import { writeInputs } from '../src/program/inputs.ts';
 import { programSignature } from '../src/input/signature.ts';
 import { isEitherFaster } from '../src/program/answered.ts';

@@ -2,7 +2,7 @@
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CompilerNotFoundError } from '../../src/compiler/index.ts';
+import { CompilerNotFoundError } from '../../src/compiler/find.ts';
 
 /** The command line cannot be understood; the message names the argument and the way out. */
 export class UsageError extends Error {

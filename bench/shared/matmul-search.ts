@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCommand } from '../../src/compiler/command.ts';
-import { findMeasuringTools } from '../../src/compiler/index.ts';
+import { findMeasuringTools } from '../../src/compiler/find.ts';
 import { workloadsOf } from '../../src/decision/look-up.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { readSettings } from '../../src/settings/index.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { type Device } from '../../src/backend/device.ts';
-import { findRuntimeTool } from '../../src/compiler/index.ts';
+import { findRuntimeTool } from '../../src/compiler/find.ts';
 import type { Explanation } from '../../src/report/explain.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { BenchError } from './arguments.ts';

@@ -2,12 +2,8 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import {
-  describeCompiler,
-  findCompiler,
-  type CompilerDescription,
-  type FoundCompiler,
-} from '../../src/compiler/index.ts';
+import { describeCompiler, type CompilerDescription } from '../../src/compiler/describe.ts';
+import { findCompiler, type FoundCompiler } from '../../src/compiler/find.ts';
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
 import { deviceKey } from '../../src/backend/device.ts';
 import { BenchError, say } from './arguments.ts';

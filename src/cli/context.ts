@@ -4,7 +4,7 @@ import type { Command as Program } from 'commander';
 import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
 import { unknownDevice, type Device } from '../backend/device.ts';
 import { loadBackendOfDriver } from '../backend/index.ts';
-import { findCompiler, type FoundCompiler } from '../compiler/index.ts';
+import { findCompiler, type FoundCompiler } from '../compiler/find.ts';
 import { siteFor } from '../decision/for-device.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { inspect } from '../wrapper/inspect.ts';

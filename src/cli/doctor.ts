@@ -1,7 +1,8 @@
 // `iree-tuned doctor`: what is there, what is wrong, how to mend it.
 import { accessSync, constants } from 'node:fs';
 import type { Command as Program } from 'commander';
-import { describeCompiler, findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/index.ts';
+import { describeCompiler } from '../compiler/describe.ts';
+import { findCompiler, findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { deviceClass, deviceKey, type Device } from '../backend/device.ts';
 import { makeFolder } from '../system/folder.ts';

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command as Program } from 'commander';
-import { findCompiler } from '../compiler/index.ts';
+import { findCompiler } from '../compiler/find.ts';
 import { installShim } from '../shim/install.ts';
 import { quote } from '../shim/text.ts';
 import { UserError } from '../system/user-error.ts';

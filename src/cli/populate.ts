@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command as Program } from 'commander';
-import { findCompiler, findMeasuringTools } from '../compiler/index.ts';
+import { findCompiler, findMeasuringTools } from '../compiler/find.ts';
 import { splitArguments } from '../compiler/response.ts';
 import type { Knowledge } from '../populate/ask.ts';
 import { describePlan, describeResults, NO_PROGRAMS, populationJson } from '../populate/describe.ts';

@@ -29,7 +29,7 @@ import {
   writeRunLog,
 } from './profiling.ts';
 import { warn } from './output.ts';
-import { search, trialsOf, type Measured } from './search.ts';
+import { search, trialCount, type Measured } from './search.ts';
 import { restricted } from './search-space.ts';
 
 interface Options extends SweepText {
@@ -60,7 +60,7 @@ export async function profileInput(
   const flags = behind < 0 ? [] : process.argv.slice(behind + 1);
   const inputs = given.slice(0, given.length - flags.length);
   const strategy = STRATEGIES[options.strategy]!;
-  const trials = trialsOf(options.trials);
+  const trials = trialCount(options.trials);
   const tags = tagsOf(options.tags);
   const patterns = patternsOf(options.dispatches ?? 'all');
   const { budget } = options;

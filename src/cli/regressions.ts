@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command as Program } from 'commander';
-import { findMeasuringTools } from '../compiler/index.ts';
+import { findMeasuringTools } from '../compiler/find.ts';
 import { describeCompiler } from '../compiler/describe.ts';
 import { lineDisplay } from '../report/progress.ts';
 import { table } from '../report/table.ts';

@@ -1,6 +1,6 @@
 // A search that a user has asked for: with a line of progress, and Ctrl-C to end it.
 import type { Command } from '../compiler/command.ts';
-import { findMeasuringTools } from '../compiler/index.ts';
+import { findMeasuringTools } from '../compiler/find.ts';
 import { storyOf } from '../report/story.ts';
 import type { StrategyFactory } from '../search/strategy.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -14,7 +14,7 @@ import { UsageError } from './context.ts';
  * How many configurations to try.
  * @throws UsageError
  */
-export function trialsOf(text: string): number {
+export function trialCount(text: string): number {
   const trials = Number(text);
   if (!Number.isSafeInteger(trials) || trials < 1)
     throw new UsageError(`--trials ${text}: it takes a whole number from 1 up`);

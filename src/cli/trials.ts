@@ -29,7 +29,7 @@ export async function showTrials(
     throw new UsageError('--csv and --json: one of them is enough');
   const { store } = await openToLook(surroundingsOf(program));
   const records = recordsOf(store, workload, filterOf(program));
-  const all = records.flatMap((record) => trialsOf(store, record));
+  const all = records.flatMap((record) => knobTrialsOf(store, record));
   store.close();
   const names = [...new Set(all.flatMap(({ knobs }) => Object.keys(knobs)))];
   if (options.json === true) {
@@ -41,7 +41,7 @@ export async function showTrials(
   else console.log(tableOf(all, names));
 }
 
-function trialsOf(store: Store, record: TuningRecord): KnobTrial[] {
+function knobTrialsOf(store: Store, record: TuningRecord): KnobTrial[] {
   const form = store.subject(record)?.workloadForm;
   return store.trials(record).map((trial) => ({ trial, knobs: knobsOf(form, trial), record }));
 }

@@ -14,7 +14,7 @@ import { configurationKey } from '../backend/index.ts';
 import { describeVerdict } from './describe-verdict.ts';
 import { atDevice, inspectInput, openDatabase, surroundingsOf } from './context.ts';
 import { page } from './output.ts';
-import { search, trialsOf } from './search.ts';
+import { search, trialCount } from './search.ts';
 import { restricted } from './search-space.ts';
 
 export async function tuneInput(
@@ -32,7 +32,7 @@ export async function tuneInput(
   program: Program,
 ): Promise<void> {
   const strategy = STRATEGIES[options.strategy]!;
-  const trials = trialsOf(options.trials);
+  const trials = trialCount(options.trials);
   const { budget } = options;
   const surroundings = surroundingsOf(program, budget === undefined ? {} : { budget });
   const { command: asked, inspected: read } = await inspectInput(input, flags, surroundings);

@@ -1,6 +1,6 @@
 // `iree-tuned verify`: whether the records of this machine still hold.
 import type { Command as Program } from 'commander';
-import { findMeasuringTools } from '../compiler/index.ts';
+import { findMeasuringTools } from '../compiler/find.ts';
 import { lineDisplay } from '../report/progress.ts';
 import { table } from '../report/table.ts';
 import { fits } from '../store/filter.ts';

@@ -1,6 +1,6 @@
 // `iree-tuned worker`: tunes what builds want, on this machine, for as long as it runs.
 import type { Command as Program } from 'commander';
-import { findMeasuringTools } from '../compiler/index.ts';
+import { findMeasuringTools } from '../compiler/find.ts';
 import { queueDatabase } from '../fleet/database.ts';
 import { placeOfWorker } from '../fleet/job.ts';
 import { machineLock } from '../fleet/machine.ts';

@@ -1,8 +1,8 @@
 // Did it land? The compiler itself says what each dispatch was really configured with.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Compile } from '../compiler/command.ts';
-import { askCompiler, withTrailingFlags } from '../compiler/index.ts';
+import { withTrailingFlags, type Compile } from '../compiler/command.ts';
+import { askCompiler } from '../compiler/ask.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Decision } from '../decision/decision.ts';
 import { ELIDED } from '../input/survey.ts';

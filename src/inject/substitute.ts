@@ -4,7 +4,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts';
-import { askCompiler } from '../compiler/index.ts';
+import { askCompiler } from '../compiler/ask.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import type { Release } from '../compiler/release.ts';
 import { dispatchesOf } from '../input/dispatches.ts';

@@ -1,6 +1,6 @@
 // The compiler can be told to convert element types of the whole input before it looks at any operation; a workload has
 // the types that code is generated for.
-import { flagIsOn, type CompilerArguments } from '../compiler/index.ts';
+import { flagIsOn, type CompilerArguments } from '../compiler/arguments.ts';
 
 /** Conversions in the order in which the compiler applies them; only the first is on unless a flag says otherwise. */
 const CONVERSIONS = [

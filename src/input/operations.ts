@@ -1,6 +1,6 @@
 // Which operations an input has, and what is tuned of each: as its text says, or as the compiler was seen to make them.
 import { isBytecode, parse, type Operation } from 'mlir-parser-ts';
-import { flagIsOn } from '../compiler/index.ts';
+import { flagIsOn } from '../compiler/arguments.ts';
 import type { Rewritable } from '../form/rewritable.ts';
 import { classify, isTunable, tunable, type InputOperation } from './operation.ts';
 import { elementTypeConversion } from './conversion.ts';

@@ -20,7 +20,7 @@ import {
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, type Operation } from 'mlir-parser-ts';
-import { askCompiler } from '../compiler/index.ts';
+import { askCompiler } from '../compiler/ask.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { preprocessingSpec, preprocessingFlags } from '../spec/preprocessing.ts';
 import { passesOf, withTrailingFlags, type Command } from '../compiler/command.ts';

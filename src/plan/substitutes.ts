@@ -1,6 +1,6 @@
 // The files that executables of a plan are substituted by: made once per plan, and found again after that.
 import { existsSync } from 'node:fs';
-import { flagIsOn } from '../compiler/index.ts';
+import { flagIsOn } from '../compiler/arguments.ts';
 import type { Decision } from '../decision/decision.ts';
 import { matchesGenerated, type DispatchEntry, type GeneratedEntry, type Injection } from '../inject/plan.ts';
 import type { ExecutableTexts } from '../inject/executable-sources.ts';

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { importOnnx, isOnnx } from '../compiler/import-onnx.ts';
-import { findCompiler } from '../compiler/index.ts';
+import { findCompiler } from '../compiler/find.ts';
 import { readCommand, type Command } from '../compiler/command.ts';
 import type { Input } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';

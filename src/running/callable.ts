@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBytecode } from 'mlir-parser-ts';
-import { findMeasuringTools, findRuntimeTool } from '../compiler/index.ts';
+import { findMeasuringTools, findRuntimeTool, type MeasuringTools } from '../compiler/find.ts';
 import type { Command } from '../compiler/command.ts';
 import { elementTypeConversion } from '../input/conversion.ts';
 import { parametersOf, type Parameter } from '../input/parameters.ts';
@@ -12,7 +12,6 @@ import { inputBytes, writeInputs } from '../program/inputs.ts';
 import { isWritable, parameterBytes, writeParameters } from '../program/parameters.ts';
 import type { StockContest } from '../program/runs.ts';
 import { canRun } from '../program/verify.ts';
-import type { MeasuringTools } from '../compiler/find.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { UserError } from '../system/user-error.ts';
 import type { Inspected } from '../plan/inspected.ts';

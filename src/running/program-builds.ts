@@ -1,7 +1,7 @@
 // A program compiled for ourselves: as it is, and with the configurations of some workloads.
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { askCompiler } from '../compiler/index.ts';
+import { askCompiler } from '../compiler/ask.ts';
 import { withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { dispatchesOf, landedOn, whatLanded } from '../inject/landed.ts';

@@ -1,7 +1,7 @@
 // The programs that rounds begin from: untuned, and with the configuration that is offered to all operations at once.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { withTrailingFlags } from '../compiler/index.ts';
+import { withTrailingFlags } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { sameExecutables } from '../inject/executable-sources.ts';

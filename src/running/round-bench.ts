@@ -2,7 +2,7 @@
 // without reading the program again.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { withTrailingFlags } from '../compiler/index.ts';
+import { withTrailingFlags } from '../compiler/command.ts';
 import {
   blamedFor,
   configuredWith,

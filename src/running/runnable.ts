@@ -1,5 +1,6 @@
 // An untuned program, compiled, with everything that a run needs.
-import { askCompiler, type Command } from '../compiler/index.ts';
+import { askCompiler } from '../compiler/ask.ts';
+import type { Command } from '../compiler/command.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
 import { StoppedError } from '../measure/toolchain.ts';
 import { purseOf } from '../program/purse.ts';

@@ -1,5 +1,6 @@
 // Tunes the open workloads of a program: as many as possible at once in the program, then one after the other.
-import { findMeasuringTools, type Command } from '../compiler/index.ts';
+import type { Command } from '../compiler/command.ts';
+import { findMeasuringTools } from '../compiler/find.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { Decision } from '../decision/decision.ts';
 import { surveyMemory } from '../input/survey-memory.ts';

@@ -1,13 +1,9 @@
 // What is compiled for, and what is measured on.
 import { deviceKey, unknownDevice, type Device, type DeviceQuestion } from '../backend/device.ts';
 import { loadBackend } from '../backend/index.ts';
-import {
-  describeCompiler,
-  findRuntimeTool,
-  type Command,
-  type CompilerDescription,
-  type FoundCompiler,
-} from '../compiler/index.ts';
+import type { Command } from '../compiler/command.ts';
+import { describeCompiler, type CompilerDescription } from '../compiler/describe.ts';
+import { findRuntimeTool, type FoundCompiler } from '../compiler/find.ts';
 import { candidateFlags, codegenFlags } from '../compiler/flag-roles.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hostCpu } from '../system/processor.ts';

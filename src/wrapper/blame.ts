@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineIndex, type LineIndex } from 'mlir-parser-ts';
-import { askCompiler } from '../compiler/index.ts';
+import { askCompiler } from '../compiler/ask.ts';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
 import { isInjected, leaveOut, type Injected } from '../decision/decision.ts';
 import type { Place } from '../input/operation.ts';

@@ -1,7 +1,7 @@
 // A compile that is looked at: from the command line to the real compiler in our place.
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
-import type { FoundCompiler } from '../compiler/index.ts';
+import type { FoundCompiler } from '../compiler/find.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
 import { surveyMemory } from '../input/survey-memory.ts';

@@ -1,7 +1,9 @@
 // Two modules made from one input, run on the same made-up inputs.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findRuntimeTool, loadOptionTable, readArguments } from '../../src/compiler/index.ts';
+import { readArguments } from '../../src/compiler/arguments.ts';
+import { findRuntimeTool } from '../../src/compiler/find.ts';
+import { loadOptionTable } from '../../src/compiler/options.ts';
 import { functionsOf } from '../../src/program/functions.ts';
 import { writeInputs } from '../../src/program/inputs.ts';
 import { compareProgram } from '../../src/program/verify.ts';

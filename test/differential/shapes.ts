@@ -1,5 +1,5 @@
 // The forms in which people call the compiler. Each is used with every file.
-import { quoteArgument } from '../../src/compiler/index.ts';
+import { quoteArgument } from '../../src/compiler/response.ts';
 import { HOST_FLAGS } from '../../src/site/probe.ts';
 
 export interface Shape {

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describeCompiler } from '../../src/compiler/index.ts';
+import { describeCompiler } from '../../src/compiler/describe.ts';
 import { compilerIdentity } from '../../src/compiler/identity.ts';
 import { loadOptionTable } from '../../src/compiler/options.ts';
 import { HOST_FLAGS, probeTargets } from '../../src/site/probe.ts';

@@ -1,5 +1,5 @@
 // The real compiler and runtime, for tests that are proofs. A test file that gets here is no part of `npm run test:quick`.
-import { findCompiler, findRuntimeTool } from '../../src/compiler/index.ts';
+import { findCompiler, findRuntimeTool } from '../../src/compiler/find.ts';
 import { root } from './folders.ts';
 
 /** Path of the real iree-compile. `npm test` brings one, so there is always one; its absence fails the tests. */

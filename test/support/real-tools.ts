@@ -1,6 +1,6 @@
 // The tools with which candidates are compiled and measured, for tests that are proofs.
 import { describeDevice } from '../../src/backend/llvm-cpu/cpu.ts';
-import { describeCompiler } from '../../src/compiler/index.ts';
+import { describeCompiler } from '../../src/compiler/describe.ts';
 import { loadedWith } from '../../src/measure/common-modules.ts';
 import type { Toolchain } from '../../src/measure/toolchain.ts';
 import { Semaphore } from '../../src/system/semaphore.ts';
