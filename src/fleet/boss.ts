@@ -1,22 +1,19 @@
-// The library that keeps the queue, set up once: loaded by commands of the fleet only. Whoever works supervises.
+// Set-up of pg-boss, the library of the queue. Only commands of the fleet load it.
 import type { PgBoss } from 'pg-boss';
 import { UserError } from '../system/user-error.ts';
 import { QUEUE_SCHEMA } from '../team/roles.ts';
 import type { QueueDatabase } from './database.ts';
 
-/**
- * A worker that is silent for so long is gone. With the pauses below, the pause before the first retry and that between two
- * looks at the queue this is less than half a minute until somebody else takes its job up.
- */
+/** The queue frees the job of a worker without a heartbeat for so long. With the pauses below another worker takes it within 30 s. */
 export const HEARTBEAT_SECONDS = 12;
 
-/** How often somebody looks for jobs of workers that are gone, at most. */
+/** Shortest interval between two checks for silent workers. */
 export const SUPERVISION_SECONDS = 3;
 
-/** The first pause before a retry is once to twice as long, and each one twice the one before. */
+/** The first pause before a retry is one to two times as long. Each further pause doubles. */
 export const RETRY_SECONDS = 2;
 
-/** @param creates whether tables are made or brought up to date, which takes their owner */
+/** @param creates whether to create or migrate the tables, which only their owner may */
 export async function openBoss(database: QueueDatabase, creates = false): Promise<PgBoss> {
   const { PgBoss: Boss } = await import('pg-boss');
   const boss = new Boss({
@@ -30,7 +27,7 @@ export async function openBoss(database: QueueDatabase, creates = false): Promis
     monitorVacuum: false,
     monitorIntervalSeconds: SUPERVISION_SECONDS,
   });
-  // What it does on its own are reads, which it repeats.
+  // Background errors come from reads that it repeats.
   boss.on('error', () => undefined);
   try {
     await boss.start();
@@ -38,7 +35,7 @@ export async function openBoss(database: QueueDatabase, creates = false): Promis
     await boss.stop({ graceful: false });
     if (error instanceof Error && /^pg-boss /.test(error.message))
       throw new UserError(
-        "the team's server has no queue, or one of another version: its administrator runs iree-tuned team migrate",
+        "the team's server has no queue, or a queue of another version: its administrator must run iree-tuned team migrate",
       );
     throw error;
   }

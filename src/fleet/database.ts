@@ -1,26 +1,31 @@
-// The queue's own connection to the team's server: what the queue's library asks for goes through the connection that all
-// else goes through, with its limits, its certificates and its way of breaking and coming back.
+// The queue's connection to the team's server. The queue's library runs its SQL through it, so our limits and certificates apply.
 import type { Db } from 'pg-boss';
 import type { Address } from '../team/address.ts';
 import { LateError, openConnection, type Connection } from '../team/connection.ts';
 import { failureOf, lateFailure } from '../team/failure.ts';
-import type { Failure } from '../team/team.ts';
+import type { Answer, Failure } from '../team/team.ts';
 import { UserError } from '../system/user-error.ts';
 
-/** Any one statement of the queue, in milliseconds. */
+/** Time limit of one statement, in milliseconds. */
 const STATEMENT_LIMIT_MS = 10_000;
 
-/** What the server was asked for did not come. The message names the server, and never a password. */
+/** The server failed or did not answer. The message names the server, and never a password. */
 export class ServerError extends UserError {
   override readonly name = 'ServerError';
   readonly failure: Failure;
-  /** SQL's, where it is the server's answer. */
+  /** SQLSTATE, if the server answered. */
   readonly code: unknown;
   constructor(failure: Failure, cause?: unknown) {
     super(failure.reason);
     this.failure = failure;
     this.code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   }
+}
+
+/** @throws ServerError if the answer is a failure */
+export function valueOf<T>(answer: Answer<T>): T {
+  if (answer.ok) return answer.value;
+  throw new ServerError(answer.failure);
 }
 
 /** Rejects with `ServerError` only. */
@@ -30,14 +35,14 @@ export interface QueueDatabase extends Db {
   close(): void;
 }
 
-/** @param connection one that exists already, which is not closed then */
+/** @param connection runs the statements; a new one by default */
 export function queueDatabase(
   address: Address,
   password: string,
   connection: Connection = openConnection(address, password),
 ): QueueDatabase {
   let last: Promise<unknown> = Promise.resolve();
-  /** A connection does one thing at a time. */
+  /** Queues an action: a connection runs one statement at a time. */
   const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
     const result = last.then(action, action);
     last = result.catch(() => undefined);
@@ -52,7 +57,7 @@ export function queueDatabase(
       try {
         return (await connection.query(text, values, STATEMENT_LIMIT_MS)) as Record<string, unknown>[];
       } catch (error) {
-        // What begins a transaction and fails in it leaves it open.
+        // A failed text that began a transaction leaves it open.
         if (/^\s*BEGIN\b/.test(text))
           await connection.query('ROLLBACK', [], STATEMENT_LIMIT_MS).catch(() => undefined);
         throw new ServerError(failed(error), error);

@@ -1,5 +1,4 @@
-// A plan of `iree-tuned populate` carried out by the fleet: what is to be tuned is wanted, as builds want it, and what workers
-// have found is looked for until all of it is there, or nobody can do it.
+// Runs a plan of `iree-tuned populate` on the fleet: raises demands, then polls for records until each workload is tuned or failed.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordsOfClass } from '../decision/same-class.ts';
 import type { Executor } from '../populate/populate.ts';
@@ -10,40 +9,35 @@ import type { Site } from '../site/site.ts';
 import type { Store, TuningRecord } from '../store/store.ts';
 import { keysOf, placeOf, subjectOf } from '../store/subject.ts';
 import { pull } from '../team/exchange.ts';
-import type { Answer, Demand, Team } from '../team/team.ts';
+import type { Demand, Team } from '../team/team.ts';
 import type { Known, Work } from '../tuning/tune-workloads.ts';
-import { ServerError, type QueueDatabase } from './database.ts';
+import { ServerError, valueOf, type QueueDatabase } from './database.ts';
 import { placeOfWorker, whyNotAlone } from './job.ts';
 import { deadJobs } from './overview.ts';
 import { allDemands } from './plan.ts';
 import { because } from '../system/reason.ts';
 
-/** How often is looked what workers have found, in milliseconds. */
+/** Interval between two polls, in milliseconds. */
 const LOOK_MS = 3000;
 
 const CALL_MS = 30_000;
 
-/** Subjects that are wanted in one call. */
+/** Subjects in one call that raises demands. */
 const WANTED_AT_ONCE = 500;
 
 export interface FleetParts {
-  /** Surveys on this machine, which is asked for no measurement. */
+  /** Surveys the programs on this machine, without measuring. */
   readonly prepare: Executor['prepare'];
   readonly sites: readonly { readonly site: Site }[];
   readonly team: Team;
   readonly database: QueueDatabase;
   readonly store: Store;
   readonly local: Exchange;
-  /** Is told how many are still handed to workers. */
+  /** Receives the number of open workloads after each poll. */
   readonly onLook: (open: number) => void;
 }
 
-function valueOf<T>(answer: Answer<T>): T {
-  if (answer.ok) return answer.value;
-  throw new ServerError(answer.failure);
-}
-
-/** Rejects with `ServerError` where the server cannot be reached to begin with, or does not take it. */
+/** `tune` rejects with `ServerError` if the first call does not reach the server, or if the server denies a call. */
 export function executorOfFleet(parts: FleetParts): Executor {
   const { prepare, sites, team, database, local, onLook } = parts;
   return {
@@ -63,7 +57,7 @@ export function executorOfFleet(parts: FleetParts): Executor {
       const open = () => works.filter(({ key }) => !results.has(key) && !undecided.has(key));
       const look = async () => {
         const { target, compiler } = placeOf(site);
-        // Asked first: what is wanted no more by then was told before.
+        // Before the pull: workers push a record before they end its demand.
         const wanted = await wantedAt(team, site);
         const server = valueOf(await team.identify(CALL_MS));
         valueOf(await pull(team, local, { target, compiler }, server, CALL_MS));
@@ -71,7 +65,7 @@ export function executorOfFleet(parts: FleetParts): Executor {
         for (const [key, record] of recordsFor(keys, site, parts.store)) {
           const isNew = record.evidence.tuningSeconds !== before.get(key)?.evidence.tuningSeconds;
           if (!isNew && wanted.has(key)) continue;
-          // A worker that gives each less time takes what there was for all that there is.
+          // The worker settled the demand with an older record: its budget for the workload is smaller than ours.
           const known: Known = { ...record, outcome: isNew ? 'tuned' : 'hit' };
           results.set(key, known);
           onResult(key, known);
@@ -87,7 +81,7 @@ export function executorOfFleet(parts: FleetParts): Executor {
       while (open().length > 0 && !stop.aborted && performance.now() < end) {
         await sleep(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
         await look().catch((error: unknown) => {
-          // Workers go on while the server is away, and so does who follows them.
+          // Workers go on while the server is away.
           if (!(error instanceof ServerError) || error.failure.kind !== 'unreachable') throw error;
         });
       }
@@ -101,7 +95,7 @@ const vain = (workload: string, reason: string) => ({
   lastTriedAt: new Date().toISOString(),
 });
 
-/** The records that builds for this device would get, from devices of its class perhaps: by the keys of workloads. */
+/** The records that builds for this device use, those of its class included, by workload key. */
 function recordsFor(keys: readonly string[], site: Site, store: Store): Map<string, TuningRecord> {
   const { target, compiler, device } = placeOf(site);
   const records = store.findRecords(keys, target, compiler);
@@ -120,14 +114,14 @@ async function want(team: Team, works: readonly Work[], site: Site): Promise<voi
   }
 }
 
-/** What is wanted for a site's device: by the keys of workloads. */
+/** Demands for a site's device, by workload key. */
 async function wantedAt(team: Team, site: Site): Promise<ReadonlyMap<string, Demand>> {
   const { target, compiler, device } = placeOf(site);
   const demands = valueOf(await allDemands(team, { target, compiler }, CALL_MS));
   return new Map(demands.flatMap((one) => (one.device === device ? [[one.workload, one] as const] : [])));
 }
 
-/** Why nobody does what is wanted at a site: by the keys of workloads. */
+/** Reasons of refused demands and dead jobs of a site, by workload key. */
 async function failures(
   wanted: ReadonlyMap<string, Demand>,
   database: QueueDatabase,

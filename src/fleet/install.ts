@@ -1,19 +1,19 @@
-// The queue's tables: made and brought up to date by who administers the server, so that workers need not create anything.
+// Creates and migrates the queue's tables. An administrator runs this, so workers need no right to create anything.
 import { UserError } from '../system/user-error.ts';
 import { GRANTS, OWNER_OF, QUEUE_SCHEMA } from '../team/roles.ts';
 import { openBoss } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
 import { DEAD } from './queue.ts';
 
-/** The advisory lock of who makes it: "IREt" in ASCII, and a number for the deed. */
+/** Advisory lock of the installation: "IREt" in ASCII, and a number for the purpose. */
 const LOCK = '1230128500, 2';
 
-/** Dead jobs stay for so long. */
+/** How long dead jobs stay. */
 const DEAD_SECONDS = 90 * 24 * 3600;
 
 /**
- * As often as one likes. It belongs to the administrators where there is that role, else to whoever does it first.
- * @throws UserError
+ * Creates or migrates the queue; a second call changes nothing. The owner is the administrators' role, or without it the login.
+ * @throws UserError if the login may not create the schema
  */
 export async function installQueue(database: QueueDatabase): Promise<void> {
   const value = async (text: string) => (await database.rows(`SELECT (${text}) AS value`))[0]?.['value'];
@@ -23,7 +23,7 @@ export async function installQueue(database: QueueDatabase): Promise<void> {
     if ((await value(`to_regnamespace('${QUEUE_SCHEMA}') IS NULL`)) === true) {
       if ((await value(`has_database_privilege(current_database(), 'CREATE')`)) !== true)
         throw new UserError(
-          'this login may not make the schema of the queue: a superuser runs iree-tuned team roles --apply once more',
+          'this login may not create the schema of the queue: a superuser must run iree-tuned team roles --apply again',
         );
       await database.rows(`CREATE SCHEMA ${QUEUE_SCHEMA} AUTHORIZATION ${owner}`);
     }

@@ -1,4 +1,4 @@
-// What a job of the queue says: data only, which is checked by whoever takes it. The text that is measured is made there.
+// Jobs of the queue. A job is data, which the worker validates. The worker writes the MLIR itself.
 import * as v from 'valibot';
 import { deviceClass } from '../backend/device.ts';
 import { readValue } from '../store/exchange/read.ts';
@@ -8,15 +8,15 @@ import { isObject } from '../system/data.ts';
 import { sha256 } from '../system/sha256.ts';
 import { dispatchOf, isWorkload, workloadKey, type Workload } from '../workload/workload.ts';
 
-/** What workers of one queue have in common. */
+/** Workers of one queue share these. */
 export interface Place {
   readonly target: string;
   readonly compiler: string;
-  /** The device's class, or its key where it has none. */
+  /** The device's class; its key if it has none. */
   readonly device: string;
 }
 
-/** A workload that is to be tuned. */
+/** A workload to tune. */
 export interface Job extends Place {
   readonly version: 1;
   readonly workload: string;
@@ -35,10 +35,10 @@ const job = v.pipe(
     device: key,
   }),
   v.check(({ form, workload }) => workloadKey(form) === workload, 'has a form with another key'),
-  v.check(({ form }) => whyNotAlone(form) === null, 'is about a dispatch of a program'),
+  v.check(({ form }) => whyNotAlone(form) === null, 'needs the text of a program'),
 );
 
-/** @returns a reason as text where it is none, or is of another queue */
+/** @returns a reason as text if `data` is no job, or belongs to another queue */
 export function readJob(data: unknown, { target, compiler, device }: Place): Job | string {
   const result = v.safeParse(job, data);
   if (!result.success) return `this is no job: ${result.issues[0].message}`;
@@ -47,7 +47,7 @@ export function readJob(data: unknown, { target, compiler, device }: Place): Job
   return isOurs ? output : 'this job is for another target, compiler or device';
 }
 
-/** Whether a job is for a later version of this program. */
+/** Whether a job needs a later version of this program. */
 export function isOfLaterVersion(data: unknown): boolean {
   if (!isObject(data) || !Number.isSafeInteger(data['version'])) return false;
   const { version, workload, form } = data;
@@ -57,13 +57,13 @@ export function isOfLaterVersion(data: unknown): boolean {
   );
 }
 
-/** Why a workload cannot be measured by who knows nothing but what a database keeps of it; null when it can. */
+/** Why a worker cannot measure a workload without the text of its program; null if it can. */
 export const whyNotAlone = (workload: Workload): string | null =>
   dispatchOf(workload) === null
     ? null
-    : 'it is measured in its dispatch of a program, whose text no server has: tune that program on a machine of this kind';
+    : 'it needs the text of its program, and the server has no programs: tune the program on a machine with such a device';
 
-/** The device as queues know it, from what a database says of it. */
+/** The class of a device from its form in the database; its key if it has none. */
 export const deviceOf = (key: string, form: unknown): string => deviceClass(form) ?? key;
 
 export const placeOfWorker = ({ target, compiler, device, deviceKey }: Site): Place => ({
@@ -72,9 +72,9 @@ export const placeOfWorker = ({ target, compiler, device, deviceKey }: Site): Pl
   device: deviceOf(deviceKey, device),
 });
 
-/** Keys are longer, and have other signs in them, than names of queues may. */
+/** A digest, because keys are too long for names of queues and have other characters. */
 export const queueName = ({ target, compiler, device }: Place): string =>
   `tune/${sha256(JSON.stringify([target, compiler, device])).slice(0, 32)}`;
 
-/** There is one job of a key at a time in a queue. */
+/** A queue has one job of a key at a time. */
 export const jobKey = (workload: string): string => sha256(workload).slice(0, 32);

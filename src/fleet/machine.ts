@@ -1,5 +1,5 @@
-// One worker of a machine measures at a time, also where they do not see each other, as in containers: a lock of the server's
-// by what tells the machine's starts apart. The measuring lock comes on top, for all others on this machine.
+// An advisory lock of the server, by boot id: one worker of a machine measures at a time, even in separate containers. The measuring
+// lock excludes other processes.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { sha256 } from '../system/sha256.ts';
@@ -8,7 +8,7 @@ import type { QueueDatabase } from './database.ts';
 /** "IREt" in ASCII. */
 const LOCK_CLASS = 0x49524574;
 
-/** What tells this machine, since it was started, from others; by its name where the system does not say. */
+/** The boot id; the host name if the system has none. */
 function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -18,14 +18,14 @@ function bootId(): string {
 }
 
 export interface MachineLock {
-  /** Takes it, or has it still; false when another worker has it. After a broken connection it is taken anew. */
+  /** Takes or keeps the lock. Returns false if another worker has it. A new connection takes it again. */
   hold(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** @param machine another name for this machine: two of them are two machines */
+/** @param machine identifies the machine; its boot id by default */
 export function machineLock(database: QueueDatabase, machine: string = bootId()): MachineLock {
-  // Both halves are positive: the server keeps them as numbers without a sign.
+  // Positive, because pg_locks shows both halves unsigned.
   const values = [LOCK_CLASS, parseInt(sha256(machine).slice(0, 8), 16) >>> 1];
   return {
     async hold() {

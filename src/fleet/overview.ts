@@ -1,4 +1,4 @@
-// What there is to tell of the queue, and how dead jobs live again.
+// The state of the queues, and retries of dead jobs.
 import { isObject } from '../system/data.ts';
 import { UserError } from '../system/user-error.ts';
 import { QUEUE_SCHEMA } from '../team/roles.ts';
@@ -6,18 +6,18 @@ import { openBoss } from './boss.ts';
 import type { QueueDatabase } from './database.ts';
 import { DEAD, machinesIn } from './queue.ts';
 
-/** Jobs for one target, compiler and class of devices. */
+/** Job counts of one target, compiler and class of devices. */
 export interface QueueState {
   readonly target: string;
   readonly compiler: string;
   readonly device: string;
   readonly waiting: number;
-  /** Of those that wait, how many have failed before and wait for their next try. */
+  /** Waiting jobs that failed before. */
   readonly retried: number;
   readonly active: number;
-  /** In the last hour. */
+  /** Completed with a result in the last hour. */
   readonly done: number;
-  /** Seconds that these took, in the middle; null where there are none. */
+  /** Median seconds of these; null for none. */
   readonly secondsEach: number | null;
 }
 
@@ -28,9 +28,9 @@ export interface DeadJob {
   readonly compiler: string;
   readonly device: string;
   readonly attempts: number;
-  /** The machines that have tried it, and do not try it again; none where an earlier version did. */
+  /** Machines on which it failed, which do not try it again; empty for a job of an earlier version. */
   readonly machines: readonly string[];
-  /** Why the last one failed. */
+  /** Of the last failure. */
   readonly reason: string;
   /** ISO 8601 UTC. */
   readonly since: string;
@@ -52,7 +52,7 @@ export async function queueStates(database: QueueDatabase): Promise<QueueState[]
       percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM completed_on - started_on))
         FILTER (WHERE is_done AND started_on IS NOT NULL) AS seconds
     FROM ${QUEUE_SCHEMA}.job
-    -- What nobody wanted any more was not done.
+    -- A job that nobody wanted any more completes without a ratio.
     CROSS JOIN LATERAL (
       SELECT state = 'completed' AND output->'ratio' IS NOT NULL AND completed_on > now() - interval '1 hour'
     ) AS finished (is_done)
@@ -87,17 +87,17 @@ export async function deadJobs(database: QueueDatabase): Promise<DeadJob[]> {
   }));
 }
 
-/** What a worker has said, or the library of a worker that said nothing any more. */
+/** The reason from a worker, or from the library for a silent worker. */
 function reasonOf(output: unknown): string {
   const said = isObject(output) ? (output['reason'] ?? output['value'] ?? output) : output;
   if (typeof said === 'string') return said;
-  return isObject(said) && typeof said['message'] === 'string' ? said['message'] : 'nobody has said why';
+  return isObject(said) && typeof said['message'] === 'string' ? said['message'] : 'no reason given';
 }
 
 /**
- * Gives dead jobs back to their queues.
- * @param id the beginning of the id of one of them; all of them without it
- * @throws UserError when there is no such job, or more than one
+ * Moves dead jobs back to their queues. Returns their ids.
+ * @param id prefix of the id of one job; all jobs without it
+ * @throws UserError if no job or several jobs have the prefix
  */
 export async function retryDead(database: QueueDatabase, id?: string): Promise<string[]> {
   const boss = await openBoss(database);
@@ -108,10 +108,10 @@ export async function retryDead(database: QueueDatabase, id?: string): Promise<s
       throw new UserError(
         chosen.length === 0
           ? `no dead job has an id that begins with ${id}: iree-tuned fleet lists them`
-          : `${chosen.length} dead jobs have ids that begin with ${id}: say more of it`,
+          : `${chosen.length} dead jobs have ids that begin with ${id}: give more digits`,
       );
     for (const { id: own, data, priority, singletonKey, sourceName } of chosen) {
-      // First the new one: where there is one in the queue already it is dropped, and none is ever lost.
+      // Send before delete, so a crash between them loses no job. The queue drops a duplicate.
       if (sourceName !== null && singletonKey !== null)
         await boss.send(sourceName, data, { priority, singletonKey });
       await boss.deleteJob(DEAD, own);

@@ -1,4 +1,4 @@
-// From what builds want to jobs: the demands of all devices of a class are one job.
+// From demands to jobs: the demands of all devices of a class make one job.
 import { isKindOfWork, isWorkload, type Workload } from '../workload/workload.ts';
 import type { RecordKey } from '../store/store.ts';
 import type { Answer, Demand, Demands, Team } from '../team/team.ts';
@@ -6,23 +6,23 @@ import { deviceOf, whyNotAlone, type Job, type Place } from './job.ts';
 
 export interface PlannedJob {
   readonly job: Job;
-  /** How many builds have asked for it. */
+  /** Number of builds that asked for it. */
   readonly builds: number;
 }
 
 export interface Plan {
   readonly jobs: readonly PlannedJob[];
-  /** Demands that nobody can do, with a reason that the server does not know yet. */
+  /** Demands that no worker can do, with a reason that the server does not have yet. */
   readonly refused: readonly { readonly subject: RecordKey; readonly reason: string }[];
 }
 
-/** Demands that workers of this place are to do. */
+/** Demands for devices of a place's class. */
 export function demandsAt({ lines, demands }: Demands, { device }: Place): readonly Demand[] {
   const forms = new Map(lines.flatMap((line) => (line.type === 'device' ? [[line.key, line.form]] : [])));
   return demands.filter((demand) => deviceOf(demand.device, forms.get(demand.device)) === device);
 }
 
-/** All that is wanted of one target and compiler. */
+/** All pages of demands for one target and compiler. */
 export async function allDemands(
   team: Team,
   place: Pick<RecordKey, 'target' | 'compiler'>,
@@ -46,7 +46,7 @@ export function planJobs(wanted: Demands, place: Place): Plan {
   const refused: Plan['refused'][number][] = [];
   for (const { workload, device, builds, refused: known } of demandsAt(wanted, place)) {
     const form = forms.get(workload);
-    // A later version may know what this one does not.
+    // A later version of this program may understand it.
     if (later.has(workload) || (form === undefined && !isKindOfWork(workload.split(' ', 1)[0]!))) continue;
     const reason = whyNot(form);
     const { target, compiler } = place;
@@ -62,4 +62,4 @@ export function planJobs(wanted: Demands, place: Place): Plan {
 }
 
 const whyNot = (form: unknown): string | null =>
-  isWorkload(form) ? whyNotAlone(form) : 'nobody who is trusted has said what its key stands for';
+  isWorkload(form) ? whyNotAlone(form) : 'no trusted login has sent its form';

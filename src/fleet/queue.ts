@@ -1,4 +1,4 @@
-// The jobs of one place: target, compiler and class of devices. What is lost of it is planned again from what builds want.
+// The jobs of one target, compiler and class of devices. Lost jobs do no harm: demands make them again.
 import type { PgBoss } from 'pg-boss';
 import { ownOrigin } from '../store/author.ts';
 import { QUEUE_SCHEMA } from '../team/roles.ts';
@@ -7,60 +7,60 @@ import type { QueueDatabase } from './database.ts';
 import { jobKey, queueName, type Place } from './job.ts';
 import type { PlannedJob } from './plan.ts';
 
-/** Where jobs go that have failed too often. */
+/** Queue of jobs that failed too often. */
 export const DEAD = 'dead';
 
-/** What a job may take in all; a worker ends long before. Each of its trials was told by then. */
+/** Time limit of a job. A worker ends long before. */
 const LONGEST_JOB_SECONDS = 6 * 3600;
 
-/** How often one that has failed is tried again. */
+/** Retries of a failed job. */
 const MOST_RETRIES = 4;
 
-/** Jobs that are done stay for a day, for who asks how much is done. */
+/** How long completed jobs stay, for `iree-tuned fleet`. */
 const DONE_SECONDS = 24 * 3600;
 
-/** Numbers that a database keeps as priorities. */
+/** Largest value of the priority's column. */
 const HIGHEST_PRIORITY = 2 ** 31 - 1;
 
 const JOBS = `${QUEUE_SCHEMA}.job`;
 
-/** A job that was taken: nobody else has it while it is touched. */
+/** A job that a worker took. It stays the worker's while the worker touches it. */
 export interface TakenJob {
   readonly id: string;
-  /** Anybody may have written it. */
+  /** Untrusted. */
   readonly data: unknown;
-  /** Of its workload: see `jobKey`. */
+  /** `jobKey` of its workload. */
   readonly key: string | null;
-  /** When it was taken, to the microsecond: whoever takes it after us has the same id. */
+  /** When it was taken, to the microsecond. It tells two takers of the same job apart. */
   readonly startedOn: string;
-  /** The machines that had taken it before, as the database keeps them. */
+  /** The machines that took it before, as the column stores them. */
   readonly takenBy: string | null;
 }
 
 export interface Queue {
-  /** Adds what is not there and not dead on this machine, with as much priority as there are builds; how many were added. */
+  /** Adds jobs that are neither queued nor dead on this machine, and sets priorities to the numbers of builds. Returns how many it added. */
   plan(planned: readonly PlannedJob[]): Promise<number>;
   /**
-   * The job that most builds wait for, of those that are not dead on this machine; null where there is none that may be taken now.
-   * @param left keys of jobs that are left to others
+   * Takes the job with the highest priority that is not dead on this machine; null for none.
+   * @param deferred keys of jobs to skip
    */
-  take(left?: readonly string[]): Promise<TakenJob | null>;
-  /** Says that it is still worked on. False when somebody else may have it by now. */
+  take(deferred?: readonly string[]): Promise<TakenJob | null>;
+  /** Sends a heartbeat. Returns false if another worker may have the job. */
   touch(job: TakenJob): Promise<boolean>;
-  /** It is done, whoever has it by now, and dead for nobody. */
+  /** Completes the job, even if another worker has it, and removes its dead copies. */
   complete(job: TakenJob, outcome: Readonly<Record<string, unknown>>): Promise<void>;
-  /** It is tried again later, or dead for the machines that have taken it. */
+  /** Schedules a retry. After the last one the job is dead for the machines that took it. */
   fail(job: TakenJob, reason: string): Promise<void>;
-  /** As if nobody had taken it. */
+  /** Undoes the take. */
   handBack(job: TakenJob): Promise<void>;
-  /** Frees what silent workers hold, and removes what is old. */
+  /** Frees the jobs of silent workers, and removes old jobs. */
   supervise(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Makes the queue of a place where there is none. Rejects with what the driver rejects with, and with UserError.
- * @param machine a name of this machine: what fails here too often is dead for this machine, and not for others
+ * Opens the queue of a place, and creates it if needed. Rejects with `ServerError` and `UserError`.
+ * @param machine name of this machine: jobs die for one machine at a time
  */
 export async function openQueue(
   database: QueueDatabase,
@@ -89,8 +89,8 @@ export async function openQueue(
     (await database.rows(`SELECT FROM ${JOBS} WHERE ${IS_TAKEN}`, [name, id, startedOn])).length > 0;
   return {
     plan: async (planned) => plan(boss, name, planned, await deadHere()),
-    async take(left = []) {
-      const [job] = await database.rows(TAKE, [name, own, left]);
+    async take(deferred = []) {
+      const [job] = await database.rows(TAKE, [name, own, deferred]);
       return job === undefined ? null : (job as unknown as TakenJob);
     },
     async touch(job) {
@@ -117,14 +117,14 @@ export async function openQueue(
   };
 }
 
-// The library takes any job, and forgets who has taken it. The statements below keep the machines of a job, as JSON texts one after
-// the other, in a column that the library hands on wherever the job goes, and that is otherwise for groups of jobs, which we have none of.
+// pg-boss does not record the machines that took a job. The statements below keep their names as JSON texts in `group_id`: pg-boss
+// copies that column to retries and dead jobs, and we use no groups.
 
 const IS_TAKEN = `name = $1 AND id = $2 AND state = 'active' AND started_on = $3::timestamptz`;
 
 const IS_DEAD = `name = '${DEAD}' AND state < 'active' AND source_name = $1`;
 
-/** Of what earlier versions have left dead nobody knows on which machine that was: it is dead on all. */
+/** A dead job of an earlier version has no machine: it is dead on all. */
 const DEAD_HERE = `
   SELECT singleton_key AS key FROM ${JOBS} WHERE ${IS_DEAD} AND (group_id IS NULL OR strpos(group_id, $2) > 0)`;
 
@@ -151,7 +151,7 @@ const HAND_BACK = `
     retry_count = greatest(retry_count - 1, 0), heartbeat_on = NULL, group_id = $4
   WHERE ${IS_TAKEN}`;
 
-/** The machines in the text of a job. */
+/** Names of machines in the text of `group_id`. */
 export const machinesIn = (takenBy: unknown): string[] =>
   typeof takenBy === 'string'
     ? (takenBy.match(/"(?:[^"\\]|\\.)*"/g) ?? []).map((text) => text.slice(1, -1))
@@ -171,7 +171,7 @@ async function plan(
     if (known.has(singletonKey) || dead.has(singletonKey)) return [];
     return [{ data: one.job, priority: priorityOf(one), singletonKey }];
   });
-  // One that is being worked on, or that somebody else has just planned, is not added.
+  // The policy `exclusive` drops jobs that are active or just planned by another worker.
   const added = fresh.length === 0 ? [] : ((await boss.insert(name, fresh, { returnId: true })) ?? []);
   for (const one of planned) {
     const singletonKey = jobKey(one.job.workload);

@@ -1,4 +1,4 @@
-// One job, done on this machine: a search as a build would do it, for one workload that is alone in the world.
+// Does one job: the same search that a build does, for one workload without a program.
 import { spaceOptionsOf } from '../decision/space-options.ts';
 import { recordsOfClass } from '../decision/same-class.ts';
 import { isDefault } from '../backend/configuration.ts';
@@ -14,27 +14,27 @@ import { isUnfinished, whyUndecided } from '../tuning/undecided.ts';
 import type { Job } from './job.ts';
 
 export type JobResult =
-  /** There is a record now; `isNew` unless somebody else has written it. */
+  /** There is a record; `isNew` if this search wrote it. */
   | { readonly outcome: 'known'; readonly evidence: Evidence; readonly isNew: boolean }
   | { readonly outcome: 'undecided'; readonly reason: string }
-  /** Somebody else began to measure on this machine. */
+  /** Another process measures on this machine. */
   | { readonly outcome: 'busy' }
   | { readonly outcome: 'stopped' };
 
 export interface JobOptions {
-  /** Ends it at once; what was measured is kept. */
+  /** Ends the search at once. The store keeps the trials. */
   readonly signal: AbortSignal;
-  /** Something was measured and written. */
+  /** Called after each batch of trials in the store. */
   readonly onBatch: () => void;
 }
 
-/** Does one job. What it writes is in the store. */
+/** Does one job. Its record and trials are in the store. */
 export type DoJob = (job: Job, options: JobOptions) => Promise<JobResult>;
 
-/** Nobody measured here when the job was taken; what is waited for others is lost for the search. */
+/** How long the search waits for the measuring lock. */
 const PATIENCE_SECONDS = 5;
 
-/** Nothing is asked of a program that there is none of, and nothing is in the way of what is asked of the whole. */
+/** Context of a workload without a program. */
 const NO_PROGRAM = {
   operations: [],
   reading: { fromStdin: false, dataTiling: false, ownPreprocessing: false, ownPipeline: false },
@@ -76,7 +76,7 @@ function workOf(
     workload: form,
     count: 1,
     options: spaceOptionsOf(NO_PROGRAM, site, settings)({ key }),
-    // Who wants it all the same wants more of it.
+    // The demand for a known workload asks for a longer search.
     ...(own !== null && isUnfinished(own, settings.budgetSeconds) && { goesOnFrom: own }),
     ...(alike !== undefined && !isDefault(alike.configuration) && { alike }),
   };

@@ -1,5 +1,5 @@
-// A worker on a pretended machine: `node --conditions=source child.ts URL MACHINE FOLDER UNTIL_IDLE DRAIN`. What it measures is made
-// up, takes a moment, and is noted line by line while it has the measuring lock; a file `hold-MACHINE` keeps it in the middle of that.
+// A worker on a simulated machine: `node --conditions=source child.ts URL MACHINE FOLDER UNTIL_IDLE DRAIN`. Its measurements are
+// invented. It notes each one in a file. A file `hold-MACHINE` keeps a measurement going.
 import { appendFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ import { DECISION, TILE } from '../store/samples.ts';
 import { PLACE, pretendedDevice } from './support.ts';
 
 const [url = '', machine = '', folder = '', untilIdle = '', drain = ''] = process.argv.slice(2);
-/** Several workers are on one machine where their names begin with its letter. */
+/** Workers whose names begin with the same letter are on one machine. */
 const own = join(folder, machine);
 mkdirSync(own, { recursive: true });
 const device = pretendedDevice(machine[0]!);
@@ -39,7 +39,7 @@ const team = openTeam(url, {});
 const store = await openStore(path);
 const local = openExchange(path);
 const queue = await openQueue(database, PLACE, machine[0]);
-// Cache folders of their own: it is the machine's lock that keeps workers apart.
+// Each worker has its own cache folder, so only the machine's lock can exclude workers.
 const lockHere = { cacheDirectory: join(own, 'cache'), env };
 await runWorker({
   ...{ place: PLACE, device: deviceKey(device), team, queue, store, local, signals, say },
@@ -47,7 +47,7 @@ await runWorker({
   isBusy: () => Promise.resolve(false),
   untilIdle: untilIdle === 'true',
   async doJob({ workload, form, target, compiler }, { signal, onBatch }) {
-    // Without the worker's own lock two would meet here.
+    // Without the machine's lock two workers of one machine would get here.
     const lock = await acquireMeasuringLock(lockHere, 0);
     if (lock === null) {
       note('met', workload);

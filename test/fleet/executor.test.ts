@@ -1,5 +1,5 @@
 // @module-tag slow
-// A plan that is handed to workers and followed, against a real server: what is told, when, and why of the rest nothing is.
+// A plan of populate that workers of a fleet carry out, on a real server.
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -22,9 +22,9 @@ import { whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, given, LONG, partsOf } from '../team/support.ts';
 import { databaseOf, fleetDatabase, keysOf, pretendedDevice } from './support.ts';
 
-describe.skipIf(isWithout(whyNoPostgres))('a plan that is handed to workers', () => {
+describe.skipIf(isWithout(whyNoPostgres))('a plan for workers', () => {
   test(
-    'ends, of each, with what is found, with what there was, or with a reason',
+    'ends with a new record, the known record or a reason for each workload',
     { timeout: 120_000 },
     async () => {
       const database = await fleetDatabase();
@@ -43,7 +43,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a plan that is handed to workers', ()
         return { key, workload, count: 1, options: SPACE };
       });
       const [found, known, refused, dead, open] = works.map((work) => subjectOf(work, site));
-      // A search that has found nothing, and did not end.
+      // The record of an unfinished search without a gain.
       store.putRecord(known!, {
         ...DECISION,
         configuration: DEFAULT_CONFIGURATION,
@@ -62,7 +62,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a plan that is handed to workers', ()
         onResult: (key, { outcome }) => told.push([key, outcome]),
       });
 
-      // What workers do.
+      // From here the test plays the workers.
       const { target, compiler } = placeOf(site);
       const wanted = () => given(worker.demands({ target, compiler }, LONG));
       while ((await wanted()).demands.length < works.length) await sleep(50);
@@ -77,7 +77,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a plan that is handed to workers', ()
       }
       await given(worker.settle([keysOf(refused!)], 'it is measured in a program', LONG));
       await given(worker.push([...partsOf(found), claimOf({ subject: found! })], LONG));
-      // It was given more time before than this worker gives.
+      // The worker settles a demand without a new record, because its budget is smaller.
       await given(worker.settle([keysOf(found!), keysOf(known!)], null, LONG));
 
       while (told.length < 2 || looks.at(-1) !== 1) await sleep(50);

@@ -1,5 +1,5 @@
 // @module-tag slow
-// Workers whose server goes away and comes back: nothing is lost.
+// Workers lose nothing when their server goes away and comes back.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { queueStates } from '../../src/fleet/overview.ts';
@@ -9,7 +9,7 @@ import { databaseOf } from './support.ts';
 import { endsOf, fleetOf, overlaps } from './workers.ts';
 
 describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
-  test('loses nothing when its server is started anew in the middle', { timeout: 300_000 }, async () => {
+  test('loses nothing when its server restarts', { timeout: 300_000 }, async () => {
     const server = await startServer();
     onTestFinished(() => server.stop());
     const jobs = 8;
@@ -19,7 +19,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     await until((all) => all.some(({ worker, deed }) => worker === 'A1' && deed === 'begins'));
     await until((all) => endsOf(all).length >= 3);
     await server.stop();
-    // What is measured meanwhile is told when the server is there again.
+    // Workers push results after the server is back.
     release();
     await until((all) => endsOf(all).some(({ worker }) => worker === 'A1'));
     await until((all) => all.some(({ deed, what }) => deed === 'says' && /cannot be reached/.test(what)));
@@ -34,7 +34,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
          FROM iree_tuned.claim AS c JOIN iree_tuned.subject AS s ON s.id = c.subject`,
       ),
     ).toEqual([{ workloads: jobs }]);
-    // Told to end while the server is away, it ends all the same.
+    // A signal to drain ends a worker even while the server is away.
     await server.stop();
     for (const { child } of workers) child.kill('SIGTERM');
     expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0]);

@@ -1,4 +1,4 @@
-// From demands to jobs, and what whoever takes a job believes of it.
+// From demands to jobs, and validation of jobs.
 import { expect, test } from 'vitest';
 import { isOfLaterVersion, readJob, type Job } from '../../src/fleet/job.ts';
 import { planJobs } from '../../src/fleet/plan.ts';
@@ -32,7 +32,7 @@ const jobFor = ({ workload, workloadForm }: Subject): Job => ({
   form: workloadForm,
 });
 
-/** The same work in a dispatch of a program. */
+/** The same workload inside a dispatch of a program. */
 function inProgram(subject: Subject): Subject {
   const workloadForm: OperationWork = {
     ...operationWork(subject.workloadForm),
@@ -41,22 +41,22 @@ function inProgram(subject: Subject): Subject {
   return { ...subject, workloadForm, workload: workloadKey(workloadForm) };
 }
 
-test('the demands of all devices of a class are one job, with the builds of all', () => {
+test('the demands of all devices of a class make one job with the sum of their builds', () => {
   const [a, b] = [wantedOn('A', 1), wantedOn('B', 1)];
   const plan = planJobs(demandsFor({ subject: a, builds: 3 }, { subject: b, builds: 4 }), PLACE);
   expect(plan).toEqual({ jobs: [{ job: jobFor(a), builds: 7 }], refused: [] });
 });
 
-test('what devices of another class want is left to them', () => {
+test('demands of another class of devices make no job', () => {
   const other = wantedOn('A', 1);
   const deviceForm = { ...pretendedDevice('A'), threads: 2 };
   const plan = planJobs(demandsFor({ subject: { ...other, device: 'small', deviceForm }, builds: 1 }), PLACE);
   expect(plan).toEqual({ jobs: [], refused: [] });
 });
 
-test('what nothing but a program can be measured for is refused, once', () => {
+test('a workload that needs its program is refused once', () => {
   const subject = inProgram(wantedOn('A', 1));
-  // Lines are checked when they come; what comes is not what is checked here.
+  // The lines were validated on receipt, so this test need not.
   const plan = planJobs(demandsFor({ subject, builds: 1 }), PLACE);
   expect(plan.jobs).toEqual([]);
   const [refused] = plan.refused;
@@ -66,7 +66,7 @@ test('what nothing but a program can be measured for is refused, once', () => {
   expect(planJobs(again, PLACE)).toEqual({ jobs: [], refused: [] });
 });
 
-test('what a later version may know is neither planned nor refused; what nobody describes is refused', () => {
+test('a workload of a later version is neither planned nor refused; a workload without a form is refused', () => {
   const subject = wantedOn('A', 1);
   const device = partsOf(subject).filter(({ type }) => type === 'device');
   const demand = { device: subject.device, builds: 1, refused: null };
@@ -78,7 +78,7 @@ test('what a later version may know is neither planned nor refused; what nobody 
     demands: [{ ...demand, workload: 'attention q=64' }],
   };
   expect(planJobs(later, PLACE)).toEqual({ jobs: [], refused: [] });
-  // Of a kind that is known, in a form that is not.
+  // A known kind in an unknown form.
   const text = JSON.stringify({ ...partsOf(subject)[0], version: 2 });
   const newer = {
     lines: device,
@@ -101,7 +101,7 @@ test('what a later version may know is neither planned nor refused; what nobody 
   });
 });
 
-test('a job is believed only where it is what it says, and of this queue', () => {
+test('a job is read only if its form matches its key and its place matches the queue', () => {
   const job = jobFor(wantedOn('A', 4));
   expect(readJob(JSON.parse(JSON.stringify(job)), PLACE)).toEqual(job);
   const bad: readonly unknown[] = [
@@ -120,7 +120,7 @@ test('a job is believed only where it is what it says, and of this queue', () =>
   for (const data of bad) expect(readJob(data, PLACE)).toEqual(expect.any(String));
 });
 
-test('a job of a later version is told from one that nobody can do', () => {
+test('a job of a later version differs from an invalid job', () => {
   const job = jobFor(wantedOn('A', 4));
   const later: readonly unknown[] = [
     { ...job, version: 2 },
@@ -140,8 +140,8 @@ test('a job of a later version is told from one that nobody can do', () => {
   expect(others.filter(isOfLaterVersion)).toEqual([]);
 });
 
-test('what a killed worker holds is taken up in half a minute', () => {
-  // The library looks again only when its interval is over, and a worker looks every two and a half seconds.
+test('another worker takes the job of a killed worker within 30 seconds', () => {
+  // pg-boss checks at its own interval, and a worker calls it every 2.5 seconds.
   const look = SUPERVISION_SECONDS + 2 * 2.5;
   expect(HEARTBEAT_SECONDS + look + 2 * RETRY_SECONDS + 2.5).toBeLessThan(30);
 });

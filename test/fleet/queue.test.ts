@@ -1,5 +1,5 @@
 // @module-tag slow
-// Demands, jobs and who may touch them, against a real server.
+// Demands, jobs and rights on a real server.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { deviceKey } from '../../src/backend/device.ts';
@@ -20,7 +20,7 @@ import { testDatabase, whyNoPostgres } from '../support/postgres.ts';
 import { claimOf, client, clientAs, given, LONG, partsOf, refusal } from '../team/support.ts';
 import { databaseOf, fleetDatabase, keysOf, PLACE, pretendedDevice, want, wantedOn } from './support.ts';
 
-/** A worker's queue, with what so many builds each want. */
+/** A worker's queue, and demands of the given numbers of builds. */
 async function queueWith(builds: readonly number[]) {
   const database = await fleetDatabase();
   const url = await database.login('worker', { in: 'iree_tuned_worker' });
@@ -41,7 +41,7 @@ async function queueWith(builds: readonly number[]) {
 const sizeOf = (data: unknown) => /m=(\d+)/.exec((data as { workload: string }).workload)![1];
 
 describe.skipIf(isWithout(whyNoPostgres))('demands', () => {
-  test('200 builds that miss the same 40 at once raise 40 demands by 200', async () => {
+  test('200 concurrent builds that miss the same 40 workloads make 40 demands of 200 builds', async () => {
     const { database } = await queueWith([]);
     const url = await database.login('ci', { in: 'iree_tuned_writer' });
     const subjects = Array.from({ length: 40 }, (_, m) => wantedOn('A', m + 1));
@@ -56,13 +56,13 @@ describe.skipIf(isWithout(whyNoPostgres))('demands', () => {
         'SELECT builds::integer, count(*)::integer FROM iree_tuned.demand GROUP BY builds',
       ),
     ).toEqual([{ builds: 200, count: 40 }]);
-    // Builds never touch the queue.
+    // Builds never write to the queue.
     expect(await database.query(`SELECT count(*)::integer AS jobs FROM ${QUEUE_SCHEMA}.job`)).toEqual([
       { jobs: 0 },
     ]);
   });
 
-  test('end with what somebody has told since, and only then', async () => {
+  test('end with a later record, and not with an earlier one', async () => {
     const { team } = await queueWith([]);
     const subject = wantedOn('A', 1);
     const place = { target: PLACE.target, compiler: PLACE.compiler };
@@ -74,9 +74,9 @@ describe.skipIf(isWithout(whyNoPostgres))('demands', () => {
     expect(await wanted()).toEqual([]);
   });
 
-  test('are told page by page, so that none hides another one', async () => {
+  test('come page by page, so none hides another', async () => {
     const { team } = await queueWith([]);
-    // Machines of another class want more than a page, and want it more.
+    // More than a page of demands of another class has higher priority.
     const small = { ...pretendedDevice('small'), threads: 2 };
     const foreign = Array.from({ length: 1200 }, (_, m) => ({
       ...wantedOn('A', m + 1),
@@ -95,7 +95,7 @@ describe.skipIf(isWithout(whyNoPostgres))('demands', () => {
     expect(await given(allDemands(team, place, LONG))).toHaveLength(1201);
   });
 
-  test('are refused with a reason that stays and is told', async () => {
+  test('keep the reason of their refusal', async () => {
     const { team } = await queueWith([2]);
     const subject = wantedOn('A', 1);
     await given(team.settle([keysOf(subject)], 'nobody can', LONG));
@@ -110,22 +110,22 @@ describe.skipIf(isWithout(whyNoPostgres))('demands', () => {
 });
 
 describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
-  test('has one job for each workload, those first that most builds want', async () => {
+  test('has one job for each workload, the most wanted first', async () => {
     const { queue, plan, planned, team } = await queueWith([1, 3, 2]);
     const jobs = await planned();
     const added = await Promise.all([queue.plan(jobs), queue.plan(jobs), queue.plan(jobs)]);
     expect(added.toSorted()).toEqual([0, 0, 3]);
-    // One more build raises what waits already.
+    // One more build raises the priority of a waiting job.
     for (let i = 0; i < 5; i++) await want(team, [wantedOn('B', 1)]);
     expect(await plan()).toBe(0);
     const taken = [await queue.take(), await queue.take(), await queue.take()];
     expect(taken.map((job) => sizeOf(job!.data))).toEqual(['1', '2', '3']);
     expect(await queue.take()).toBeNull();
-    // What is being done is not planned again.
+    // An active job is not planned again.
     expect(await plan()).toBe(0);
   });
 
-  test('two that take at once get two jobs', async () => {
+  test('two concurrent takes get two jobs', async () => {
     const { queue, plan, url } = await queueWith([1, 1, 1, 1]);
     await plan();
     const other = await openQueue(databaseOf(url), PLACE);
@@ -134,7 +134,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     expect(new Set(taken.map((job) => job!.id)).size).toBe(4);
   });
 
-  test('what is handed back can be taken at once, and does not count as a failure', async () => {
+  test('a job that is handed back can be taken at once, and counts no failure', async () => {
     const { queue, plan, database } = await queueWith([7]);
     await plan();
     for (let i = 0; i < 8; i++) {
@@ -154,7 +154,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     expect(await rows()).toEqual(failed);
   });
 
-  test('who comes late neither fails nor hands back what somebody else has by now, but completes it', async () => {
+  test('a late worker cannot fail or hand back a job that another worker took, but can complete it', async () => {
     const { queue, plan, database } = await queueWith([1]);
     await plan();
     const late = await queue.take();
@@ -173,11 +173,11 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     expect(await queue.take()).toBeNull();
   });
 
-  test('what fails too often is dead, is not planned again, and lives again when somebody says so', async () => {
+  test('a job that fails too often is dead, is not planned again, and can be retried by hand', async () => {
     const { queue, plan, database, own } = await queueWith([2, 1]);
     await plan();
     for (let attempt = 0; attempt < 10; attempt++) {
-      // The pause before the next attempt is over.
+      // End the pause before the next attempt.
       await database.query(`UPDATE ${QUEUE_SCHEMA}.job SET start_after = now() WHERE state = 'retry'`);
       const job = await queue.take();
       if (job === null || sizeOf(job.data) !== '1') break;
@@ -194,7 +194,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     expect(await queue.take()).toMatchObject({ key: jobKey(wantedOn('A', 1).workload) });
   });
 
-  test('what one machine fails or dies of is dead for that machine, and another one does it', async () => {
+  test('a job that fails or kills one machine is dead for that machine only', async () => {
     const { queue: broken, team, plan, planned, database, own, url } = await queueWith([1, 1]);
     const sound = await openQueue(databaseOf(url), PLACE, 'sound');
     onTestFinished(() => sound.close());
@@ -204,7 +204,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     for (let job; (job = await broken.take()) !== null; await endPauses())
       if (sizeOf(job.data) === '1') await broken.fail(job, 'no such file: libm.so');
       else {
-        // The worker is killed.
+        // A killed worker.
         await database.query(
           `UPDATE ${QUEUE_SCHEMA}.job SET heartbeat_on = now() - interval '1 minute' WHERE state = 'active'`,
         );
@@ -221,7 +221,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     const first = await sound.take();
     await sound.complete(first!, { ratio: 2 });
     await given(team.settle([keysOf(wantedOn('A', Number(sizeOf(first!.data))))], null, LONG));
-    // It is done, so it is dead for nobody.
+    // Completing a job removes its dead copy.
     expect(await deadJobs(own)).toHaveLength(1);
     for (let job; (job = await sound.take()) !== null; await endPauses()) await sound.fail(job, 'no');
     expect((await deadJobs(own)).map(({ machines }) => machines)).toEqual([['broken'], ['sound']]);
@@ -231,7 +231,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     expect(await broken.take()).not.toBeNull();
   });
 
-  test('what is dead is forgotten after ninety days', async () => {
+  test('dead jobs disappear after ninety days', async () => {
     const { queue, plan, database, own } = await queueWith([1]);
     await plan();
     for (let job; (job = await queue.take()) !== null;) {
@@ -248,7 +248,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     expect(await plan()).toBe(1);
   });
 
-  test('what is left to others is not taken', async () => {
+  test('take skips deferred jobs', async () => {
     const { queue, plan } = await queueWith([2, 1]);
     await plan();
     const first = await queue.take();
@@ -258,7 +258,7 @@ describe.skipIf(isWithout(whyNoPostgres))('the queue', () => {
     expect(await queue.take()).toMatchObject({ id: first!.id });
   });
 
-  test('what a silent worker holds is free again', async () => {
+  test('the job of a silent worker becomes free', async () => {
     const { queue, plan, database } = await queueWith([1]);
     await plan();
     const job = await queue.take();
@@ -314,7 +314,7 @@ describe.skipIf(isWithout(whyNoPostgres))('rights', () => {
     expect(await given(team.leave(worker, LONG))).toMatchObject({ left: 1 });
   });
 
-  test('the queue is made by an administrator, as often as he likes, and handed over with the roles', async () => {
+  test('an administrator creates the queue any number of times, and team roles hands it over', async () => {
     const database = await testDatabase();
     const address = readAddress(database.url);
     const superuser = openConnection(address, '');
@@ -340,16 +340,16 @@ describe.skipIf(isWithout(whyNoPostgres))('rights', () => {
     ]);
   });
 
-  test('a server without a queue is told so', async () => {
+  test('a server without a queue is an error that names the way out', async () => {
     const database = await testDatabase();
     await expect(openQueue(databaseOf(database.url), PLACE)).rejects.toThrow(
-      'its administrator runs iree-tuned team migrate',
+      'its administrator must run iree-tuned team migrate',
     );
   });
 });
 
 describe.skipIf(isWithout(whyNoPostgres))("the machine's lock", () => {
-  test('one worker of a machine has it at a time, and loses it with its connection', async () => {
+  test('one worker of a machine has it at a time, until its connection ends', async () => {
     const { url, database } = await queueWith([]);
     const [first, second, elsewhere] = [databaseOf(url), databaseOf(url), databaseOf(url)];
     const one = machineLock(first, 'a machine');

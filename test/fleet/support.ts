@@ -1,4 +1,4 @@
-// Machines that are pretended, and what builds on them want.
+// Simulated machines, and demands of builds on them.
 import { onTestFinished } from 'vitest';
 import { deviceKey, type Device } from '../../src/backend/device.ts';
 import { installQueue } from '../../src/fleet/install.ts';
@@ -12,7 +12,7 @@ import { SUBJECT, subjectOf } from '../store/samples.ts';
 import { testServer, type TestDatabase, type TestServer } from '../support/postgres.ts';
 import { given, LONG, partsOf, teamDatabase } from '../team/support.ts';
 
-/** Machines of one class, which their makers call by other names. */
+/** A device of one class, with a name of its own. */
 export const pretendedDevice = (name: string): Device => ({
   model: `Pretended ${name}`,
   driver: 'local-task',
@@ -24,7 +24,7 @@ export const pretendedDevice = (name: string): Device => ({
   },
 });
 
-/** What a build on such a machine misses: a matmul of m x 512 x 512. */
+/** The subject of a miss on such a machine: a matmul of m x 512 x 512. */
 export function wantedOn(name: string, m: number): Subject {
   const device = pretendedDevice(name);
   return subjectOf(m, { device: deviceKey(device), deviceForm: device });
@@ -43,7 +43,7 @@ export const keysOf = ({ workload, target, device, compiler }: Subject) => ({
   compiler,
 });
 
-/** One build that misses all of these. */
+/** One build that misses all these subjects. */
 export const want = (team: Team, subjects: readonly Subject[]) =>
   given(
     team.want(
@@ -53,7 +53,7 @@ export const want = (team: Team, subjects: readonly Subject[]) =>
     ),
   );
 
-/** With roles, tables and the queue, made by somebody who administers it: a copy of one that is made once for all tests. */
+/** A database with roles, tables and the queue, from an administrator: a copy of one template. */
 export async function fleetDatabase(server?: TestServer): Promise<TestDatabase> {
   const own = server ?? (await testServer());
   return own.copyOf('fleet', async () => {

@@ -1,5 +1,5 @@
 // @module-tag slow
-// Workers that are killed and told to end: nothing is lost, and nobody measures beside another one.
+// Workers that are killed or drained: no result is lost, and two workers never measure on one machine at a time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { deviceKey } from '../../src/backend/device.ts';
@@ -83,14 +83,14 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
       expect(await queueStates(own)).toMatchObject([{ ...PLACE, waiting: 0, active: 0, done: jobs }]);
       const state = await given(team.fleet(LONG));
       expect(state).toMatchObject({ wanted: 0, refused: [] });
-      // The one that was told to end has said so, the one that was killed could not.
+      // The drained worker left the server's list. The killed worker could not.
       expect(state.workers).toHaveLength(4);
       const [counts] = await database.query(
         `SELECT count(DISTINCT s.workload)::integer AS workloads, count(DISTINCT s.device)::integer AS devices
          FROM iree_tuned.claim AS c JOIN iree_tuned.subject AS s ON s.id = c.subject`,
       );
       expect(counts).toEqual({ workloads: jobs, devices: 3 });
-      // Trials that the killed one has told stay, too.
+      // Trials that the killed worker pushed stay.
       const [trials] = await database.query(
         'SELECT count(DISTINCT t.subject)::integer AS subjects FROM iree_tuned.trial AS t',
       );
@@ -102,7 +102,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     },
   );
 
-  test('leaves a job of a later version to a worker that understands it, and does what is behind it', async () => {
+  test('hands a job of a later version back and does the jobs behind it', async () => {
     const { database, url, start, until, notes } = await fleetOf(await testServer(), 2);
     const first = start('A1', { untilIdle: true });
     expect(await first.ended).toBe(0);
@@ -118,14 +118,16 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     await until((all) => endsOf(all).some(({ worker }) => worker === 'B1'));
     second.child.kill('SIGTERM');
     expect(await second.ended).toBe(0);
-    const left = notes().filter(({ worker, what }) => worker === 'B1' && what.startsWith('left '));
+    const left = notes().filter(
+      ({ worker, what }) => worker === 'B1' && what.includes('needs a later version'),
+    );
     expect(left).toHaveLength(1);
     expect(
       await database.query(`SELECT state, retry_count, group_id FROM ${jobs} WHERE data->>'version' = '2'`),
     ).toEqual([{ state: 'created', retry_count: 0, group_id: null }]);
   });
 
-  test('does what is wanted behind more than a page of what others want', async () => {
+  test('does a job behind more than a page of demands of another class', async () => {
     const { url, start, until } = await fleetOf(await testServer(), 1);
     const small = { ...pretendedDevice('small'), threads: 2 };
     const team = client(url);
@@ -140,7 +142,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     expect(await worker.ended).toBe(0);
   });
 
-  test('hands back what does not end in time, and ends at once when it is told twice', async () => {
+  test('hands a job back when the drain times out, and ends at once at the second signal', async () => {
     const { url, start, until, hold, notes } = await fleetOf(await testServer(), 2);
     for (const name of ['A1', 'B1']) hold(name);
     const first = start('A1');
@@ -150,7 +152,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a fleet', () => {
     await until((all) => all.some(({ deed, what }) => deed === 'says' && what.startsWith('SIGTERM')));
     first.child.kill('SIGTERM');
     expect(await first.ended).toBe(143);
-    // Its file never goes: after the time that it is given the job is handed back.
+    // The hold file stays, so the worker hands the job back after the time limit.
     second.child.kill('SIGTERM');
     expect(await second.ended).toBe(0);
     expect(notes().some(({ worker, what }) => worker === 'B1' && what.startsWith('handed back'))).toBe(true);

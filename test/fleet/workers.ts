@@ -1,4 +1,4 @@
-// Workers in processes of their own, see child.ts, and what they note.
+// Starts workers as processes (child.ts), and reads their notes.
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,13 +17,13 @@ export interface Note {
   readonly what: string;
 }
 
-/** A server with what builds want, and workers for it. */
+/** A server with demands, and workers for them. */
 export async function fleetOf(server: TestServer, jobs: number) {
   const database = await fleetDatabase(server);
   const folder = temporaryDirectory();
   const url = await database.login('worker', { in: 'iree_tuned_worker' });
   const team = openTeam(url, {});
-  // A build on a machine where nobody works, of the same class.
+  // A build on a machine of the same class that has no worker.
   await want(
     team,
     Array.from({ length: jobs }, (_, m) => wantedOn('Z', m + 1)),
@@ -78,7 +78,7 @@ export async function fleetOf(server: TestServer, jobs: number) {
 
 export const endsOf = (all: readonly Note[]) => all.filter(({ deed }) => deed === 'ends');
 
-/** Pairs of measurements on one machine of which one began before the other had ended; a killed worker's ends when it is killed. */
+/** Overlapping pairs of measurements on one machine. The measurement of a killed worker ends with the kill. */
 export function overlaps(all: readonly Note[], killed: Readonly<Record<string, number>> = {}): string[] {
   const found: string[] = [];
   const open = new Map<string, Note>();
