@@ -1,11 +1,11 @@
-// URLs of servers, as far as settings go: what is one, and how it is shown. The password is never shown, nor what may be one.
+// URLs of servers in settings: validation, and a form without the password for messages.
 
-/** What begins like a URL of a PostgreSQL server. */
+/** Whether a text has the scheme of a PostgreSQL server. */
 export const isServer = (text: string): boolean => /^postgres(ql)?:/i.test(text);
 
 /**
- * The URL; null when it is none. A password with a `/`, `?` or `#` that is not written as `%XX` ends the host too early, and
- * the rest of it would pass for a path: that shows by its `@`.
+ * Parses the URL; null if it is invalid. An unescaped `/`, `?` or `#` in a password ends the host early. The `@` of the host then ends up
+ * in the path or the query, so such a URL is invalid.
  */
 function readUrl(text: string): URL | null {
   const url = /^postgres(ql)?:\/\//i.test(text) ? URL.parse(text) : null;
@@ -13,10 +13,10 @@ function readUrl(text: string): URL | null {
   return url;
 }
 
-/** Whether a text can be read as the URL of a PostgreSQL server. */
+/** Whether a text is a valid URL of a PostgreSQL server. */
 export const isTeamAddress = (text: string): boolean => readUrl(text) !== null;
 
-/** The same text, for people: `***` in place of a password, and of all of a URL that cannot be read. */
+/** The URL with `***` for its password; `***` alone for an invalid URL, because any part of it may be the password. */
 export function withoutPassword(text: string): string {
   const url = readUrl(text);
   if (url === null) return '***';

@@ -1,5 +1,5 @@
-// The text of a settings file: one JSON object without nesting, `//` comments and a comma too many allowed. Loaded where
-// there is such a file, as a bundle of its own: `index.ts`.
+// Parses a settings file: one flat JSON object, with `//` comments and trailing commas. A bundle of its own, which `index.ts` loads only
+// if a file exists.
 import { visit, type JSONVisitor } from 'jsonc-parser';
 
 type Scalar = string | number | boolean;
@@ -8,19 +8,19 @@ export type ConfigValue = Scalar | readonly Scalar[];
 export interface ConfigEntry {
   readonly key: string;
   readonly value: ConfigValue;
-  /** Of the key, both from 1. */
+  /** Of the key, from 1, like the column. */
   readonly line: number;
   readonly column: number;
 }
 
 export interface ConfigText {
-  /** In the order of the text; none where there is a problem. */
+  /** In the order of the text; empty if there is a problem. */
   readonly entries: readonly ConfigEntry[];
-  /** `line:column: what was expected and found` of the first thing that no settings file holds. */
+  /** `line:column: expected ..., found ...` of the first error; null for none. */
   readonly problem: string | null;
 }
 
-/** Of a token: where it begins, how long it is, its line and its place in that, all but the length from 0. */
+/** Position of a token; offset, line and character count from 0. */
 type Place = readonly [offset: number, length: number, line: number, character: number, ...unknown[]];
 
 const KEY = 'a key in double quotes';
@@ -29,12 +29,12 @@ const MORE_KEYS = ', or }';
 const MORE_VALUES = ', or ]';
 
 export function parseConfigText(whole: string): ConfigText {
-  // Some editors begin a file with a mark of its encoding.
+  // A byte order mark.
   const text = whole.replace(/^\ufeff/, '');
   const entries: ConfigEntry[] = [];
   let key = { key: '', line: 0, column: 0 };
   let list: Scalar[] | null = null;
-  /** What may come next. */
+  /** The expected token, for messages. */
   let next = '{';
   let problem = null as string | null;
   const refuse = (at: Place, expected = next): never => {
@@ -66,7 +66,7 @@ export function parseConfigText(whole: string): ConfigText {
     onSeparator: (character) => {
       next = character === ':' || list !== null ? VALUE : KEY;
     },
-    // At the end of the text these are called, too.
+    // At the end of the text the parser calls these with length 0.
     onArrayEnd: (_, length) => {
       if (length === 0) return;
       list = null;
@@ -76,7 +76,7 @@ export function parseConfigText(whole: string): ConfigText {
       if (length > 0) next = 'nothing more';
     },
     onComment: (offset, ...at) => {
-      // The launcher reads no others.
+      // The launcher's parser knows no block comments.
       if (text[offset + 1] === '*') refuse([offset, ...at], 'a comment that begins with //');
     },
     onError: (_, ...at) => refuse(at),

@@ -1,4 +1,4 @@
-// The content of settings files, without settings that a project's file may not set. Pure.
+// The settings of files, without those that a project's file may not set. Pure.
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { ConfigEntry, ConfigText, ConfigValue } from './config-text.ts';
 import { isServer } from './address.ts';
@@ -6,33 +6,33 @@ import type { OutputName, SettingsFile } from './files.ts';
 import { DEFINITIONS, isName, NAMES, shownText, type Name } from './settings.ts';
 
 export interface FileSources {
-  /** First the one that wins. */
+  /** In order of precedence. */
   readonly files: readonly SettingsFile[];
-  /** Reads the text of a file. */
+
   readonly parse: (text: string) => ConfigText;
   readonly home: string;
-  /** Path without links of an existing or a new file; null if it cannot be known. */
+  /** Resolves links in the path of an existing or new file; null if it cannot. */
   readonly realPath: (path: string) => string | null;
-  /** Whether writing there loses nothing, see `mayOverwrite`. */
+  /** See `mayOverwrite`. */
   readonly mayOverwrite: (name: OutputName, path: string) => boolean;
 }
 
-/** A value as text, and where it stands. */
+/** A value as text, and its origin. */
 export interface Placed {
   readonly text: string;
   readonly origin: string;
-  /** Whether it stands in the file of a project that the user does not trust. */
+  /** Whether it comes from a project that the user does not trust. */
   readonly isForeign?: boolean;
 }
 
 export type Layer = ReadonlyMap<Name, Placed>;
 
-/** The key by which a user trusts projects. */
+/** Key of the list of projects that the user trusts. */
 const TRUST_KEY = 'trusted-projects';
 
-/** Settings of the files; `problems` and `refused` as in `Resolution`. */
+/** `problems` and `refused` as in `Resolution`. */
 export interface FileLayers {
-  /** One a file. */
+  /** One for each file. */
   readonly layers: Layer[];
   readonly problems: string[];
   readonly refused: string[];
@@ -80,7 +80,7 @@ export function readLayers({ files, parse, home, realPath, mayOverwrite }: FileS
   return { layers, problems, refused };
 }
 
-/** The error in an entry of any file; null for none. */
+/** The error in an entry; null for none. */
 function problemOf(key: string, value: ConfigValue): string | null {
   if (key === TRUST_KEY) return isPathList(value) ? null : ': it takes a list of folders';
   if (!isName(key)) return ` is unknown: the keys are ${[...NAMES, TRUST_KEY].join(', ')}`;
@@ -93,7 +93,7 @@ function problemOf(key: string, value: ConfigValue): string | null {
 const trustedBy = (entries: readonly ConfigEntry[]) =>
   entries.flatMap(({ key, value }) => (key === TRUST_KEY && isPathList(value) ? value : []));
 
-/** Why a project may not say this: commands, and places outside itself. Null when it may. */
+/** Why a project may not set a value, such as a command or a path outside the project; null if it may. */
 function whyRefused(
   name: Name,
   text: string,
@@ -101,13 +101,13 @@ function whyRefused(
   realPath: FileSources['realPath'],
   mayOverwrite: FileSources['mayOverwrite'],
 ): string | null {
-  if (name === 'compiler') return 'a project may not say which compiler is run';
-  if (name === 'team') return 'a project may not say which server is asked';
-  if (name === 'cache') return 'builds trust what is in it, down to the command that is run';
+  if (name === 'compiler') return 'a project may not choose the compiler';
+  if (name === 'team') return "a project may not choose the team's server";
+  if (name === 'cache') return 'builds run commands from the cache';
   if (!DEFINITIONS[name].isPath || isStderr(name, text)) return null;
-  if (isServer(text) || !isInside(realPath(text), folder)) return 'it lies outside the project';
+  if (isServer(text) || !isInside(realPath(text), folder)) return 'the path is outside the project';
   const isLost = (name === 'explain' || name === 'log') && !mayOverwrite(name, text);
-  return isLost ? 'this program has not written that file' : null;
+  return isLost ? 'it would overwrite a file of another program' : null;
 }
 
 const isStderr = (name: Name, text: string) => name === 'explain' && text === '-';
@@ -115,7 +115,7 @@ const isStderr = (name: Name, text: string) => name === 'explain' && text === '-
 const textOf = (name: Name, text: string, folder: string, home: string) =>
   DEFINITIONS[name].isPath && !isStderr(name, text) && !isServer(text) ? placeOf(text, folder, home) : text;
 
-/** No shell has replaced the `~` of a file. */
+/** An absolute path. No shell expands `~` in a settings file. */
 const placeOf = (text: string, folder: string, home: string) =>
   text === '~' || text.startsWith('~/') ? join(home, text.slice(1)) : resolve(folder, text);
 

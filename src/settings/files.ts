@@ -1,4 +1,4 @@
-// Settings files: where they are looked for, and their content.
+// Finds and reads settings files and the lock file.
 import { lstatSync, readFileSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readHead } from '../system/files.ts';
@@ -10,19 +10,19 @@ export type FileLayer = 'project' | 'user' | 'system';
 export interface SettingsFile {
   readonly layer: FileLayer;
   readonly path: string;
-  /** Null when there is no such file, and when it cannot be read. */
+  /** Null if the file does not exist or is unreadable. */
   readonly text: string | null;
-  /** Why it cannot be read, though something is there; null otherwise. */
+  /** Why an existing file is unreadable; null otherwise. */
   readonly problem: string | null;
 }
 
-/** The name of a project's file; it holds for the folder that it lies in and for all folders below. */
+/** Name of a project's file, which applies to its folder and all folders below. */
 export const PROJECT_FILE = '.iree-tuned.json';
 
-/** The name of a lock file; it is looked for like a project's file, and not above that. */
+/** Name of a lock file. The search for it ends at the folder of the project's file. */
 export const LOCK_FILE = 'iree-tuned.lock';
 
-/** The files that count, the winning one first. Never throws: an unreadable file counts as missing. */
+/** Project's, user's and system's file, in order of precedence. Never throws. */
 export function readSettingsFiles(
   env: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform,
@@ -35,7 +35,7 @@ export function readSettingsFiles(
   ];
 }
 
-/** The nearest one, from the working directory upwards. */
+/** The nearest project's file, from the working directory upwards. */
 function readProjectFile(home: string): SettingsFile {
   const folders = searchedFolders(home);
   for (const folder of folders) {
@@ -45,10 +45,7 @@ function readProjectFile(home: string): SettingsFile {
   return { layer: 'project', path: join(folders[0]!, PROJECT_FILE), text: null, problem: null };
 }
 
-/**
- * The working directory, and the folders above it as far as they can be one project: up to the home folder, on one file system, and
- * not into a folder of another user.
- */
+/** The working directory and its parents, up to the home folder, on one file system, and only folders of this user. */
 function searchedFolders(home: string): string[] {
   const start = workingDirectory();
   const folders = [start];
@@ -66,21 +63,20 @@ function statOr(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
-    // A folder that may not be looked into.
+    // No permission.
     return null;
   }
 }
 
-/** The folder of the project's file; null where there is none. */
+/** Folder of the project's file; null without a file. */
 export const projectFolder = (files: readonly SettingsFile[]): string | null => {
   const file = files.find(({ layer }) => layer === 'project');
   return file === undefined || (file.text === null && file.problem === null) ? null : dirname(file.path);
 };
 
 /**
- * The nearest lock file, from the working directory upwards, readable or not; null if there is none, or if it belongs to another user,
- * which is a problem.
- * @param project the folder above which it belongs to another project; null for none
+ * The nearest lock file, from the working directory upwards, even if unreadable; null for none. A lock file of another user is a problem.
+ * @param project the last folder of the search; null for no such limit
  */
 export function findLockFile(
   project: string | null,
@@ -90,7 +86,7 @@ export function findLockFile(
     const path = join(folder, LOCK_FILE);
     const status = statOr(path);
     if (status !== null && !isOwn(status))
-      return { path: null, problem: `${path} is ignored: ${FOREIGN}; IREE_TUNED_LOCK names one to use` };
+      return { path: null, problem: `${path} is ignored: ${FOREIGN}; set IREE_TUNED_LOCK to use it` };
     if (status !== null) return { path, problem: null };
     if (folder === project) break;
   }
@@ -103,7 +99,7 @@ function workingDirectory(): string {
   try {
     return process.cwd();
   } catch {
-    // It was removed.
+    // The directory was removed.
     return '/';
   }
 }
@@ -112,7 +108,7 @@ function readFile(layer: FileLayer, path: string): SettingsFile {
   try {
     const status = statSync(path, { throwIfNoEntry: false });
     if (status === undefined) return { layer, path, text: null, problem: null };
-    // Reading a pipe would wait for ever.
+    // Reading a pipe could block for ever.
     if (!status.isFile()) return { layer, path, text: null, problem: 'it is not a file' };
     if (!isOwn(status)) return { layer, path, text: null, problem: FOREIGN };
     return { layer, path, text: readFileSync(path, 'utf8'), problem: null };
@@ -121,7 +117,7 @@ function readFile(layer: FileLayer, path: string): SettingsFile {
   }
 }
 
-/** Path without links of an existing or a new file; null if it cannot be known. */
+/** Resolves links in the path of an existing or new file; null if it cannot. */
 export function realPath(path: string): string | null {
   try {
     return realpathSync(path);
@@ -137,16 +133,16 @@ export function realPath(path: string): string | null {
   }
 }
 
-/** Settings that name a file to be written. */
+/** Settings that name an output file. */
 export type OutputName = 'explain' | 'log';
 
-/** How files of this program begin. */
+/** The first bytes of files that this program writes. */
 const BEGINNINGS: Readonly<Record<OutputName, RegExp>> = {
   explain: /^\{\n {2}"version": \d+,\n {2}"compiler": /,
   log: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z /,
 };
 
-/** Whether a file may be written without a loss: it is not there, it is empty, or this program has written it before. */
+/** Whether a write loses nothing: the file is missing, empty or an earlier output of this program. */
 export function mayOverwrite(name: OutputName, path: string): boolean {
   const status = statOr(path);
   if (status === null || (status.isFile() && status.size === 0)) return true;

@@ -1,4 +1,4 @@
-// The settings of one run: flag before environment variable before the files of project, user and system.
+// The settings of one run. Precedence: flags, environment variables, then the files of project, user and system.
 import { createRequire } from 'node:module';
 import type * as ConfigText from './config-text.ts';
 import { whyDistrusted } from '../system/trust.ts';
@@ -19,7 +19,7 @@ export { splitFlags } from './own-flags.ts';
 export { SettingsError, type Settings } from './settings.ts';
 export type { Name } from './settings.ts';
 
-/** What was found, and in which of the files that were looked for. Never throws. */
+/** Reads all layers. Never throws. */
 export function readSettings(
   env: Readonly<Record<string, string | undefined>>,
   flags: ReadonlyMap<Name, string>,
@@ -40,16 +40,16 @@ export function readSettings(
   const { cache } = resolution.settings;
   const distrusted = whyDistrusted(cache);
   if (distrusted === null) return { ...resolution, refused, files };
-  // Builds run commands that the cache names.
+  // Builds run commands from the cache.
   const problem = `cache=${cache}: ${distrusted}`;
   const settings = { ...resolution.settings, cache: NOWHERE };
   return { ...resolution, settings, refused, problems: [...resolution.problems, problem], files };
 }
 
-/** A folder that cannot be made. */
+/** A folder that nobody can create. */
 const NOWHERE = '/dev/null/iree-tuned';
 
-/** Most builds have no settings file, and do not wait for what reads one. */
+/** Loads the parser on demand, because most builds have no settings file. */
 function parse(text: string): ConfigText.ConfigText {
   const file = import.meta.url.endsWith('.ts') ? './config-text.ts' : './config-text.cjs';
   return (createRequire(import.meta.url)(file) as typeof ConfigText).parseConfigText(text);

@@ -1,12 +1,12 @@
-// Where the files of the user lie when nobody says otherwise.
+// Default locations of the user's files.
 import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The user's home directory: `HOME`, else what the system says. For a user without one it is `/`, as in containers:
- * then nothing can be written there, and builds go on without tuning.
+ * The user's home directory: `HOME`, else from the system. It is `/` for a user without one, as in containers. Nothing can be written there,
+ * so builds go on without tuning.
  */
 export function homeDirectory(env: Environment): string {
   const home = env['HOME'];
@@ -18,15 +18,15 @@ export function homeDirectory(env: Environment): string {
   }
 }
 
-/** Path of the user's own SQLite database. */
+/** Path of the user's SQLite database. */
 export const defaultDatabasePath = (env: Environment, platform: NodeJS.Platform, home: string): string =>
   join(folderOf(env['XDG_DATA_HOME'], platform, home, '.local/share', APPLICATION_SUPPORT), 'tuning.db');
 
-/** The directory of everything that can be made again. It need not exist. */
+/** The cache folder. It need not exist. */
 export const defaultCacheDirectory = (env: Environment, platform: NodeJS.Platform, home: string): string =>
   folderOf(env['XDG_CACHE_HOME'], platform, home, '.cache', 'Library/Caches');
 
-/** Path of the user's own settings file. */
+/** Path of the user's settings file. */
 export const userSettingsPath = (env: Environment, platform: NodeJS.Platform, home: string): string =>
   join(folderOf(env['XDG_CONFIG_HOME'], platform, home, '.config', APPLICATION_SUPPORT), 'config.json');
 
@@ -42,7 +42,7 @@ function folderOf(
   usual: string,
   onMac: string,
 ): string {
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   const base = xdg !== undefined && isAbsolute(xdg) ? xdg : join(home, platform === 'darwin' ? onMac : usual);
   return join(base, 'iree-tuned');
 }

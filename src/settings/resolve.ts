@@ -1,4 +1,4 @@
-// From all places where settings stand to the settings of one run, each with its origin. Pure.
+// Merges the layers of settings, and keeps the origin of each value. Pure.
 import { readLayers, type FileSources, type Layer, type Placed } from './file-layers.ts';
 import { parseSizes } from '../workload/sizes.ts';
 import {
@@ -11,18 +11,18 @@ import {
   type Settings,
 } from './settings.ts';
 
-/** All places where settings stand. */
+/** All layers of settings. */
 export interface Sources extends FileSources {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Flags by the name of the setting. */
+  /** Values of flags by the name of the setting. */
   readonly flags: ReadonlyMap<Name, string>;
-  /** Prefix of the flags, for messages: `--iree-tuned-`. */
+  /** Prefix of flags in messages: `--iree-tuned-`. */
   readonly flagPrefix: string;
   readonly defaults: Pick<Settings, 'database' | 'cache' | 'lock'>;
 }
 
 export interface Resolution {
-  /** With the default for a value that is not understood. */
+  /** An invalid value has the default. */
   readonly settings: Settings;
   /** Every setting, in the order of `NAMES`. */
   readonly origins: readonly {
@@ -31,13 +31,13 @@ export interface Resolution {
     /** A flag, a variable, the path of a file, or `default`. */
     readonly origin: string;
   }[];
-  /** Values that are not understood: nothing is tuned until they are mended. */
+  /** Invalid values. Builds do not tune while there are any. */
   readonly problems: readonly string[];
-  /** Ignored settings of a project's file. */
+  /** Ignored settings of files. */
   readonly refused: readonly string[];
 }
 
-/** Settings: of a flag, else a variable, else the files in their order, else the default. */
+/** Precedence: flag, variable, files in their order, default. */
 export function resolveSettings(sources: Sources): Resolution {
   const { env, flags, flagPrefix, defaults } = sources;
   const problems: string[] = [];

@@ -1,79 +1,79 @@
-// The settings, their values and defaults.
+// The settings and their syntax.
 import { UserError } from '../system/user-error.ts';
 import { parseSizes, type TunedSizes } from '../workload/sizes.ts';
 import { isServer, isTeamAddress, withoutPassword } from './address.ts';
 
 export interface Settings {
-  /** SQLite path or `postgres://` address of the tuning database. */
+  /** Path of the SQLite database. */
   readonly database: string;
-  /** Whether a project that the user does not trust has chosen the database: its content is pushed to no team. */
+  /** Whether an untrusted project chose the database. Nothing from it is pushed to a team. */
   readonly isForeignDatabase: boolean;
-  /** The real iree-compile; undefined means that it is searched for. */
+  /** Path of the real iree-compile; undefined to search for it. */
   readonly compiler: string | undefined;
   readonly onMiss: OnMiss;
   /** Seconds of tuning per compile. */
   readonly budgetSeconds: number;
   readonly inject: InjectRoute;
-  /** Where to tune contractions with dynamic dimensions. */
+  /** Sizes at which to tune dynamic dimensions. */
   readonly sizes: TunedSizes;
-  /** Value of the runtime's `--device=` to measure on; undefined for the usual one of the target. */
+  /** Value of the runtime's `--device=` for measurements; undefined for the target's default. */
   readonly device: string | undefined;
-  /** The device that the build is for, by name, key or class; undefined for this machine. */
+  /** Device of the build, by name, key or class; undefined for this machine. */
   readonly forDevice: string | undefined;
-  /** Whose records are used where nothing is measured: this device's, or those of its class too. */
+  /** Records that builds without tuning use: this device's, or those of its class too. */
   readonly trust: Trust;
-  /** Builds fail instead of falling back; undefined: they fall back. */
+  /** When builds fail instead of falling back; undefined for never. */
   readonly require: Require | undefined;
   readonly disabled: boolean;
   readonly readonly: boolean;
-  /** Where the explain JSON goes: a path, `-` for stderr. */
+  /** Path of the explain JSON; `-` for stderr. */
   readonly explain: string | undefined;
   readonly log: string | undefined;
-  /** The folder of everything that can be made again. It need not exist. */
+  /** The cache folder. It need not exist. */
   readonly cache: string;
   /** Whether the output cache is used. */
   readonly outputs: boolean;
-  /** The lock file that was found, or that a setting names, which need not exist; undefined for none. */
+  /** Path of the lock file from a setting, which need not exist, or from the search; undefined for none. */
   readonly lock: string | undefined;
-  /** Nothing is decided but by the lock file. */
+  /** Only the lock file decides. */
   readonly frozen: boolean;
-  /** `postgres://` URL of the team's server, with its password: never to be shown as it is. Undefined where there is none. */
+  /** `postgres://` URL of the team's server, with its password: show it through `withoutPassword` only. Undefined for none. */
   readonly team: string | undefined;
-  /** Limit of a build's waiting for the team's server, in all. */
+  /** Total time that a build may wait for the team's server. */
   readonly teamTimeoutMs: number;
 }
 
 export type Trust = 'device' | 'class';
-/** Every tunable operation has a decision; every configuration was also seen in the executables. */
+/** `tuned`: every tunable operation has a decision. `landed`: also, the executables contain every configuration. */
 export type Require = 'tuned' | 'landed';
 export type OnMiss = 'tune' | 'default' | 'record';
-/** Ways to bring configurations to the compiler, the sooner the less of the compile is touched. */
+/** Ways to inject configurations, the least intrusive first. */
 export const ROUTES = ['spec', 'preprocess', 'inline', 'substitute'] as const;
 
 export type Route = (typeof ROUTES)[number];
 export type InjectRoute = 'auto' | Route;
 
-/** Whether something may be asked of the whole program before it is optimised. */
+/** Whether the route allows passes on the whole program before optimisation. */
 export const mayPreprocess = (inject: InjectRoute): boolean => inject === 'auto' || inject === 'preprocess';
 
-/** A setting cannot be understood; the message names it and its possible values. */
+/** An invalid setting. The message names the setting and its possible values. */
 export class SettingsError extends UserError {
   override readonly name = 'SettingsError';
 }
 
-/** How one setting is written. */
+/** The syntax of one setting. */
 export interface Definition<T> {
-  /** Its type in a settings file. */
+  /** JSON type in a settings file. */
   readonly type: 'string' | 'number' | 'boolean';
   /** Possible values, for messages: `it takes ...`. */
   readonly takes: string;
-  /** The value that a text stands for; undefined when the text is not accepted. */
+  /** Parses a text; undefined if it is invalid. */
   readonly read: (text: string) => T | undefined;
-  /** All that is accepted, where these are few. */
+  /** All accepted texts, if they are few. */
   readonly choices?: readonly string[];
-  /** The text is a place: relative to the folder of the settings file that it stands in. */
+  /** Whether the text is a path, relative to the folder of its settings file. */
   readonly isPath: boolean;
-  /** The text as it may be shown, where it may hold a secret. */
+  /** Removes secrets from the text, for messages. */
   readonly shown?: (text: string) => string;
 }
 
@@ -96,7 +96,7 @@ const oneOf = <T extends string>(...choices: readonly T[]): Definition<T> => ({
 const onOrOff: Definition<boolean> = {
   type: 'boolean',
   takes: 'true or false',
-  // In a flag or variable, every other text means yes.
+  // Any other text in a flag or variable means true.
   read: (value) => !['', '0', 'false', 'no', 'off'].includes(value.toLowerCase()),
   isPath: false,
 };
@@ -118,7 +118,7 @@ const milliseconds = number('a number of milliseconds, more than 0', (number) =>
 const teamAddress: Definition<string> = {
   type: 'string',
   takes:
-    'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for what is special in a password',
+    'the URL of a PostgreSQL server, such as postgres://user@host/database, with %XX for special characters of a password',
   read: (value) => (isTeamAddress(value) ? value : undefined),
   isPath: false,
   shown: withoutPassword,
@@ -131,7 +131,7 @@ const sizes: Definition<string> = {
   isPath: false,
 };
 
-/** Every setting under the name that it has as a flag and in settings files. */
+/** Every setting by its name, which flags and settings files share. */
 export const DEFINITIONS = {
   db: {
     ...path('the path of a SQLite file'),
@@ -164,7 +164,7 @@ export const NAMES = Object.keys(DEFINITIONS) as readonly Name[];
 
 export const isName = (name: string): name is Name => Object.hasOwn(DEFINITIONS, name);
 
-/** The text of a setting, without secrets. */
+/** The text of a setting without secrets. */
 export const shownText = (name: Name, given: string): string => {
   const { shown }: Pick<Definition<unknown>, 'shown'> = DEFINITIONS[name];
   return shown?.(given) ?? given;

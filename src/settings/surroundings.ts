@@ -1,15 +1,15 @@
 import type { Settings } from './settings.ts';
 
-/** Where everything of one run comes from. */
+/** Settings and locations of one run. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly settings: Settings;
-  /** Folder of the installed package. */
+  /** Root folder of the installed package. */
   readonly root: string;
   readonly cacheDirectory: string;
 }
 
-/** The same for what neither measures nor waits for who does. */
+/** The same without tuning: it neither measures nor waits for the measuring lock. */
 export const withoutTuning = (surroundings: Surroundings): Surroundings => ({
   ...surroundings,
   settings: { ...surroundings.settings, onMiss: 'default', budgetSeconds: 0 },

@@ -1,36 +1,37 @@
-// From the URL of a team's server to what a connection takes.
+// Reads the URL of a team's server. The driver's own parser (pg-connection-string) is no use: it accepts unknown parameters, prints
+// warnings, and decodes a password with both a space and `%2F` wrongly.
 import { readFileSync } from 'node:fs';
 import { withoutPassword } from '../settings/address.ts';
 import { userName } from '../store/author.ts';
 import { UserError } from '../system/user-error.ts';
 
 export interface Address {
-  /** A name, an address, or the folder of a Unix socket. */
+  /** Host name, IP address, or folder of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** Undefined where the URL has none. */
+  /** Undefined if the URL has none. */
   readonly password: string | undefined;
   readonly database: string;
   readonly tls: Tls | null;
-  /** For people: without the password. */
+  /** The URL without its password, for messages. */
   readonly shown: string;
 }
 
 export interface Tls {
-  /** Whether the certificate has to be of that host, and signed by somebody who is trusted. */
+  /** Whether the certificate must match the host and have a trusted issuer. */
   readonly verified: boolean;
-  /** Text of the certificates that are trusted instead of the system's. */
+  /** PEM certificates to trust instead of the system's. */
   readonly authorities: string | undefined;
 }
 
 const DEFAULT_PORT = 5432;
 
 /**
- * Reads `postgres://user:password@host:port/database?sslmode=...&sslrootcert=...`; `host`, `port`, `user` and `password` may
- * stand behind the `?`, too. `sslmode` is `disable`, `require` (encrypted) or `verify-full`, which it is where nothing is
- * said, but for sockets and this very machine.
- * @throws UserError when it says something else
+ * Reads `postgres://user:password@host:port/database?sslmode=...&sslrootcert=...`. `host`, `port`, `user` and `password` may also be
+ * parameters. `sslmode` is `disable`, `require` (encrypted, unverified) or `verify-full`. Its default is `verify-full`, and `disable` for
+ * a socket or this machine.
+ * @throws UserError for other parameters and values
  */
 export function readAddress(text: string): Address {
   const url = new URL(text);
@@ -38,15 +39,15 @@ export function readAddress(text: string): Address {
   const { searchParams: parameters } = url;
   for (const name of parameters.keys())
     if (!KNOWN.includes(name))
-      throw new UserError(`${shown}: "${name}" is not understood: it takes ${KNOWN.join(', ')}`);
-  const said = (name: string, inUrl: string) => parameters.get(name) ?? decoded(inUrl, shown);
-  const host = said('host', url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost';
-  const user = said('user', url.username) || (process.env['PGUSER'] ?? userName('postgres'));
+      throw new UserError(`${shown}: unknown parameter "${name}": the URL takes ${KNOWN.join(', ')}`);
+  const valueOf = (name: string, inUrl: string) => parameters.get(name) ?? decoded(inUrl, shown);
+  const host = valueOf('host', url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost';
+  const user = valueOf('user', url.username) || (process.env['PGUSER'] ?? userName('postgres'));
   return {
     host,
-    port: portOf(said('port', url.port), shown),
+    port: portOf(valueOf('port', url.port), shown),
     user,
-    password: said('password', url.password) || undefined,
+    password: valueOf('password', url.password) || undefined,
     database: decoded(url.pathname.slice(1), shown) || user,
     tls: tlsOf(parameters, host, shown),
     shown,
@@ -59,7 +60,7 @@ function decoded(text: string, shown: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new UserError(`${shown}: a % that is no part of a %XX has to be written as %25`);
+    throw new UserError(`${shown}: write a % that is no part of a %XX as %25`);
   }
 }
 
@@ -70,10 +71,10 @@ function portOf(text: string, shown: string): number {
   throw new UserError(`${shown}: ${text} is no port`);
 }
 
-const isHere = (host: string) => host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
+const isLocal = (host: string) => host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
 
 function tlsOf(parameters: URLSearchParams, host: string, shown: string): Tls | null {
-  const mode = parameters.get('sslmode') ?? (isHere(host) ? 'disable' : 'verify-full');
+  const mode = parameters.get('sslmode') ?? (isLocal(host) ? 'disable' : 'verify-full');
   const file = parameters.get('sslrootcert');
   switch (mode) {
     case 'disable':

@@ -1,5 +1,5 @@
-// Asking a server on a build's time: not when it has just failed, not what it has just been asked, and one process at a
-// time. Never throws, and never takes longer than the limit.
+// Asks a server during a build: not after a recent failure, not twice for the same miss, and one process at a time. Never throws, and
+// keeps the time limit.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterFailure, breakerState, type Breaker } from './breaker.ts';
 import { afterAnswer, worthAsking } from './missing.ts';
@@ -7,10 +7,10 @@ import type { TeamState } from './state.ts';
 import type { Answer, Question, Received } from './team.ts';
 
 /**
- * - `answered`: it was asked, and has said what it knows.
- * - `unreachable`: it was not asked, or in vain. That is no miss.
- * - `known`: it has said not long ago that it knows nothing of all this.
- * - `found`: somebody else has asked meanwhile, and nothing is missing any more.
+ * - `answered`: the server answered.
+ * - `unreachable`: the server did not answer, or was not asked after a recent failure. This is no miss.
+ * - `known`: the server said recently that it has none of these workloads.
+ * - `found`: another process asked in the meantime, and nothing is missing any more.
  */
 export type Asked =
   | { readonly outcome: 'answered'; readonly ignored: number }
@@ -20,27 +20,26 @@ export type Asked =
 export interface Asking {
   readonly state: TeamState;
   readonly place: Omit<Question, 'workloads'>;
-  /** The workloads that are missing here, now. */
+  /** Keys of workloads without a record here. */
   readonly missing: () => readonly string[];
   readonly ask: (question: Question, limitMs: number) => Promise<Answer<Received>>;
-  /** Takes what the server knows. */
+  /** Merges the answer into the local database. */
   readonly take: (received: Received) => void | Promise<void>;
   readonly limitMs: number;
-  /** Milliseconds of the system's clock, and a number from 0 up to 1. */
+  /** Milliseconds of the system's clock; `random` gives a number in [0, 1). */
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** How often who waits for another one that asks looks whether it is his turn, in milliseconds. */
+/** Interval in milliseconds at which a waiting process tries the lock. */
 const INTERVAL = 10;
 
-/** Less time than this is not worth asking in, in milliseconds. */
+/** Shortest limit of a question, in milliseconds. */
 const SHORTEST = 20;
 
 /**
- * Asks for what is missing, once. Whoever comes while another process asks waits for his turn as long as his own limit
- * lasts, and goes on with what there is when it does not come: so at the first build with many processes the server gets
- * one question at a time, and while it is down one process at a time waits for it.
+ * Asks for missing workloads once. While another process asks, this one waits for the lock, up to its own limit. So a first build with
+ * many processes sends one question at a time, and only one process at a time waits for a dead server.
  */
 export async function askOnce({
   state,
@@ -54,7 +53,7 @@ export async function askOnce({
 }: Asking): Promise<Asked> {
   const end = performance.now() + limitMs;
   const worth = () => worthAsking(state.missing(), { ...place, workloads: missing() }, now());
-  /** What is worth asking, or what is known without that. */
+  /** The workloads to ask for, or the outcome if there are none. */
   const open = (breaker: Breaker | null): string[] | Asked => {
     if (breaker !== null && breakerState(breaker, now()) === 'open')
       return { outcome: 'unreachable', reason: breaker.reason };
@@ -67,15 +66,15 @@ export async function askOnce({
     if ('outcome' in known) return known;
     const turn = state.lock();
     if (turn === null) {
-      // One is enough to find out whether it is back.
+      // One process is enough to test a server that failed.
       if (before !== null) return { outcome: 'unreachable', reason: before.reason };
       if (performance.now() + INTERVAL + SHORTEST > end)
-        return { outcome: 'unreachable', reason: 'others asked the team for all that time' };
+        return { outcome: 'unreachable', reason: 'other processes asked the team until the time limit' };
       await sleep(INTERVAL);
       continue;
     }
     try {
-      // Whoever had the turn before may have found out what is asked here.
+      // The process before may have got the answer.
       const breaker = state.breaker();
       const workloads = open(breaker);
       if ('outcome' in workloads) return workloads;

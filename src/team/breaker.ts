@@ -1,29 +1,29 @@
-// When a server that has failed is asked again. Pure: the caller gives time and chance.
+// A circuit breaker: when to ask a failed server again. Pure: the caller passes time and random numbers.
 import { isObject } from '../system/data.ts';
 import type { Failure } from './team.ts';
 
-/** State of a server that has failed; null for a server that has answered. */
+/** State of a server that failed; null after an answer. */
 export interface Breaker {
-  /** In a row. */
+  /** Failures in a row. */
   readonly failures: number;
   /** Milliseconds of the system's clock. */
   readonly since: number;
-  /** When one build may try again. */
+  /** When the breaker becomes half-open, in the same unit. */
   readonly until: number;
   /** Of the last failure. */
   readonly reason: string;
 }
 
-/** - `half-open`: one may try, and everybody else goes on without. */
+/** - `half-open`: one process may try. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 const SHORTEST_MS = 60_000;
 const LONGEST_MS = 3_600_000;
 
-/** All machines that lost the server at the same moment do not come back at the same moment. */
+/** Spreads the retries of machines that lost the server at the same moment. */
 const JITTER = 0.2;
 
-/** @param now milliseconds of the system's clock; where that was set back, a breaker is not open for longer than ever */
+/** @param now milliseconds of the system's clock; a breaker from the future is half-open, because the clock was set back */
 export function breakerState(breaker: Breaker | null, now: number): BreakerState {
   if (breaker === null) return 'closed';
   return now >= breaker.until || now < breaker.since ? 'half-open' : 'open';
@@ -37,7 +37,7 @@ export function afterFailure(
   random: number,
 ): Breaker {
   const failures = (before?.failures ?? 0) + 1;
-  // A password that is mended in ~/.pgpass changes no setting. More attempts would lock the login.
+  // More attempts with a wrong password could lock the login.
   const pause = kind === 'denied' ? LONGEST_MS : Math.min(LONGEST_MS, SHORTEST_MS * 2 ** (failures - 1));
   const until = now + pause * (1 + JITTER * (2 * random - 1));
   return { failures, since: now, until, reason };

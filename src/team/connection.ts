@@ -1,27 +1,30 @@
-// One connection to a team's server, with a limit on everything that is done by it. The only place that knows the driver.
+// One connection to a team's server, with a time limit for each query. Only this file uses the driver.
 import { Socket } from 'node:net';
 import type Driver from 'pg';
 import type { Client } from 'pg';
 import type { Address } from './address.ts';
 
-/** The time was up. What was going on is of no interest to anybody any more. */
+/** The time limit of a query passed. */
 export class LateError extends Error {
   override readonly name = 'LateError';
 }
 
 export interface Connection {
-  /** Rows of a statement, or of all statements of a text without values. Rejects with the driver's error, or with `LateError`; the connection is gone then, or with any other failure of it. */
+  /**
+   * Rows of one statement, or of all statements of a text without values. Rejects with the driver's error or `LateError`. Any error but
+   * the server's closes the connection; the next query opens a new one.
+   */
   query(text: string, values: readonly unknown[], limitMs: number): Promise<readonly unknown[]>;
   close(): void;
 }
 
-/** Whether it is a server's answer, which comes with one of SQL's codes. */
+/** Whether the server itself reported the error. */
 const isFromServer = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && error.severity === 'ERROR';
 
 /**
- * Connects when it is first needed, and again after a failure. The driver's own limits leave out what comes before a
- * connection, and wait for a server to agree; here the socket is destroyed.
+ * Connects at the first query, and again after a failure. The driver's own limits exclude the name look-up and need the server's consent,
+ * so this destroys the socket instead.
  */
 export function openConnection(address: Address, password: string): Connection {
   let live: { readonly client: Client; readonly socket: Socket } | null = null;
@@ -39,14 +42,14 @@ export function openConnection(address: Address, password: string): Connection {
       port,
       user,
       database,
-      // Given by a function, or the driver would look for one in files and say so on stderr.
+      // A function, because without one the driver reads password files and prints warnings.
       password: () => password,
       application_name: 'iree-compile-tuned',
-      // The driver's own default, `prefer`, is what an attacker prefers.
+      // The driver's default `prefer` would allow a plain connection.
       ssl: tls === null ? false : { rejectUnauthorized: tls.verified, ca: tls.authorities },
       stream: () => socket,
     });
-    // A connection that breaks while nobody waits for it is opened anew; the end of one before is no news.
+    // An idle connection that breaks is dropped. An older connection may report its end late.
     client.on('error', () => {
       if (live?.client === client) drop();
     });
@@ -61,12 +64,12 @@ export function openConnection(address: Address, password: string): Connection {
       clock.reject(new LateError());
     }, limitMs);
     const work = action();
-    // When the clock wins, what comes of the work has no listener.
+    // After a time-out nothing else handles a rejection of the work.
     work.catch(() => undefined);
     try {
       return await Promise.race([work, clock.promise]);
     } catch (error) {
-      // What a server has answered leaves the connection as it was.
+      // After an error of the server the connection is still usable.
       if (!isFromServer(error)) drop();
       throw error;
     } finally {
@@ -76,12 +79,12 @@ export function openConnection(address: Address, password: string): Connection {
 
   return {
     query: async (text, values, limitMs) => {
-      // Loaded here, and at nobody's expense but the first one's: reading the driver takes longer than most questions.
+      // Outside the limit: the first load of the driver takes longer than most queries.
       const { default: driver } = await import('pg');
       return within(limitMs, async () => {
         const client = await connect(driver);
         const result = await client.query<Record<string, unknown>>(text, [...values]);
-        // Of several statements in one text the driver gives a list, whatever its types say.
+        // For several statements the driver returns a list, against its types.
         return [result].flat().flatMap(({ rows }) => rows);
       });
     },
@@ -89,7 +92,7 @@ export function openConnection(address: Address, password: string): Connection {
       const closing = live;
       live = null;
       if (closing === null) return;
-      // Politely, and not for longer than it takes to say so.
+      // `unref`, so that the goodbye does not keep the process alive.
       closing.client.end().catch(() => undefined);
       closing.socket.unref();
     },

@@ -1,16 +1,23 @@
-// Pulling what is new on a team's server into the local database, and pushing what is new there.
+// Pulls changes of a team's server into the local database, and pushes local changes.
 import { shortHash } from '../system/hash.ts';
 import type { Exchange } from '../store/exchange/exchange.ts';
 import type { Line, TrialLine } from '../store/exchange/lines.ts';
-import type { Answer, Cursor, Filter, Pushed, Team } from './team.ts';
+import {
+  NOTHING_PUSHED,
+  sumOfPushes,
+  type Answer,
+  type Cursor,
+  type Filter,
+  type Pushed,
+  type Team,
+} from './team.ts';
 
-/** What the local database does for it. */
 export type Local = Pick<Exchange, 'receive' | 'changes' | 'peer' | 'setPeer'>;
 
 /**
  * Merges lines of a server into the local database.
- * @param later texts of lines that are kept until a version of this program understands them
- * @returns how many lines have told something new, how many of these revoke something, and how many are refused
+ * @param later lines of later versions, which stay until a version of this program understands them
+ * @returns the numbers of lines with news, of new revocations, and of refused lines
  */
 export function take(
   local: Local,
@@ -31,36 +38,34 @@ export function take(
   };
 }
 
-/** What one pull came to. */
+/** Line counts of one pull. */
 export interface PullResult {
   readonly received: number;
-  /** Lines that have told something new. */
+  /** Lines with news. */
   readonly added: number;
-  /** Lines of a later version: kept, and read after an upgrade. */
+  /** Lines of a later version, which an upgrade reads. */
   readonly kept: number;
-  /** Lines that are not sound, not what their digests say, or of something that nobody has described. */
+  /** Invalid lines, and lines whose digests or subjects are unknown. */
   readonly ignored: number;
   readonly restarted: boolean;
 }
 
-/** What one push came to; `complete` says that nothing is left to push. */
+/** Line counts of one push. */
 export interface PushResult extends Pick<Pushed, 'changed' | 'refused'> {
   readonly sent: number;
-  /** Lines of a later version: not pushed before an upgrade. */
+  /** Lines of a later version, which wait for an upgrade. */
   readonly kept: number;
+  /** Whether nothing is left to push. */
   readonly complete: boolean;
 }
 
-/**
- * Each filter has a cursor of its own: what one has passed another has never seen. Cursors called `pull` are of versions that did not
- * keep lines of later versions, so their lines are read once more.
- */
+/** Each filter has its own cursor. The word `read` replaces `pull` of versions that dropped lines of later versions. */
 const pullName = (server: string, { target, compiler, device = '' }: Filter) =>
   `${server} read ${shortHash(JSON.stringify([target, compiler, device]))}`;
 
 /**
- * Pulls page after page; what was pulled stays, also when a later page does not come. Where something new is revoked, all pages are pulled
- * once more: a claim may have come before that lost against a claim that is revoked now.
+ * Pulls page by page. Each page stays, even if a later page fails. After a new revocation it pulls all pages again: an earlier claim may
+ * have lost against the revoked claim.
  */
 export async function pull(
   team: Team,
@@ -79,7 +84,7 @@ export async function pull(
     const answer = await team.pull(filter, cursor, limitMs);
     if (!answer.ok) return answer;
     const page = answer.value;
-    // Every write makes all remembered compiles stale.
+    // A write to the database makes all cached compiles stale.
     const isEmpty = page.lines.length + page.later.length === 0;
     const taken = isEmpty ? NOTHING_TAKEN : take(local, page.lines, page.later);
     sum = {
@@ -96,7 +101,7 @@ export async function pull(
     cursor = page.cursor;
     if (page.more) continue;
     if (!isRevoking) return { ok: true, value: sum };
-    // All of it comes again, but for what it has told.
+
     sum = { ...NOTHING_PULLED, added: sum.added, restarted: sum.restarted };
     cursor = null;
     isRevoking = false;
@@ -106,25 +111,22 @@ export async function pull(
 const NOTHING_PULLED: PullResult = { received: 0, added: 0, kept: 0, ignored: 0, restarted: false };
 const NOTHING_TAKEN = { added: 0, revoked: 0, refused: 0 };
 
-/** Changes of one push. */
+/** Changes in one call. */
 const BATCH = 1000;
 
-/** Of all trials those that tell others something: what failed, and what was in the finals. */
+/** Whether a line helps other machines: of trials, only failures and finalists. */
 const isWorthPushing = (line: Line): boolean =>
   line.type !== 'trial' || line.outcome !== 'measured' || wasInFinals(line);
 const wasInFinals = ({ runs }: TrialLine) => runs.some(({ stage }) => stage === 'finals');
 
 export interface PushOptions {
-  /** For everything together, in milliseconds. */
+  /** For all batches together, in milliseconds. */
   readonly limitMs: number;
-  /** Also of those that were only screened. */
+  /** Whether to push trials that only the screening measured, too. */
   readonly allTrials: boolean;
 }
 
-/**
- * Pushes what is new since the last push to this server in this epoch, batch after batch, as long as there is time. What the
- * server does not take is not tried again.
- */
+/** Pushes changes since the last push to this epoch of the server, batch by batch until the limit. It sends a refused line only once. */
 export async function push(
   team: Team,
   local: Local,
@@ -136,8 +138,8 @@ export async function push(
   const before = peer?.epoch === epoch ? peer.pushed : 0;
   let pushed = before;
   let sum: PushResult = {
-    ...{ sent: 0, kept: 0, complete: true, refused: {} },
-    changed: { claims: 0, marks: 0, trials: 0, revocations: 0 },
+    ...NOTHING_PUSHED,
+    ...{ sent: 0, kept: 0, complete: true },
   };
   let failure: (Answer<never> & { ok: false }) | null = null;
   for (;;) {
@@ -155,27 +157,11 @@ export async function push(
         failure = answer;
         break;
       }
-      sum = added(sum, answer.value, lines.length);
+      sum = { ...sum, ...sumOfPushes(sum, answer.value), sent: sum.sent + lines.length };
     }
     sum = { ...sum, kept: sum.kept + kept.length };
     pushed = last;
   }
   if (pushed !== before) local.setPeer(server, { epoch, pulled: peer?.pulled ?? 0, pushed });
   return failure ?? { ok: true, value: sum };
-}
-
-function added(sum: PushResult, { changed, refused }: Pushed, sent: number): PushResult {
-  const reasons = { ...sum.refused };
-  for (const [reason, count] of Object.entries(refused)) reasons[reason] = (reasons[reason] ?? 0) + count;
-  return {
-    ...sum,
-    sent: sum.sent + sent,
-    refused: reasons,
-    changed: {
-      claims: sum.changed.claims + changed.claims,
-      marks: sum.changed.marks + changed.marks,
-      trials: sum.changed.trials + changed.trials,
-      revocations: sum.changed.revocations + changed.revocations,
-    },
-  };
 }

@@ -1,4 +1,4 @@
-// What a team's server knows of workloads that are like one.
+// Questions for trials of similar workloads, and their answers.
 import { isDevice } from '../backend/device.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import {
@@ -17,7 +17,7 @@ import type { Json } from './read-fleet.ts';
 
 type Asked = Omit<Subject, 'targetForm' | 'compilerForm'>;
 
-/** What the server's function takes. */
+/** The argument of the server's function `trials_like`. */
 export const likenessOf = (subject: Asked): Json => ({
   ...keysOf(subject),
   form: JSON.stringify(storedForm(subject.workloadForm)),
@@ -25,14 +25,14 @@ export const likenessOf = (subject: Asked): Json => ({
   ...{ otherDevice: OTHER_DEVICE, otherCompiler: OTHER_COMPILER },
 });
 
-/** What the descriptions of devices of one class have in common, as far as one says so; null for nothing. */
+/** The fields that devices of one class share; null for a device without a processor. */
 function familyOf(form: unknown): Json | null {
   if (!isDevice(form) || form.processor === undefined) return null;
   const { architecture, vendor, family, model } = form.processor;
   return { driver: form.driver, threads: form.threads, processor: { architecture, vendor, family, model } };
 }
 
-/** The trials among lines whose workloads are, in their order; a server may tell anything. */
+/** Trials whose workloads are among the lines, in their order. Ignores lines that the question did not ask for. */
 export function trialsAlike(lines: readonly Line[], subject: Asked): TrialAlike[] {
   const forms = new Map(
     lines.flatMap((line) => (line.type === 'workload' ? [[line.key, line.form as Workload] as const] : [])),

@@ -1,6 +1,5 @@
-// What is remembered between processes of a team's server: that it failed, and what it did not know. It lies in the cache
-// folder and not in the database, whose every change makes all that is remembered of compiles stale. A folder that cannot be
-// written remembers nothing. Apart from all that asks one, so that a build looks here before it loads that.
+// Remembers failures and misses of a team's server between processes. The cache folder holds them, because a write to the database
+// makes all cached compiles stale. This file loads no driver, so a build can read the memory cheaply.
 import { rmSync } from 'node:fs';
 import { withoutPassword } from '../settings/address.ts';
 import { BREAKERS, MISSING } from '../system/cache.ts';
@@ -24,30 +23,30 @@ const breakers = memoryOf(BREAKERS, isKept(isBreaker), { outlivesBuild: true });
 const missing = memoryOf(MISSING, isKept(isMissing), { outlivesBuild: true });
 
 /**
- * Of the password there are 16 bits in it: enough to notice that there is another one, and nothing to guess it by.
- * @param url of the server, password included
+ * Key of a server's memory. It has 16 bits of a digest of the password: enough to notice a new password, too few to guess it.
+ * @param url with the password
  */
 export const serverIdentity = (url: string): string =>
   `${shortHash(withoutPassword(url))}-${shortHash(url).slice(0, 4)}`;
 
 export interface ServerMemory {
   breaker(): Breaker | null;
-  /** @param breaker null forgets that it ever failed */
+  /** @param breaker null after an answer */
   setBreaker(breaker: Breaker | null): void;
   missing(): Missing;
   setMissing(missing: Missing): void;
-  /** As if it had never been asked. */
+  /** Forgets failures and misses. */
   forget(): void;
 }
 
-/** @param url of the server, password included: a right one is another one's successor */
+/** @param url with the password: a corrected password starts without failures */
 export function serverMemory(cacheDirectory: string, url: string): ServerMemory {
   const identity = serverIdentity(url);
   const remove = (memory: Pick<Memory<Kept<never>>, 'pathOf'>) => {
     try {
       rmSync(memory.pathOf(cacheDirectory, identity), { force: true });
     } catch {
-      // It is somebody else's folder: then nothing was written there either.
+      // Nothing was written to a folder of another user.
     }
   };
   return {

@@ -1,4 +1,4 @@
-// Brings a team's server to the schema this program knows, or says why that cannot be; and who may do what there.
+// Migrates a team's server to this program's schema, and grants the roles their functions.
 import { join } from 'node:path';
 import { migrationFiles } from '../system/migration-files.ts';
 import { packageRoot } from '../system/package-root.ts';
@@ -10,32 +10,32 @@ import { PROTOCOL } from './team.ts';
 /** Number of the newest file in db/team; kept in `meta.version`. */
 export const TEAM_SCHEMA_VERSION = 10;
 
-/** The advisory lock of who migrates: "IREt" in ASCII, and a number for the deed. */
+/** Advisory lock of migrations: "IREt" in ASCII, and a number for the purpose. */
 const LOCK = '1230128500, 1';
 
-/** Migrating waits for others that migrate, and for pushes; each statement for a minute at most. */
+/** Limit of each statement, which may wait for another migration or for pushes. */
 const LIMIT_MS = 60_000;
 
 export interface Migrated {
-  /** Numbers of the schema before and after; 0 for none. */
+  /** Schema versions before and after; 0 for no schema. */
   readonly from: number;
   readonly to: number;
 }
 
-/** A later migration to migrate to, for tests of migrating itself. */
+/** Other migrations, for tests. */
 export interface TeamMigrationPlan {
   readonly version: number;
   readonly directory: string;
 }
 
 /**
- * Applies what is missing in one transaction: all or nothing. Who comes second waits, and finds the work done. Tables
- * belong to the administrators where there is that role, else to whoever migrates first.
- * @throws UserError where a newer version was there, or the server cannot hold such tables; and what the driver throws
+ * Applies missing migrations in one transaction. A concurrent caller waits, then finds nothing to do. The owner of the tables is the
+ * administrators' role, or without it the login.
+ * @throws UserError if the server's schema is newer, or the server cannot hold it; and errors of the driver
  */
 export async function migrateTeam(connection: Connection, plan?: TeamMigrationPlan): Promise<Migrated> {
   const to = plan?.version ?? TEAM_SCHEMA_VERSION;
-  // Read before the lock is taken, so that a broken installation holds nobody up.
+  // Before the lock, so a broken installation blocks nobody.
   const files = migrationFiles(
     plan?.directory ?? join(packageRoot, 'db', 'team'),
     to,
@@ -51,7 +51,9 @@ export async function migrateTeam(connection: Connection, plan?: TeamMigrationPl
     await run(`SELECT pg_advisory_xact_lock(${LOCK})`);
     const encoding = await value(`current_setting('server_encoding')`);
     if (encoding !== 'UTF8')
-      throw new UserError(`the database has the encoding ${String(encoding)}: make one with ENCODING 'UTF8'`);
+      throw new UserError(
+        `the database has the encoding ${String(encoding)}: create a database with ENCODING 'UTF8'`,
+      );
     if (Number(await value(`current_setting('server_version_num')`)) < 130_000)
       throw new UserError('the server is older than PostgreSQL 13: use a newer one');
     const owner = await value(OWNER_OF('iree_tuned'));
@@ -71,7 +73,7 @@ export async function migrateTeam(connection: Connection, plan?: TeamMigrationPl
         ? `INSERT INTO meta (protocol, version) VALUES (${PROTOCOL}, ${to})`
         : `UPDATE meta SET protocol = ${PROTOCOL}, version = ${to} WHERE version < ${to}`,
     );
-    // In this transaction, or somebody could call for a moment what is nobody's.
+    // In the same transaction, so no login can call a new function before its rights are set.
     await run(`
       REVOKE ALL ON ALL FUNCTIONS IN SCHEMA iree_tuned FROM PUBLIC;
       REVOKE ALL ON ALL TABLES IN SCHEMA iree_tuned FROM PUBLIC;

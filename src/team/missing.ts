@@ -1,26 +1,26 @@
-// What the server did not know a moment ago is not asked again. Pure: what time it is is handed in.
+// Remembers misses of the server, so that builds do not repeat a question. Pure: the caller passes the time.
 import { isObject } from '../system/data.ts';
 import { shortHash } from '../system/hash.ts';
 import type { Question } from './team.ts';
 
-/** For each key that the server had nothing for, when that was, in milliseconds of the system's clock. */
+/** Time of the miss for each key, in milliseconds of the system's clock. */
 export type Missing = Readonly<Record<string, number>>;
 
-/** Short, because somebody may have tuned it by then: a build asks again, and `iree-tuned sync` forgets all of it. */
+/** Short, because another machine may tune the workload. `iree-tuned sync` forgets all misses. */
 export const MISSING_MS = 600_000;
 
-const isOver = (since: number, now: number) => now >= since + MISSING_MS || now < since;
+const isExpired = (since: number, now: number) => now >= since + MISSING_MS || now < since;
 
 const nameOf = (workload: string, { target, device, compiler }: Omit<Question, 'workloads'>) =>
   shortHash(JSON.stringify([workload, target, device, compiler]));
 
-/** The workloads that are worth asking for. */
+/** Workloads without a recent miss. */
 export const worthAsking = (missing: Missing, { workloads, ...place }: Question, now: number): string[] =>
-  workloads.filter((workload) => isOver(missing[nameOf(workload, place)] ?? -Infinity, now));
+  workloads.filter((workload) => isExpired(missing[nameOf(workload, place)] ?? -Infinity, now));
 
-/** What is missing after an answer that was of no use for some workloads, without what is over. */
+/** Adds misses of some workloads, and drops expired ones. */
 export function afterAnswer(before: Missing, { workloads, ...place }: Question, now: number): Missing {
-  const kept = Object.entries(before).filter(([, since]) => !isOver(since, now));
+  const kept = Object.entries(before).filter(([, since]) => !isExpired(since, now));
   const since = workloads.map((workload): [string, number] => [nameOf(workload, place), now]);
   return Object.fromEntries([...kept, ...since]);
 }

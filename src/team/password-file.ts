@@ -1,4 +1,5 @@
-// Passwords where PostgreSQL's own tools look for them, so that none has to stand in a URL.
+// Passwords from the places that PostgreSQL's tools use. The package `pgpass` is no use: it skips lines under 11 characters, misreads
+// `\\:`, and prints warnings.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeDirectory } from '../settings/locations.ts';
@@ -6,12 +7,12 @@ import type { Address } from './address.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The password of a URL, else `PGPASSWORD`, else that of a line of `PGPASSFILE` or `~/.pgpass`; empty where there is none. */
+/** The password of the URL, else `PGPASSWORD`, else from `PGPASSFILE` or `~/.pgpass`; empty for none. */
 export function passwordFor(address: Address, env: Environment): string {
   return address.password ?? env['PGPASSWORD'] ?? findPassword(readFile(env), address) ?? '';
 }
 
-/** As PostgreSQL does, a file that others may read does not count. */
+/** The text of the password file. It ignores a file that others may read, as PostgreSQL does. */
 function readFile(env: Environment): string {
   const path = env['PGPASSFILE'] ?? join(homeDirectory(env), '.pgpass');
   try {
@@ -22,8 +23,8 @@ function readFile(env: Environment): string {
 }
 
 /**
- * The password of the first line `host:port:database:user:password` that fits; null when none does. `*` stands for
- * anything, and a backslash before a colon or a backslash for that.
+ * The password of the first line `host:port:database:user:password` that matches; null for none. `*` matches any value. A backslash
+ * escapes a colon or a backslash.
  */
 export function findPassword(
   text: string,

@@ -1,4 +1,4 @@
-// A team's server that is a PostgreSQL database with the schema of db/team/. Loaded where a server is asked, never on a hit.
+// A client of a team's server: a PostgreSQL database with the schema of db/team/. Hits never load it.
 import { readValue } from '../store/exchange/read.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import { parseJson } from '../store/validate.ts';
@@ -6,12 +6,14 @@ import { isObject } from '../system/data.ts';
 import { neighboursIn } from '../store/like.ts';
 import { readAddress, type Address } from './address.ts';
 import { LateError, openConnection } from './connection.ts';
-import { failureOf, isAboutData, lateFailure, protocolFailure, strangeFailure } from './failure.ts';
+import { failureOf, isAboutData, lateFailure, protocolFailure, unknownAnswerFailure } from './failure.ts';
 import { areCounts, isCount, readDemands, readFleet, type Json } from './read-fleet.ts';
 import { likenessOf, trialsAlike } from './like.ts';
 import { passwordFor } from './password-file.ts';
 import {
+  NOTHING_PUSHED,
   PROTOCOL,
+  sumOfPushes,
   type Answer,
   type Cursor,
   type Page,
@@ -21,29 +23,29 @@ import {
   type Team,
 } from './team.ts';
 
-/** Functions of the server, by their names in its schema. */
+/** Functions of the server's schema. */
 type Function =
   | ('ask' | 'pull' | 'push' | 'want' | 'revoke' | 'trials' | 'trials_like' | 'status')
   | ('demands' | 'settle' | 'attend' | 'leave' | 'fleet');
 
 /**
- * Opens nothing yet: that is part of the first call, and of its limit.
- * @throws UserError when the URL says what is not understood
+ * The first call connects, within its limit.
+ * @throws UserError for an invalid URL
  */
 export function openTeam(url: string, env: Readonly<Record<string, string | undefined>>): Team {
   const address = readAddress(url);
   const password = passwordFor(address, env);
   const connection = openConnection(address, password);
 
-  /** Of the requests: one less where the server is one behind. */
+  /** Protocol of requests: one less for a server that is one behind. */
   let protocol = PROTOCOL;
-  /** Rejects with what the driver rejects with. */
+  /** Rejects with errors of the driver. */
   const send = async (name: Function, request: Json, limitMs: number): Promise<Answer<Json>> => {
     const begun = performance.now();
     const text = JSON.stringify({ ...request, protocol });
     const [row] = await connection.query(`SELECT iree_tuned.${name}($1) AS answer`, [text], limitMs);
     const answer = isObject(row) ? row['answer'] : undefined;
-    if (!isObject(answer)) return { ok: false, failure: strangeFailure(address) };
+    if (!isObject(answer)) return { ok: false, failure: unknownAnswerFailure(address) };
     const spoken = answer['protocol'];
     if (spoken === protocol) return { ok: true, value: answer };
     if (protocol !== PROTOCOL || spoken !== PROTOCOL - 1)
@@ -55,7 +57,7 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
     ok: false,
     failure: error instanceof LateError ? lateFailure(address, limitMs) : failureOf(error, address, password),
   });
-  /** @param read what an answer says; undefined where it does not say that */
+  /** @param read validates an answer; undefined if it is invalid */
   const call = async <T>(
     name: Function,
     request: Json,
@@ -68,7 +70,7 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
       return failed(error, limitMs);
     }
   };
-  /** Lines that the server does not take are found by halves, and counted. */
+  /** Bisects rejected lines, and counts the lines that the server refuses. */
   const push = async (lines: readonly Line[], end: number): Promise<Answer<Pushed>> => {
     const limitMs = Math.max(1, Math.round(end - performance.now()));
     try {
@@ -77,14 +79,19 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
       if (!isAboutData(error)) return failed(error, limitMs);
       if (lines.length === 1) {
         const { failure } = failed(error, limitMs) as Answer<never> & { ok: false };
-        return { ok: true, value: { ...NOTHING_PUSHED, refused: { [failure.reason]: 1 } } };
+        return {
+          ok: true,
+          value: { ...NOTHING_PUSHED, server: '', epoch: '', refused: { [failure.reason]: 1 } },
+        };
       }
-      // What is described in one half is known by the time the other one needs it.
+      // In order, because lines may refer to earlier ones.
       const middle = Math.ceil(lines.length / 2);
       const first = await push(lines.slice(0, middle), end);
       if (!first.ok) return first;
       const second = await push(lines.slice(middle), end);
-      return second.ok ? { ok: true, value: sumOf(first.value, second.value) } : second;
+      if (!second.ok) return second;
+      const { server, epoch } = first.value.server === '' ? second.value : first.value;
+      return { ok: true, value: { server, epoch, ...sumOfPushes(first.value, second.value) } };
     }
   };
 
@@ -132,14 +139,14 @@ export function openTeam(url: string, env: Readonly<Record<string, string | unde
   };
 }
 
-/** As the server's functions take them: by type, and forms as texts, for JSON that it keeps as such comes back in another order. */
+/** Arguments of the server's functions: lines by type. Forms are texts, because `jsonb` would reorder their keys. */
 const byType = (lines: readonly Line[]) =>
   Object.groupBy(
     lines.map((line) => ('form' in line ? { ...line, form: JSON.stringify(line.form) } : line)),
     ({ type }) => type,
   );
 
-/** The same the other way round; what is no such thing stays as it is, for others to refuse. */
+/** The inverse for one line. Other values pass, and validation refuses them. */
 function fromServer(value: unknown): unknown {
   if (!isObject(value) || typeof value['form'] !== 'string') return value;
   return { ...value, form: parseJson(value['form']) };
@@ -152,10 +159,10 @@ function understood<T>(
 ): Answer<T> {
   if (!answer.ok) return answer;
   const value = read(answer.value);
-  return value === undefined ? { ok: false, failure: strangeFailure(address) } : { ok: true, value };
+  return value === undefined ? { ok: false, failure: unknownAnswerFailure(address) } : { ok: true, value };
 }
 
-/** Anybody may have written what comes from there: each line is checked on its own. */
+/** Validates each line: anybody may have written it. */
 function readReceived({ lines }: Json): Received | undefined {
   if (!Array.isArray(lines)) return undefined;
   const readings = lines.map((line) => readValue(fromServer(line)));
@@ -175,34 +182,11 @@ function readPage(answer: Json): Page | undefined {
   return { ...received, cursor, more: more === true, restarted: restarted === true };
 }
 
-const NOTHING_PUSHED: Pushed = {
-  server: '',
-  epoch: '',
-  changed: { claims: 0, marks: 0, trials: 0, revocations: 0 },
-  refused: {},
-};
-
 function readPushed({ server, epoch, changed, unwelcome }: Json): Pushed | undefined {
   if (typeof server !== 'string' || typeof epoch !== 'string') return undefined;
   if (!areCounts(changed) || !areCounts(unwelcome)) return undefined;
   const { claims = 0, marks = 0, trials = 0, revocations = 0 } = changed;
   return { server, epoch, changed: { claims, marks, trials, revocations }, refused: unwelcome };
-}
-
-function sumOf(a: Pushed, b: Pushed): Pushed {
-  const refused = { ...a.refused };
-  for (const [reason, count] of Object.entries(b.refused)) refused[reason] = (refused[reason] ?? 0) + count;
-  return {
-    server: a.server || b.server,
-    epoch: a.epoch || b.epoch,
-    changed: {
-      claims: a.changed.claims + b.changed.claims,
-      marks: a.changed.marks + b.changed.marks,
-      trials: a.changed.trials + b.changed.trials,
-      revocations: a.changed.revocations + b.changed.revocations,
-    },
-    refused,
-  };
 }
 
 function readStatus({

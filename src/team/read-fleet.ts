@@ -1,4 +1,4 @@
-// What a team's server says of demands and workers: checked, since anybody may have written it.
+// Validates demands and workers in a server's answer: anybody may have written them.
 import { isObject } from '../system/data.ts';
 import type { Demand, FleetState, KnownWorker, Refused } from './team.ts';
 

@@ -1,7 +1,6 @@
-// Who may do what on a team's server: roles without a login, each with what the one before may do, granted to logins by
-// whoever administers the server.
+// Roles of a team's server. Each role includes the rights of the role before. The server's administrator grants them to logins.
 
-/** Functions of the schema that each role may execute, beside those of the roles before it. */
+/** Functions of the schema that each role adds. */
 export const ROLES = [
   { name: 'iree_tuned_reader', may: ['ask(jsonb)', 'pull(jsonb)', 'status(jsonb)', 'trials_like(jsonb)'] },
   { name: 'iree_tuned_writer', may: ['push(jsonb)', 'want(jsonb)', 'revoke(jsonb)'] },
@@ -19,16 +18,16 @@ export const ROLES = [
   { name: 'iree_tuned_administrator', may: ['distrust(text)', 'trust(text)', 'restore(text,text)'] },
 ] as const;
 
-/** Owns the schema and all that is in it, so that no function runs with more rights than its tables take. */
+/** Owner of the schema. Its functions run with this role's rights only. */
 export const OWNER = 'iree_tuned_administrator';
 
-/** Schema of the queue that workers take jobs from: `src/fleet/install.ts` makes it. */
+/** Schema of the workers' queue: `src/fleet/install.ts` creates it. */
 export const QUEUE_SCHEMA = 'iree_tuned_queue';
 
-/** Whoever may use the queue's tables, all of them and as he likes. */
+/** Role that may read and write all tables of the queue. */
 const QUEUE_USER: (typeof ROLES)[number]['name'] = 'iree_tuned_worker';
 
-/** An expression for who owns a schema, or is to own it. */
+/** SQL expression of a schema's owner: the current one, else the administrators' role, else the login. */
 export const OWNER_OF = (schema: string): string => `coalesce(
       (SELECT nspowner::regrole::text FROM pg_namespace WHERE nspname = '${schema}'),
       (SELECT rolname FROM pg_roles WHERE rolname = '${OWNER}' AND pg_has_role(oid, 'MEMBER')),
@@ -36,7 +35,7 @@ export const OWNER_OF = (schema: string): string => `coalesce(
 
 const statements = (lines: readonly string[]) => lines.map((line) => `  ${line}\n`).join('');
 
-/** Lets the roles that there are call the functions that there are: of roles and tables either may come first. */
+/** Grants existing functions to existing roles, because roles and functions may appear in any order. */
 export const GRANTS = `DO $$ BEGIN
 ${statements(
   ROLES.flatMap(({ name, may }) => [
@@ -56,7 +55,7 @@ ${statements(
   'END IF;',
 ])}END $$`;
 
-/** Makes the roles; each may do what the one before it may. */
+/** Creates the roles. */
 const CREATION = ROLES.map(({ name }, i) => {
   const before = ROLES[i - 1]?.name;
   return [
@@ -67,7 +66,7 @@ END $$`,
   ].join(';\n');
 }).join(';\n');
 
-/** Everything of a schema that is there is the administrators'. */
+/** Gives a schema and its objects to the administrators' role. */
 const ownershipOf = (schema: string) => `DO $$ DECLARE
   thing record;
 BEGIN
@@ -89,14 +88,14 @@ BEGIN
   END LOOP;
 END $$`;
 
-/** Whoever sets the server up is one of its administrators, or could not hand anything over to them. */
+/** The login joins the administrators' role, because only a member may give objects to it. */
 const OWNERSHIP = `GRANT ${OWNER} TO CURRENT_USER;
 CREATE SCHEMA IF NOT EXISTS iree_tuned AUTHORIZATION ${OWNER};
 CREATE SCHEMA IF NOT EXISTS ${QUEUE_SCHEMA} AUTHORIZATION ${OWNER};
 ${ownershipOf('iree_tuned')};
 ${ownershipOf(QUEUE_SCHEMA)}`;
 
-/** Everything, as often as one likes, before or after migrating. */
+/** Creates or updates roles, owners and grants. It may run any number of times, before or after a migration. */
 export const ROLES_SQL = `${CREATION};
 ${OWNERSHIP};
 ${GRANTS};

@@ -1,4 +1,4 @@
-// What processes that ask a team's server share: what they remember of it, and whose turn it is.
+// State that processes share about a team's server: the memory, and a lock for questions.
 import { dirname } from 'node:path';
 import { NO_LOCK } from '../site/machine-lock.ts';
 import { lockFile, type Lock } from '../site/measuring-lock.ts';
@@ -8,13 +8,13 @@ import { makeFolder } from '../system/folder.ts';
 import { serverIdentity, serverMemory, type ServerMemory } from './memory.ts';
 
 export interface TeamState extends ServerMemory {
-  /** One process at a time asks: null where another one has the turn. Where nothing can be locked, all have it. */
+  /** The lock for asking; null while another process has it. On a file system without locks every process gets one. */
   lock(): Lock | null;
 }
 
 /**
- * @param url of the server, password included
- * @param networkAt the network file system that a path lies on, null where it is none; what the system says when left out
+ * @param url with the password
+ * @param networkAt network file system of a path, null for none
  */
 export function teamState(
   cacheDirectory: string,
@@ -24,7 +24,7 @@ export function teamState(
   return {
     ...serverMemory(cacheDirectory, url),
     lock() {
-      // A lock there may keep other machines waiting, fail, or not return.
+      // A lock there may block other machines, fail, or hang.
       if (networkAt(cacheDirectory) !== null) return NO_LOCK;
       const path = pathIn(cacheDirectory, ASKING_LOCKS, serverIdentity(url));
       try {

@@ -1,54 +1,53 @@
-// A team's server, as the rest of the program sees it: what it is asked, and what may come of that.
+// The interface of a team's server, and its answers.
 import type { Processor } from '../backend/device.ts';
 import type { Line } from '../store/exchange/lines.ts';
 import type { Neighbour } from '../store/like.ts';
 import type { RecordKey, Subject } from '../store/store.ts';
 
 /**
- * What the functions of the server's schema take and give. A server serves clients of its own number and of the one before; a client asks
- * servers of its own number and of the one before. Everybody else is told what to update.
+ * Version of the functions' arguments and results. Servers and clients accept their own version and the one before. For others the error
+ * names the side to update.
  */
 export const PROTOCOL = 1;
 
 /**
- * - `unreachable`: no answer within the time there was, or none at all.
- * - `denied`: a wrong password or certificate; tried again after an hour.
- * - `incompatible`: it has no schema of ours, or speaks no protocol of ours.
- * - `rejected`: it does not take what it was sent; by permission, or because it breaks a constraint.
+ * - `unreachable`: no answer within the limit.
+ * - `denied`: wrong password or certificate; the breaker waits an hour.
+ * - `incompatible`: no schema of this program, or another protocol.
+ * - `rejected`: the login lacks a right, or the data breaks a constraint.
  */
 export type FailureKind = 'unreachable' | 'denied' | 'incompatible' | 'rejected';
 
-/** Why there is no answer. The reason is a sentence for people, which names the server and never a password. */
+/** Why there is no answer. The reason is a message that names the server and never a password. */
 export interface Failure {
   readonly kind: FailureKind;
   readonly reason: string;
 }
 
-/** Nothing here throws: whoever asks goes on with what he has. */
 export type Answer<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
 
-/** What one compile misses: workloads for one target and compiler. */
+/** Misses of one compile: workloads for one target and compiler. */
 export interface Question extends Omit<RecordKey, 'workload'> {
   readonly workloads: readonly string[];
-  /** Of the device: what those of its class have in common, where it is known. */
+  /** Fields that devices of the same class share, if known. */
   readonly processor?: Pick<Processor, 'architecture' | 'vendor' | 'family' | 'model'>;
 }
 
-/** Lines that were understood, and how many were not. */
+/** Valid lines, and the number of invalid ones. */
 export interface Received {
   readonly lines: readonly Line[];
-  /** Texts of lines that only a later version of this program understands. */
+  /** Texts of lines of a later version. */
   readonly later: readonly string[];
   readonly ignored: number;
 }
 
-/** Which records are pulled: of one target and compiler, on one device or, without it, on any. */
+/** Records to pull: of one target and compiler, and of one device or all. */
 export interface Filter extends Pick<RecordKey, 'target' | 'compiler'> {
   readonly device?: string;
 }
 
-/** How far somebody has pulled: up to the change `seq` of an epoch of a server. */
+/** Position of a pull: change `seq` in an epoch of a server. */
 export interface Cursor {
   readonly server: string;
   readonly epoch: string;
@@ -56,70 +55,90 @@ export interface Cursor {
 }
 
 export interface Page extends Received {
-  /** What to go on from. */
+  /** Where the next page starts. */
   readonly cursor: Cursor;
   readonly more: boolean;
-  /** The cursor was of another server or epoch, or ahead: this page is the first one again. */
+  /** This is the first page again: the cursor had another server or epoch, or was ahead. */
   readonly restarted: boolean;
 }
 
 export interface Pushed {
   readonly server: string;
   readonly epoch: string;
-  /** Rows that are another than before. */
+  /** Numbers of changed rows. */
   readonly changed: { readonly [T in 'claims' | 'marks' | 'trials' | 'revocations']: number };
-  /** Lines that were not taken, by the reason. */
+  /** Numbers of refused lines by reason. */
   readonly refused: Readonly<Record<string, number>>;
+}
+
+export const NOTHING_PUSHED: Omit<Pushed, 'server' | 'epoch'> = {
+  changed: { claims: 0, marks: 0, trials: 0, revocations: 0 },
+  refused: {},
+};
+
+/** Counts of two pushes together. */
+export function sumOfPushes(a: typeof NOTHING_PUSHED, b: typeof NOTHING_PUSHED): typeof NOTHING_PUSHED {
+  const refused = { ...a.refused };
+  for (const [reason, count] of Object.entries(b.refused)) refused[reason] = (refused[reason] ?? 0) + count;
+  return {
+    changed: {
+      claims: a.changed.claims + b.changed.claims,
+      marks: a.changed.marks + b.changed.marks,
+      trials: a.changed.trials + b.changed.trials,
+      revocations: a.changed.revocations + b.changed.revocations,
+    },
+    refused,
+  };
 }
 
 export interface ServerStatus {
   readonly server: string;
   readonly epoch: string;
   readonly protocol: number;
-  /** Of the schema: the number of the last migration. */
+  /** Number of the schema's last migration. */
   readonly version: number;
   readonly login: string;
   readonly counts: Readonly<Record<string, number>>;
   readonly bytes: Readonly<Record<string, number>>;
 }
 
-/** Subjects that somebody wants, and what their keys stand for. */
+/** A page of demands, with the lines that describe their keys. */
 export interface Demands extends Received {
   readonly demands: readonly Demand[];
-  /** Whether there are others after these. */
+  /** Whether there is a next page. */
   readonly more: boolean;
 }
 
-/** What builds miss, of one target and compiler. */
+/** A miss of builds. */
 export interface Demand extends Pick<RecordKey, 'workload' | 'device'> {
-  /** How many have asked for it. */
+  /** Number of builds that asked for it. */
   readonly builds: number;
-  /** Why no worker can do it, as it stands there; null where nobody has said so. */
+  /** Why no worker can do it; null if a worker may. */
   readonly refused: string | null;
 }
 
-/** What a worker says of itself. */
+/** Heartbeat of a worker. */
 export interface Attendance extends Omit<RecordKey, 'workload'> {
-  /** A UUID, another one each time that a worker starts. */
+  /** A UUID, new at each start. */
   readonly id: string;
   readonly person: string;
   readonly machine: string;
   readonly tool: string;
-  /** A few words for people. */
+  /** Activity, for `iree-tuned fleet`. */
   readonly state: string;
-  /** The workload that it has taken; null for none. */
+  /** Key of its current workload; null for none. */
   readonly holds: string | null;
-  /** Jobs that it has done. */
+  /** Number of completed jobs. */
   readonly finished: number;
 }
 
-/** A worker as the server knows it; ages are in seconds. */
+/** A worker in the server's list. Ages are in seconds. */
 export interface KnownWorker extends Attendance {
   readonly login: string;
-  /** For how long it has been doing what it does. */
+  /** Age of its state. */
   readonly since: number;
   readonly started: number;
-  /** When it was last heard of. */
+  /** Age of its last heartbeat. */
   readonly seen: number;
 }
 
@@ -131,52 +150,51 @@ export interface Refused extends RecordKey {
 
 export interface FleetState {
   readonly workers: readonly KnownWorker[];
-  /** Demands that workers can do. */
+  /** Number of demands that workers can do. */
   readonly wanted: number;
   readonly refused: readonly Refused[];
 }
 
 /**
- * Each call ends within its limit, in milliseconds, however the server behaves: DNS, TLS, login and query included. One call
- * at a time: the next one begins when the one before has ended.
+ * Each call ends within its limit in milliseconds, name look-up, TLS and login included, and never throws. Make one call at a time.
  */
 export interface Team {
-  /** All that is known of these workloads, in one statement. */
+  /** Records, marks and descriptions of these workloads, in one statement. */
   ask(question: Question, limitMs: number): Promise<Answer<Received>>;
-  /** Which server this is, in which epoch. */
+  /** Identity and epoch of the server. */
   identify(limitMs: number): Promise<Answer<Pick<Cursor, 'server' | 'epoch'>>>;
-  /** One page of what has changed since the cursor; of everything without one. */
+  /** One page of changes since the cursor; from the start for null. */
   pull(filter: Filter, cursor: Cursor | null, limitMs: number): Promise<Answer<Page>>;
-  /** What lines name stands before them, or is known there. Of a line that the server does not take, the others are not harmed. */
+  /** Sends lines. The subject of a line must come before it, or be on the server. A refused line does not affect the others. */
   push(lines: readonly Line[], limitMs: number): Promise<Answer<Pushed>>;
-  /** Raises the demand for subjects, whose parts are among the lines. */
+  /** Raises demands. The lines describe the parts of the subjects. */
   want(
     parts: readonly Line[],
     subjects: readonly RecordKey[],
     limitMs: number,
   ): Promise<Answer<{ wanted: number }>>;
-  /** Revokes at once; the number of all claims that are revoked there now. */
+  /** Revokes at once. Returns the number of all revoked claims on the server. */
   revoke(revocation: Line & { type: 'revocation' }, limitMs: number): Promise<Answer<{ revoked: number }>>;
-  /** All trials of one subject that anybody has pushed, without their runs. */
+  /** All pushed trials of one subject, without their runs. */
   trials(key: RecordKey, limitMs: number): Promise<Answer<Received>>;
-  /** The same as `Store.trialsLike`, with all that anybody has pushed; devices are those with such a processor. */
+  /** Like `Store.trialsLike`, for the trials on the server, from devices with such a processor. */
   trialsLike(
     subject: Omit<Subject, 'targetForm' | 'compilerForm'>,
     limitMs: number,
   ): Promise<Answer<Neighbour[]>>;
   status(limitMs: number): Promise<Answer<ServerStatus>>;
-  /** A page of what is wanted, what is wanted most first: of one target and compiler, of one workload perhaps, without the first `skip`. */
+  /** A page of demands for a target and compiler, the most wanted first, from the offset `skip`. */
   demands(
     place: Pick<RecordKey, 'target' | 'compiler'> & { readonly workload?: string; readonly skip?: number },
     limitMs: number,
   ): Promise<Answer<Demands>>;
-  /** Ends the demand for subjects; with a reason they stay, and have that. */
+  /** Ends demands, or with a reason marks them as refused. */
   settle(
     subjects: readonly RecordKey[],
     refused: string | null,
     limitMs: number,
   ): Promise<Answer<{ settled: number }>>;
-  /** To be said every few seconds. */
+  /** Sends a heartbeat. */
   attend(worker: Attendance, limitMs: number): Promise<Answer<{ attended: number }>>;
   leave(worker: Pick<Attendance, 'id'>, limitMs: number): Promise<Answer<{ left: number }>>;
   fleet(limitMs: number): Promise<Answer<FleetState>>;

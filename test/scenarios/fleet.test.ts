@@ -169,7 +169,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build and a worker', HANGS, () => {
     expect(await refusal({}, '--', ...other)).toMatch(/nothing can be measured here/);
     const reader = await database.login('reader', { in: 'iree_tuned_reader' });
     expect(await refusal({ IREE_TUNED_TEAM: reader }, '--', ...HOST)).toMatch(
-      /does not take this: permission denied for schema iree_tuned_queue/,
+      /refuses this: permission denied for schema iree_tuned_queue/,
     );
   });
 });

@@ -22,13 +22,13 @@ describe('a settings file', () => {
     expect(values(text)).toEqual(expected);
   });
 
-  it('may have comments and a comma too many', () => {
+  it('may have comments and trailing commas', () => {
     expect(values('// first\n{ // second\n  "a": "// not one", // third\n}\n// last')).toEqual({
       a: '// not one',
     });
   });
 
-  it('is read as JSON, whatever stands in it', () => {
+  it('parses any flat JSON object like JSON.parse', () => {
     const scalar = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -46,7 +46,7 @@ describe('a settings file', () => {
     );
   });
 
-  it('says where each key stands', () => {
+  it('has the position of each key', () => {
     expect(parseConfigText('{ "a": 1,\n  // note\n  "b": 2 }').entries).toEqual([
       { key: 'a', value: 1, line: 1, column: 3 },
       { key: 'b', value: 2, line: 3, column: 3 },
@@ -79,7 +79,7 @@ describe('a settings file', () => {
     ['{} {}', '1:4: expected nothing more, found {'],
     ['[]', '1:1: expected {, found ['],
     ['# yaml\na: 1', '1:1: expected {, found #'],
-  ])('%j is refused with the place', (text, message) => {
+  ])('%j is refused with its position', (text, message) => {
     expect(parseConfigText(text)).toEqual({ entries: [], problem: message });
   });
 });

@@ -17,7 +17,7 @@ afterEach(() => {
   process.chdir(original);
 });
 
-/** A folder to be in, without links in its path. */
+/** A new working directory, without links in its path. */
 function project(): string {
   const folder = realpathSync(temporaryDirectory());
   mkdirSync(join(folder, 'a/b'), { recursive: true });
@@ -42,7 +42,7 @@ describe("the project's file", () => {
     expect(read()[0]).toMatchObject({ path: join(folder, 'a', PROJECT_FILE), text: 'near' });
   });
 
-  it('that is no file is named, and nothing above it is taken instead', () => {
+  it('that is a folder is a problem, and ends the search', () => {
     const folder = project();
     writeFileSync(join(folder, PROJECT_FILE), 'far');
     mkdirSync(join(folder, 'a', PROJECT_FILE));
@@ -53,14 +53,14 @@ describe("the project's file", () => {
     });
   });
 
-  it('is not looked for where the working directory was removed', () => {
+  it('is not searched for in a removed working directory', () => {
     const folder = project();
     rmSync(join(folder, 'a'), { recursive: true });
     expect(read()[0]).toMatchObject({ layer: 'project', text: null });
   });
 });
 
-describe('what belongs to another user', () => {
+describe('files of another user', () => {
   const isRoot = process.getuid?.() === 0;
 
   it.skipIf(!isRoot)('is ignored, and the reason is told', () => {
@@ -73,7 +73,7 @@ describe('what belongs to another user', () => {
     expect(read()[0]).toMatchObject({ path: join(folder, PROJECT_FILE), text: null, problem });
     expect(findLockFile(null, '/')).toEqual({
       path: null,
-      problem: `${join(folder, LOCK_FILE)} is ignored: ${problem}; IREE_TUNED_LOCK names one to use`,
+      problem: `${join(folder, LOCK_FILE)} is ignored: ${problem}; set IREE_TUNED_LOCK to use it`,
     });
   });
 
@@ -102,7 +102,7 @@ describe("the user's file", () => {
     expect(read(home)[1]).toEqual({ layer: 'user', path, text: '{}', problem: null });
   });
 
-  it('is not there in a home that is a file', () => {
+  it('is missing if the home is a file', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     expect(read(file)[1]).toMatchObject({ layer: 'user', text: null });
@@ -110,7 +110,7 @@ describe("the user's file", () => {
 });
 
 describe('a real path', () => {
-  it('is known for what is not there yet, and not for a link that leads nowhere', () => {
+  it('exists for a new file, and not for a dangling link', () => {
     const folder = realpathSync(temporaryDirectory());
     mkdirSync(join(folder, 'real'));
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
@@ -121,7 +121,7 @@ describe('a real path', () => {
   });
 });
 
-describe('a file that a project names for us to write', () => {
+describe('an output file that a project names', () => {
   it.each([
     ['explain', '{\n  "version": 1,\n  "compiler": {}', true],
     ['explain', '{\n  "version": 1,\n  "name": "x"', false],
@@ -135,13 +135,13 @@ describe('a file that a project names for us to write', () => {
     expect(mayOverwrite(name, path)).toBe(expected);
   });
 
-  it('is no folder', () => {
+  it('must not be a folder', () => {
     expect(mayOverwrite('log', temporaryDirectory())).toBe(false);
   });
 });
 
 describe('a lock file', () => {
-  it('is the nearest one above the working directory, whatever it is, but none above the project', () => {
+  it('is the nearest one above the working directory, even if unreadable, and none above the project', () => {
     const folder = project();
     expect(findLockFile(null, '/').path).toBeNull();
     writeFileSync(join(folder, LOCK_FILE), 'far');
@@ -152,14 +152,14 @@ describe('a lock file', () => {
     expect(findLockFile(null, '/').path).toBe(join(folder, 'a', LOCK_FILE));
   });
 
-  it('is looked for up to the folder of the settings file that counts', () => {
+  it('is searched for up to the folder of the settings file in use', () => {
     const folder = project();
     expect(projectFolder(read())).toBeNull();
     writeFileSync(join(folder, 'a', PROJECT_FILE), '{}');
     expect(projectFolder(read())).toBe(join(folder, 'a'));
   });
 
-  it('is not looked for where the working directory was removed', () => {
+  it('is not searched for in a removed working directory', () => {
     const folder = project();
     rmSync(join(folder, 'a'), { recursive: true });
     expect(findLockFile(null, '/').path).toBeNull();

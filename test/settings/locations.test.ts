@@ -36,7 +36,7 @@ describe.each([
 });
 
 describe('the home directory', () => {
-  it('is what HOME says', () => {
+  it('is HOME', () => {
     expect(homeDirectory({ HOME: '/home/ada' })).toBe('/home/ada');
   });
   it.each([undefined, '', 'relative'])('is known when HOME is %j', (HOME) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { splitFlags } from '../../src/settings/own-flags.ts';
 
-describe('our own flags', () => {
+describe("the wrapper's own flags", () => {
   test.each<[string[], string[]]>([
     [
       ['a.mlir', '--iree-tuned-budget=3', '-o', 'b'],
@@ -23,7 +23,7 @@ describe('our own flags', () => {
     expect(splitFlags(argv).rest).toEqual(rest);
   });
 
-  it('have values behind = or in the next argument; the last one counts', () => {
+  it('take values after = or in the next argument; the last one wins', () => {
     const { given } = splitFlags([
       '--iree-tuned-budget=1',
       '--iree-tuned-budget',
@@ -33,7 +33,7 @@ describe('our own flags', () => {
     expect(Object.fromEntries(given)).toEqual({ budget: '2', disable: '1' });
   });
 
-  it('give sizes of several kinds of dimensions one by one', () => {
+  it('add up sizes of several kinds of dimensions', () => {
     const { given } = splitFlags(['--iree-tuned-dim=m=1,16', '--iree-tuned-dim', 'k=512']);
     expect(given.get('dim')).toBe('m=1,16 k=512');
   });

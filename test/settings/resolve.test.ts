@@ -16,7 +16,7 @@ interface Given {
   readonly project?: string;
   readonly user?: string;
   readonly system?: string;
-  /** Links: real path by path. */
+  /** Links: targets by path. */
   readonly links?: Readonly<Record<string, string | null>>;
 }
 
@@ -72,7 +72,7 @@ describe('settings', () => {
     expect([...problems, ...refused]).toEqual([]);
   });
 
-  it('are those of the first layer that has them', () => {
+  it('come from the first layer that has them', () => {
     const layers: [keyof Given, unknown, string][] = [
       ['flags', ['--iree-tuned-budget=1'], '--iree-tuned-budget'],
       ['env', { IREE_TUNED_BUDGET: '2' }, 'IREE_TUNED_BUDGET'],
@@ -87,7 +87,7 @@ describe('settings', () => {
     }
   });
 
-  it('of one layer hold beside those of another', () => {
+  it('of several layers combine', () => {
     const { settings } = resolve({
       env: { IREE_TUNED_ON_MISS: 'default' },
       project: '{"budget": 3, "disable": false}',
@@ -101,7 +101,7 @@ describe('settings', () => {
     });
   });
 
-  it('can be switched off again', () => {
+  it('can be turned off in a stronger layer', () => {
     expect(resolve({ env: { IREE_TUNED_DISABLE: '0' } }).settings.disabled).toBe(false);
     const given = { env: { IREE_TUNED_DISABLE: '1' }, flags: ['--iree-tuned-disable=0'] };
     expect(resolve(given).settings.disabled).toBe(false);
@@ -117,19 +117,19 @@ describe('settings', () => {
       'magic',
       'IREE_TUNED_INJECT=magic: it takes auto, spec, preprocess, inline, substitute',
     ],
-  ])('refuse %s=%s by name', (name, value, message) => {
+  ])('refuse %s=%s with the name of the setting', (name, value, message) => {
     expect(resolve({ env: { [name]: value } }).problems).toEqual([message]);
   });
 
   test.each([
     ['postgres:/ada:s3cret@host/db'],
     ['ada:s3cret@host'],
-    // What is special in a password ends the host.
+    // An unescaped special character in the password ends the host.
     ['postgres://ada:s3cret/x@host/db'],
     ['postgres://ada:12/s3cret@host/db'],
     ['postgres://ada:12?s3cret@host/db'],
     ['postgres://ada:12#s3cret@host/db'],
-  ])('refuse the team %s without saying what may be a password', (team) => {
+  ])('refuse the team %s without showing the password', (team) => {
     const places: Given[] = [
       { env: { IREE_TUNED_TEAM: team } },
       { flags: [`--iree-tuned-team=${team}`] },
@@ -150,7 +150,7 @@ describe('settings', () => {
     ]);
   });
 
-  it('that are not understood leave the others as they are', () => {
+  it('that are invalid do not affect the others', () => {
     const { settings, problems } = resolve({
       env: { IREE_TUNED_BUDGET: 'soon', IREE_TUNED_LOG: '/log', IREE_TUNED_COMPILER: '/cc' },
     });
@@ -173,11 +173,11 @@ describe('a settings file', () => {
     ['{"db": ["a"]}', ':1:2: "db": ["a"]: it takes the path of a SQLite file'],
     ['{"trusted-projects": "/a"}', ':1:2: "trusted-projects": it takes a list of folders'],
     ['{"budget": 5', ':1:13: expected , or }, found the end of the file'],
-  ])('%j is refused by file, place and key', (text, message) => {
+  ])('%j is refused with file, position and key', (text, message) => {
     expect(resolve({ user: text }).problems).toEqual([PATHS.user + message]);
   });
 
-  it('has paths relative to its own folder, and ~ for the home directory', () => {
+  it('has paths relative to its folder, and expands ~', () => {
     const { settings } = resolve({ user: '{"db": "x/tuning.db", "log": "~/log", "explain": "-"}' });
     expect(settings).toMatchObject({
       database: '/home/ada/.config/iree-tuned/x/tuning.db',
@@ -192,7 +192,7 @@ describe('a settings file', () => {
 });
 
 describe("a project's file", () => {
-  it('may set what is no command and lies inside the project', () => {
+  it('may set all but commands and paths outside the project', () => {
     const { settings, refused } = resolve({
       project: '{"budget": 5, "db": "tuning/tuning.db", "log": "build/../log", "explain": "-"}',
     });
@@ -206,10 +206,10 @@ describe("a project's file", () => {
   });
 
   const outside = (column: number, key: string) =>
-    `${PATHS.project}:1:${column}: "${key}" is ignored: it lies outside the project; ` +
+    `${PATHS.project}:1:${column}: "${key}" is ignored: the path is outside the project; ` +
     `to allow it, add "/projects/app" to "trusted-projects" in ${PATHS.user}`;
 
-  it('that names a database makes it one of the project, unless the user trusts that or names another one', () => {
+  it('that names a database makes it foreign, unless the user trusts the project or names another database', () => {
     const project = '{"db": "tuning.db"}';
     const isForeign = (given: Given) => resolve({ project, ...given }).settings.isForeignDatabase;
     expect(isForeign({})).toBe(true);
@@ -217,10 +217,10 @@ describe("a project's file", () => {
     expect(isForeign({ env: { IREE_TUNED_DB: '/mine.db' } })).toBe(false);
   });
 
-  it('may not have a file overwritten that this program has not written', () => {
+  it('may not overwrite a file of another program', () => {
     const { settings, refused } = resolve({ project: '{"log": "main.c", "explain": "main.json"}' });
     expect(settings).toMatchObject({ log: undefined, explain: '/projects/app/main.json' });
-    expect(refused).toEqual([expect.stringContaining('this program has not written that file')]);
+    expect(refused).toEqual([expect.stringContaining('it would overwrite a file of another program')]);
   });
 
   test.each([
@@ -248,31 +248,33 @@ describe("a project's file", () => {
     });
   });
 
-  it('may not lead outside by a link, nor by one whose end is not known', () => {
+  it('may not lead outside by a link or a dangling link', () => {
     const links = { '/projects/app/link/db': '/elsewhere/db', '/projects/app/dangling': null };
     const project = '{"db": "link/db", "log": "dangling"}';
     expect(resolve({ project, links }).refused).toEqual([outside(2, 'db'), outside(19, 'log')]);
   });
 
-  it('may lie behind a link itself', () => {
+  it('may itself be reached by a link', () => {
     const links = { '/projects/app': '/real/app', '/projects/app/db': '/real/app/db' };
     expect(resolve({ project: '{"db": "db"}', links }).refused).toEqual([]);
   });
 
-  it('may never say where the cache is, whose content decides what is run', () => {
+  it('may never set the cache, because builds run commands from it', () => {
     for (const cache of ['/tmp', 'cache']) {
       const { settings, refused } = resolve({ project: `{"cache": "${cache}"}` });
-      expect(refused).toEqual([expect.stringContaining('"cache" is ignored: builds trust what is in it')]);
+      expect(refused).toEqual([
+        expect.stringContaining('"cache" is ignored: builds run commands from the cache'),
+      ]);
       expect(settings.cache).toBe('/default-cache');
     }
   });
 
-  it('may never say which compiler runs, inside the project or not', () => {
+  it('may never set the compiler, inside the project or not', () => {
     for (const path of ['tools/iree-compile', '/usr/bin/iree-compile']) {
       const { settings, refused } = resolve({ project: `{"compiler": "${path}"}` });
       expect(settings.compiler).toBeUndefined();
       expect(refused).toEqual([
-        `${PATHS.project}:1:2: "compiler" is ignored: a project may not say which compiler is run; ` +
+        `${PATHS.project}:1:2: "compiler" is ignored: a project may not choose the compiler; ` +
           `to allow it, add "/projects/app" to "trusted-projects" in ${PATHS.user}`,
       ]);
     }
@@ -294,7 +296,7 @@ describe("a project's file", () => {
     ['a folder above it', { user: '{"trusted-projects": ["/other", "/projects/"]}' }],
     ['a link to it', { user: '{"trusted-projects": ["/link"]}', links: { '/link': '/projects' } }],
     ['all users', { system: '{"trusted-projects": ["/projects/app"]}' }],
-  ])('may do all of that where the user trusts %s', (_, trust) => {
+  ])('may set everything if the user trusts %s', (_, trust) => {
     const { settings, refused } = resolve({
       project: '{"compiler": "tools/iree-compile", "db": "/shared/tuning.db"}',
       ...trust,
@@ -318,7 +320,7 @@ describe("a project's file", () => {
 describe('the team', () => {
   const url = 'postgres://ada:s3cret@host/db';
 
-  it('is of the user or the system, and never of a project', () => {
+  it('comes from the user or the system, and never from a project', () => {
     expect(resolve({ user: JSON.stringify({ team: url, 'team-timeout': 50 }) }).settings).toMatchObject({
       team: url,
       teamTimeoutMs: 50,
@@ -326,12 +328,12 @@ describe('the team', () => {
     const { settings, refused } = resolve({ project: JSON.stringify({ team: url, 'team-timeout': 50 }) });
     expect(settings).toMatchObject({ team: undefined, teamTimeoutMs: 50 });
     expect(refused).toEqual([
-      expect.stringContaining('"team" is ignored: a project may not say which server'),
+      expect.stringContaining(`"team" is ignored: a project may not choose the team's server`),
     ]);
     expect(refused[0]).not.toContain('s3cret');
   });
 
-  test.each(['0', '-1', 'soon', ''])('is not waited for %j milliseconds', (text) => {
+  test.each(['0', '-1', 'soon', ''])('has no time limit of %j milliseconds', (text) => {
     expect(resolve({ flags: [`--iree-tuned-team-timeout=${text}`] }).problems).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-// When a server is asked: with a clock of our own, and other processes that ask at the same time.
+// When a build asks a server: with a simulated clock, and with concurrent processes.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const NOTHING: Answer<Received> = { ok: true, value: { lines: [], later: [], ign
 const LOST: Answer<Received> = { ok: false, failure: { kind: 'unreachable', reason: 'gone' } };
 const DENIED: Answer<Received> = { ok: false, failure: { kind: 'denied', reason: 'wrong password' } };
 
-/** A machine with a clock, and a server that answers what `answer` says. */
+/** A machine with a simulated clock, and a server whose answers `answer` defines. */
 function machine(cache = temporaryDirectory()) {
   const asked: string[][] = [];
   const here = { clock: 1e12, answer: NOTHING, missing: ['a', 'b'], knows: [] as string[], url: URL };
@@ -44,7 +44,7 @@ function machine(cache = temporaryDirectory()) {
   };
 }
 
-test('a server is asked for what is missing, and not again for what it did not know', async () => {
+test('a build asks for missing workloads, and does not repeat a question that had no answer', async () => {
   const { build, asked, here } = machine();
   here.knows = ['a'];
   expect(await build()).toEqual({ outcome: 'answered', ignored: 2 });
@@ -56,7 +56,7 @@ test('a server is asked for what is missing, and not again for what it did not k
   expect(asked).toEqual([['a', 'b'], ['new'], ['b', 'new']]);
 });
 
-test('on a network disk nothing is locked, and everybody has the turn', () => {
+test('on a network disk every process gets the lock', () => {
   const cache = temporaryDirectory();
   const state = teamState(cache, URL, () => 'NFS');
   const [first, second] = [state.lock(), state.lock()];
@@ -71,7 +71,7 @@ test('on a network disk nothing is locked, and everybody has the turn', () => {
   turn!.release();
 });
 
-test('a server that cannot be reached is left alone, and asked again later', async () => {
+test('an unreachable server is asked again only after a pause', async () => {
   const { build, asked, here } = machine();
   here.answer = LOST;
   expect(await build()).toEqual({ outcome: 'unreachable', reason: 'gone' });
@@ -85,7 +85,7 @@ test('a server that cannot be reached is left alone, and asked again later', asy
   here.clock += 60_000;
   here.answer = NOTHING;
   expect(await build()).toMatchObject({ outcome: 'answered' });
-  // The next failure is the first one again.
+  // After an answer the next failure counts as the first.
   here.answer = LOST;
   here.missing = ['new'];
   await build();
@@ -109,7 +109,7 @@ test('a wrong password is tried again after an hour, with another URL, or after 
   expect(await build()).toMatchObject({ outcome: 'answered' });
 });
 
-test('while one process tries a server that had failed, the others do not wait', async () => {
+test('other processes do not wait while one tries a failed server', async () => {
   const { build, here, state } = machine();
   here.answer = LOST;
   await build();
@@ -121,7 +121,7 @@ test('while one process tries a server that had failed, the others do not wait',
   lock.release();
 });
 
-test('who waits for another one asks only for what is missing then', async () => {
+test('a process that waited asks only for workloads that are still missing', async () => {
   const { build, asked, here, state } = machine();
   const lock = state().lock()!;
   const waiting = build({ limitMs: 30_000 });
@@ -132,7 +132,7 @@ test('who waits for another one asks only for what is missing then', async () =>
   expect(asked).toEqual([]);
 });
 
-test('who waits in vain goes on with what is here', async () => {
+test('a process whose wait times out goes on without an answer', async () => {
   const { build, asked, state } = machine();
   const lock = state().lock()!;
   expect(await build({ limitMs: 60 })).toMatchObject({ outcome: 'unreachable' });
@@ -140,7 +140,7 @@ test('who waits in vain goes on with what is here', async () => {
   lock.release();
 });
 
-test('a cache folder that cannot be written, or holds nonsense, is no obstacle', async () => {
+test('a cache folder that is read-only or corrupt does no harm', async () => {
   const { build, asked, cache, state, here } = machine();
   here.answer = LOST;
   await build();
@@ -155,7 +155,7 @@ test('a cache folder that cannot be written, or holds nonsense, is no obstacle',
   expect(await nowhere.build()).toEqual({ outcome: 'unreachable', reason: 'gone' });
 });
 
-test('no password is in what is remembered', async () => {
+test('the memory contains no password', async () => {
   const { build, cache, here } = machine();
   await build();
   here.answer = LOST;
@@ -166,7 +166,7 @@ test('no password is in what is remembered', async () => {
   for (const file of files) expect(readFileSync(file, 'latin1')).not.toContain('secret');
 });
 
-test('of many processes at once one asks, for all of them', async () => {
+test('one of many concurrent processes asks for all', async () => {
   const cache = temporaryDirectory();
   const log = join(cache, 'asked');
   writeFileSync(log, '');

@@ -6,7 +6,7 @@ import { afterAnswer, MISSING_MS, worthAsking } from '../../src/team/missing.ts'
 const LOST = { kind: 'unreachable', reason: 'gone' } as const;
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 
-/** The seconds that a breaker is open after each of so many failures, when chance says `random`. */
+/** Seconds that a breaker is open after each of `failures` failures, for one random number. */
 function pauses(count: number, random: number): number[] {
   let breaker: Breaker | null = null;
   return Array.from({ length: count }, () => {
@@ -15,11 +15,11 @@ function pauses(count: number, random: number): number[] {
   });
 }
 
-test('a server that failed is left alone for a minute, then twice as long each time, up to an hour', () => {
+test('the pause after a failure is a minute, doubles each time, and ends at an hour', () => {
   expect(pauses(9, 0.5)).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
 });
 
-test('chance shifts that by a fifth at most', () => {
+test('jitter changes the pause by at most a fifth', () => {
   expect(pauses(3, 0)).toEqual([48, 96, 192]);
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (random) => {
@@ -30,7 +30,7 @@ test('chance shifts that by a fifth at most', () => {
   );
 });
 
-test('one may try when the time is over, and after an answer everybody', () => {
+test('the breaker is half-open after the pause, and closed after an answer', () => {
   const breaker = afterFailure(null, LOST, NOW, 0.5);
   expect(breakerState(breaker, NOW)).toBe('open');
   expect(breakerState(breaker, NOW + 59_999)).toBe('open');
@@ -38,11 +38,11 @@ test('one may try when the time is over, and after an answer everybody', () => {
   expect(breakerState(null, NOW)).toBe('closed');
 });
 
-test('a clock that is set back does not keep it open', () => {
+test('a clock that was set back does not keep the breaker open', () => {
   expect(breakerState(afterFailure(null, LOST, NOW, 0.5), NOW - 1)).toBe('half-open');
 });
 
-test('a wrong password is tried again after an hour: somebody may have mended it', () => {
+test('the pause after a wrong password is an hour', () => {
   const breaker = afterFailure(null, { kind: 'denied', reason: 'no' }, NOW, 0.5);
   expect(breakerState(breaker, NOW + 3_599_000)).toBe('open');
   expect(breakerState(breaker, NOW + 3_600_000)).toBe('half-open');
@@ -50,7 +50,7 @@ test('a wrong password is tried again after an hour: somebody may have mended it
 
 const PLACE = { target: 't', device: 'd', compiler: 'c' };
 
-test('what the server did not know is asked again after ten minutes, for each place on its own', () => {
+test('a miss of the server expires after ten minutes, separately for each place', () => {
   const missing = afterAnswer({}, { ...PLACE, workloads: ['a', 'b'] }, NOW);
   const worth = (now: number, place = PLACE) =>
     worthAsking(missing, { ...place, workloads: ['a', 'b', 'c'] }, now);
@@ -61,7 +61,7 @@ test('what the server did not know is asked again after ten minutes, for each pl
   expect(worth(NOW, { ...PLACE, device: 'another' })).toEqual(['a', 'b', 'c']);
 });
 
-test('what is over is forgotten when something is added', () => {
+test('adding a miss drops expired misses', () => {
   const before = afterAnswer({}, { ...PLACE, workloads: ['a'] }, NOW);
   const after = afterAnswer(before, { ...PLACE, workloads: ['b'] }, NOW + MISSING_MS);
   expect(Object.keys(after)).toHaveLength(1);

@@ -1,5 +1,5 @@
 // @module-tag slow
-// Many who push and some who pull, all at once: nothing is lost, and nobody misses anything.
+// Concurrent pushes and pulls lose no claim.
 import { describe, expect, test } from 'vitest';
 import { readAddress } from '../../src/team/address.ts';
 import { openConnection } from '../../src/team/connection.ts';
@@ -14,8 +14,8 @@ const WRITERS = 64;
 const PUSHES = 2;
 const CLAIMS = 4;
 
-describe.skipIf(isWithout(whyNoPostgres))('with many at once', () => {
-  test('every claim gets there once, and pullers see each in one of their pages', async () => {
+describe.skipIf(isWithout(whyNoPostgres))('concurrent clients', () => {
+  test('each claim arrives once, and every puller sees it', async () => {
     const database = await teamDatabase();
     const url = await database.login('somebody', { in: 'iree_tuned_writer' });
     const expected = new Set<string>();
@@ -24,7 +24,7 @@ describe.skipIf(isWithout(whyNoPostgres))('with many at once', () => {
       const team = client(url);
       for (let i = 0; i < PUSHES; i++) {
         const lines = Array.from({ length: CLAIMS }, (_, j) => {
-          // Some subjects are everybody's: their parts and origins are made by whoever comes first.
+          // All clients share some subjects. The first push creates their parts and origins.
           const subject = subjectOf(j === 0 ? i + 1 : 1000 * (writer + 1) + i * CLAIMS + j);
           return [
             ...partsOf(subject),
@@ -60,11 +60,11 @@ describe.skipIf(isWithout(whyNoPostgres))('with many at once', () => {
     expect(new Set(rows.map(({ key }) => key))).toEqual(expected);
     const stored = new Map(rows.map(({ key, processes }) => [key, processes]));
     for (const seen of await Promise.all(pullers)) expect(seen).toEqual(stored);
-    // Of what several have pushed the best is there.
+    // The best of several claims wins.
     expect(stored.get(subjectOf(1).workload)).toBe(5 + WRITERS - 1);
   });
 
-  test('two that migrate at once make one schema', async () => {
+  test('two concurrent migrations create one schema', async () => {
     const database = await testDatabase();
     const migrated = await Promise.all(
       Array.from({ length: 3 }, async () => {

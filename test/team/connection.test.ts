@@ -1,5 +1,5 @@
 // @module-tag slow
-// Servers that are gone, silent, slow, closed or something else: every call ends in time with a reason, and without a password.
+// Servers that are gone, silent, slow, closed or no PostgreSQL: every call ends in time, with a reason and without a password.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -35,10 +35,10 @@ const question = {
   workloads: [SUBJECT.workload],
 };
 
-/** The last schema whose functions take one protocol only. */
+/** The last schema whose functions accept one protocol only. */
 const BEFORE = 8;
 
-/** A server that does this to whoever connects. */
+/** A server that runs `deed` for each connection. */
 async function serverThat(deed: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -57,7 +57,7 @@ async function serverThat(deed: (socket: Socket) => void): Promise<number> {
 const urlOf = (port: number, rest = '') =>
   `postgres://ada:${encodeURIComponent(SECRET)}@127.0.0.1:${port}/tuning${rest}`;
 
-/** What comes of asking it, which must say nothing of the password. */
+/** The failure of a question. Checks that it does not contain the password. */
 async function failureOf(url: string, limitMs = LONG): Promise<Failure> {
   const failure = await refusal(client(url).ask(question, limitMs));
   expect(failure.reason).not.toContain(SECRET);
@@ -66,13 +66,13 @@ async function failureOf(url: string, limitMs = LONG): Promise<Failure> {
   return failure;
 }
 
-/** How long a call took, in milliseconds. */
+/** A result, and the milliseconds that the action took. */
 async function timed<T>(action: () => Promise<T>): Promise<[T, number]> {
   const begun = performance.now();
   return [await action(), performance.now() - begun];
 }
 
-test('a server that refuses is unreachable', async () => {
+test('a server that refuses the connection is unreachable', async () => {
   const port = await serverThat(() => undefined);
   const closed = await serverThat(() => undefined);
   expect(closed).not.toBe(port);
@@ -94,11 +94,11 @@ test.each([
       });
     },
   ],
-] as const)('who %s is left when the time is up', async (_, deed) => {
+] as const)('a call to a server that %s ends at its limit', async (_, deed) => {
   const port = await serverThat(deed);
   const [failure, took] = await timed(() => failureOf(urlOf(port), 200));
   expect(failure.kind).toBe('unreachable');
-  // Within the limit, but for a machine that is busy with other tests.
+  // With slack for a busy machine.
   expect(took).toBeLessThan(200 + 5000);
 });
 
@@ -106,12 +106,12 @@ test.each([
   ['hangs up', (socket: Socket) => socket.destroy()],
   ['speaks HTTP', (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')],
   ['talks nonsense', (socket: Socket) => socket.end(Buffer.alloc(5000, 0xff))],
-] as const)('who %s is no server of ours', async (_, deed) => {
+] as const)('a server that %s is unreachable', async (_, deed) => {
   const port = await serverThat(deed);
   expect((await failureOf(urlOf(port))).kind).toBe('unreachable');
 });
 
-test('a name that nobody has is unreachable', async () => {
+test('an unknown host name is unreachable', async () => {
   const { kind, reason } = await refusal(
     client(`postgres://ada:${SECRET.replace('/', '%2F')}@no.such.host.invalid/x?sslmode=disable`).ask(
       question,
@@ -122,7 +122,7 @@ test('a name that nobody has is unreachable', async () => {
   expect(reason).not.toContain(SECRET);
 });
 
-test('what a server says is no command to a terminal', async () => {
+test('a message of a server loses its control characters', async () => {
   const port = await serverThat((socket) => {
     const text = `SFATAL\0C3D000\0M\u001b[2J\u0007${SECRET}\r\nboo\0\0`;
     const body = Buffer.from(text);
@@ -133,25 +133,25 @@ test('what a server says is no command to a terminal', async () => {
   });
   const { reason } = await failureOf(urlOf(port));
   expect(reason).toMatch(/\*\*\* +boo/);
-  // eslint-disable-next-line no-control-regex -- they are what must not be there
+  // eslint-disable-next-line no-control-regex -- control characters must be absent
   expect(reason).not.toMatch(/[\0-\x1f]/);
 });
 
 describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
-  /** One for the tests that restart it or give it a certificate. */
+  /** A server for tests that restart it or install a certificate. */
   let own: Promise<OwnServer> | undefined;
   const ownServer = () => (own ??= startServer());
   afterAll(async () => {
     await (await own)?.stop();
   });
 
-  test('that does not know the password is denied, and says so without it', async () => {
+  test('with another password denies access, and the message lacks the password', async () => {
     const database = await teamDatabase();
     const url = new URL(await database.login('reader', { in: 'iree_tuned_reader' }));
     url.password = encodeURIComponent(SECRET);
     expect(await failureOf(url.href)).toMatchObject({
       kind: 'denied',
-      reason: expect.stringContaining('mend the setting "team"') as string,
+      reason: expect.stringContaining('correct the setting "team"') as string,
     });
     url.password = '';
     expect((await failureOf(url.href)).kind).toBe('denied');
@@ -159,14 +159,14 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect((await failureOf(url.href)).kind).toBe('denied');
   });
 
-  test('without TLS does not get a password that should be encrypted', async () => {
+  test('without TLS gets no password when the URL requires TLS', async () => {
     const database = await teamDatabase();
     const url = await database.login('reader', { in: 'iree_tuned_reader' });
     expect((await failureOf(`${url}?sslmode=verify-full`)).kind).toBe('denied');
     expect((await failureOf(`${url}?sslmode=require`)).kind).toBe('denied');
   });
 
-  test('without our tables says who mends that', async () => {
+  test('without the tables is an error that names the way out', async () => {
     const database = await testDatabase();
     const failure = await refusal(client(await database.login('reader')).ask(question, LONG));
     expect(failure).toMatchObject({
@@ -175,7 +175,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     });
   });
 
-  test.each([PROTOCOL - 1, PROTOCOL + 1])('of protocol %i is read and told', async (protocol) => {
+  test.each([PROTOCOL - 1, PROTOCOL + 1])('of protocol %i accepts reads and writes', async (protocol) => {
     const database = await teamDatabase();
     const worker = await clientAs(database, 'worker');
     await database.query('UPDATE iree_tuned.meta SET protocol = $1', [protocol]);
@@ -187,7 +187,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     await given(worker.status(LONG));
   });
 
-  test('of an older schema is read and told, and its clients go on when it is migrated', async () => {
+  test('of an older schema accepts reads and writes, and its clients survive a migration', async () => {
     const database = await testDatabase();
     const owner = openConnection(readAddress(database.url), '');
     onTestFinished(() => {
@@ -198,7 +198,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect((await given(worker.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
     const page = await given(worker.pull(question, null, LONG));
     await migrateTeam(owner);
-    // The next version raises the protocol.
+    // Simulates the next version, with a higher protocol.
     await database.query('UPDATE iree_tuned.meta SET protocol = protocol + 1');
     const asked = await given(worker.ask(question, LONG));
     expect(asked).toMatchObject({ lines: expect.arrayContaining([claimOf()]) as unknown, ignored: 0 });
@@ -208,7 +208,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
   test.each([
     [PROTOCOL - 2, 'iree-tuned team migrate'],
     [PROTOCOL + 2, 'update iree-compile-tuned here'],
-  ])('of protocol %i says what is to be done', async (protocol, way) => {
+  ])('of protocol %i is an error that names the way out', async (protocol, way) => {
     const database = await teamDatabase();
     const reader = await clientAs(database, 'worker');
     await database.query('UPDATE iree_tuned.meta SET protocol = $1', [protocol]);
@@ -226,11 +226,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
       });
   });
 
-  test('that is slow is left, and the next call finds it again', async () => {
+  test('that is slow times out, and the next call succeeds', async () => {
     const database = await teamDatabase();
     const reader = await clientAs(database, 'reader');
     await given(reader.ask(question, LONG));
-    // Somebody migrates, say.
+    // As a migration does.
     const other = new pg.Client({
       host: new URL(database.url).searchParams.get('host')!,
       port: database.port,
@@ -246,7 +246,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
   });
 
-  test('with a full disk is unreachable, and the caller goes on', async () => {
+  test('with a full disk is unreachable', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
     await database.query(`
@@ -262,7 +262,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     expect((await given(writer.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
   });
 
-  test('that is restarted in the middle of a question is unreachable, and found again', async () => {
+  test('that restarts during a question is unreachable, and the next call succeeds', async () => {
     const server = await ownServer();
     const database = await server.database();
     await database.query(`
@@ -288,7 +288,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     team.close();
   });
 
-  test('with a certificate that nobody has signed is denied, unless it is known here', async () => {
+  test('with a self-signed certificate is denied, unless sslrootcert names it', async () => {
     const server = await ownServer();
     const data = join(server.folder, 'data');
     const [key, certificate] = [join(data, 'server.key'), join(data, 'server.crt')];
@@ -314,12 +314,12 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
       reason: expect.stringContaining('self-signed') as string,
     });
     const trusted = `${url}?sslmode=verify-full&sslrootcert=${encodeURIComponent(certificate)}`;
-    // In: there is only nothing to ask.
+    // Access is granted, and only the tables are missing.
     expect((await failureOf(trusted)).kind).toBe('incompatible');
     expect((await failureOf(`${url}?sslmode=require`)).kind).toBe('incompatible');
   });
 
-  test('without our roles can be migrated, and asked by whoever migrated it', async () => {
+  test('without the roles can be migrated, and the same login can ask it', async () => {
     const database = await (await ownServer()).database();
     expect(await database.query(`SELECT FROM pg_roles WHERE rolname LIKE 'iree_tuned%'`)).toEqual([]);
     const connection = openConnection(readAddress(database.url), '');
@@ -332,7 +332,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a PostgreSQL server', () => {
     });
   });
 
-  test('may get its password from a file or the environment', async () => {
+  test('accepts a password from a file or the environment', async () => {
     const database = await teamDatabase();
     const url = new URL(await database.login('reader', { in: 'iree_tuned_reader' }));
     const password = decodeURIComponent(url.password);
@@ -380,9 +380,9 @@ describe('a URL', () => {
 
   test.each([
     ['postgres://ada:secret@db/t?sslmode=prefer', 'it takes disable, require or verify-full'],
-    ['postgres://ada:secret@db/t?connect_timeout=3', '"connect_timeout" is not understood'],
+    ['postgres://ada:secret@db/t?connect_timeout=3', 'unknown parameter "connect_timeout"'],
     ['postgres://ada:secret@db/t?sslrootcert=/nowhere', 'cannot be read'],
-    ['postgres://ada:secret%@db/t', 'written as %25'],
+    ['postgres://ada:secret%@db/t', 'of a %XX as %25'],
     ['postgres://ada:secret@db/t?port=x', 'x is no port'],
   ])('%s is refused without its password', (url, why) => {
     let message = '';

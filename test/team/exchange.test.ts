@@ -1,5 +1,5 @@
 // @module-tag slow
-// Two machines and a server between them.
+// Two machines that exchange records through a server.
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
 import type { Exchange } from '../../src/store/exchange/exchange.ts';
@@ -31,7 +31,7 @@ import {
 const FILTER: Filter = { target: SUBJECT.target, compiler: SUBJECT.compiler };
 const ALL: PushOptions = { limitMs: LONG, allTrials: false };
 
-/** A local database, and what its owner does with a server. */
+/** A local database, and its owner's actions on a server. */
 function machine(team: Team, path = temporaryPath()) {
   const local: Exchange = openExchange(path);
   onTestFinished(() => {
@@ -65,7 +65,7 @@ async function twoMachines(): Promise<
 }
 
 describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
-  test('come to the same by way of a server, and then tell it nothing more', async () => {
+  test('reach the same content through a server, and then push nothing more', async () => {
     const [ada, bob] = await twoMachines();
     const revocation = {
       ...{
@@ -95,18 +95,18 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     }
   });
 
-  test('pull what is for their targets only, each with a cursor of its own', async () => {
+  test('pull records of their targets only, each with its own cursor', async () => {
     const [ada, bob] = await twoMachines();
     const elsewhere = subjectOf(3, { target: 'llvm-cpu elsewhere' });
     ada.tell(...partsOf(), claimOf(), ...partsOf(elsewhere), claimOf({ subject: elsewhere }));
     await ada.push();
     expect((await bob.pull()).received).toBe(5);
     expect((await bob.pull()).received).toBe(0);
-    // What the first one has passed the second one has not seen.
+    // The cursor of the first filter does not advance the second.
     expect((await bob.pull({ ...FILTER, target: elsewhere.target })).received).toBe(5);
   });
 
-  test('start over with a server that is another one', async () => {
+  test('start over with another server', async () => {
     const [ada, bob, database] = await twoMachines();
     ada.tell(...partsOf(), claimOf());
     await ada.push();
@@ -114,13 +114,13 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     await database.query('UPDATE iree_tuned.meta SET epoch = epoch + 1');
     await database.query('DELETE FROM iree_tuned.claim');
     expect(await bob.pull()).toMatchObject({ restarted: true, received: 0 });
-    // It is ada's to tell again; bob has it from there.
+    // Ada pushes her claim again. Bob pulled it, so he does not push it.
     expect((await bob.push()).sent).toBe(0);
     expect((await ada.push()).changed.claims).toBe(1);
     expect(await bob.pull()).toMatchObject({ restarted: false, added: 0 });
   });
 
-  test('keep what was pulled when a later page does not come, and go on there', async () => {
+  test('keep pulled pages when a later page fails, and resume there', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer', 'ada');
     for (let page = 0; page < 2; page++) {
@@ -144,14 +144,14 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect(bob.lines().filter(({ type }) => type === 'claim')).toHaveLength(1200);
   });
 
-  test('push what fits into the time, and the rest another time', async () => {
+  test('push batches until the limit, and the rest at the next push', async () => {
     const [ada] = await twoMachines();
     ada.tell(...partsOf(), claimOf());
     expect(await ada.push({ ...ALL, limitMs: 0 })).toMatchObject({ sent: 0, complete: false });
     expect(await ada.push()).toMatchObject({ changed: { claims: 1 }, complete: true });
   });
 
-  test('push of trials what failed or was in the finals, and workers all', async () => {
+  test('push failed trials and finalists; workers push all trials', async () => {
     const database = await teamDatabase();
     const worker = await clientAs(database, 'worker');
     const run = {
@@ -175,7 +175,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect((await given(worker.trials(SUBJECT, LONG))).lines).toHaveLength(4);
   });
 
-  test('are told what the server does not take, and go on', async () => {
+  test('report refused lines, and go on', async () => {
     const [ada, bob] = await twoMachines();
     bob.tell(...partsOf(), claimOf({ origin: { createdBy: 'bob' } }));
     await bob.push();
@@ -194,19 +194,19 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect((await ada.push()).sent).toBe(0);
   });
 
-  test('keep the lines of a later version until they can read them, and say how many there are', async () => {
+  test('keep and count lines of a later version until an upgrade', async () => {
     const [ada, bob, database] = await twoMachines();
     ada.tell(...partsOf(), claimOf(), claimOf({ configuration: DEFAULT_CONFIGURATION }));
     await ada.push();
-    // The server keeps any configuration. This one is of a kind that only a later version knows.
+    // The server stores any configuration. Only a later version knows this kind.
     const later = `UPDATE iree_tuned.configuration SET body = $1 WHERE body->>'kind' = $2`;
     await database.query(later, [JSON.stringify({ ...TILE, kind: 'later' }), TILE.kind]);
     expect(await bob.pull()).toMatchObject({ received: 5, kept: 1, ignored: 0 });
     expect(await bob.pull()).toMatchObject({ received: 0, kept: 0 });
     expect(bob.local.health()).toMatchObject({ claims: 1, keptLines: 1 });
-    // What a server has told is not told to it again.
+    // A pulled line is not pushed.
     expect(await bob.push()).toMatchObject({ sent: 0, kept: 0 });
-    // The next version knows the kind.
+    // Simulates an upgrade that knows the kind.
     const known = `UPDATE kept_line SET line = replace(line, '"later"', '"${TILE.kind}"')`;
     alter(bob.path, known);
     expect(bob.local.reread()).toBe(1);
@@ -214,7 +214,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect((await bob.pull()).received).toBe(0);
   });
 
-  test('pull once more what an earlier version of this program has passed without keeping it', async () => {
+  test('pull lines again that an earlier version of this program dropped', async () => {
     const [ada, bob] = await twoMachines();
     ada.tell(...partsOf(), claimOf());
     await ada.push();
@@ -226,7 +226,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect(await bob.pull()).toMatchObject({ received: 5, added: 5 });
   });
 
-  test('say how many lines of a later version are not pushed, and push them once they can read them', async () => {
+  test('count unpushed lines of a later version, and push them after an upgrade', async () => {
     const [ada] = await twoMachines();
     ada.tell(...partsOf());
     const line = JSON.stringify({ ...claimOf(), configuration: { ...TILE, kind: 'later' } });
@@ -238,7 +238,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect((await ada.push()).changed.claims).toBe(1);
   });
 
-  test('are told how many of their lines an older server does not know', async () => {
+  test('report the number of lines that an older server does not know', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer', 'ada');
     const later = [
@@ -250,10 +250,10 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect(refused).toEqual({ 'of a version that the server does not know': 2 });
   });
 
-  test('get what was left out for want of a description when somebody has described it', async () => {
+  test('get a claim after its missing description arrives', async () => {
     const [ada, bob, database] = await twoMachines();
     const mallory = machine(await clientAs(database, 'writer', 'mallory'));
-    // The login that describes first decides.
+    // The first description of a key wins.
     mallory.tell(...partsOf(), claimOf({ configuration: DEFAULT_CONFIGURATION }));
     await mallory.push();
     ada.tell(...partsOf(), claimOf());
@@ -264,7 +264,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect(await bob.pull()).toMatchObject({ restarted: false, added: 5, ignored: 0 });
   });
 
-  test('get what had lost against a claim once that is revoked, wherever that comes from', async () => {
+  test('get a losing claim after the winning claim is revoked, from either side', async () => {
     const [ada, bob, database] = await twoMachines();
     const [worse, better] = [5, 9].map((processes) =>
       claimOf({ evidence: { processes }, origin: { createdBy: processes === 5 ? 'bob' : 'ada' } }),
@@ -277,14 +277,14 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     bob.tell(...partsOf(), worse!);
     await bob.push();
     await ada.push();
-    // It comes after the claim that had lost, in the same pull.
+    // The revocation comes after the losing claim, in the same pull.
     await given((await clientAs(database, 'administrator')).revoke(revocation, LONG));
     expect((await bob.push()).sent).toBe(0);
     await bob.pull();
     expect((await bob.push()).changed.claims).toBe(1);
     await ada.pull();
     expect(ada.lines()).toContainEqual(worse);
-    // It comes from home.
+    // The revocation is local.
     const dora = machine(ada.team);
     dora.tell(...partsOf(), better!);
     await database.query('DELETE FROM iree_tuned.revocation');
@@ -296,7 +296,7 @@ describe.skipIf(isWithout(whyNoPostgres))('two machines', () => {
     expect((await dora.pull()).received).toBe(0);
   });
 
-  test('believe nobody who has changed what others have measured', async () => {
+  test('ignore claims whose content does not match their digest', async () => {
     const [ada, bob, database] = await twoMachines();
     ada.tell(...partsOf(), claimOf(), claimOf({ configuration: DEFAULT_CONFIGURATION }));
     await ada.push();

@@ -1,5 +1,5 @@
 // @module-tag slow
-// What a team's server knows of workloads that are like one.
+// Trials of similar workloads on a team's server.
 import { describe, expect, test } from 'vitest';
 import { workloadKey, type OperationWork } from '../../src/workload/workload.ts';
 import { isWithout } from '../support/needs.ts';
@@ -22,8 +22,8 @@ const about = (workloadForm: OperationWork, change: Partial<typeof SUBJECT> = {}
 
 const OWN = about(matmul(512, 512, 512));
 
-describe.skipIf(isWithout(whyNoPostgres))('trials of workloads that are alike', () => {
-  test('are told nearest first and fastest first, of compilers and devices that are alike', async () => {
+describe.skipIf(isWithout(whyNoPostgres))('trials of similar workloads', () => {
+  test('come nearest first, then fastest first, from similar compilers and devices', async () => {
     const database = await teamDatabase();
     const worker = await clientAs(database, 'worker');
     let n = 0;
@@ -58,7 +58,7 @@ describe.skipIf(isWithout(whyNoPostgres))('trials of workloads that are alike', 
       ['512x512x512', false, true, 0.5, [2]],
       ['512x512x1024', true, true, 1, [2, 1.5]],
     ]);
-    // Nobody has tried anything of this structure.
+    // The server has no trials of this structure.
     const other = about(matmul(512, 512, 512, ['bf16', 'bf16', 'f32']));
     expect(await given(reader.trialsLike(other, LONG))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 // @module-tag slow
-// Making and renewing the schema, and the roles.
+// Migrations of the schema, and the roles.
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -22,7 +22,7 @@ function connectionTo(url: string): Connection {
   return connection;
 }
 
-/** Schema version, and the owners of all that is in the schema. */
+/** Version of the schema, and the owners of its objects. */
 const stateOf = async (database: TestDatabase) => {
   const [meta] = await database.query('SELECT version, protocol FROM iree_tuned.meta');
   const owners = await database.query(
@@ -34,7 +34,7 @@ const stateOf = async (database: TestDatabase) => {
   return { ...meta, owners: owners.map(({ owner }) => owner) };
 };
 
-/** A folder with one more migration than there is. */
+/** A folder with one additional migration. */
 function withAnother(sql: string): string {
   const folder = temporaryDirectory();
   cpSync(join(root, 'db', 'team'), folder, { recursive: true });
@@ -43,7 +43,7 @@ function withAnother(sql: string): string {
 }
 
 describe.skipIf(isWithout(whyNoPostgres))('migrating', () => {
-  test('makes everything once, and then nothing', async () => {
+  test('creates the schema once, and then changes nothing', async () => {
     const database = await testDatabase();
     const connection = connectionTo(database.url);
     expect(await migrateTeam(connection)).toEqual({ from: 0, to: TEAM_SCHEMA_VERSION });
@@ -51,44 +51,47 @@ describe.skipIf(isWithout(whyNoPostgres))('migrating', () => {
     expect(await stateOf(database)).toEqual({
       version: TEAM_SCHEMA_VERSION,
       protocol: PROTOCOL,
-      // Roles belong to the server, and this server has them.
+      // Roles belong to the server, which has them from other tests.
       owners: ['iree_tuned_administrator'],
     });
   });
 
-  test.each([['before'], ['after']])('works with roles made %s it, by an administrator too', async (when) => {
-    const database = await testDatabase();
-    const superuser = connectionTo(database.url);
-    if (when === 'after') {
-      // This server has the roles, so a login migrates that is a member of none: as on a server without roles.
-      const login = await database.login('owner');
-      const { username } = new URL(login);
-      await database.query(`ALTER DATABASE ${database.name} OWNER TO ${username}`);
-      await migrateTeam(connectionTo(login));
-      expect(await stateOf(database)).toMatchObject({ owners: [username] });
-    }
-    await superuser.query(ROLES_SQL, [], LONG);
-    await superuser.query(ROLES_SQL, [], LONG);
-    const administrator = connectionTo(await database.login('admin', { in: 'iree_tuned_administrator' }));
-    if (when === 'before') await migrateTeam(administrator);
-    await migrateTeam(administrator, {
-      version: TEAM_SCHEMA_VERSION + 1,
-      directory: withAnother('CREATE TABLE another ()'),
-    });
-    expect(await stateOf(database)).toEqual({
-      version: TEAM_SCHEMA_VERSION + 1,
-      protocol: PROTOCOL,
-      owners: ['iree_tuned_administrator'],
-    });
-    const writer = await clientAs(database, 'writer');
-    expect((await given(writer.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
-    const [row] = await database.query(
-      `SELECT has_table_privilege('public', 'iree_tuned.another', 'SELECT') AS may`,
-    );
-    expect(row).toEqual({ may: false });
-  });
+  test.each([['before'], ['after']])(
+    'works with roles created %s it, also by an administrator',
+    async (when) => {
+      const database = await testDatabase();
+      const superuser = connectionTo(database.url);
+      if (when === 'after') {
+        // The server has the roles, so a login without any role stands in for a server without roles.
+        const login = await database.login('owner');
+        const { username } = new URL(login);
+        await database.query(`ALTER DATABASE ${database.name} OWNER TO ${username}`);
+        await migrateTeam(connectionTo(login));
+        expect(await stateOf(database)).toMatchObject({ owners: [username] });
+      }
+      await superuser.query(ROLES_SQL, [], LONG);
+      await superuser.query(ROLES_SQL, [], LONG);
+      const administrator = connectionTo(await database.login('admin', { in: 'iree_tuned_administrator' }));
+      if (when === 'before') await migrateTeam(administrator);
+      await migrateTeam(administrator, {
+        version: TEAM_SCHEMA_VERSION + 1,
+        directory: withAnother('CREATE TABLE another ()'),
+      });
+      expect(await stateOf(database)).toEqual({
+        version: TEAM_SCHEMA_VERSION + 1,
+        protocol: PROTOCOL,
+        owners: ['iree_tuned_administrator'],
+      });
+      const writer = await clientAs(database, 'writer');
+      expect((await given(writer.push([...partsOf(), claimOf()], LONG))).changed.claims).toBe(1);
+      const [row] = await database.query(
+        `SELECT has_table_privilege('public', 'iree_tuned.another', 'SELECT') AS may`,
+      );
+      expect(row).toEqual({ may: false });
+    },
+  );
 
-  test('refuses what a newer version has made, and says what to do', async () => {
+  test('refuses a newer schema with the way out', async () => {
     const database = await teamDatabase();
     await database.query('UPDATE iree_tuned.meta SET version = 99');
     await expect(migrateTeam(connectionTo(database.url))).rejects.toThrow(
@@ -96,7 +99,7 @@ describe.skipIf(isWithout(whyNoPostgres))('migrating', () => {
     );
   });
 
-  test('leaves everything as it was when it fails', async () => {
+  test('changes nothing when it fails', async () => {
     const database = await teamDatabase();
     const before = await stateOf(database);
     const directory = withAnother('CREATE TABLE half (); SELECT 1 / 0');
@@ -108,19 +111,19 @@ describe.skipIf(isWithout(whyNoPostgres))('migrating', () => {
     expect((await migrateTeam(connection)).from).toBe(TEAM_SCHEMA_VERSION);
   });
 
-  test('is refused to who may not', async () => {
+  test('fails for a login without the right', async () => {
     const database = await teamDatabase();
     const writer = connectionTo(await database.login('writer', { in: 'iree_tuned_writer' }));
     await expect(migrateTeam(writer)).rejects.toThrow('permission denied');
   });
 
-  test('takes no database of another encoding', async () => {
+  test('refuses a database of another encoding', async () => {
     const server = await testServer();
     const database = await server.database();
     await database.query(
       `CREATE DATABASE ${database.name}_latin ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
     );
     const url = database.url.replace(database.name, `${database.name}_latin`);
-    await expect(migrateTeam(connectionTo(url))).rejects.toThrow("make one with ENCODING 'UTF8'");
+    await expect(migrateTeam(connectionTo(url))).rejects.toThrow("create a database with ENCODING 'UTF8'");
   });
 });

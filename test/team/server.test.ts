@@ -1,5 +1,5 @@
 // @module-tag slow
-// The server's own rules: what is merged and how, who may do what, and what somebody hostile can do.
+// Rules of the server: merging, rights, and hostile clients.
 import { afterAll, describe, expect, test } from 'vitest';
 import pg from 'pg';
 import { DEFAULT_CONFIGURATION } from '../../src/backend/configuration.ts';
@@ -43,7 +43,7 @@ const revocationOf = (scope: 'record' | 'tool' | 'origin', value: string) => ({
 });
 
 describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
-  test('gives back what it was given, to the last digit', async () => {
+  test('returns claims unchanged to the last digit', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
     const claims = [
@@ -61,14 +61,14 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     const reader = await clientAs(database, 'reader');
     const answer = await given(reader.ask(question, LONG));
     expect(answer.ignored).toBe(0);
-    // Who asks knows what he asks for.
+    // The answer omits the forms of workloads in the question.
     const news = sent.filter(({ type }) => !['workload', 'target', 'compiler'].includes(type));
     expect(answer.lines).toHaveLength(news.length);
     expect(answer.lines).toEqual(expect.arrayContaining(news));
     expect(await everything(reader)).toEqual(expect.arrayContaining(sent));
   });
 
-  test('answers with nothing where it knows nothing', async () => {
+  test('returns an empty answer for an unknown workload', async () => {
     const reader = await clientAs(await teamDatabase(), 'reader');
     expect(await given(reader.ask(question, LONG))).toEqual({ lines: [], later: [], ignored: 0 });
     expect(await given(reader.ask({ ...question, workloads: [] }, LONG))).toEqual({
@@ -78,7 +78,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     });
   });
 
-  test('tells of eight devices at most, those with such a processor first', async () => {
+  test('returns at most eight devices, those with such a processor first', async () => {
     const writer = await clientAs(await teamDatabase(), 'writer');
     const processor = { architecture: 'x64', vendor: 'AuthenticAMD', family: 25, model: 97 };
     const devices = Array.from({ length: 12 }, (_, i) =>
@@ -97,7 +97,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(await ask('device 9')).toEqual(expect.arrayContaining(['device 9', 'device 10', 'device 11']));
   });
 
-  test('merges claims as clients do, in whatever order they come', async () => {
+  test('merges claims like clients, in any order', async () => {
     const base = claimOf();
     const variants: ClaimLine[] = [
       base,
@@ -114,13 +114,13 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
       for (const claim of order) await given(writer.push([...partsOf(), claim], LONG));
       const before = await everything(writer);
       expect(ofType(before, 'claim')).toEqual([expected]);
-      // Once more changes nothing, and nobody has to pull anything.
+      // A repeated push changes nothing, so nobody pulls.
       const { changed } = await given(writer.push([...partsOf(), ...order.slice(0, 1)], LONG));
       expect(changed.claims).toBe(0);
     }
   });
 
-  test('keeps marks once, whoever hands them on', async () => {
+  test('keeps each mark once, from any login', async () => {
     const database = await teamDatabase();
     const [ada, bob] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'bob')];
     const slower = markOf({ kind: 'slower' });
@@ -132,7 +132,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(await everything(bob), 'mark')).toHaveLength(2);
   });
 
-  test('has only administrators lift marks and open generations', async () => {
+  test('lets only administrators lift marks and open generations', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
     const administrator = await clientAs(database, 'administrator');
@@ -151,7 +151,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(await everything(writer), 'mark')).toHaveLength(3);
   });
 
-  test('serves nothing that is revoked, and takes what is not in its place', async () => {
+  test('serves no revoked claim, and accepts another claim in its place', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
     const [made, honest] = [claimOf({ evidence: { processes: 1000 } }), claimOf()];
@@ -171,7 +171,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(lines, 'revocation')).toEqual([revocation]);
   });
 
-  test('lets a writer revoke what is his, and an administrator everything', async () => {
+  test('lets writers revoke their own claims, and administrators all claims', async () => {
     const database = await teamDatabase();
     const [ada, bob] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'bob')];
     const administrator = await clientAs(database, 'administrator');
@@ -193,7 +193,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(await everything(ada), 'claim')).toEqual([]);
   });
 
-  test('disconnects a client that keeps its turn in an open transaction, and limits the wait of others', async () => {
+  test('disconnects a client that holds the lock in an idle transaction, and limits the wait of others', async () => {
     const database = await teamDatabase();
     const direct = new pg.Client(await database.login('writer', { in: 'iree_tuned_writer' }));
     await direct.connect();
@@ -209,7 +209,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     await direct.end();
   });
 
-  test('ranks evidence by the versions that it knows', async () => {
+  test('ranks evidence by known versions', async () => {
     const writer = await clientAs(await teamDatabase(), 'writer');
     const honest = claimOf({ evidence: { processes: 9 } });
     const later = claimOf({ evidence: { version: 1000, processes: 3 }, origin: { createdBy: 'eve' } });
@@ -219,7 +219,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(await everything(writer), 'claim')).toEqual([honest]);
   });
 
-  test("refuses a revocation of another login's claim, by every way", async () => {
+  test("refuses a revocation of another login's claim in every form", async () => {
     const database = await teamDatabase();
     const [ada, eve] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'eve')];
     const honest = claimOf();
@@ -232,7 +232,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(await given(ada.revoke(revocationOf('record', honest.digest), LONG))).toEqual({ revoked: 1 });
   });
 
-  test('withdraws the revocations of a distrusted login, and an administrator restores any other', async () => {
+  test('withdraws revocations of a distrusted login, and lets an administrator restore any other', async () => {
     const database = await teamDatabase();
     const [ada, eve] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'eve')];
     const administrator = await clientAs(database, 'administrator');
@@ -259,12 +259,12 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(ofType(lines, 'claim')).toEqual([honest]);
   });
 
-  test('forgets what a distrusted login has brought, and has everybody start over', async () => {
+  test('hides the lines of a distrusted login, and opens a new epoch', async () => {
     const database = await teamDatabase();
     const [ada, eve] = [await clientAs(database, 'writer', 'ada'), await clientAs(database, 'writer', 'eve')];
     const honest = claimOf();
     await given(ada.push([...partsOf(), honest], LONG));
-    // Better in every respect, but true in none; and a form that was not made from its key.
+    // A false claim that wins every comparison, and a form that does not match its key.
     await given(
       eve.push(
         [{ ...partsOf()[1]!, key: 'poisoned', form: 'nonsense' }, claimOf({ evidence: { processes: 9999 } })],
@@ -287,7 +287,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     ]);
   });
 
-  test('tells of the changes since a cursor, page by page, each once', async () => {
+  test('returns each change since a cursor once, page by page', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
     const filter = { target: SUBJECT.target, compiler: SUBJECT.compiler };
@@ -311,10 +311,10 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(second.ignored).toBe(0);
     const third = await given(writer.pull(filter, second.cursor, LONG));
     expect(third).toMatchObject({ lines: [], more: false, restarted: false, cursor: second.cursor });
-    // A row that gets better is a change.
+    // A better claim is a change.
     await given(writer.push([claimOf({ subject: subjectOf(1), evidence: { processes: 7 } })], LONG));
     expect(ofType((await given(writer.pull(filter, second.cursor, LONG))).lines, 'claim')).toHaveLength(1);
-    // A cursor of another server, or of another epoch, starts anew.
+    // A cursor of another server or epoch starts over.
     const ahead = { ...second.cursor, seq: 1e9 };
     expect(await given(writer.pull(filter, ahead, LONG))).toMatchObject({ restarted: true, more: true });
     const few = { ...filter, target: elsewhere.target };
@@ -330,7 +330,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(other.lines).toEqual([]);
   });
 
-  test('keeps trials once, in partitions of their months', async () => {
+  test('keeps each trial once, in a partition by month', async () => {
     const database = await teamDatabase();
     const worker = await clientAs(database, 'worker');
     const trials = [
@@ -353,7 +353,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     ]);
   });
 
-  test('counts what builds want', async () => {
+  test('counts the builds of each demand', async () => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
     for (let i = 0; i < 3; i++) await given(writer.want(partsOf(), [SUBJECT], LONG));
@@ -362,7 +362,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
     expect(await given(writer.want([], [unknown], LONG))).toEqual({ wanted: 0 });
   });
 
-  test('takes the rest of a push of which it does not take a part', async () => {
+  test('accepts the valid lines of a push with invalid ones', async () => {
     const writer = await clientAs(await teamDatabase(), 'writer');
     const broken = claimOf({ evidence: { processes: 200_000 }, subject: subjectOf(2) });
     const lines = [...partsOf(), partsOf(subjectOf(2))[0]!, claimOf(), broken, markOf()];
@@ -375,7 +375,7 @@ describe.skipIf(isWithout(whyNoPostgres))("a team's server", () => {
 describe.skipIf(isWithout(whyNoPostgres))('roles', () => {
   const FUNCTIONS = ROLES.flatMap(({ may }) => may as readonly string[]);
   let shared: ReturnType<typeof teamDatabase> | undefined;
-  /** For tests that change nothing in the database. */
+  /** One database for tests that do not write. */
   const sharedDatabase = () => (shared ??= teamDatabase());
 
   test.each(ROLES.map(({ name }, i) => [name, i] as const))(
@@ -399,7 +399,7 @@ describe.skipIf(isWithout(whyNoPostgres))('roles', () => {
     },
   );
 
-  test('let nobody else in, and nobody at the tables', async () => {
+  test('give no access to other logins, and no access to the tables', async () => {
     const database = await sharedDatabase();
     const stranger = client(await database.login('stranger'));
     expect((await refusal(stranger.ask(question, LONG))).kind).toBe('rejected');
@@ -431,7 +431,7 @@ describe.skipIf(isWithout(whyNoPostgres))('roles', () => {
     await direct.end();
   });
 
-  test("cannot be had by what the caller's search path or temporary tables say", async () => {
+  test("resist the caller's search path and temporary tables", async () => {
     const database = await teamDatabase();
     await database.query('GRANT CREATE ON SCHEMA public TO PUBLIC');
     const eve = new pg.Client({ connectionString: await database.login('eve', { in: 'iree_tuned_writer' }) });
@@ -465,7 +465,7 @@ describe.skipIf(isWithout(whyNoPostgres))('roles', () => {
   });
 });
 
-describe.skipIf(isWithout(whyNoPostgres))('somebody hostile', () => {
+describe.skipIf(isWithout(whyNoPostgres))('a hostile client', () => {
   const raw = async (lines: readonly unknown[]) => {
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
@@ -514,7 +514,7 @@ describe.skipIf(isWithout(whyNoPostgres))('somebody hostile', () => {
     'writes nothing with %s, and the rest of the push is taken',
     async (_, line, i) => {
       const { database, writer } = await sharedWriter();
-      // Better each time.
+      // Each claim beats the one before.
       const good = claimOf({ configuration: DEFAULT_CONFIGURATION, evidence: { processes: 5 + i } });
       const { changed, refused } = await given(writer.push([line as Line, good], LONG));
       expect(changed).toMatchObject({ claims: 1, marks: 0, trials: 0 });
@@ -524,7 +524,7 @@ describe.skipIf(isWithout(whyNoPostgres))('somebody hostile', () => {
     },
   );
 
-  test('finds every text taken as text', async () => {
+  test('cannot inject SQL through a text', async () => {
     const text = `'); DROP TABLE iree_tuned.claim; -- "\${x}" %s \\ $$ util.func @f() { "x"() : () -> () } <script>`;
     const database = await teamDatabase();
     const writer = await clientAs(database, 'writer');
@@ -544,7 +544,7 @@ describe.skipIf(isWithout(whyNoPostgres))('somebody hostile', () => {
     ]);
   });
 
-  test('is ignored by who receives it, and counted', async () => {
+  test('sends lines that receivers ignore and count', async () => {
     const forged = { ...claim, digest: 'f'.repeat(64) };
     const other = claimOf({ configuration: { ...TILE, peeling: false } });
     const strange = { ...other, configuration: { version: 1, kind: 'tile', mlir: 'module {}' } };
@@ -555,9 +555,9 @@ describe.skipIf(isWithout(whyNoPostgres))('somebody hostile', () => {
     expect(answer.ignored).toBe(2);
   });
 
-  test('cannot send more than is taken at once', async () => {
+  test('cannot exceed the size limit of a push', async () => {
     const { answer } = await raw(Array.from({ length: 4001 }, () => ({ type: 'unknown', version: 1 })));
-    // In halves it is taken, for what it is worth.
+    // The client bisects it, and the halves fit.
     expect(answer).toMatchObject({ ok: true, value: { changed: { claims: 0 } } });
   });
 });

@@ -1,15 +1,15 @@
-// The rules of a team's server and of the databases of its clients, as simply as they can be said: maps, and no SQL.
+// A model of a team's server and its clients' databases: the rules as maps, without SQL.
 import type { ClaimLine, RevocationLine } from '../../src/store/exchange/lines.ts';
 
 export type Writer = 'ada' | 'bob';
 export type Person = Writer | 'grace';
 export type Revoked = Pick<RevocationLine, 'scope' | 'value'>;
 
-/** Of one workload and configuration there is one claim. */
+/** One claim for each workload and configuration. */
 export const keyOf = ({ workload, configuration }: ClaimLine): string => `${workload} ${configuration.kind}`;
 const textOf = ({ scope, value }: Revoked): string => `${scope} ${value}`;
 
-/** All of these have the same version and the same effort: more processes are better evidence, then the greater digest. */
+/** Claims have the same version and effort here: more processes win, then the greater digest. */
 const isBetter = (a: ClaimLine, b: ClaimLine): boolean =>
   a.evidence.processes > b.evidence.processes ||
   (a.evidence.processes === b.evidence.processes && a.digest > b.digest);
@@ -20,13 +20,13 @@ const names = ({ createdBy, machine }: ClaimLine): string[] => [
   `${createdBy}@${machine}`,
 ];
 
-/** By which revocations a claim is not read; `login` is known to the server only. */
+/** Scopes of revocations that hide a claim; only the server knows `login`. */
 const revokers = (claim: ClaimLine, login: string | null): string[] => [
   `record ${claim.digest}`,
   ...[...names(claim), ...(login === null ? [] : [login])].map((name) => `origin ${name}`),
 ];
 
-/** What keys of a claim stand for: the last three are the same for all. */
+/** Parts of a claim's subject; all claims share the last three. */
 const partsOf = ({ workload }: ClaimLine): string[] => [workload, 'target', 'device', 'compiler'];
 
 interface ServedClaim {
@@ -37,7 +37,7 @@ interface ServedClaim {
 
 export class ModelServer {
   readonly claims = new Map<string, ServedClaim>();
-  /** Login that has revoked, and the number of the change. */
+  /** Login that revoked, and the number of the change. */
   readonly revocations = new Map<
     string,
     { readonly revoked: Revoked; readonly login: string; readonly seq: number }
@@ -45,13 +45,12 @@ export class ModelServer {
   readonly distrusted = new Set<string>();
   epoch = 1;
   seq = 0;
-  /** Who has described what a key stands for. */
+  /** The login that first described a key. */
   readonly #described = new Map<string, Writer>();
-  /** The names in all that a login has ever brought. */
+  /** Origins in all lines of a login. */
   readonly #origins = new Map<string, Set<string>>();
   readonly #login: (writer: Writer) => string;
 
-  /** @param login the name of a writer's login */
   constructor(login: (writer: Writer) => string) {
     this.#login = login;
   }
@@ -59,7 +58,7 @@ export class ModelServer {
   isRevoked = (claim: ClaimLine, login: Writer): boolean =>
     revokers(claim, this.#login(login)).some((text) => this.revocations.has(text));
 
-  /** What is told to others: nothing that is revoked or distrusted. */
+  /** Claims that the server serves: none that is revoked or distrusted. */
   served(): ServedClaim[] {
     return [...this.claims.values()].filter(({ claim, login }) => !this.isRevoked(claim, login));
   }
@@ -67,10 +66,10 @@ export class ModelServer {
   isDescribed = (claim: ClaimLine, part: string): boolean =>
     this.#described.has(part) && partsOf(claim).includes(part);
 
-  /** @returns false where the login is distrusted */
+  /** @returns false for a distrusted login */
   push(writer: Writer, claims: readonly ClaimLine[], revoked: readonly Revoked[]): boolean {
     if (this.distrusted.has(writer)) return false;
-    // Who describes a key first decides. Claims about a key that was not described are changes now.
+    // The first description of a key wins. Claims about the key become changes.
     for (const part of new Set(claims.flatMap(partsOf))) {
       if (this.#described.has(part)) continue;
       this.#described.set(part, writer);
@@ -88,14 +87,14 @@ export class ModelServer {
     return true;
   }
 
-  /** From the first claim of a login on, or since it was distrusted, there is its own name among them. */
+  /** The login's name joins its origins at its first claim, and at the first after a distrust. */
   #originsOf(writer: Writer): Set<string> {
     const known = this.#origins.get(writer) ?? new Set([this.#login(writer)]);
     this.#origins.set(writer, known);
     return known;
   }
 
-  /** @returns false where the login may not */
+  /** @returns false if the login lacks the right */
   revoke(login: Person, one: Revoked): boolean {
     return !this.distrusted.has(login) && this.#revoke(login, one);
   }
@@ -107,7 +106,7 @@ export class ModelServer {
     return true;
   }
 
-  /** An administrator may revoke anything; a writer no claim of another login, and origins that only its own login has. */
+  /** Administrators may revoke anything. Writers may revoke their own claims, and origins that only their login has. */
   #mayRevoke(login: Person, { scope, value }: Revoked): boolean {
     if (login === 'grace') return true;
     if (scope === 'record')
@@ -116,12 +115,12 @@ export class ModelServer {
     return owners.length === 1 && owners[0] === login;
   }
 
-  /** Takes a revocation back; everybody starts over. */
+  /** Removes a revocation, and opens a new epoch. */
   restore(one: Revoked): void {
     if (this.revocations.delete(textOf(one))) this.epoch++;
   }
 
-  /** Withdraws all that a login has brought; everybody starts over. */
+  /** Hides all lines of a login, and opens a new epoch. */
   distrust(writer: Writer): void {
     this.distrusted.add(writer);
     this.#originsOf(writer);
@@ -136,10 +135,10 @@ export class ModelServer {
   }
 }
 
-/** A claim in a client's database; the server has told of a shared one, so it is not told to it. */
+/** A claim in a client's database. A shared claim came from the server, so it is not pushed. */
 interface KeptClaim {
   readonly claim: ClaimLine;
-  /** Number of the change; null for a shared one. */
+  /** Number of the change; null for a shared claim. */
   readonly change: number | null;
 }
 
@@ -158,7 +157,7 @@ export class ModelClient {
     this.#take(claim, false);
   }
 
-  /** Pulls and pushes start over: what has lost against a claim that is revoked now has to come, or to be told, again. */
+  /** Pull and push start over, because a claim that lost against a revoked claim may win now. */
   revoke(revoked: Revoked, isShared: boolean): void {
     if (this.revocations.has(textOf(revoked))) return;
     this.revocations.set(textOf(revoked), { revoked, change: isShared ? null : ++this.#change });
@@ -170,7 +169,7 @@ export class ModelClient {
     this.revocations.delete(textOf(revoked));
   }
 
-  /** A revoked claim replaces no other one; else the better one stays. */
+  /** The better claim stays. A revoked claim replaces none. */
   #take(claim: ClaimLine, isShared: boolean): void {
     const before = this.claims.get(keyOf(claim))?.claim;
     if (before !== undefined) {

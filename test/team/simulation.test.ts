@@ -1,5 +1,5 @@
 // @module-tag slow
-// Two writers and an administrator who do what they like in any order: the server and the writers' databases end as the rules say.
+// Random actions of two writers and an administrator: the databases end as the model says.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -26,12 +26,12 @@ const SESSIONS = isFull ? 1000 : 40;
 const STEPS = 16;
 const FILTER = { target: SUBJECT.target, compiler: SUBJECT.compiler };
 const WRITERS = ['ada', 'bob'] as const;
-/** The administrator reads, too. */
+
 const PERSONS = [...WRITERS, 'grace'] as const;
 const SUBJECTS = [subjectOf(1), subjectOf(2)];
 const CONFIGURATIONS = [TILE, { version: 1, kind: 'default' }] as const;
 
-/** Everything of the server that a session makes; what refers to something goes before it. */
+/** Tables that a session fills, in the order in which rows can be deleted. */
 const TABLES = [
   'claim',
   'revocation',
@@ -57,7 +57,7 @@ async function world() {
   return { database, teams, blank };
 }
 
-/** A session, and its log for a failure. */
+/** One session. Its log is part of a failure. */
 async function session(
   { database, teams, blank }: { database: TestDatabase; teams: Record<Person, Team>; blank: string },
   seed: number,
@@ -174,7 +174,7 @@ async function session(
       await pullAll(writer);
     },
   };
-  /** Work is more frequent than trouble. */
+  /** Ordinary actions are more frequent than faults. */
   const choice = Object.entries({
     ...{
       measure: 5,
@@ -230,7 +230,7 @@ async function session(
   try {
     for (let step = 0; step < STEPS; step++) await deeds[oneOf(choice)]!();
     await compare();
-    // In the end all are trusted and tell what they have: nobody has found out anything in vain.
+    // At the end all logins are trusted and push, so no claim is lost.
     for (const writer of WRITERS) {
       await database.query('SELECT iree_tuned.trust($1)', [loginOf(writer)]);
       server.trust(writer);
@@ -258,7 +258,7 @@ async function session(
 }
 
 describe.skipIf(isWithout(whyNoPostgres))('two writers and an administrator', () => {
-  test(`end ${SESSIONS} sessions as the rules say`, { timeout: 600_000 }, async () => {
+  test(`end ${SESSIONS} sessions in the state of the model`, { timeout: 600_000 }, async () => {
     const here = await world();
     for (let seed = 1; seed <= SESSIONS; seed++) await session(here, seed);
   });

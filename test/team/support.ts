@@ -1,4 +1,4 @@
-// A team's server with roles and tables, and lines to push.
+// A team's server with roles and tables, and sample lines.
 import { onTestFinished } from 'vitest';
 import { DEFAULT_CONFIGURATION, type Configuration } from '../../src/backend/configuration.ts';
 import { CONFIDENCE, digestOf, EVIDENCE_VERSION } from '../../src/store/claim.ts';
@@ -16,10 +16,10 @@ import { testServer, type TestDatabase, type TestServer } from '../support/postg
 
 export { SUBJECT, subjectOf, TILE };
 
-/** Longer than anything takes that does not hang. */
+/** A limit that only a hang exceeds. */
 export const LONG = 60_000;
 
-/** A database that is migrated, with roles that own it: a copy of one that is made once for all tests. */
+/** A migrated database that the roles own: a copy of one template. */
 export async function teamDatabase(server?: TestServer): Promise<TestDatabase> {
   const own = server ?? (await testServer());
   return own.copyOf('team', async () => {
@@ -32,7 +32,7 @@ export async function teamDatabase(server?: TestServer): Promise<TestDatabase> {
   });
 }
 
-/** A client that is closed when the test is over. */
+/** A client that closes after the test. */
 export function client(url: string): Team {
   const team = openTeam(url, {});
   onTestFinished(() => {
@@ -41,21 +41,21 @@ export function client(url: string): Team {
   return team;
 }
 
-/** A client with a login of its own and that role. */
+/** A client with a new login of a role. */
 export const clientAs = async (
   database: TestDatabase,
   role: 'reader' | 'writer' | 'worker' | 'administrator',
   name: string = role,
 ): Promise<Team> => client(await database.login(name, { in: `iree_tuned_${role}` }));
 
-/** What was answered; fails with the reason when nothing was. */
+/** The value of an answer; throws the reason of a failure. */
 export async function given<T>(answer: Promise<Answer<T>>): Promise<T> {
   const got = await answer;
   if (!got.ok) throw new Error(`${got.failure.kind}: ${got.failure.reason}`);
   return got.value;
 }
 
-/** The kind and reason of a failure; fails when there is none. */
+/** The failure of an answer; throws if there is none. */
 export async function refusal(answer: Promise<Answer<unknown>>) {
   const got = await answer;
   if (got.ok) throw new Error(`was answered: ${JSON.stringify(got.value)}`);
@@ -142,7 +142,7 @@ export const trialOf = (n: number, change: Partial<TrialLine> = {}): TrialLine =
   ...change,
 });
 
-/** What anybody who asks for everything gets. */
+/** All lines that a full pull returns. */
 export async function everything(team: Team): Promise<readonly Line[]> {
   const page = await given(team.pull({ target: SUBJECT.target, compiler: SUBJECT.compiler }, null, LONG));
   return page.lines;
