@@ -1,15 +1,15 @@
-// Files and stdin as bytes. Models with their weights in the text can be larger than the memory, and than one call reads or writes.
+// Reads and writes files and stdin in pieces: a model with inline weights can exceed the memory, and the limit of one call.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 
-/** Most bytes in one call: the system takes no more than 2 GiB. */
+/** Bytes in one call. The system's limit is 2 GiB. */
 const PIECE = 2 ** 30;
 
-/** Bytes of a file at a time. */
+/** Bytes in one read of a file. */
 const FILE_PIECE = 2 ** 20;
 
 /**
- * All bytes of a file in pieces, which share their memory: each is gone with the next one.
- * @throws the error of the file system; an Error if the file changes meanwhile
+ * The bytes of a file in pieces. All pieces share one buffer.
+ * @throws errors of the file system; an Error if the file changes during the read
  */
 export function* piecesOfFile(path: string, piece = FILE_PIECE): Generator<Uint8Array> {
   const file = openSync(path, 'r');
@@ -28,16 +28,15 @@ export function* piecesOfFile(path: string, piece = FILE_PIECE): Generator<Uint8
   }
 }
 
-/** The first bytes of a copy are written last. */
+/** Number of bytes at the start of a copy that are written last. */
 const HEAD = 4096;
 
 /**
- * Copies a file over another one, whose mode and links stay; a new file gets the default mode. Blocks of the old file are used again:
- * to free them and take others takes three times as long. Until the copy is whole it begins with zeros, so that nothing takes a mixture
- * of two modules for one.
- * @param check looks at each piece, and says in the end whether the copy is right
- * @returns what `check` says
- * @throws the error of the file system
+ * Overwrites a file with a copy of another. The mode and links of the old file stay; a new file gets the default mode. Reusing its blocks
+ * is three times as fast as new blocks. Until the copy is complete it starts with zeros, so no reader accepts a mixture of two modules.
+ * @param check receives each piece, and decides at the end whether the copy is right
+ * @returns the decision of `check`
+ * @throws errors of the file system
  */
 export function copyOver(
   from: string,
@@ -68,7 +67,7 @@ export function copyOver(
 
 const UNCHECKED = { add: () => undefined, isRight: () => true };
 
-/** @param position in the file; null for where the last write ended */
+/** @param position in the file; null for the end of the last write */
 function writeAll(file: number, bytes: Uint8Array, position: number | null = null): void {
   for (let done = 0; done < bytes.length;)
     done += writeSync(file, bytes, done, bytes.length - done, position === null ? null : position + done);
@@ -76,11 +75,11 @@ function writeAll(file: number, bytes: Uint8Array, position: number | null = nul
 
 const chunks: Buffer[] = [];
 
-/** What was read of stdin so far, and is gone for everybody else; undefined when nobody has read it. */
+/** Bytes that `readStdin` has consumed; undefined if it was not called. */
 export const takenStdin = (): Uint8Array | undefined =>
   chunks.length === 0 ? undefined : Buffer.concat(chunks);
 
-/** All of stdin, blocking; a terminal or a pipe may hand it over in pieces. Called once. */
+/** Reads all of stdin, blocking. Call it once. */
 export function readStdin(): Uint8Array {
   for (;;) {
     const chunk = Buffer.allocUnsafe(1 << 16);
@@ -101,14 +100,14 @@ export function readStdin(): Uint8Array {
   return Buffer.concat(chunks);
 }
 
-/** Bytes in pieces that one call can take, without copying them. */
+/** Views of at most `piece` bytes. */
 export function* piecesOf(bytes: Uint8Array, piece = PIECE): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += piece) yield bytes.subarray(start, start + piece);
 }
 
 /**
- * Writes a file from slices, one after the other.
- * @throws the error of the file system
+ * Writes slices to a file, one after the other.
+ * @throws errors of the file system
  */
 export function writeSlices(path: string, slices: Iterable<Uint8Array>): void {
   const file = openSync(path, 'w');

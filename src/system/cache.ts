@@ -1,27 +1,23 @@
-// The cache folder: what lies in it, and for how long. All of it can be made again. Nobody else joins a name onto that
-// folder, so this is the list; beside any of its files lies another one for a moment, before it is renamed to it.
+// The cache folder: its files, and how long each stays. Builds can make all of them again. No other file joins names onto the folder.
 import { basename, dirname, join } from 'node:path';
 
 /** One kind of files or folders. */
 export interface Place {
-  /** Below the cache folder; `*` is a digest or another name of letters, digits and dashes. */
+  /** Relative to the cache folder; `*` is a digest or another name of letters, digits and dashes. */
   readonly path: string;
   /** Days until an unused file is removed. */
   readonly days: number;
 }
 
-/** A memory that no build has read for so long is not worth its space. */
+/** Days until an unread memory is removed. */
 const MEMORY_DAYS = 30;
 
-/** For ever, unless something else than time ends it. */
-const ANY_DAYS = Infinity;
-
-// Facts of compilers. They are few.
-export const DESCRIPTIONS: Place = { path: 'compiler-*.json', days: ANY_DAYS };
-export const OPTION_TABLES: Place = { path: 'options-*.json', days: ANY_DAYS };
-export const TARGETS: Place = { path: 'target-*.json', days: ANY_DAYS };
-export const DEVICES: Place = { path: 'device-*.json', days: ANY_DAYS };
-export const PIP_ANSWERS: Place = { path: 'pip-*.json', days: ANY_DAYS };
+// Facts about compilers, which are few.
+export const DESCRIPTIONS: Place = { path: 'compiler-*.json', days: Infinity };
+export const OPTION_TABLES: Place = { path: 'options-*.json', days: Infinity };
+export const TARGETS: Place = { path: 'target-*.json', days: Infinity };
+export const DEVICES: Place = { path: 'device-*.json', days: Infinity };
+export const PIP_ANSWERS: Place = { path: 'pip-*.json', days: Infinity };
 
 // Memories of inputs and plans.
 export const INPUTS: Place = { path: 'inputs/input-*.json', days: MEMORY_DAYS };
@@ -34,56 +30,56 @@ export const SURVEYS: Place = { path: 'surveys/survey-*.json', days: MEMORY_DAYS
 export const OUTPUTS: Place = { path: 'outputs/output-*.bin', days: MEMORY_DAYS };
 export const OUTPUT_NOTES: Place = { path: 'outputs/output-*.json', days: MEMORY_DAYS };
 
-/** Of earlier versions: databases hold notes about programs now. */
+/** Files of earlier versions: the database holds notes about programs now. */
 export const PROGRAMS: Place = { path: 'programs/program-*.json', days: MEMORY_DAYS };
 
 /** Files for the compiler. They outlive the oldest memory that names them. */
 export const SPECS: Place = { path: 'specs/*.mlir', days: 3 * MEMORY_DAYS };
 
-/** What all modules of candidates are loaded or compiled with. */
+/** Modules that all candidates share, and their texts. */
 export const COMMON_MODULES: Place = { path: 'common/*.vmfb', days: MEMORY_DAYS };
 export const COMMON_TEXTS: Place = { path: 'common/*.mlir', days: MEMORY_DAYS };
 
-/** Folders that are wanted for a moment, and are removed with the process that made them: `scratch.ts`. */
-export const SCRATCH: Place = { path: 'work/*', days: ANY_DAYS };
+/** Temporary folders of running processes: `scratch.ts`. */
+export const SCRATCH: Place = { path: 'work/*', days: Infinity };
 
-/** The launcher's notes of Nodes that have answered, a folder for each start of the machine. */
+/** The launcher's notes about Nodes that start, in one folder for each boot. */
 export const NODES: Place = { path: 'nodes/*', days: MEMORY_DAYS };
 
-/** Node's own, of our code as its engine has compiled it. */
-export const NODE_CODE: Place = { path: 'node', days: ANY_DAYS };
+/** Node's compile cache. */
+export const NODE_CODE: Place = { path: 'node', days: Infinity };
 
-// Of teams' servers: failures and missing workloads.
+// Failures and misses of teams' servers.
 export const BREAKERS: Place = { path: 'team/breaker-*.json', days: MEMORY_DAYS };
 export const MISSING: Place = { path: 'team/missing-*.json', days: MEMORY_DAYS };
 /** Locked by the process that asks a server. */
 export const ASKING_LOCKS: Place = { path: 'team/asking-*.lock', days: MEMORY_DAYS };
 
-/** Until `iree-tuned stats` collects it. */
-export const COUNTERS: Place = { path: 'counters.jsonl', days: ANY_DAYS };
-/** Counters that are added up; the next process takes leftovers of a killed one. */
-export const TAKEN_COUNTERS: Place = { path: 'counters.jsonl.*', days: ANY_DAYS };
+/** Counters until `iree-tuned stats` adds them up. */
+export const COUNTERS: Place = { path: 'counters.jsonl', days: Infinity };
+/** Counters that a process is adding up. After its death the next process takes them. */
+export const TAKEN_COUNTERS: Place = { path: 'counters.jsonl.*', days: Infinity };
 
 /** The log of builds, and its older half. */
-export const BUILDS: Place = { path: 'builds.jsonl', days: ANY_DAYS };
-export const OLDER_BUILDS: Place = { path: 'builds.older.jsonl', days: ANY_DAYS };
+export const BUILDS: Place = { path: 'builds.jsonl', days: Infinity };
+export const OLDER_BUILDS: Place = { path: 'builds.older.jsonl', days: Infinity };
 
-/** Locked while a lock file is written, one for each path. */
+/** Locked during the write of a lock file, one for each path. */
 export const WRITING_LOCKS: Place = { path: 'writing-*.lock', days: MEMORY_DAYS };
 
 /** Locked by the process that measures. */
-export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: ANY_DAYS };
+export const MEASURING_LOCK: Place = { path: 'measuring.lock', days: Infinity };
 
-/** Seconds of waiting in vain for that lock, see `site/vain-waits.ts`. */
-export const VAIN_WAITS: Place = { path: 'vain-waits.json', days: ANY_DAYS };
+/** Seconds of waiting for that lock without success: `site/vain-waits.ts`. */
+export const VAIN_WAITS: Place = { path: 'vain-waits.json', days: Infinity };
 
-/** Its time says when unused files were last removed. */
-export const TIDIED: Place = { path: 'tidied', days: ANY_DAYS };
+/** Its modification time is the last removal of unused files. */
+export const TIDIED: Place = { path: 'tidied', days: Infinity };
 
-/** Says that the introduction to tuning was shown on a terminal. */
-export const INTRODUCED: Place = { path: 'introduced', days: ANY_DAYS };
+/** Exists after a terminal has shown the introduction to tuning. */
+export const INTRODUCED: Place = { path: 'introduced', days: Infinity };
 
-/** All there is. */
+/** All places. A file at a place may have a temporary neighbour for a moment. */
 export const PLACES: readonly Place[] = [
   DESCRIPTIONS,
   OPTION_TABLES,
@@ -118,12 +114,12 @@ export const PLACES: readonly Place[] = [
   INTRODUCED,
 ];
 
-/** Digests, and the identifier of a start of the machine. */
+/** Digests, and boot ids. */
 const NAME = '(?:[0-9a-f-]{16,64}|any)';
 
 /**
- * Where files of a place lie, and how their names read. The folder may be one that a user chose for more than this.
- * @param end of their names, as a regular expression
+ * Folder of a place, and the names of its files. A user may have chosen a folder that holds other files.
+ * @param end suffix of the names, as a regular expression
  */
 export const filesOf = (cacheDirectory: string, { path }: Place, end = '') => ({
   folder: join(cacheDirectory, dirname(path)),

@@ -1,5 +1,4 @@
-// The one way in which a program of somebody else's is started and waited for: watched, so that it never outlives us,
-// within limits, and ended with all that it has started.
+// Starts other programs and waits for them, with limits. A watcher ends each child if this process dies.
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { piecesOf } from './bytes.ts';
@@ -9,35 +8,32 @@ import { childEnvironment } from './recursion.ts';
 import { startable } from './undecoded.ts';
 
 export interface ChildOptions {
-  /** Ours; the child gets what {@link childEnvironment} makes of it. */
+  /** This process's; the child gets {@link childEnvironment} of it. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * `ours` is the terminal's, where the child gets the user's Ctrl-C and Ctrl-Z and may read. In one of its `own` it gets
-   * none of that, and we decide what a Ctrl-C means.
-   */
+  /** Process group. In `ours` the child gets the terminal's Ctrl-C, Ctrl-Z and input. In its `own` it gets none of them. */
   readonly group: 'ours' | 'own';
-  /** Bytes to feed it; `inherit` gives it ours, `ignore` nothing. */
+  /** Bytes to feed; or this process's stdin; or none. */
   readonly stdin: 'inherit' | 'ignore' | Uint8Array;
-  /** `pipe` keeps stdout and stderr, `inherit` passes them on. */
+  /** `pipe` captures stdout and stderr, `inherit` passes them on. */
   readonly output: 'inherit' | 'pipe';
   /** See `limits.ts` and `stall.ts`. */
   readonly limits?: readonly Limit[];
 }
 
 /**
- * Looks at a child from its start on, and calls `end` for as long as there is a reason to end it.
- * @returns stops looking
+ * Watches a child from its start, and calls `end`, possibly again, to end it.
+ * @returns a function that stops watching
  */
 export type Limit = (pid: number, end: (why: Cut) => void) => () => void;
 
-/** Why we end a child: its time is over, it hangs, or nobody wants it any more. */
+/** Why this process ended a child: the time limit, a hang, or an abort. */
 export type Cut = 'late' | 'hung' | 'stopped';
 
 export interface ChildEnd {
-  /** `null` when a signal ended it. */
+  /** Exit code; null after a signal. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The first reason for which we have ended it. */
+  /** First reason for which this process ended it; null for none. */
   readonly cut: Cut | null;
   /** Empty unless piped. */
   readonly stdout: Buffer;
@@ -45,18 +41,18 @@ export interface ChildEnd {
 }
 
 export interface Child {
-  /** Sends a signal to the program itself. */
+  /** Sends a signal to the program, without its children. */
   readonly kill: (signal: NodeJS.Signals) => void;
-  /** Rejects when it could not be started. */
+  /** Rejects if the program did not start. */
   readonly ended: Promise<ChildEnd>;
 }
 
 /**
- * Starts a program. One that is not there ends with code 127, as in a shell.
- * @throws where the system starts nothing
+ * Starts a program. A missing program ends with code 127, as in a shell.
+ * @throws if the system cannot start a process
  */
 export function startChild(executable: string, argv: readonly string[], options: ChildOptions): Child {
-  // Taken on demand: the usual way never starts a process.
+  // Loaded on demand: a hit starts no child.
   const { spawn } = process.getBuiltinModule('node:child_process');
   const { group, stdin, output, limits = [] } = options;
   const start = startable(executable, argv, childEnvironment(options.env));
@@ -72,7 +68,7 @@ export function startChild(executable: string, argv: readonly string[], options:
       resolve({ code, signal });
     });
   });
-  // Whoever gets an exception from here does not wait for it.
+  // If the code below throws, nobody awaits this promise.
   closed.catch(() => undefined);
   dismissAtExit(child);
   const stdout = collect(child.stdout);
@@ -95,26 +91,26 @@ export function startChild(executable: string, argv: readonly string[], options:
   return { kill: (signal) => child.kill(signal), ended };
 }
 
-/** What has let go of the group, as daemons do, is not among them. */
+/** Kills a process group, except daemons that left it. */
 function killGroup(leader: number): void {
   try {
     process.kill(-leader, 'SIGKILL');
   } catch {
-    // Nobody is left in it.
+    // The group is empty.
   }
 }
 
-/** Kills a child with all that it has started; false when it has ended by itself, and its number may be another's. */
+/** Kills a child and its descendants. Returns false if it has ended, because another process may have its id. */
 function killIfRunning(child: ChildProcess): boolean {
   const isRunning = child.exitCode === null && child.signalCode === null;
   if (isRunning) killTree(child.pid!);
-  // A daemon that it has left behind may hold them open, and everybody would wait for that.
+  // A daemon may hold the pipes open, and `close` would never come.
   child.stdout?.destroy();
   child.stderr?.destroy();
   return isRunning;
 }
 
-/** What comes out of a pipe, all of it once the pipe is closed. */
+/** The chunks of a pipe, complete after its end. */
 function collect(pipe: Readable | null): readonly Buffer[] {
   const chunks: Buffer[] = [];
   pipe?.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -122,7 +118,7 @@ function collect(pipe: Readable | null): readonly Buffer[] {
 }
 
 function feed(pipe: Writable, bytes: Uint8Array): void {
-  // A program that rejects its arguments never reads its input: the broken pipe is not the news.
+  // A program that rejects its arguments does not read its input. Ignore the broken pipe.
   pipe.on('error', () => undefined);
   for (const piece of piecesOf(bytes)) pipe.write(piece);
   pipe.end();

@@ -1,10 +1,10 @@
-// Checks of data that anybody may have written, by hand: a library would cost every build more than what is checked.
+// Hand-written checks of untrusted data. Loading a library would take longer than the checks on every build.
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** All required keys and no others than the optional ones. */
+/** Whether an object has all required keys, and beyond them only optional ones. */
 export function hasKeys(
   value: Record<string, unknown>,
   required: readonly string[],
@@ -41,7 +41,7 @@ export const listOf =
   (value) =>
     Array.isArray(value) && value.every((item) => check(item));
 
-/** Whether a value is an object whose fields all pass their checks; it may have others. */
+/** Whether a value is an object whose fields pass their checks. Other fields are allowed. */
 export const hasFields =
   <T>(checks: { readonly [Name in keyof T]-?: Check }) =>
   (value: unknown): value is T =>

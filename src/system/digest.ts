@@ -1,17 +1,16 @@
-// Names for contents. Not cryptographic: nobody gains by fooling himself, and loading node:crypto takes longer than
-// everything else that a hit does here.
+// Digests of contents. Not cryptographic: users can only fool themselves, and loading node:crypto takes longer than the rest of a hit.
 import xxhash from 'xxhash-wasm';
 import { piecesOf } from './bytes.ts';
 
-/** Of one content in slices. */
+/** The digest of one content in slices. */
 export type Digest = (slices: Iterable<Uint8Array>) => string;
 
-/** Bytes at a time: each piece is copied into the memory of the hash function, which holds 4 GiB at most. */
+/** Bytes in one update: the hash function copies them into its memory of at most 4 GiB. */
 const PIECE = 2 ** 22;
 
 let made: Promise<Digest> | undefined;
 
-/** A function that gives 32 hexadecimal digits, different for different bytes as good as always; made once. */
+/** A function that returns 32 hexadecimal digits (two xxHash64 with different seeds). Created once. */
 export const createDigest = (): Promise<Digest> => (made ??= make());
 
 async function make(): Promise<Digest> {

@@ -1,8 +1,8 @@
-// Which file system a path lies on: on a network's, the locks of SQLite do not hold what they promise.
+// Finds the file system of a path: SQLite's locks do not work on network file systems.
 import { readFileSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What Linux calls file systems whose files other machines have, too, by the `f_type` of statfs(2). */
+/** Names of network file systems by the `f_type` of statfs(2). */
 const NETWORK_TYPES: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
   0x517b: 'SMB',
@@ -22,34 +22,33 @@ const NETWORK_TYPES: Readonly<Record<number, string>> = {
 const FUSE = 0x65735546;
 const V9FS = 0x01021997;
 
-/** File systems that programs make, of which those that lead to other machines; the others, such as virtiofs, do not. */
+/** FUSE file systems of other machines' files. Others, such as virtiofs, are local. */
 const NETWORK_FUSE =
   /^fuse\.(?:sshfs|glusterfs|ceph(?:-fuse)?|s3fs|gcsfuse|blobfuse2?|rclone|goofys|juicefs|mfs|moosefs|lizardfs|seaweedfs|davfs2?|curlftpfs|smbnetfs|beegfs|hdfs|cvmfs2?|afp|mount-s3|geesefs)$/;
 
-/** Of a 9p file system, what goes over a network. */
+/** Mount options of a 9p file system over a network. */
 const NETWORK_9P = /(?:^|,)trans=(?:tcp|rdma)(?:,|$)/;
 
 /** A line of `/proc/self/mountinfo`. */
 export interface Mount {
   /** Such as `ext4`, `fuse.sshfs`. */
   readonly type: string;
-  /** Of the file system, separated by commas. */
+  /** Comma-separated options of the file system. */
   readonly options: string;
 }
 
-/** What is asked of the system; tests give other answers. */
+/** Queries of the system, which tests replace. */
 export interface FileSystemQuestions {
   /** `f_type` of the file system that a path lies on. */
   readonly typeOf: (path: string) => number;
-  /** How the file system is mounted; null where that cannot be known. */
+  /** The mount of a path's file system; null if unknown. */
   readonly mountOf: (path: string) => Mount | null;
 }
 
 /**
- * The network file system that such a type stands for; null for all others.
+ * Name of the network file system of a type; null for a local one.
  *
- * 9p is a machine's own disk as its virtual machines and sandboxes see it, in WSL and gVisor too, whose locks hold among
- * those that see it so; only what says that it comes by TCP is a network's. What FUSE brings is told by its name.
+ * 9p usually is the host's disk in a virtual machine or sandbox (WSL, gVisor), where locks work. Only 9p over TCP or RDMA is a network.
  */
 export function networkName(type: number, mount: () => Mount | null): string | null {
   const known = NETWORK_TYPES[type >>> 0];
@@ -58,7 +57,7 @@ export function networkName(type: number, mount: () => Mount | null): string | n
   return type === V9FS && NETWORK_9P.test(mount()?.options ?? '') ? '9p' : null;
 }
 
-/** The network file system that a path lies on, or would be made on; null where it is none, or cannot be known. */
+/** Name of the network file system of an existing or new path; null for a local or unknown one. */
 export function networkOf(path: string, { typeOf, mountOf }: FileSystemQuestions = LINUX): string | null {
   if (process.platform !== 'linux') return null;
   for (let at = path; ; at = dirname(at)) {
@@ -71,7 +70,7 @@ export function networkOf(path: string, { typeOf, mountOf }: FileSystemQuestions
   }
 }
 
-/** A name for people of the file system that a path lies on; null where that cannot be known. */
+/** Name of a path's file system for messages; null if unknown. */
 export const fileSystemName = (path: string): string | null =>
   process.platform === 'linux' ? (networkOf(path) ?? LINUX.mountOf(path)?.type ?? null) : null;
 
@@ -87,11 +86,11 @@ const LINUX: FileSystemQuestions = {
   },
 };
 
-/** `major:minor` of what Linux gives as a `st_dev`. */
+/** `major:minor` of a Linux `st_dev`. */
 export const deviceNumber = (dev: number): string =>
   `${(dev >>> 8) & 0xfff}:${(dev & 0xff) | ((dev >>> 12) & 0xfff00)}`;
 
-/** The mount of that number in the text of `/proc/self/mountinfo`; null where there is none. */
+/** The mount of a device number in the text of `/proc/self/mountinfo`; null for none. */
 export function mountIn(text: string, number: string): Mount | null {
   for (const line of text.split('\n')) {
     const [place, kind] = line.split(' - ', 2);

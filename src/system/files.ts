@@ -1,7 +1,7 @@
-// What the file system says of a path, without a reason to fail.
+// Queries of the file system that never throw.
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 
-/** The first `length` bytes of a file, one character each; `''` when it cannot be read. */
+/** The first `length` bytes of a file as Latin-1; `''` for an unreadable file. */
 export function readHead(path: string, length = 1024): string {
   let file: number | undefined;
   try {
@@ -15,7 +15,7 @@ export function readHead(path: string, length = 1024): string {
   }
 }
 
-/** Whether the path leads to a regular file that somebody may execute. */
+/** Whether the path leads to a regular file with an execute bit. */
 export function isExecutableFile(path: string): boolean {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -25,7 +25,7 @@ export function isExecutableFile(path: string): boolean {
   }
 }
 
-/** The real path, or the path itself when it leads nowhere. */
+/** The real path; the path itself if it does not exist. */
 export function realpathOr(path: string): string {
   try {
     return realpathSync(path);
@@ -34,7 +34,7 @@ export function realpathOr(path: string): string {
   }
 }
 
-/** A string that changes when a file is replaced: real path, size and modification time in nanoseconds; null when it cannot be seen. */
+/** Real path, size and modification time in nanoseconds, which change when a file is replaced; null for an invisible file. */
 export function fileIdentity(path: string): string | null {
   try {
     const real = realpathSync(path);
@@ -45,18 +45,18 @@ export function fileIdentity(path: string): string | null {
   }
 }
 
-/** Resolution of file times, with a margin, in milliseconds. */
+/** Resolution of file times in milliseconds, with a margin. */
 const SETTLED_MS = 2000;
 
-/** A file at one moment. */
+/** State of a file at one moment. */
 export interface FileState {
-  /** Another one after each change: adds to `fileIdentity` the inode and the change time, which programs cannot set. */
+  /** `fileIdentity` with the inode and the change time, which programs cannot set. */
   readonly identity: string;
-  /** Whether it had not changed for two seconds: before that a second change may have the same time. */
+  /** Whether the file is unchanged for two seconds. A second change within that time may have the same time stamp. */
   readonly isSettled: boolean;
 }
 
-/** Null for a file that cannot be seen. */
+/** Null for an invisible file. */
 export function fileState(path: string): FileState | null {
   try {
     const real = realpathSync(path);
@@ -70,7 +70,7 @@ export function fileState(path: string): FileState | null {
   }
 }
 
-/** Equal as long as the content is equal; null for a file that changed within the last two seconds or cannot be seen. */
+/** The identity of a settled file, which changes with its content; null for other files. */
 export const settledIdentity = (path: string): string | null => settled(fileState(path));
 
 /** The identity of a settled state, else null. */

@@ -1,12 +1,12 @@
-// A folder and those above it. Node's own way to make all of them never ends where a file system refuses a new name by saying
-// that there is no such file, as /proc does.
+// Creates folders with their parents. Node's `recursive` never returns on file systems such as /proc, which refuse a new name with
+// ENOENT.
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder, and those above that are not there; one that is there stays as it is.
- * @param mode permissions of what is made, before the umask
- * @throws what the system says when it refuses
+ * Creates a folder and its missing parents.
+ * @param mode permissions of new folders, before the umask
+ * @throws errors of the file system
  */
 export function makeFolder(path: string, mode = 0o777): void {
   try {
@@ -20,7 +20,6 @@ export function makeFolder(path: string, mode = 0o777): void {
   }
 }
 
-/** Whether there is a folder here, or behind a link. */
 function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();

@@ -1,6 +1,6 @@
-// Numbers for people.
+// Formats of numbers in messages.
 
-/** Seconds in the unit and with the precision that a reader can use; `-` for what is not known. */
+/** Seconds with three digits in a suitable unit; `-` for NaN and infinity. */
 export function formatSeconds(seconds: number): string {
   if (!Number.isFinite(seconds)) return '-';
   if (seconds >= 1) return `${seconds.toFixed(2)} s`;
@@ -8,7 +8,7 @@ export function formatSeconds(seconds: number): string {
   return `${(seconds * 1e6).toPrecision(3)} us`;
 }
 
-/** A time that people wait for: `0 s`, `12.3 s`, `5 min 3 s`, `2 h 5 min`. */
+/** A duration: `0 s`, `12.3 s`, `5 min 3 s`, `2 h 5 min`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
   const whole = Math.round(seconds);
@@ -17,7 +17,7 @@ export function formatDuration(seconds: number): string {
     : `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** Bytes in the unit that a reader can use. */
+/** Bytes with three digits in a suitable unit. */
 export function formatBytes(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB'];
   const unit = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));

@@ -1,30 +1,29 @@
-// Nothing that we start outlives us. SIGKILL leaves a process no time to end its children, so each of them is watched by
-// a shell that reads from a pipe which only we hold: the end of that pipe is our end.
+// Ends children when this process dies, even by SIGKILL: a shell watches each child, and reads a pipe that only this process holds open.
 import type { ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 
 /**
- * The watcher is there before the program is, so there is no moment at which the program could be left behind. It is
- * no child of the program's, ends with a line that it reads, and keeps no file of the caller's open.
+ * Starts the watcher before the program, so no moment is unwatched. The watcher is no child of the program, ends at a line on its pipe,
+ * and holds no file of the caller open.
  */
 const SCRIPT =
   '( { read -r dismissed || kill -KILL "$0$$"; } <&3 3<&- >/dev/null 2>&1 & ); exec 3<&-; exec "$@"';
 
-/** What to spawn instead of a program so that it is watched, with a pipe as its fourth file. */
+/** The command to spawn instead of a program, with a pipe as its fourth file. */
 export interface Watched {
   readonly file: string;
   readonly argv: readonly string[];
 }
 
-/** @param whole kills the group that the program leads, instead of the program alone */
+/** @param whole whether to kill the program's process group, or the program alone */
 export function watched(file: string, argv: readonly string[], whole: boolean): Watched {
   return { file: '/bin/sh', argv: ['-c', SCRIPT, whole ? '-' : '', file, ...argv] };
 }
 
-/** Lets the watcher go when the program has ended by itself; only then `child` closes. */
+/** Ends the watcher after the program. `child` closes only then. */
 export function dismissAtExit(child: ChildProcess): void {
   const pipe = child.stdio[3] as Duplex;
-  // It is gone already when the whole group was killed.
+  // A killed group includes the watcher.
   pipe.on('error', () => undefined);
   pipe.resume();
   child.once('exit', () => pipe.end('\n'));

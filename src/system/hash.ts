@@ -1,9 +1,6 @@
-// Short names made from long texts.
+// Short hashes of texts, for file names and labels.
 
-/**
- * 16 hexadecimal digits that differ for different texts as good as always. For file names and labels; whoever
- * must be sure keeps the text itself too. FNV-1a twice: loading node:crypto would cost more than the whole lookup.
- */
+/** 16 hexadecimal digits: FNV-1a with two seeds, because loading node:crypto takes longer than a look-up. Collisions are possible. */
 export function shortHash(text: string): string {
   return fnv1a(text, 0x811c9dc5) + fnv1a(text, 0x2f0b4c47);
 }

@@ -1,10 +1,9 @@
-// What a child may take before it is ended. Whether it hangs is another question: `stall.ts`.
+// Limits of a child's time and memory. `stall.ts` detects a hanging child.
 import type { Limit } from './child.ts';
 
-/** Node's timers hold no more. */
+/** Longest delay of Node's timers. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Ends a child after so much time. */
 export const afterSeconds =
   (seconds: number): Limit =>
   (_, end) => {
@@ -14,7 +13,7 @@ export const afterSeconds =
     };
   };
 
-/** Ends a child when the signal fires, or has fired already. */
+/** Ends a child when the signal aborts, or at once if it is aborted. */
 export const onAbort =
   (signal: AbortSignal): Limit =>
   (_, end) => {
@@ -28,12 +27,12 @@ export const onAbort =
     };
   };
 
-/** Becomes the program. Where there is no such limit, or a lower one, it is left as it is. */
+/** A shell's script that becomes the program. It keeps a lower limit, and ignores systems without the limit. */
 const LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
 
 /**
- * Arguments for `/bin/sh` with which it becomes a program that gets no more memory than this, and neither does any process
- * that it starts: what each of them could write to counts, not what it reserves or maps to read.
+ * Arguments for `/bin/sh` that run a program with a memory limit for each of its processes: private writable memory counts, reserved and
+ * mapped memory does not.
  */
 export const withMemory = (kib: number, executable: string, argv: readonly string[]): string[] => [
   '-c',

@@ -1,6 +1,5 @@
-// What is remembered between builds: of compilers, inputs and plans, one small JSON file each, so that a hit never starts the
-// compiler only to ask it something. All of it is an optimisation: what is missing, damaged or cannot be written costs time
-// and nothing else.
+// Facts that builds remember in the cache, one small JSON file each, so that a hit asks the compiler nothing. A missing or damaged file
+// costs time only.
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolder } from './folder.ts';
@@ -8,27 +7,26 @@ import { pathIn, type Place } from './cache.ts';
 import { shortHash } from './hash.ts';
 import { temporaryName } from './scratch.ts';
 
-/** The identity is the whole text that the file's name is derived from, so that a collision of names is noticed. */
+/** `identity` is the full text behind the hash in the file's name, to detect collisions. */
 interface Remembered {
   readonly identity: string;
 }
 
 export interface Memory<T extends Remembered> {
-  /** What is known of this identity; null when nothing is. Never throws. */
+  /** The value of an identity; null if missing or invalid. Never throws. */
   recall(cacheDirectory: string, identity: string): T | null;
-  /** Never throws: where it cannot be kept it is forgotten. */
+  /** Stores a value. Never throws: it ignores a failed write. */
   remember(cacheDirectory: string, value: T): void;
-  /** The file that this is kept in. */
+  /** Path of the file. */
   pathOf(cacheDirectory: string, identity: string): string;
 }
 
-/** Names this build of the program; see scripts/build.mjs. Without a value where the source is run as it is. */
+/** Digest of this build's sources, from scripts/build.mjs; undefined if Node runs the sources. */
 declare const IREE_TUNED_BUILD: string | undefined;
 
 /**
- * @param isValid what lies in the cache is data that anyone may have written
- * @param options.outlivesBuild other builds of this program may use it too; what one of them knows of its specs, say, does
- * not hold for those that another one writes
+ * @param isValid checks the content, which is untrusted
+ * @param options.outlivesBuild whether other builds of this program may use it. Facts about this build's own output must not.
  */
 export function memoryOf<T extends Remembered>(
   place: Place,
@@ -59,7 +57,7 @@ function read(path: string): unknown {
   }
 }
 
-/** In one step, so that a reader sees all of it or none. */
+/** Atomic: readers see the whole file or none. */
 function write(path: string, value: unknown): void {
   const temporary = temporaryName(path);
   try {
@@ -70,7 +68,7 @@ function write(path: string, value: unknown): void {
     try {
       rmSync(temporary, { force: true });
     } catch {
-      // There is no such directory, or it is not ours: then there is nothing to remove either.
+      // The folder is missing or unwritable, so the file was not created.
     }
   }
 }

@@ -1,10 +1,10 @@
-// The migrations of a schema: files `NNNN_name.sql`, numbered from 0001 without gaps.
+// Reads the migrations of a schema: files `NNNN_name.sql` from 0001 without gaps.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
  * SQL of migrations 1 to `version`, in order.
- * @param wrong makes the error that is thrown when one is missing
+ * @param wrong creates the error for a missing file
  */
 export function migrationFiles(
   directory: string,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Folder of the installed package: the sources lie two levels below it, and so do the bundles. */
+/** Root folder of the installed package: sources and bundles lie two levels below. */
 export const packageRoot = join(import.meta.dirname, '../..');
 
-/** The package's version, as `package.json` says it. */
+/** The version in `package.json`. */
 export function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
     version: string;

@@ -1,15 +1,15 @@
-// A client that gives a compile some seconds kills what it has started when they are over. That may be a shell that stands
-// between it and us, and then nobody tells us.
+// Detects the end of the parent process. A client with a time limit may kill a shell between it and this process, which sends this
+// process no signal.
 
-/** Of whoever started us; asked for when the program is loaded, because it may end at any time. */
+/** Parent at load time, because the parent may end at any time. */
 const parent = process.ppid;
 
-/** How often is looked, in milliseconds. */
+/** Interval of the check in milliseconds. */
 const INTERVAL = 250;
 
 /**
- * Calls `onOrphaned` once when the process that started this one has ended, at the latest a moment after that.
- * @returns stops watching
+ * Calls `onOrphaned` once after the parent's end.
+ * @returns a function that ends the check
  */
 export function whenOrphaned(onOrphaned: () => void): () => void {
   const timer = setInterval(() => {

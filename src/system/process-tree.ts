@@ -1,15 +1,14 @@
-// A process and all that it has started. A compiler may be a script that runs the real one, and the real one starts a
-// linker: what counts, and what has to end, is all of them. A process group would be simpler to ask and to kill, but the
-// terminal's group is where the compiler has to stay: there it gets the user's Ctrl-C and Ctrl-Z, and may read.
+// Processor time of a process tree, and its end. A compiler may be a script that runs the real compiler, which starts a linker. A process
+// group of its own would be simpler, but would cut the compiler off from the terminal's Ctrl-C, Ctrl-Z and input.
 import { readdirSync, readFileSync } from 'node:fs';
 import { statFields } from './process-stat.ts';
 
-/** Of all times in `/proc`, on every processor that we run on. */
+/** Unit of times in `/proc` on all supported processors. */
 const TICKS_PER_SECOND = 100;
 
 /**
- * Processor time so far of a process, of those that descend from it, and of those that any of them has waited for, in
- * seconds; null when it cannot be known. It falls when one ends whose parent does not wait for it.
+ * Processor time of a process, its descendants, and the children that they waited for, in seconds; null if unknown. It can fall when a
+ * process ends without its parent waiting.
  */
 export function treeSeconds(pid: number): number | null {
   const ticks = treeTicks(pid);
@@ -23,13 +22,13 @@ function treeTicks(pid: number): number | null {
     : childrenOf(pid).reduce((sum, child) => sum + (treeTicks(child) ?? 0), used);
 }
 
-/** Kills a process and those that descend from it. What it has let go of, as daemons are, is not among them. */
+/** Kills a process and its descendants, except daemons that left the tree. */
 export function killTree(pid: number): void {
-  // From below: who loses a parent is not woken up by that.
+  // Bottom-up, because the death of a parent may wake a stopped child.
   for (const member of stopTree(pid).reverse()) send(member, 'SIGKILL');
 }
 
-/** Stops a tree from the top down: who is stopped starts no other, so the answer is all of it. */
+/** Stops a tree top-down, so that no process starts another. Returns all process ids. */
 function stopTree(pid: number): number[] {
   send(pid, 'SIGSTOP');
   return [pid, ...childrenOf(pid).flatMap(stopTree)];
@@ -39,11 +38,11 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended, or belongs to somebody else.
+    // The process ended, or belongs to another user.
   }
 }
 
-/** The children of all its threads. */
+/** Ids of a process's children. */
 export function childrenOf(pid: number): number[] {
   try {
     const threads = `/proc/${pid}/task`;
@@ -51,12 +50,12 @@ export function childrenOf(pid: number): number[] {
       (readFileSync(`${threads}/${thread}/children`, 'latin1').match(/\d+/g) ?? []).map(Number),
     );
   } catch {
-    // Not every kernel tells, and a thread may have ended meanwhile.
+    // The kernel lacks these files, or a thread ended during the read.
     return scanForChildren(pid);
   }
 }
 
-/** The same from the list of all processes, which takes longer. */
+/** The same from the list of all processes, which is slower. */
 export function scanForChildren(pid: number): number[] {
   try {
     const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -66,7 +65,7 @@ export function scanForChildren(pid: number): number[] {
   }
 }
 
-/** Its ticks are its own and those of the children that it has waited for; null when there is none. */
+/** Parent, and ticks of the process and of children that it waited for; null without such a process. */
 function statOf(pid: number): { readonly parent: number; readonly ticks: number } | null {
   const fields = statFields(pid);
   if (fields === null) return null;

@@ -1,42 +1,37 @@
-// What the system says of this machine's CPU.
+// Facts about this machine's CPU from the system.
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { shortHash } from './hash.ts';
 
-/**
- * The features of this machine's CPU as the system names them; empty where it names none. Hypervisors hide features, so
- * CPUs of one model do not always offer the same.
- */
+/** CPU features by the system's names; empty if unknown. Hypervisors hide features, so CPUs of one model can differ. */
 export function cpuFeatures(): string {
   const info = firstProcessor();
   return info('flags') ?? info('Features') ?? info('isa') ?? '';
 }
 
-/** Bytes of memory that this process may use: the machine's, or the limit of its container. */
+/** Bytes of memory that this process may use: the machine's or the container's limit. */
 export const memoryBytes = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity);
 
 let host: string | undefined;
 
-/** What the compiler takes `host` for, in few words. */
+/** Identifies the CPU that the compiler's `host` means. */
 export const hostCpu = (): string => (host ??= `${cpuModel()} ${shortHash(cpuFeatures())}`);
 
 type ProcessorInfo = (name: string) => string | undefined;
 
 let processor: string | undefined;
 
-/** Fields of Linux's description of the first processor; all undefined elsewhere. Read once. */
+/** Fields of the first processor in `/proc/cpuinfo`; all undefined without the file. */
 function firstProcessor(): ProcessorInfo {
   const text = (processor ??= readFirstProcessor());
   return (name) => new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(text)?.[1]?.trim();
 }
 
-/** Empty where there is none. */
 function readFirstProcessor(): string {
   try {
     const file = openSync('/proc/cpuinfo', 'r');
     try {
-      // The rest says the same of every other processor, and takes the kernel a while on large machines. The names of one
-      // processor's features and errata take up to 4 KB today.
+      // Only the first processor: the whole file takes long on large machines. One processor takes up to 4 KB today.
       const head = Buffer.alloc(16384);
       return head.toString('latin1', 0, readSync(file, head)).split('\n\n')[0] ?? '';
     } finally {
@@ -48,7 +43,7 @@ function readFirstProcessor(): string {
   }
 }
 
-/** The CPU's name. Cloud machines hide the model number in it ("AMD EPYC"), so family, model and stepping are added. */
+/** The CPU's name, with family, model and stepping, because cloud machines hide the model in the name ("AMD EPYC"). */
 export function cpuModel(): string {
   const info = firstProcessor();
   const name = info('model name') ?? info('Processor') ?? cpus()[0]?.model.trim() ?? process.arch;
@@ -56,16 +51,15 @@ export function cpuModel(): string {
   return numbers.length > 0 ? `${name} (${numbers.join('/')})` : name;
 }
 
-/** IREE's runtime makes no more workers by itself. */
+/** IREE's default limit of workers. */
 const MOST_WORKERS = 64;
 
 const SYSTEM = '/sys/devices/system';
 
 /**
- * Cores that IREE's runtime runs a worker on by itself: those of one NUMA node that this process may use. A quota of processor time
- * takes none away, since the runtime does not look at it.
- * @param perCore hardware threads of a core, on average
- * @param allowed hardware threads that this process may use; null where the system does not tell
+ * Number of workers that IREE's runtime starts by default: the allowed cores of one NUMA node. The runtime ignores CPU quotas.
+ * @param perCore average hardware threads of a core
+ * @param allowed hardware threads that this process may use; null if unknown
  */
 export function physicalCores(
   system = SYSTEM,
@@ -80,11 +74,11 @@ export function physicalCores(
       ? new Set(own.map((thread) => siblingsOf(thread, system))).size
       : Math.ceil(own.length / perCore);
   });
-  // The system starts a program on any node. They are of one size, unless some of their cores may not be used.
+  // The system may run a program on any node, so take the largest. Nodes differ only by forbidden cores.
   return Math.min(MOST_WORKERS, Math.max(1, ...cores));
 }
 
-/** On average: some processors have cores of two sorts. */
+/** An average, because some processors have two kinds of cores. */
 function siblingsPerCore(): number {
   const info = firstProcessor();
   const ratio = Number(info('siblings')) / Number(info('cpu cores'));
@@ -100,7 +94,7 @@ function allowedThreads(): ReadonlySet<number> | null {
   }
 }
 
-/** Hardware threads that are on, by NUMA node; null where the system does not tell. */
+/** Online hardware threads by NUMA node; null if unknown. */
 function threadsOfNodes(system: string): number[][] | null {
   const read = (name: string) => numbersOf(readFileSync(`${system}/${name}`, 'latin1'));
   try {
@@ -111,7 +105,7 @@ function threadsOfNodes(system: string): number[][] | null {
   }
 }
 
-/** The threads of the core that a thread is one of, as a list; the thread alone where the system does not tell. */
+/** Threads of a thread's core, in Linux's list format; the thread alone if unknown. */
 function siblingsOf(thread: number, system: string): string {
   try {
     return readFileSync(`${system}/cpu/cpu${thread}/topology/thread_siblings_list`, 'latin1').trim();
@@ -122,7 +116,7 @@ function siblingsOf(thread: number, system: string): string {
 
 const CPU = `${SYSTEM}/cpu/cpu0`;
 
-/** Sizes in KiB of the data and unified caches of one core, from level 1 up; none where the system does not tell. */
+/** Sizes in KiB of one core's data and unified caches, from level 1; empty if unknown. */
 export function cacheSizesKiB(): number[] {
   try {
     return cacheFolders()
@@ -133,7 +127,7 @@ export function cacheSizesKiB(): number[] {
   }
 }
 
-/** The same caches, each with the hardware threads that share it; none where the system does not tell. */
+/** The same caches with the number of hardware threads that share each; empty if unknown. */
 export function sharedCaches(): { level: number; sizeKiB: number; threads: number }[] {
   try {
     return cacheFolders().map((folder) => ({
@@ -146,7 +140,7 @@ export function sharedCaches(): { level: number; sizeKiB: number; threads: numbe
   }
 }
 
-/** Hardware threads of one core, as far as the system shows it. */
+/** Hardware threads of one core; 1 if unknown. */
 export function threadsPerCore(): number {
   try {
     return numbersOf(readFileSync(`${CPU}/topology/thread_siblings_list`, 'latin1')).length;
@@ -165,7 +159,7 @@ function cacheFolders(): string[] {
     .filter((folder) => !readFileSync(`${folder}/type`, 'latin1').startsWith('Instruction'));
 }
 
-/** What a list of Linux names, such as `0-3,8`; nothing where it is empty. */
+/** Numbers of a Linux list such as `0-3,8`. */
 const numbersOf = (list: string): number[] =>
   list
     .trim()
@@ -176,16 +170,16 @@ const numbersOf = (list: string): number[] =>
       return Array.from({ length: last! - first! + 1 }, (_, i) => first! + i);
     });
 
-/** A model of CPUs in numbers. */
+/** Model of a CPU. */
 export interface CpuNumbers {
   readonly vendor: string;
   readonly family: number;
   readonly model: number;
 }
 
-/** What this machine's CPU is in numbers; null where the system does not say it, or has several. */
+/** This machine's model; null if unknown, or if it has several. */
 export function cpuNumbers(): CpuNumbers | null {
-  // Cores of several models are known on ARM only, where the rest costs the kernel nothing.
+  // Only ARM machines mix models. Reading all processors is cheap there.
   const text = firstProcessor()('CPU part') === undefined ? (processor ?? '') : readWhole();
   return numbersIn(text);
 }
@@ -198,10 +192,7 @@ function readWhole(): string {
   }
 }
 
-/**
- * The model in Linux's description of all processors, or of the first one. Of x86 that is vendor, family and model; of ARM the
- * implementer, the version of the architecture and the part.
- */
+/** The model in a text of `/proc/cpuinfo`. On x86: vendor, family, model. On ARM: implementer, architecture, part. */
 export function numbersIn(text: string): CpuNumbers | null {
   const all = (name: string) => [
     ...new Set([...text.matchAll(new RegExp(`^${name}\\s*: (.*)$`, 'gm'))].map(([, value]) => value!.trim())),

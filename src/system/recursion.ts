@@ -1,6 +1,5 @@
-// The wrapper is called "iree-compile" by build systems, and so is what it calls. It must know itself wherever it
-// lies, a child must not find it again, and when both ends call each other all the same, a counter in the environment
-// ends that before the machine fills with processes.
+// Protects against endless recursion: the wrapper and the real compiler may both be called `iree-compile`. A marker identifies launchers,
+// children get paths without them, and a counter in the environment ends any remaining circle.
 import { readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isExecutableFile, readHead } from './files.ts';
@@ -8,24 +7,24 @@ import { UserError } from './user-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** In the first 512 bytes of every launcher and shim, so that a copy of one is known wherever it lies. */
+/** Marker in the first 512 bytes of every launcher and shim. */
 export const launcherMarker = 'iree-compile-tuned launcher';
 
-/** How many wrappers deep this process is, as its environment says; 0 for a user's own call. */
+/** Variable with the number of wrappers above this process. */
 const depthVariable = 'IREE_TUNED_DEPTH';
 
-/** Set by a shim for the launcher: the real compiler that the shim was installed for. */
+/** Variable from a shim for the launcher: path of the shim's real compiler. */
 export const shimVariable = 'IREE_TUNED_SHIM_FOR';
 
-/** One wrapper inside another is legitimate (a compiler's own helper commands may compile); more is a circle. */
+/** Deepest allowed nesting, because helper commands of a compiler may compile. */
 const deepest = 2;
 
-/** The wrapper was started by itself, by way of whatever it takes for the real compiler. */
+/** The wrapper started itself, through a program that it took for the real compiler. */
 export class RecursionError extends UserError {
   override readonly name = 'RecursionError';
 }
 
-/** Throws a {@link RecursionError} when the environment says that wrappers are calling each other. */
+/** @throws RecursionError if the counter reached the limit */
 export function refuseRecursion(env: Environment): void {
   if (depthOf(env) < deepest) return;
   throw new RecursionError(
@@ -34,37 +33,34 @@ export function refuseRecursion(env: Environment): void {
   );
 }
 
-/** Whether the file is a launcher or a shim of this program, or a copy of one. */
+/** Whether a file is a launcher or shim of this program. */
 export function isLauncher(path: string): boolean {
   return readHead(path, 512).includes(launcherMarker);
 }
 
-/** Tools that lie beside an iree-compile, and that builds look for there: IREE's own, and those of LLVM that it brings. */
+/** Whether a name is a tool that IREE installs beside iree-compile. */
 export function isToolName(name: string): boolean {
   return name.startsWith('iree-') || ['FileCheck', 'clang', 'lld', 'llvm-link', 'not'].includes(name);
 }
 
-/**
- * The environment for a child of the wrapper: the same, one level deeper, and without the folders in which it would
- * find the wrapper instead of the compiler. What is undefined in it is not set.
- */
+/** Environment of a child: one level deeper, and without folders in which it would find the wrapper. */
 export function childEnvironment(env: Environment): Record<string, string | undefined> {
   return {
     ...env,
     [depthVariable]: String(depthOf(env) + 1),
     [shimVariable]: undefined,
     IREE_TOOL_PATH: without(env['IREE_TOOL_PATH'], holdsUs),
-    // A folder of PATH may hold more than us, which helpers of the compiler need; then only the counter is left.
+    // A folder with other programs stays, because the compiler may need them. The counter protects then.
     PATH: without(env['PATH'], (directory) => holdsUs(directory) && holdsToolsOnly(directory)),
   };
 }
 
-/** The directories of a search path; as in a shell, an empty one is the current directory. */
+/** Directories of a search path. An empty one is the current directory, as in a shell. */
 export function splitPath(value: string | undefined): string[] {
   return value ? value.split(':').map((directory) => directory || '.') : [];
 }
 
-/** The search path less some directories, undefined when none is left; one with nothing to take out as it was, to the byte. */
+/** The search path without some directories; undefined if none is left; unchanged if nothing is removed. */
 function without(path: string | undefined, isUnwanted: (directory: string) => boolean): string | undefined {
   const directories = splitPath(path);
   const kept = directories.filter((directory) => !isUnwanted(directory));

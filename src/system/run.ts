@@ -1,6 +1,5 @@
-// Running the real compiler: as a child when its outcome decides what comes next, or in our place when it
-// does not. Either way the user sees what the compiler alone would have shown: its output, its exit code,
-// its death by signal.
+// Runs the real compiler: as a child if its outcome matters, otherwise in place of this process. Output, exit code and signal are the
+// compiler's own.
 import { accessSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { constants as system, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,29 +12,26 @@ import { messageOf } from './tell.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface RunOptions extends Pick<ChildOptions, 'env' | 'limits'> {
-  /** Bytes for the child's stdin; without them it has ours. */
+  /** Bytes for the child's stdin; without it the child inherits stdin. */
   readonly stdin?: Uint8Array | undefined;
-  /** Keep stdout and stderr instead of passing them on. */
+  /** Whether to capture stdout and stderr, or to pass them on. */
   readonly capture: boolean;
 }
 
 export interface RunResult extends ChildEnd {
-  /** The last signal that we got and passed on while it ran: the user wants everything to stop. */
+  /** Last signal that this process forwarded to the child; null for none. */
   readonly forwarded: NodeJS.Signals | null;
 }
 
 const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/**
- * Runs the compiler and waits for it. Signals that ask for an end are passed on to it, and are reported in
- * the result instead of ending this process. Rejects only when the child cannot be started.
- */
+/** Runs the compiler and waits for it. Forwards SIGINT, SIGTERM and SIGHUP to it instead of ending. Rejects only if it cannot start. */
 export async function runCompiler(
   executable: string,
   argv: readonly string[],
   { stdin, capture, ...options }: RunOptions,
 ): Promise<RunResult> {
-  // Before the child exists: a signal that comes while it starts must not end us and leave it behind.
+  // Before the start, so that an early signal cannot end this process and leave the child.
   let child: Child | undefined;
   let forwarded: NodeJS.Signals | null = null;
   const forward = (signal: NodeJS.Signals): void => {
@@ -44,7 +40,7 @@ export async function runCompiler(
   };
   for (const signal of forwardedSignals) process.on(signal, forward);
   try {
-    // The shell that becomes it would only say so on stderr.
+    // The watcher's shell would only report this on stderr.
     accessSync(executable, constants.X_OK);
     child = startChild(executable, argv, {
       ...options,
@@ -58,39 +54,36 @@ export async function runCompiler(
   }
 }
 
-/** Ends this process the way the child ended: with its exit code, or by the same signal. */
+/** Ends this process like the child: with its exit code or by its signal. */
 export function exitLike(result: Pick<RunResult, 'code' | 'signal' | 'forwarded'>): never {
   removeScratchFolders();
   const signal = result.signal ?? result.forwarded;
   if (signal === null) process.exit(result.code ?? 1);
   if (IGNORED_BY_NODE.includes(signal)) stopIgnoring();
-  // Without listeners a signal does what it does by default.
+
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-  // Another thread may take the signal a moment later; one that never kills is told as shells tell it.
+  // Delivery may take a moment. If the signal does not kill, exit like a shell.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
   process.exit(128 + system.signals[signal]);
 }
 
-/**
- * Becomes the compiler where that is possible (see {@link become}). Elsewhere it runs as a child, and this process ends
- * the same way.
- */
+/** Becomes the compiler (see {@link become}). If that is impossible, runs it as a child and ends like it. */
 export async function replaceProcess(
   executable: string,
   argv: readonly string[],
   env: Environment,
 ): Promise<never> {
-  // Nobody comes back here to tidy up.
+  // No code of this process runs afterwards.
   removeScratchFolders();
   become(executable, argv, env);
   return exitLike(await runCompiler(executable, argv, { env, capture: false }));
 }
 
 /**
- * Replaces this process with a compiler that reads stdin, after we have read stdin ourselves and could not start a child. The bytes
- * go into a file that becomes stdin. If that fails, exits with 1: with an empty stdin the compiler would succeed.
- * @param problem the error of starting a child
+ * Replaces this process by a compiler that reads stdin, after this process consumed stdin and failed to start a child. The bytes go to a
+ * file that becomes stdin. Exits with 1 on failure, because with an empty stdin the compiler would succeed.
+ * @param problem the error from starting a child
  */
 export function replaceProcessFed(
   executable: string,

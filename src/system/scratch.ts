@@ -1,5 +1,4 @@
-// Folders and files that are wanted for a moment only. Their names say whose they are, so that what a killed process
-// left behind is known as such and removed by the next one.
+// Temporary folders and files. Their names contain their owner, so the next process removes leftovers of a killed one.
 import {
   existsSync,
   mkdtempSync,
@@ -17,21 +16,21 @@ import { filesOf, pathIn, PLACES, SCRATCH } from './cache.ts';
 import { shortHash } from './hash.ts';
 import { statFields } from './process-stat.ts';
 
-/** Names of temporary files and folders hold the machine, and a process by its id and the time of its start. */
+/** Owner in a name: machine, process id, start time of the process. */
 const OWNER = '([0-9a-f]{8})-(\\d+)-(\\d+)';
 const OWNED = new RegExp(`${OWNER}(?:-\\w+|\\.tmp)$`);
 
-/** A file in each scratch folder, without which a folder is not ours, whatever its name. */
+/** A file that marks a scratch folder of this program. */
 const MARKER = '.iree-tuned-scratch';
 
-/** Leftovers of another machine or container in a shared cache are removed after a day. */
+/** Age at which leftovers of other machines and containers in a shared cache are removed. */
 const FOREIGN_LIFETIME_MS = 24 * 3600 * 1000;
 
 const folders = new Set<string>();
 
 /**
- * A new empty folder below the cache directory; `null` when there is no place for it. The caller removes it; an end
- * by a signal that is passed on removes it too, and the next call removes those of processes that were killed.
+ * Creates an empty folder in the cache; null if that fails. The caller removes it. `exitLike` removes it too, and the next call removes
+ * folders of killed processes.
  */
 export function makeScratchFolder(cacheDirectory: string, prefix: string): string | null {
   try {
@@ -47,15 +46,15 @@ export function makeScratchFolder(cacheDirectory: string, prefix: string): strin
   }
 }
 
-/** The name under which a file is written before it is renamed to `path`. */
+/** Name for writing a file, before the rename to `path`. */
 export const temporaryName = (path: string): string => `${path}.${owner()}.tmp`;
 
-/** Removes every folder that this process has made, because it is about to end. Never throws. */
+/** Removes all scratch folders of this process. Never throws. */
 export function removeScratchFolders(): void {
   for (const folder of folders) remove(folder);
 }
 
-/** Removes scratch folders and temporary files of dead processes, and nothing else of the folder. Never throws. */
+/** Removes scratch folders and temporary files of dead processes. Never throws. */
 export function removeAbandoned(cacheDirectory: string): void {
   const { folder: scratch } = filesOf(cacheDirectory, SCRATCH);
   const folders = entries(scratch)
@@ -78,7 +77,7 @@ const owner = () => `${thisMachine()}-${process.pid}-${startOf(process.pid) ?? 0
 
 let machine: string | undefined;
 
-/** Where process ids mean the same as here: one boot of one machine, and one of its containers. */
+/** Scope of process ids: the boot and the PID namespace. */
 const thisMachine = () => (machine ??= shortHash(nameOfMachine()).slice(0, 8));
 
 function nameOfMachine(): string {
@@ -107,7 +106,7 @@ function isRunning(pid: number, started: string): boolean {
   }
 }
 
-/** When a process began, in the system's ticks; null when there is none with this id, or the system does not tell. */
+/** Start time of a process in ticks; null if unknown. */
 const startOf = (pid: number): string | null => statFields(pid)?.[19] ?? null;
 
 function entries(directory: string): string[] {
@@ -122,6 +121,6 @@ function remove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // Somebody else's, or in use: it stays.
+    // It belongs to another user, or is in use.
   }
 }

@@ -1,15 +1,15 @@
-// Work that may be done so many times at once.
+// Limits the number of concurrent tasks.
 
 export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  /** @param most pieces of work at once, 1 at least */
+  /** @param most concurrent tasks; less than 1 means 1 */
   constructor(most: number) {
     this.#free = Math.max(1, most);
   }
 
-  /** Does a piece of work when it is its turn: first come, first served. */
+  /** Runs a task when a slot is free, in the order of calls. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -1,24 +1,24 @@
-// Telling a person something, never into a build's captured stderr.
+// Messages for a person: to a terminal and the log, never into a captured stderr.
 import { appendFileSync, writeSync } from 'node:fs';
 
-/** One line on stderr when that is a terminal, and in the log file when there is one. Never throws. */
+/** Writes one line to stderr if it is a terminal, and to the log file if there is one. Never throws. */
 export function tell(message: string, log: string | undefined): void {
   const line = `iree-compile-tuned: ${message}\n`;
   try {
-    // Not process.stderr: merely looking at it would leave a pipe non-blocking for the compiler.
+    // Not process.stderr: an access would make a pipe non-blocking for the compiler.
     if (process.getBuiltinModule('node:tty').isatty(2)) writeSync(2, line);
   } catch {
-    // A terminal that is gone must not stop a build.
+    // A closed terminal must not stop a build.
   }
   if (log !== undefined) writeLog(message, log);
 }
 
-/** One line in the log file. Never throws. */
+/** Appends one line to the log file. Never throws. */
 export function writeLog(message: string, log: string): void {
   try {
     appendFileSync(log, `${new Date().toISOString()} ${message}\n`);
   } catch {
-    // Neither must a log that cannot be written.
+    // Nor must an unwritable log.
   }
 }
 

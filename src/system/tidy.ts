@@ -1,4 +1,4 @@
-// Removes unused files from the cache folder. Builds after a miss have the time for it.
+// Removes unused files from the cache. Only builds after a miss take the time for it.
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filesOf, pathIn, PLACES, PLANS, TIDIED, type Place } from './cache.ts';
@@ -6,10 +6,10 @@ import { removeAbandoned } from './scratch.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Files of ours that are older when a plan uses them are written anew, so that they outlive the plan. */
+/** Whether a file is young enough for a new plan. A plan rewrites older files, so that they outlive it. */
 export const isFresh = (modifiedMs: number): boolean => modifiedMs > Date.now() - PLANS.days * DAY_MS;
 
-/** Removes leftovers of dead processes and, once a day, files that were not used for a long time. Never throws. */
+/** Removes leftovers of dead processes and, once a day, unused files. Never throws. */
 export function tidyUp(cacheDirectory: string): void {
   removeAbandoned(cacheDirectory);
   try {
@@ -17,7 +17,7 @@ export function tidyUp(cacheDirectory: string): void {
     if ((statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0) > Date.now() - DAY_MS) return;
     writeFileSync(stamp, '');
   } catch {
-    // There is no such directory yet, or it is not ours.
+    // The folder is missing or unwritable.
     return;
   }
   for (const place of PLACES) if (place.days < Infinity) removeUnused(cacheDirectory, place);
@@ -30,11 +30,11 @@ function removeUnused(cacheDirectory: string, place: Place): void {
       if (!isOurs.test(name)) continue;
       const path = join(folder, name);
       const { atimeMs, mtimeMs } = statSync(path);
-      // If the system does not keep the time of reading, an old file is made again.
+      // On a system without access times a used file may go, and is made again.
       if (Math.max(atimeMs, mtimeMs) < Date.now() - place.days * DAY_MS)
         rmSync(path, { force: true, recursive: true });
     }
   } catch {
-    // Nothing is there, or another build is doing the same.
+    // The folder is missing, or another build removes the same files.
   }
 }

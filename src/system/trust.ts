@@ -1,16 +1,15 @@
-// Whether a file or folder can be trusted: others who may write to it could make a build run their commands.
+// Trust in files and folders: another user with write access could make a build run commands.
 import { statSync, type Stats } from 'node:fs';
 
-/** Write permission of the group and of everybody else. */
 const OTHERS_MAY_WRITE = 0o022;
 
-/** Whether something belongs to this user, or to the administrator. Where the system has no users, it does. */
+/** Whether this user or root owns a file; true on systems without users. */
 export function isOwn({ uid }: Pick<Stats, 'uid'>): boolean {
   const own = process.geteuid?.();
   return own === undefined || uid === own || uid === 0;
 }
 
-/** Why the content of a folder cannot be trusted; null if it can, or if there is no such folder. Never throws. */
+/** Why a folder is not trustworthy; null if it is, or if it does not exist. Never throws. */
 export function whyDistrusted(folder: string): string | null {
   try {
     const status = statSync(folder, { throwIfNoEntry: false });
@@ -21,7 +20,7 @@ export function whyDistrusted(folder: string): string | null {
       ? `others can write to it (mode ${mode}): chmod go-w ${folder}`
       : null;
   } catch {
-    // A folder that cannot be looked at cannot be used either.
+    // An inaccessible folder is not used.
     return null;
   }
 }

@@ -1,18 +1,14 @@
-// Arguments and environment variables are bytes. Node takes them for UTF-8 and loses those that are not, and it can
-// start nothing with such bytes either. Here a byte that is not UTF-8 is the lone surrogate U+DC80 to U+DCFF, which no
-// decoded text holds, and a shell makes the byte of it again when the compiler is started.
+// Preserves arguments and variables that are not UTF-8, which Node can neither read nor pass on. An invalid byte becomes a lone surrogate
+// U+DC80 to U+DCFF in a string. To start a program, a shell converts it back.
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The replacement character: Node puts it where it has lost something, and a user may have typed it. */
+/** The replacement character: Node's sign for an invalid byte, or a user's own. */
 const LOST = '\ufffd';
 
-/**
- * The arguments of this process after the program's name, and its environment, with nothing lost. Where the system does not
- * give the bytes (anything but Linux), they are as Node has decoded them.
- */
+/** The arguments of this process after the program's name, and its environment, without loss. Only Linux gives the bytes. */
 export function readProcess(): { readonly argv: readonly string[]; readonly env: Environment } {
   const argv = process.argv.slice(2);
   const { env } = process;
@@ -33,10 +29,10 @@ export function readProcess(): { readonly argv: readonly string[]; readonly env:
   }
 }
 
-/** Whether a text is one that Node can hand over: nothing in it stands for a byte. */
+/** Whether Node can pass a text on: no invalid byte in it. */
 export const isText = (text: string): boolean => text.isWellFormed();
 
-/** What to start for a command with such texts in it; the command itself when there are none. */
+/** The command to start for texts with invalid bytes; the command itself without them. */
 export function startable(
   executable: string,
   argv: readonly string[],
@@ -47,7 +43,7 @@ export function startable(
   const plain = Object.fromEntries(variables);
   if (bytes.length === 0 && argv.every(isText)) return { executable, argv, env: plain };
   const pairs = bytes.flatMap(([name, value]) => [name, printfFormat(value)]);
-  // What looks like a mark is marked too.
+  // An argument that begins like a mark needs a mark, too.
   const marked = argv.map((text) =>
     isText(text) && !text.startsWith(MARK) ? text : `${MARK}${printfFormat(text)}`,
   );
@@ -61,8 +57,8 @@ export function startable(
 const MARK = 'printf:';
 
 /**
- * Takes pairs of a variable's name and value up to `.`, then the arguments. A command substitution would lose a newline
- * at the end, so there is a point behind it.
+ * Reads pairs of a variable's name and value up to `.`, then the arguments. The point in each format protects a final newline from the
+ * command substitution.
  */
 const SCRIPT = `
 while [ "$1" != . ]; do
@@ -81,7 +77,7 @@ done
 unset my_text
 exec "$0" "$@"`;
 
-/** A format of printf's that prints this text, with the bytes that it stands for. */
+/** A printf format that prints a text with its invalid bytes. */
 function printfFormat(text: string): string {
   return text
     .replace(/[\\%]/g, (special) => special + special)

@@ -1,4 +1,4 @@
-// Errors that are no bugs.
+// Errors that are not bugs.
 
-/** Something outside of this program went wrong. The message says to a person what, and how to mend it; no stack is shown. */
+/** A problem outside this program. The message names the problem and the way out. It is shown without a stack. */
 export class UserError extends Error {}

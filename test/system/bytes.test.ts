@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 
 const BYTES = Uint8Array.from({ length: 9000 }, (_, i) => i % 251);
 
-test('a file is read whole, in however many pieces', () => {
+test('the pieces of a file are the whole file, for any piece size', () => {
   const path = join(temporaryDirectory(), 'file');
   writeFileSync(path, BYTES);
   for (const piece of [1, 7, 8999, 9000, 9001]) {
@@ -43,7 +43,7 @@ test.each([
       writeFileSync(path, new Uint8Array(9000));
     },
   ],
-])('a file that becomes %s while it is read is an error', (_, change) => {
+])('a file that becomes %s during the read is an error', (_, change) => {
   const path = join(temporaryDirectory(), 'file');
   writeFileSync(path, BYTES);
   const pieces = piecesOfFile(path, 4000);
@@ -55,7 +55,7 @@ test.each([
 describe('a copy', () => {
   const folder = temporaryDirectory();
   const [from, to] = [join(folder, 'from'), join(folder, 'to')];
-  test.each([0, 1, 4095, 4096, 4097, 9000])('of %i bytes takes the place of any other content', (size) => {
+  test.each([0, 1, 4095, 4096, 4097, 9000])('of %i bytes replaces any content', (size) => {
     writeFileSync(from, BYTES.subarray(0, size));
     for (const before of [0, 4096, 20000]) {
       writeFileSync(to, new Uint8Array(before).fill(1));
@@ -65,7 +65,7 @@ describe('a copy', () => {
       expect(statSync(to).mode & 0o777).toBe(0o640);
     }
   });
-  test('that is not right has no beginning', () => {
+  test('that is not right starts with zeros', () => {
     writeFileSync(from, BYTES);
     writeFileSync(to, new Uint8Array(9000).fill(1));
     let length = 0;
@@ -77,18 +77,18 @@ describe('a copy', () => {
         .every((byte) => byte === 0),
     ).toBe(true);
   });
-  test('of a file that is not there is an error', () => {
+  test('of a missing file is an error', () => {
     expect(() => copyOver(join(folder, 'none'), to)).toThrow(/ENOENT/);
   });
 });
 
-test('slices are written one after the other', () => {
+test('slices are written in order', () => {
   const path = join(temporaryDirectory(), 'file');
   writeSlices(path, [Buffer.from('ab'), new Uint8Array(), Buffer.from('c')]);
   expect(readFileSync(path, 'utf8')).toBe('abc');
 });
 
-test('a digest depends on the bytes and not on how they are cut', async () => {
+test('a digest depends on the bytes, not on the slices', async () => {
   const digest = await createDigest();
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1 }), fc.integer({ min: 1, max: 9 }), (bytes, piece) => {

@@ -14,7 +14,7 @@ test('the list has every place', () => {
   expect(new Set(PLACES)).toEqual(new Set(named));
 });
 
-test('no two places have the same names', () => {
+test('names of places are distinct', () => {
   const paths = PLACES.map((place) => pathIn('/cache', place, '0123456789abcdef'));
   expect(new Set(paths).size).toBe(PLACES.length);
   expect(paths).toContain('/cache/plans/plan-0123456789abcdef.json');
@@ -24,7 +24,7 @@ test('a spec outlives the plan that names it', () => {
   expect(cache.SPECS.days).toBeGreaterThan(2 * cache.PLANS.days);
 });
 
-test('nobody else joins a name onto the cache folder', () => {
+test('no other file joins a name onto the cache folder', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   );

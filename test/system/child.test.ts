@@ -16,7 +16,7 @@ const start = (script: string, options: Partial<ChildOptions> = {}) =>
   startChild('/bin/sh', ['-c', script], { ...usual, ...options });
 const run = (script: string, options?: Partial<ChildOptions>) => start(script, options).ended;
 
-/** Ends a child as soon as it has said something of its own into a file. */
+/** Ends a child after it wrote to a file. */
 const whenWritten =
   (path: string): Limit =>
   (_, end) => {
@@ -24,7 +24,7 @@ const whenWritten =
       try {
         if (readFileSync(path, 'utf8').endsWith('\n')) end('stopped');
       } catch {
-        // Not yet.
+        // The file does not exist yet.
       }
     }, 10);
     return () => {
@@ -32,7 +32,7 @@ const whenWritten =
     };
   };
 
-test.each(groups)('a child in %s group says how it ended, and what', async (group) => {
+test.each(groups)('a child in %s group has an exit code, a signal and outputs', async (group) => {
   expect(await run('cat; echo problem >&2; exit 3', { group, stdin: Buffer.from('in\0put') })).toEqual({
     code: 3,
     signal: null,
@@ -43,7 +43,7 @@ test.each(groups)('a child in %s group says how it ended, and what', async (grou
   expect(await run('kill -9 $$', { group })).toMatchObject({ code: null, signal: 'SIGKILL', cut: null });
 });
 
-test('it leads a group of its own only when it is asked to', async () => {
+test('a child leads its own group only on request', async () => {
   const script = 'ps -o pgid= -p $$; echo $$';
   const numbers = async (group: 'ours' | 'own') =>
     (await run(script, { group })).stdout.toString().trim().split(/\s+/).map(Number);
@@ -57,12 +57,12 @@ test('without input it reads nothing', async () => {
   expect((await run('cat; echo end')).stdout.toString()).toBe('end\n');
 });
 
-test('an argument that is no text reaches it as the byte that it stands for', async () => {
+test('an argument with an invalid byte reaches the child as this byte', async () => {
   const { stdout } = await startChild('/usr/bin/printf', ['%s', 'a\udc80b'], usual).ended;
   expect([...stdout]).toEqual([0x61, 0x80, 0x62]);
 });
 
-test('one that is not there ends as in a shell', async () => {
+test('a missing program ends with 127, as in a shell', async () => {
   expect(await startChild(join(directory, 'nowhere'), [], usual).ended).toMatchObject({
     code: 127,
     cut: null,
@@ -78,7 +78,7 @@ test('a signal reaches the program', async () => {
 });
 
 describe('a limit', () => {
-  test.each(groups)('ends a child in %s group with all that it has started', async (group) => {
+  test.each(groups)('ends a child in %s group with its descendants', async (group) => {
     const note = join(directory, `tree-${group}`);
     const script = `sh -c 'sleep 600 & echo $! >"$0"; wait' '${note}'; :`;
     const ended = await run(script, { group, limits: [whenWritten(note)] });
@@ -87,7 +87,7 @@ describe('a limit', () => {
     await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
   });
 
-  test('in its own group also ends what is left of it when the program itself has ended', async () => {
+  test('ends the rest of its own group after the end of the program', async () => {
     const note = join(directory, 'left');
     const ended = await run(`sleep 600 & echo $! >'${note}'; echo said`, { limits: [afterSeconds(1)] });
     expect(ended).toMatchObject({ code: 0, cut: 'late', stdout: Buffer.from('said\n') });
@@ -100,7 +100,7 @@ describe('a limit', () => {
     expect(ended).toMatchObject({ code: null, signal: 'SIGKILL', cut: 'late' });
   });
 
-  test('of time may be longer than a timer holds', async () => {
+  test('of time may exceed the longest timer', async () => {
     expect(await run('exit 4', { limits: [afterSeconds(1e9)] })).toMatchObject({ code: 4, cut: null });
   });
 
@@ -112,12 +112,15 @@ describe('a limit', () => {
     },
   );
 
-  test.each(groups)('by a signal ends a child in %s group, also one that has fired before', async (group) => {
-    const limits = [onAbort(AbortSignal.abort())];
-    expect(await run('exec sleep 600', { group, limits })).toMatchObject({ code: null, cut: 'stopped' });
-  });
+  test.each(groups)(
+    'by an AbortSignal ends a child in %s group, even if it is aborted already',
+    async (group) => {
+      const limits = [onAbort(AbortSignal.abort())];
+      expect(await run('exec sleep 600', { group, limits })).toMatchObject({ code: null, cut: 'stopped' });
+    },
+  );
 
-  test('stops looking when the child has ended, and the first reason stays', async () => {
+  test('stops after the end of the child, and keeps the first reason', async () => {
     const stopped: string[] = [];
     const limit =
       (why: 'late' | 'hung'): Limit =>
@@ -129,7 +132,7 @@ describe('a limit', () => {
     expect({ cut, stopped }).toEqual({ cut: 'hung', stopped: ['hung', 'late'] });
   });
 
-  test.runIf(process.platform === 'linux')('of memory is one of each process', async () => {
+  test.runIf(process.platform === 'linux')('of memory applies to each process', async () => {
     const script = 'ulimit -d; sh -c "ulimit -d"; echo "$1"';
     const limited = withMemory(2 ** 20, '/bin/sh', ['-c', script, 'x', "it's"]);
     const { stdout } = await startChild('/bin/sh', limited, usual).ended;

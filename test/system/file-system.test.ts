@@ -1,4 +1,4 @@
-// Which disks count as a network's. Everything but the last is told what the system would say.
+// Network file systems, mostly from simulated answers of the system.
 import { statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
@@ -25,7 +25,7 @@ describe('a network disk', () => {
     [0x6969, 'NFS'],
     [0xfe534d42, 'SMB'],
     [0xff534d42, 'CIFS'],
-    // As a signed number of 32 bits.
+    // As a signed 32-bit number.
     [0xff534d42 | 0, 'CIFS'],
     [0x517b, 'SMB'],
     [0x0bd00bd0, 'Lustre'],
@@ -33,7 +33,7 @@ describe('a network disk', () => {
     [0x00c36400, 'CephFS'],
     [0x19830326, 'BeeGFS'],
     [0x5346414f, 'AFS'],
-  ])('is known by its type %i', (type, name) => {
+  ])('has a known type %i', (type, name) => {
     expect(networkName(type, nobodyAsks)).toBe(name);
   });
   test.each(['fuse.sshfs', 'fuse.glusterfs', 'fuse.s3fs', 'fuse.rclone', 'fuse.ceph-fuse'])(
@@ -47,7 +47,7 @@ describe('a network disk', () => {
   });
 });
 
-describe('no network disk', () => {
+describe('a local disk', () => {
   test.each([
     ['ext4', 0xef53],
     ['XFS', 0x58465342],
@@ -73,14 +73,14 @@ describe('no network disk', () => {
   ])('is the 9p of %s', (_, options) => {
     expect(networkName(V9FS, mounted('9p', options))).toBeNull();
   });
-  test('is what cannot be known', () => {
+  test('is assumed for an unknown mount', () => {
     for (const type of [FUSE, V9FS]) expect(networkName(type, () => null)).toBeNull();
   });
 });
 
 describe.runIf(process.platform === 'linux')('a path', () => {
   const error = (code: string) => Object.assign(new Error(code), { code });
-  test('that is not there yet lies where it would be made', () => {
+  test('of a new file is on the file system of its parent', () => {
     const asked: string[] = [];
     const typeOf = (path: string) => {
       asked.push(path);
@@ -99,7 +99,7 @@ describe.runIf(process.platform === 'linux')('a path', () => {
       expect(networkOf('/a/b', { typeOf, mountOf: nobodyAsks })).toBeNull();
     },
   );
-  test('on this machine has a file system with a name', () => {
+  test('on this machine has a named file system', () => {
     const folder = temporaryDirectory();
     expect(networkOf(folder)).toBeNull();
     expect(fileSystemName(folder)).toMatch(/^\w/);
@@ -111,19 +111,19 @@ describe('a mount', () => {
 27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 40 27 0:45 / /mnt/a\\040b rw,nosuid shared:2 master:1 - fuse.sshfs ada@host:/srv rw,user_id=0
 `;
-  test('is found by the number of its device', () => {
+  test('is found by its device number', () => {
     expect(mountIn(text, '0:45')).toEqual({ type: 'fuse.sshfs', options: 'rw,user_id=0' });
     expect(mountIn(text, '254:0')).toEqual({ type: 'ext4', options: 'rw,discard' });
   });
-  test('is none where there is none, or no sense', () => {
+  test('is null for an unknown number or an invalid text', () => {
     expect(mountIn(text, '0:4')).toBeNull();
     expect(mountIn('', '0:45')).toBeNull();
     expect(mountIn('40 27 0:45\n', '0:45')).toBeNull();
   });
-  test('has the number that Linux packs into one', () => {
+  test('number is unpacked from Linux st_dev', () => {
     expect(deviceNumber(45)).toBe('0:45');
     expect(deviceNumber(0xfe00)).toBe('254:0');
-    // Minor 300 of major 259.
+    // Major 259, minor 300.
     expect(deviceNumber((259 << 8) | (300 & 0xff) | ((300 & ~0xff) << 12))).toBe('259:300');
     expect(deviceNumber(statSync('/').dev)).toMatch(/^\d+:\d+$/);
   });

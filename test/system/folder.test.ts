@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeFolder } from '../../src/system/folder.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
-test('a folder is made with those above it, once', () => {
+test('a folder is created with its parents, once', () => {
   const root = temporaryDirectory();
   const path = join(root, 'a/b/c');
   makeFolder(path, 0o700);
@@ -17,7 +17,7 @@ test('a folder is made with those above it, once', () => {
   expect(existsSync(join(path, 'd'))).toBe(true);
 });
 
-test('a file, or a link that leads nowhere, is in the way', () => {
+test('a file or a dangling link at the path is an error', () => {
   const root = temporaryDirectory();
   writeFileSync(join(root, 'file'), '');
   symlinkSync(join(root, 'nowhere'), join(root, 'link'));
@@ -32,15 +32,15 @@ test('a file, or a link that leads nowhere, is in the way', () => {
     }).toThrow(expect.objectContaining({ code }) as Error);
 });
 
-// Node's own way never comes back from here.
-test.runIf(existsSync('/proc/self'))('a file system that takes no new names says so', () => {
+// Node's recursive mkdir never returns here.
+test.runIf(existsSync('/proc/self'))('a file system without new names is an error', () => {
   for (const path of ['/proc/iree-tuned', '/proc/iree-tuned/below/it'])
     expect(() => {
       makeFolder(path);
     }).toThrow(/ENOENT/);
 });
 
-test('the folder that one is in needs no name', () => {
+test('a path may end in a point', () => {
   const root = temporaryDirectory();
   mkdirSync(join(root, 'here'));
   makeFolder(join(root, 'here/.'));

@@ -24,7 +24,7 @@ interface Fact {
 const isFact = (value: unknown): value is Fact =>
   typeof value === 'object' && value !== null && 'fact' in value && typeof value.fact === 'string';
 
-/** Root may write everywhere. */
+/** Root ignores permissions. */
 function asNobody(work: () => void): void {
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) process.seteuid!('nobody');
@@ -38,10 +38,10 @@ function asNobody(work: () => void): void {
 describe.each([
   ['in the cache folder itself', DESCRIPTIONS, /^compiler-[0-9a-f]{16}\.json$/],
   ['in a folder of its own', PLANS, /^plan-[0-9a-f]{16}\.json$/],
-])('what is remembered %s', (_, place, name) => {
+])('a remembered value %s', (_, place, name) => {
   const memory = memoryOf(place, isFact);
 
-  it('is recalled, and nothing else is left', () => {
+  it('is recalled, and leaves no other file', () => {
     const cache = join(temporaryDirectory(), 'made', 'for it');
     expect(memory.recall(cache, 'a')).toBeNull();
     memory.remember(cache, { identity: 'a', fact: 'value' });
@@ -50,17 +50,17 @@ describe.each([
     const names = readdirSync(dirname(memory.pathOf(cache, 'a')));
     expect(names).toEqual([expect.stringMatching(name)]);
   });
-  test.each(['', '{', '7', '"half', '\0', '{"identity":"a"}'])('and damaged (%j) is not there', (text) => {
+  test.each(['', '{', '7', '"half', '\0', '{"identity":"a"}'])('that is damaged (%j) is null', (text) => {
     const cache = temporaryDirectory();
     write(memory.pathOf(cache, 'a'), text);
     expect(memory.recall(cache, 'a')).toBeNull();
   });
-  it('is not taken for what has the same name', () => {
+  it('of another identity with the same file name is null', () => {
     const cache = temporaryDirectory();
     write(memory.pathOf(cache, 'a'), '{"identity":"b","fact":"another"}');
     expect(memory.recall(cache, 'a')).toBeNull();
   });
-  it('and cannot be kept is forgotten', () => {
+  it('that cannot be stored is null', () => {
     const file = write(join(temporaryDirectory(), 'file'), '');
     for (const cache of [file, join(file, 'below')]) memory.remember(cache, { identity: 'a', fact: 'value' });
     expect(readFileSync(file, 'utf8')).toBe('');
@@ -70,7 +70,7 @@ describe.each([
     expect(readdirSync(dirname(memory.pathOf(cache, 'a')))).toHaveLength(1);
     expect(memory.recall(cache, 'a')).toBeNull();
   });
-  it('and may not be written is forgotten', () => {
+  it('in a read-only folder is null', () => {
     const cache = temporaryDirectory();
     chmodSync(cache, 0o500);
     asNobody(() => {
@@ -86,19 +86,19 @@ describe('the identity of a file', () => {
   const path = write(join(directory, 'bin/iree-compile'), 'one');
   const before = fileIdentity(path);
 
-  it('is the same by another name', () => {
+  it('is the same through a link', () => {
     symlinkSync(path, join(directory, 'link'));
     expect(fileIdentity(join(directory, 'link'))).toBe(before);
   });
-  it('changes with the time of the file', () => {
+  it('changes with the modification time', () => {
     utimesSync(path, 1, 1);
     expect(fileIdentity(path)).not.toBe(before);
   });
-  it('is null for what is not there', () => {
+  it('is null for a missing file', () => {
     expect(fileIdentity(join(directory, 'nowhere'))).toBeNull();
   });
 });
 
-test('names are different', () => {
+test('hashes of different texts differ', () => {
   expect(new Set(Array.from({ length: 5000 }, (_, i) => shortHash(`/usr/bin/${i}`))).size).toBe(5000);
 });

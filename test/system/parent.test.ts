@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/folders.ts';
 import { root, write } from '../compiler/support.ts';
 
-test('the end of a shell between a client and us is noticed', async () => {
+test('a process detects the end of a shell between it and a client', async () => {
   const script = write(
     join(temporaryDirectory(), 'child.ts'),
     `import { whenOrphaned } from '${root}/src/system/parent.ts';

@@ -25,14 +25,14 @@ CPU revision\t: 1
     )
     .join('\n');
 
-describe("a processor's model in numbers", () => {
-  test('is what Linux says on x86, not the name', () => {
+describe("a processor's model", () => {
+  test('is vendor, family and model on x86', () => {
     expect(numbersIn(x86(143))).toEqual({ vendor: 'GenuineIntel', family: 6, model: 143 });
   });
   test('is implementer, architecture and part on ARM, without variant and revision', () => {
     expect(numbersIn(arm('0xd40', '0xd40'))).toEqual({ vendor: '0x41', family: 8, model: 0xd40 });
   });
-  test('is none where cores are of several models', () => {
+  test('is null for cores of several models', () => {
     expect(numbersIn(arm('0xd05', '0xd0a'))).toBeNull();
   });
   test.each([
@@ -40,29 +40,29 @@ describe("a processor's model in numbers", () => {
     ['a RISC-V', 'processor\t: 0\nhart\t: 2\nisa\t: rv64imafdc\nmmu\t: sv39\nuarch\t: sifive,u74-mc\n'],
     ['an IBM Z', 'vendor_id       : IBM/S390\n# processors    : 4\n'],
     ['a text that says nothing in its place', x86('unknown')],
-  ])('is none in %s', (_, text) => {
+  ])('is null for %s', (_, text) => {
     expect(numbersIn(text)).toBeNull();
   });
 });
 
-describe('the cores that the runtime runs a worker on', () => {
+describe('cores with a worker of the runtime', () => {
   const workstation = describedTopology({ nodes: 1, cores: 16, perCore: 2 });
   const server = describedTopology({ nodes: 2, cores: 4, perCore: 2 });
   const from = (first: number, count: number) => new Set(Array.from({ length: count }, (_, i) => first + i));
 
-  test('are those of a machine of one node, as they always were', () => {
+  test('are all cores of a machine with one node', () => {
     expect(physicalCores(workstation, 2, from(0, 32))).toBe(16);
-    // Linux may allow what is not there.
+    // Linux may allow threads that do not exist.
     expect(physicalCores(workstation, 2, from(0, 128))).toBe(16);
     expect(physicalCores('/nowhere', 1, from(0, 128))).toBe(availableParallelism());
     expect(physicalCores('/nowhere', 2, null)).toBe(Math.ceil(availableParallelism() / 2));
   });
 
-  test('are those of one node of several', () => {
+  test('are the cores of one of several nodes', () => {
     expect(physicalCores(server, 2, from(0, 16))).toBe(4);
   });
 
-  test('are those that a process may use, however many of their threads', () => {
+  test('are cores with at least one allowed thread', () => {
     expect(physicalCores(workstation, 2, from(0, 8))).toBe(8);
     expect(physicalCores(workstation, 2, new Set([0, 16, 1, 17]))).toBe(2);
     expect(physicalCores(server, 2, new Set([4, 5, 12]))).toBe(2);

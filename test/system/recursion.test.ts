@@ -26,17 +26,17 @@ describe("a child's environment", () => {
       IREE_TOOL_PATH: '',
     });
   });
-  it('has no folder in IREE_TOOL_PATH in which we would be found', () => {
+  it('has no folder with the wrapper in IREE_TOOL_PATH', () => {
     const path = [shims, '/nowhere', shared, linked, real].join(':');
     expect(childEnvironment({ IREE_TOOL_PATH: path }).IREE_TOOL_PATH).toBe(`/nowhere:${real}`);
     expect(childEnvironment({ IREE_TOOL_PATH: shims })).toEqual({ IREE_TUNED_DEPTH: '1' });
   });
-  it('has no folder in PATH in which we would be found, unless there are other programs in it', () => {
+  it('has no folder with the wrapper in PATH, except one with other programs', () => {
     const path = [shims, real, shared, linked].join(':');
     expect(childEnvironment({ PATH: path }).PATH).toBe(`${real}:${shared}`);
     expect(childEnvironment({ PATH: shims })).toEqual({ IREE_TUNED_DEPTH: '1' });
   });
-  it('does not have what a shim told us', () => {
+  it("lacks the shim's variable", () => {
     expect(childEnvironment({ IREE_TUNED_SHIM_FOR: '/x' })).toEqual({ IREE_TUNED_DEPTH: '1' });
   });
 });

@@ -22,7 +22,7 @@ describe('a captured run', () => {
     expect([...run.stdout]).toEqual([255, 0, 120]);
     expect(run.stderr.toString()).toBe('problem\n');
   });
-  it('passes arguments as they are', async () => {
+  it('passes arguments unchanged', async () => {
     const argv = ['', 'a b', "it's", '"', '\\', '$HOME', '*', 'é', '\n'];
     const run = await runCompiler(sh('printf "%s\\0" "$@"'), argv, { env, capture: true });
     expect(run.stdout.toString().split('\0').slice(0, -1)).toEqual(argv);
@@ -31,7 +31,7 @@ describe('a captured run', () => {
     const run = await runCompiler(sh('cat'), [], { env, capture: true, stdin: Buffer.alloc(300_000, 'x') });
     expect(run.stdout.length).toBe(300_000);
   });
-  it('does not mind a program that reads no stdin', async () => {
+  it('works for a program that does not read stdin', async () => {
     const run = await runCompiler(sh('exit 4'), [], { env, capture: true, stdin: Buffer.alloc(3_000_000) });
     expect(run.code).toBe(4);
   });
@@ -53,19 +53,19 @@ describe('a captured run', () => {
       '1\n',
     ]);
   });
-  it('rejects only when the program cannot be started', async () => {
+  it('rejects only if the program cannot start', async () => {
     await expect(runCompiler(join(directory, 'nowhere'), [], { env, capture: true })).rejects.toThrow(
       'ENOENT',
     );
   });
-  it('leaves no signal handlers behind', async () => {
+  it('leaves no signal handlers', async () => {
     const before = process.listenerCount('SIGTERM');
     await runCompiler(sh(''), [], { env, capture: true });
     expect(process.listenerCount('SIGTERM')).toBe(before);
   });
 });
 
-/** Starts a process that does `code` with what runs the compiler and asks it, as the wrapper would. */
+/** Starts a process that runs `code`, with the functions that run and ask a compiler. */
 function inProcess(code: string, options: { env?: NodeJS.ProcessEnv; stdio?: 'pipe' } = {}) {
   const module = (path: string) => JSON.stringify(join(root, path));
   const file = join(directory, `main-${String(Math.random()).slice(2)}.mjs`);
@@ -125,13 +125,13 @@ describe('ending like the child', () => {
   );
 });
 
-/** What a script has written to the file, once it has. */
+/** Waits for a script's file, and returns its text. */
 async function contentOf(path: string): Promise<string> {
   while (!existsSync(path) || !readFileSync(path, 'utf8').endsWith('\n')) await sleep(10);
   return readFileSync(path, 'utf8').trim();
 }
 
-test('a child ends with us, even when we are killed', async () => {
+test('a child ends with this process, even after SIGKILL', async () => {
   const started = join(directory, 'started');
   const script = sh(`echo $$ >'${started}'; exec sleep 600`);
   const { args } = inProcess(
@@ -144,7 +144,7 @@ test('a child ends with us, even when we are killed', async () => {
 });
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  '%s while the compiler is only asked something ends us, and takes our folders along',
+  '%s during a question to the compiler ends this process, and removes its scratch folders',
   async (signal) => {
     const ready = join(directory, `asked-${signal}`);
     const cache = join(directory, `cache-${signal}`);
@@ -176,8 +176,8 @@ describe('becoming the compiler', () => {
       `${before} await replaceProcess(${JSON.stringify(executable)}, ${JSON.stringify(argv)}, process.env);`,
     );
 
-  it('keeps the process id and says nothing of its own', async ({ skip }) => {
-    // A native program that tells its own process id.
+  it('keeps the process id and prints nothing', async ({ skip }) => {
+    // A native program that prints its process id.
     const { args } = become('/bin/readlink', ['/proc/self']);
     skip(!existsSync('/proc/self') || !existsSync('/bin/readlink'), 'there is no such program');
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -197,7 +197,7 @@ describe('becoming the compiler', () => {
       stderr: '',
     });
   });
-  it('falls back to a child where there is no execve', () => {
+  it('falls back to a child without execve', () => {
     const native = existsSync('/bin/echo') ? '/bin/echo' : '/usr/bin/echo';
     expect(become(native, ['x'], 'delete process.execve; process.execve = undefined;').run()).toMatchObject({
       status: 0,
@@ -205,12 +205,12 @@ describe('becoming the compiler', () => {
       stderr: '',
     });
   });
-  it('takes very long command lines', () => {
+  it('accepts very long command lines', () => {
     const argv = Array.from({ length: 3000 }, (_, i) => `${i}-${'x'.repeat(50)}`);
     const native = existsSync('/bin/echo') ? '/bin/echo' : '/usr/bin/echo';
     expect(become(native, argv).run().stdout.length).toBeGreaterThan(150_000);
   });
-  it('never aborts, whatever the program is', () => {
+  it('never aborts, for any kind of program', () => {
     const text = write(join(directory, 'text'), 'just text', 0o755);
     const data = write(join(directory, 'data'), 'x', 0o644);
     for (const path of [join(directory, 'nowhere'), directory, text, data]) {
@@ -218,8 +218,8 @@ describe('becoming the compiler', () => {
       expect([run.signal, run.stderr.includes('Native stack trace')]).toEqual([null, false]);
     }
   });
-  describe.runIf(process.platform === 'linux')('leaves the process as it was', () => {
-    // A user's own surroundings, different from the usual.
+  describe.runIf(process.platform === 'linux')('preserves', () => {
+    // Settings of the process that differ from the defaults.
     const within = ['-c', 'cd /; umask 027; ulimit -n 300; ulimit -c 0; exec nice -n 3 "$@"', 'sh'];
     const lines = (run: SpawnSyncReturns<string>) => run.stdout.split('\n').filter((line) => line !== '');
     const both = (executable: string, argv: string[]) => {
@@ -228,21 +228,21 @@ describe('becoming the compiler', () => {
       const ours = spawnSync('/bin/sh', [...within, process.execPath, ...args], { encoding: 'utf8' });
       return { direct: lines(direct), ours: lines(ours) };
     };
-    it('its signals and umask', () => {
+    it('signals and umask', () => {
       const { direct, ours } = both('/bin/cat', ['/proc/self/status']);
       const kept = (all: string[]) =>
         all.filter((line) => /^(?:Sig(?:Ign|Blk|Cgt)|Umask|NoNewPrivs)/.test(line));
       expect(kept(ours)).toEqual(kept(direct));
       expect(kept(ours)).toContain('SigIgn:\t0000000000000000');
     });
-    it('its limits and niceness', () => {
+    it('limits and niceness', () => {
       const limits = both('/bin/cat', ['/proc/self/limits']);
       expect(limits.ours).toEqual(limits.direct);
       const nice = (stat: string[]) => stat[0]!.split(') ')[1]!.split(' ')[16];
       const stat = both('/bin/cat', ['/proc/self/stat']);
       expect([nice(stat.ours), nice(stat.direct)]).toEqual(['3', '3']);
     });
-    it('its working directory and its files', () => {
+    it('working directory and files', () => {
       const folder = both('/bin/readlink', ['/proc/self/cwd']);
       expect([folder.ours, folder.direct]).toEqual([['/'], ['/']]);
       const files = both('/bin/ls', ['/proc/self/fd']);
@@ -291,7 +291,7 @@ describe('becoming the compiler', () => {
     ])('is the same for %s', (_, argv) => {
       same(argv);
     });
-    it('ends with 74 when nobody reads its output', () => {
+    it('ends with 74 on a closed stdout', () => {
       const { args } = become(executable, ['--help-hidden']);
       const script = '"$@" | head -n 1 >/dev/null; echo "${PIPESTATUS[0]}"';
       const run = spawnSync('bash', ['-c', script, 'bash', process.execPath, ...args], { encoding: 'utf8' });
@@ -300,7 +300,7 @@ describe('becoming the compiler', () => {
   });
 });
 
-describe('what was read from stdin', () => {
+describe('consumed stdin', () => {
   const become = (executable: string) => {
     const script = join(directory, 'fed.ts');
     writeFileSync(
@@ -314,11 +314,11 @@ describe('what was read from stdin', () => {
     });
   };
 
-  test('is there for the program that this process becomes where no child can be started', () => {
+  test('reaches the program that this process becomes, if no child can start', () => {
     expect(become('/bin/cat')).toMatchObject({ status: 0, stdout: 'what was read', stderr: '' });
   });
 
-  test('is never lost without a word', () => {
+  test('is never lost silently', () => {
     expect(become('/nowhere/iree-compile')).toMatchObject({
       status: 1,
       stdout: '',

@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 
 const script = join(import.meta.dirname, '..', '..', 'src', 'system', 'scratch.ts');
 
-/** Names that a process gives which has ended since. */
+/** Names from a process that has ended. */
 function namesOfTheDead(cache: string): { folder: string; file: string } {
   const code = `const { makeScratchFolder, temporaryName } = await import(${JSON.stringify(script)});
     const folder = makeScratchFolder(${JSON.stringify(cache)}, 'tuning');
@@ -16,7 +16,7 @@ function namesOfTheDead(cache: string): { folder: string; file: string } {
   return JSON.parse(stdout) as { folder: string; file: string };
 }
 
-test('what a dead process left is removed by the next, wherever in the cache it lies', () => {
+test('the next process removes all leftovers of a dead one', () => {
   const cache = temporaryDirectory();
   const { folder, file } = namesOfTheDead(cache);
   writeFileSync(join(folder, 'module.vmfb'), 'x');
@@ -26,7 +26,7 @@ test('what a dead process left is removed by the next, wherever in the cache it 
   expect([existsSync(folder), existsSync(file), existsSync(own)]).toEqual([false, false, true]);
 });
 
-test('what lives, and what is meant to stay, is left alone', () => {
+test('files of living processes and permanent files stay', () => {
   const cache = temporaryDirectory();
   const first = makeScratchFolder(cache, 'survey')!;
   const kept = [temporaryName(join(cache, 'target.json')), join(cache, 'target-0123456789abcdef.json')];
@@ -35,18 +35,18 @@ test('what lives, and what is meant to stay, is left alone', () => {
   expect([first, ...kept].map(existsSync)).toEqual([true, true, true]);
 });
 
-test('a process id that was given to another process does not protect the leftovers of the one before', () => {
+test('a reused process id does not protect leftovers', () => {
   const cache = temporaryDirectory();
   const own = makeScratchFolder(cache, 'tuning')!;
   const before = own.replace(new RegExp(`-${process.pid}-(\\d+)-`), `-${process.pid}-1-`);
   mkdirSync(before);
   writeFileSync(join(before, '.iree-tuned-scratch'), '');
   makeScratchFolder(cache, 'tuning');
-  // Only Linux tells when a process began.
+  // Only Linux has the start times of processes.
   expect(existsSync(before)).toBe(process.platform !== 'linux');
 });
 
-test('in a shared cache, what another machine uses is left alone until it is old', () => {
+test('in a shared cache, files of another machine stay for a day', () => {
   const cache = temporaryDirectory();
   const own = makeScratchFolder(cache, 'tuning')!;
   const theirs = own.replace(/tuning-[0-9a-f]{8}/, 'tuning-00000000');
@@ -60,7 +60,7 @@ test('in a shared cache, what another machine uses is left alone until it is old
   expect(existsSync(theirs)).toBe(false);
 });
 
-test('there is none where nothing can be written', () => {
+test('a read-only cache has no scratch folder', () => {
   const cache = temporaryDirectory();
   writeFileSync(join(cache, 'file'), '');
   expect(makeScratchFolder(join(cache, 'file'), 'tuning')).toBeNull();
@@ -68,7 +68,7 @@ test('there is none where nothing can be written', () => {
   expect(readdirSync(cache)).toEqual([]);
 });
 
-test('what only looks like ours stays, in a folder that somebody uses for more than this', () => {
+test('files that only resemble ours stay', () => {
   const cache = temporaryDirectory();
   const { folder } = namesOfTheDead(cache);
   const [, owner] = /([0-9a-f]{8}-\d+-\d+)/.exec(folder)!;

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { settledIdentity } from '../../src/system/files.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 
-test('a file has a settled identity two seconds after its last change, and a new one after the next', async () => {
+test('a file has a settled identity two seconds after each change', async () => {
   const folder = temporaryDirectory();
   const path = join(folder, 'model.mlir');
   writeFileSync(path, 'one');
@@ -13,14 +13,14 @@ test('a file has a settled identity two seconds after its last change, and a new
   await sleep(2100);
   const first = settledIdentity(path);
   expect(first).not.toBeNull();
-  // A change that hides behind the same size and modification time.
+  // A change with the same size and modification time.
   const then = new Date(2026, 0, 1);
   utimesSync(path, then, then);
   expect(settledIdentity(path)).toBeNull();
   await sleep(2100);
   const second = settledIdentity(path);
   expect(second).not.toBe(first);
-  // Another file in its place.
+  // A replacement of the file.
   const other = join(folder, 'other');
   writeFileSync(other, 'two');
   utimesSync(other, then, then);
@@ -29,6 +29,6 @@ test('a file has a settled identity two seconds after its last change, and a new
   expect(settledIdentity(path)).not.toBe(second);
 });
 
-test('a missing file has none', () => {
+test('a missing file has no identity', () => {
   expect(settledIdentity(join(temporaryDirectory(), 'missing'))).toBeNull();
 });

@@ -21,21 +21,21 @@ const run = (script: string, stallSeconds = 1) => start('/bin/sh', ['-c', script
 const work = (script: string, workSeconds: number) =>
   running('/bin/sh', ['-c', script], { stallSeconds: 60, workSeconds });
 
-/** Keeps a shell busy; for every second that it says it takes at least one. */
+/** Keeps a shell busy for at least the given seconds. */
 const busy = (seconds: number) =>
   `end=$(($(date +%s) + ${seconds})); while [ $(date +%s) -lt $end ]; do i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; done`;
 
-// What is waited for is a second of idleness: these tests wait side by side.
+// Concurrent, because each test waits for a second of idleness.
 describe.runIf(process.platform === 'linux').concurrent('a child that does nothing', () => {
   test('is killed', async () => {
     const { code, signal, cut } = await run('exec sleep 60');
     expect({ code, signal, cut }).toEqual({ code: null, signal: 'SIGKILL', cut: 'hung' });
   });
 
-  test('is killed with all that it has started', async ({ expect }) => {
+  test('is killed with its descendants', async ({ expect }) => {
     const directory = temporaryDirectory();
     const pids = join(directory, 'pids');
-    // Two at each level wait for two more each, and the last ones for nothing.
+    // A binary tree of processes, in which each waits for its children.
     const tree = program(
       join(directory, 'tree'),
       `echo $$ >>'${pids}'; [ "$1" -gt 0 ] || exec sleep 600; "$0" $(($1 - 1)) & "$0" $(($1 - 1)); wait`,
@@ -47,7 +47,7 @@ describe.runIf(process.platform === 'linux').concurrent('a child that does nothi
     await expect.poll(() => all.filter(isRunning), { timeout: 20_000 }).toEqual([]);
   });
 
-  test('is given up though a daemon of its holds the output open', async () => {
+  test('is given up even if its daemon holds the output open', async () => {
     const pid = join(temporaryDirectory(), 'pid');
     const daemon = `(sleep 60 & echo $! >'${pid}')`;
     try {
@@ -61,8 +61,8 @@ describe.runIf(process.platform === 'linux').concurrent('a child that does nothi
   });
 });
 
-describe('a child that may work for so long only', () => {
-  test('is killed with all that it has started', async () => {
+describe('a child with a limit of work', () => {
+  test('is killed with its descendants', async () => {
     const pid = join(temporaryDirectory(), 'pid');
     const { signal, cut } = await work(`sh -c 'echo $$ >"$0"; while :; do :; done' '${pid}'; :`, 1);
     expect({ signal, cut }).toEqual({ signal: 'SIGKILL', cut: 'hung' });
@@ -71,12 +71,9 @@ describe('a child that may work for so long only', () => {
 
   test.each([
     ['does not work while it waits', 'sleep 4'],
-    [
-      'does not work for longer than time passes, in however many processes',
-      `${busy(2)} & ${busy(2)} & wait`,
-    ],
+    ['works in several processes at once', `${busy(2)} & ${busy(2)} & wait`],
     ['ends in time', busy(1)],
-  ])('and %s is left alone', async (_, script) => {
+  ])('that %s is not killed', async (_, script) => {
     const limit = script.startsWith('sleep') ? 1 : 3.5;
     expect(await work(`${script}; exit 3`, limit)).toMatchObject({ code: 3, cut: null });
   });
@@ -91,7 +88,7 @@ describe.concurrent('a child that works', () => {
       'in many children that end soon',
       `end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'; done; echo done`,
     ],
-  ])('%s is not killed, however long it takes', async (_, script) => {
+  ])('%s is not killed', async (_, script) => {
     const { code, cut, stdout } = await run(script, 1);
     expect({ code, cut, stdout: stdout.toString() }).toEqual({
       code: 0,
@@ -104,7 +101,7 @@ describe.concurrent('a child that works', () => {
 test.runIf(process.platform === 'linux')(
   'where the kernel does not tell children, they are looked for',
   async () => {
-    // Servers of other tests may be there.
+    // Servers of other tests may run.
     const before = childrenOf(process.pid);
     const ended = run('sleep 60 & sleep 60', 600);
     let tree: number[] = [];

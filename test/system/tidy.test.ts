@@ -14,7 +14,7 @@ const age = (path: string, read: number, written = read) => {
 
 const spec = `${shortHash('spec')}.mlir`;
 
-/** A cache directory with a plan, a spec and a file that is not ours. */
+/** A cache with a plan, a spec and a foreign file. */
 function cache() {
   const directory = temporaryDirectory();
   notePlan(directory, 'a', { state: 'compiled' });
@@ -29,7 +29,7 @@ function cache() {
   return { directory, files };
 }
 
-test('what was not used for a long time is removed, and nothing else', () => {
+test('only unused files are removed', () => {
   const { directory, files } = cache();
   for (const file of files) age(file, 31);
   tidyUp(directory);
@@ -37,21 +37,21 @@ test('what was not used for a long time is removed, and nothing else', () => {
   expect(files.map((file) => existsSync(file))).toEqual([false, true, true]);
 });
 
-test('what was read lately stays, whenever it was written', () => {
+test('a recently read file stays', () => {
   const { directory, files } = cache();
   for (const file of files) age(file, 2, 400);
   tidyUp(directory);
   expect(files.every((file) => existsSync(file))).toBe(true);
 });
 
-test('specs go when no plan can name them any more', () => {
+test('specs are removed after the last plan that may name them', () => {
   const { directory, files } = cache();
   age(files[1], 91);
   tidyUp(directory);
   expect(existsSync(files[1])).toBe(false);
 });
 
-test('what a launcher noted since another start of the machine goes with its folder', () => {
+test("a launcher's notes of an earlier boot are removed with their folder", () => {
   const directory = temporaryDirectory();
   const folders = ['970176c8-c5b8-4b35-96ac-e677f11f0e1e', 'any', 'notes.d'].map((name) =>
     join(directory, 'nodes', name),
@@ -65,7 +65,7 @@ test('what a launcher noted since another start of the machine goes with its fol
   expect(folders.map((folder) => existsSync(folder))).toEqual([false, false, true]);
 });
 
-test('is done once a day', () => {
+test('tidying runs once a day', () => {
   const { directory, files } = cache();
   tidyUp(directory);
   age(files[0], 31);
@@ -76,7 +76,7 @@ test('is done once a day', () => {
   expect(existsSync(files[0])).toBe(false);
 });
 
-test('a cache directory that is not there stays away', () => {
+test('tidying creates no cache folder', () => {
   const directory = join(temporaryDirectory(), 'cache');
   tidyUp(directory);
   expect(existsSync(directory)).toBe(false);

@@ -17,7 +17,7 @@ test.each([
   expect(whyDistrusted(folder)?.replace(folder, 'FOLDER') ?? null).toBe(expected);
 });
 
-test('a folder that is not there yet is no danger', () => {
+test('a missing folder is trusted', () => {
   expect(whyDistrusted(join(temporaryDirectory(), 'none'))).toBeNull();
 });
 

@@ -10,10 +10,10 @@ import { isWithout } from '../support/needs.ts';
 import { root } from '../compiler/support.ts';
 
 const directory = temporaryDirectory();
-/** A native program that prints its arguments, each with a zero byte behind it. */
+/** A native program that prints its arguments, each with a trailing zero byte. */
 const print = ['/usr/bin/printf', '/bin/printf'].find(existsSync) ?? '';
 
-/** Starts a process with arguments and variables in bytes, as only a shell can. */
+/** Starts a process with arguments and variables in bytes, through a shell. */
 function startWithBytes(
   argv: readonly string[],
   bytes: readonly Uint8Array[],
@@ -34,7 +34,7 @@ function startWithBytes(
   return spawnSync('sh', [script, ...argv], { env: { PATH: process.env['PATH'] } });
 }
 
-/** A program in Node that hands its own arguments and environment on, as the wrapper does. */
+/** A Node program that passes its arguments and environment on, like the wrapper. */
 const handOver = (() => {
   const file = join(directory, 'main.mjs');
   const module = (name: string) => JSON.stringify(join(root, 'src/system', name));
@@ -67,14 +67,14 @@ describe('arguments that are not UTF-8', () => {
     expect([run.status, run.stderr.toString()]).toEqual([0, '']);
     expect(run.stdout).toEqual(zeroTerminated(sent));
   });
-  it('arrive, whatever the bytes are', () => {
+  it('arrive for any bytes', () => {
     const random = seededRandom(1);
     const sent = Array.from({ length: 300 }, () =>
       Uint8Array.from({ length: Math.floor(random() * 12) }, () => 1 + Math.floor(random() * 255)),
     );
     expect(startWithBytes([...handOver, print, '%s\\0'], sent).stdout).toEqual(zeroTerminated(sent));
   });
-  it('do not stand in the way of a variable, nor of what is UTF-8', () => {
+  it('do not affect variables or UTF-8 arguments', () => {
     const variables = {
       LATIN: Buffer.from('caf\xe9%\n', 'latin1'),
       UNICODE: Buffer.from('é'),
@@ -86,7 +86,7 @@ describe('arguments that are not UTF-8', () => {
       expect(got).toContain(`${name}=${value.toString('latin1')}`);
     expect(got).toContain('IREE_TUNED_DEPTH=1');
   });
-  it('keep exit code and process', () => {
+  it('preserve exit code and process id', () => {
     const run = startWithBytes(
       [
         ...handOver,
@@ -102,12 +102,12 @@ describe('arguments that are not UTF-8', () => {
   });
 });
 
-describe('what is started', () => {
-  it('is the command itself when everything is text', () => {
+describe('the started command', () => {
+  it('is unchanged if all texts are valid', () => {
     const start = startable('/x', ['é', '\ufffd', '', 'printf:'], { A: 'ü', B: undefined });
     expect(start).toEqual({ executable: '/x', argv: ['é', '\ufffd', '', 'printf:'], env: { A: 'ü' } });
   });
-  test.for(['dash', 'bash'])('is read by %s', (shell, { skip }) => {
+  test.for(['dash', 'bash'])('works under %s', (shell, { skip }) => {
     const argv = ['%s\\0', 'a\udce9b', '', 'printf:%d', '-n \\', 'é\n'];
     const start = startable(print, argv, { V: '\udcff' });
     const run = spawnSync(shell, start.argv, { env: start.env });
@@ -121,7 +121,7 @@ describe('what is started', () => {
       '',
     ]);
   });
-  it('tells text from bytes', () => {
+  it('distinguishes text from invalid bytes', () => {
     expect(['', 'é', '💡', '\ufffd', '\udce9', 'a\udc80'].map(isText)).toEqual([
       true,
       true,
