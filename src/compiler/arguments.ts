@@ -1,13 +1,13 @@
-// Reading iree-compile's command line the way LLVM's command line library does. Pure: the table of flags comes
-// in, and whatever is not certain is said to be unclear, so that the caller passes everything through untouched.
+// Parses iree-compile's command line like LLVM's library. Pure: the caller passes the table of flags. An ambiguous command line is
+// `unclear`, and the caller passes it through.
 import { informationalFlags, type OptionTable } from './options.ts';
 
 export interface Flag {
   /** Without dashes. */
   readonly name: string;
-  /** `null` when none was given: a boolean that is simply there. */
+  /** Null without a value, as for `--flag`. */
   readonly value: string | null;
-  /** The arguments it is made of: from `index` up to, not including, `end`. */
+  /** First argument of the flag; `end` is one past the last. */
   readonly index: number;
   readonly end: number;
 }
@@ -21,15 +21,15 @@ export type CompilerOutput = { readonly kind: 'file'; readonly path: string } | 
 export interface CompilerArguments {
   readonly input: CompilerInput | null;
   readonly output: CompilerOutput;
-  /** In the order of the command line. */
+  /** In order. */
   readonly flags: readonly Flag[];
-  /** It asks for a text such as `--version` and compiles nothing. */
+  /** Whether the command only prints a text, as for `--version`. */
   readonly informational: boolean;
-  /** Why this cannot be read with certainty, or compiles nothing that could be tuned; `null` when it is clear. */
+  /** Why the command is ambiguous or invalid; null if it is clear. */
   readonly unclear: string | null;
 }
 
-/** Reads `argv`: what follows the program's name, with response files already expanded. */
+/** Parses the arguments after the program's name. The caller has expanded response files. */
 export function readArguments(argv: readonly string[], table: OptionTable): CompilerArguments {
   const flags: Flag[] = [];
   const positionals: { text: string; index: number }[] = [];
@@ -62,23 +62,22 @@ export function readArguments(argv: readonly string[], table: OptionTable): Comp
   };
 }
 
-/** The value that counts for a flag that may be given again: the last one. `null` when absent or without value. */
+/** The last value of a flag, which wins; null without the flag or a value. */
 export function lastValue(args: CompilerArguments, name: string): string | null {
   return lastOf(args.flags, name)?.value ?? null;
 }
 
-/** Every value of a flag that collects them, in order; comma-separated lists are left as they are. */
+/** All values of a repeatable flag, in order. Does not split comma-separated lists. */
 export function allValues(args: CompilerArguments, name: string): string[] {
   return args.flags.flatMap((flag) => (flag.name === name && flag.value !== null ? [flag.value] : []));
 }
 
-/** Whether a boolean flag is on: the last of `--flag`, `--flag=true`, `--flag=false` counts, else `byDefault`. */
+/** Whether a boolean flag is on. The last of `--flag`, `--flag=true` and `--flag=false` wins. */
 export function flagIsOn(args: CompilerArguments, name: string, byDefault = false): boolean {
   const flag = lastOf(args.flags, name);
   return flag === undefined ? byDefault : isOn(flag);
 }
 
-/** Whether the flag is given at all. */
 export function hasFlag(args: CompilerArguments, name: string): boolean {
   return args.flags.some((flag) => flag.name === name);
 }
@@ -89,7 +88,7 @@ function readFlag(
   table: OptionTable,
 ): { flag: Flag; unclear: string | null } {
   const text = argv[index]!;
-  // One dash or two are the same; a third belongs to the name, which then does not exist.
+  // One or two dashes are equivalent. A third is part of the name.
   const body = text.slice(text.startsWith('--') ? 2 : 1);
   const equals = body.indexOf('=');
   if (equals >= 0) {
@@ -105,7 +104,7 @@ function readFlag(
       if (next === undefined) return { flag: alone, unclear: `${text} has no value` };
       return { flag: { name: body, value: next, index, end: index + 2 }, unclear: null };
     case undefined:
-      // With nothing after it, it can take nothing.
+      // A last argument is clear, because it can take no value.
       return {
         flag: alone,
         unclear: next === undefined ? null : `${text} is unknown and may take ${next} as its value`,
@@ -128,6 +127,6 @@ function lastOf(flags: readonly Flag[], name: string): Flag | undefined {
 }
 
 function isOn(flag: Flag): boolean {
-  // Newer compilers take true and 1 only, older ones these spellings and nothing; others are errors there.
+  // Newer compilers accept only true and 1. Older ones accept all these spellings, and reject others.
   return flag.value === null || ['true', 'TRUE', 'True', '1', ''].includes(flag.value);
 }

@@ -1,10 +1,10 @@
-// Questions of our own to the compiler and the tools beside it.
+// Runs the compiler, or a tool of it, for its output.
 import { exitLike, runCompiler, type RunOptions, type RunResult } from '../system/run.ts';
 import { STALL_SECONDS, whenHung, type Patience } from '../system/stall.ts';
 
 /**
- * Asks the compiler something of our own: its output is kept, it has no input but `stdin`, and it is killed when it
- * hangs, or has worked for `workSeconds`. A signal that asks for an end meanwhile ends this process too.
+ * Runs the compiler with captured outputs, and without input but `stdin`. Kills it if it hangs or works for `workSeconds`. A signal to end
+ * ends this process, too.
  */
 export async function askCompiler(
   executable: string,

@@ -1,4 +1,4 @@
-// What makes a compile the same as another one.
+// Keys of compiles, for memories.
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileIdentity } from '../system/files.ts';
@@ -8,8 +8,7 @@ import { isNeutral } from './flag-roles.ts';
 import { compilerIdentity } from './identity.ts';
 
 /**
- * The same program under the same flags, compiled by the same version of the compiler for the same device: the same on every
- * machine, but where flags name files.
+ * Key of a program with its flags, target, device and compiler. It is the same on every machine, unless flags name files.
  * @param place keys of target, device and compiler
  */
 export function programIdentity(
@@ -23,14 +22,14 @@ export function programIdentity(
 ): string {
   const files = filesOfFlags(args).map((path) => fileIdentity(path));
   const own = [inputDigest, target, device, compiler, flagsOf(args), files];
-  // The file is called by a digest of its content, wherever it lies.
+  // The file's name is a digest of its content, so leave out its folder.
   return JSON.stringify(rewriting === undefined ? own : [...own, basename(rewriting.path)]);
 }
 
-/** The same input under the same flags: what a survey of it is remembered by. */
+/** Key of an input with its flags, for surveys. */
 export function inputIdentity(command: Command, inputDigest: string): string {
   const { input } = command.arguments;
-  // Places in the input are remembered with the name that it had.
+  // Remembered locations contain the path.
   return JSON.stringify([
     inputDigest,
     input?.kind === 'file' ? input.path : null,
@@ -38,7 +37,7 @@ export function inputIdentity(command: Command, inputDigest: string): string {
   ]);
 }
 
-/** What decides about a compile beside its input. `host` in a flag is not the same CPU on every machine. */
+/** All that determines a compile, except its input. Includes the CPU, because a flag may say `host`. */
 export function commandIdentity({ compiler, arguments: args, rewriting }: Command): unknown[] {
   const files = filesOfFlags(args).map((path) => fileIdentity(path));
   const own = [compilerIdentity(compiler.executable), flagsOf(args), files, hostCpu()];
@@ -48,11 +47,11 @@ export function commandIdentity({ compiler, arguments: args, rewriting }: Comman
 const flagsOf = ({ flags }: Command['arguments']): unknown[] =>
   flags.filter(({ name }) => name !== 'o').map(({ name, value }) => [name, value]);
 
-/** Files that flags name, such as parameters: what is in them decides about a compile like the flags themselves. */
+/** Files that flags name, such as parameters. Their contents affect the compile. */
 export function filesOfFlags({ flags }: Command['arguments']): string[] {
   const named = flags.flatMap((flag) => {
     if (flag.value === null || isNeutral(flag)) return [];
-    // A scope of parameters stands before its file.
+    // A parameter file may have a scope: `SCOPE=PATH`.
     return [...new Set([flag.value, flag.value.slice(flag.value.lastIndexOf('=') + 1)])];
   });
   return named.filter(isFile);
@@ -62,7 +61,7 @@ function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
   } catch {
-    // Most values are no paths at all.
+    // Most values are no paths.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// The command that the user gave, as the compiler reads it, and the same turned into questions of ours.
+// The user's command as the compiler reads it, and the same with more flags for our own compiles.
 import { isText } from '../system/undecoded.ts';
 import { readArguments, type CompilerArguments } from './arguments.ts';
 import type { FoundCompiler } from './find.ts';
@@ -7,37 +7,37 @@ import { loadOptionTable } from './options.ts';
 import { readResponseFile } from './response-file.ts';
 import { expandResponseFiles } from './response.ts';
 
-/** The command that the user gave, and the compiler that it is for. */
+/** The user's command and its compiler. */
 export interface Command {
   readonly compiler: FoundCompiler;
-  /** As given, without our own flags. */
+  /** The user's arguments, without the wrapper's flags. */
   readonly argv: readonly string[];
-  /** The same with response files expanded; indices in `arguments` refer to it. */
+  /** `argv` with expanded response files. Indices in `arguments` refer to it. */
   readonly expanded: readonly string[];
   readonly arguments: CompilerArguments;
-  /** Present where the program is compiled in other forms than it is written in; `argv` does not have it. */
+  /** How the compiler rewrites the program into other forms; absent for the original. Not part of `argv`. */
   readonly rewriting?: Rewriting;
 }
 
-/** A command that is run, but for where its output goes. */
+/** A command to run, without its output. */
 export interface Compile {
   readonly argv: readonly string[];
   readonly stdin: Uint8Array | undefined;
 }
 
-/** How a program is rewritten before the compiler optimises anything. */
+/** A rewriting of the program before any optimisation. */
 export interface Rewriting {
-  /** In the syntax of pass pipelines. */
+  /** Pass pipeline syntax. */
   readonly pass: string;
-  /** The file that the pass reads. */
+  /** Path of the file that the pass reads. */
   readonly path: string;
 }
 
-/** Passes that run on the program before all others. */
+/** Passes that run before all others. */
 export const passesOf = ({ rewriting }: Pick<Command, 'rewriting'>): readonly string[] =>
   rewriting === undefined ? [] : [rewriting.pass];
 
-/** Reads a command line, asking the compiler once which flags it has. */
+/** Parses a command line. Asks the compiler for its flags once. */
 export async function readCommand(
   argv: readonly string[],
   compiler: FoundCompiler,
@@ -59,12 +59,9 @@ export async function readCommand(
 
 const FLAG = /^--?([^=]+)(=?)/;
 
-/**
- * The user's command with more flags, for our own compiles. Flags that write files are dropped. New flags go before `--`, because
- * arguments after it are positional.
- */
+/** The user's command with more flags, for our own compiles. Drops flags that write files. New flags go before `--`. */
 export function withTrailingFlags(argv: readonly string[], flags: readonly string[]): string[] {
-  // Response files may hold such flags, too.
+  // Response files may contain flags that write files.
   const all = expandResponseFiles(argv, readResponseFile).argv;
   const end = all.includes('--') ? all.indexOf('--') : all.length;
   const own: string[] = [];

@@ -1,5 +1,4 @@
-// Which compiler this is. Records hold for one version and commit only, so this is part of every lookup; it
-// is asked once per compiler and then read from the cache.
+// Version and commit of the compiler, which are part of every record's key. Asked once per compiler, then cached.
 import { compilerIdentity } from './identity.ts';
 import { DESCRIPTIONS } from '../system/cache.ts';
 import { hasFields, isText } from '../system/data.ts';
@@ -9,17 +8,17 @@ import { shortHash } from '../system/hash.ts';
 import { askCompiler } from './ask.ts';
 
 export interface CompilerDescription {
-  /** As printed, `3.13.0rc20261016`; `unknown` when the output is not understood. */
+  /** As printed, such as `3.13.0rc20261016`; `unknown` for an unknown output. */
   readonly version: string;
-  /** The full commit; `unknown` for a build that does not know it. */
+  /** Full commit; `unknown` for a build without it. */
   readonly commit: string;
-  /** What records are kept under: `version@` and ten digits of the commit, or of the files when it is unknown. */
+  /** Key of records: `version@` and ten digits of the commit, or of a hash of the files if the commit is unknown. */
   readonly key: string;
-  /** `[3, 13, 0]`, for comparing; `[0, 0, 0]` when unknown. */
+  /** Such as `[3, 13, 0]`; `[0, 0, 0]` if unknown. */
   readonly release: Release;
 }
 
-/** Describes the compiler at `executable`. Never rejects: one that cannot be asked is `unknown`. */
+/** Describes the compiler at `executable`. Never rejects: a compiler that fails is `unknown`. */
 export async function describeCompiler(
   executable: string,
   cacheDirectory: string,
@@ -35,16 +34,13 @@ export async function describeCompiler(
     output = '';
   }
   const description = parseVersion(output, identity);
-  // A failure may be of the moment only (no memory, no processes): it is not worth remembering.
+  // A failure may be temporary, so do not cache it.
   if (description.version !== 'unknown')
     descriptionMemory.remember(cacheDirectory, { identity, description });
   return description;
 }
 
-/**
- * Reads what `--version` prints. `identity` stands for the files of a compiler that does not know its
- * commit, so that records never pass from one such build to another.
- */
+/** Parses the output of `--version`. `identity` replaces an unknown commit, so that builds without a commit never share records. */
 export function parseVersion(output: string, identity: string): CompilerDescription {
   const line = /IREE compiler version (\S+)(?: @ (\S+))?/.exec(output);
   const version = line?.[1] ?? 'unknown';

@@ -1,6 +1,5 @@
-// Finding the real iree-compile, and never ourselves: the wrapper is installed under that very name, so every
-// candidate is looked at before it is believed. This is on the way of every compile: it costs a few stats
-// and the first bytes of one file.
+// Finds the real iree-compile. The wrapper may have the same name, so it checks each candidate. Every compile does this: it takes a few
+// stats and one short read.
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PIP_ANSWERS } from '../system/cache.ts';
@@ -21,35 +20,31 @@ import { isLauncher, refuseRecursion, shimVariable, splitPath } from '../system/
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface FoundCompiler {
-  /** What to run: the ELF itself, in place, because `iree-lld` is looked for beside it. */
+  /** Path of the ELF file, in place, because it looks for `iree-lld` beside it. */
   readonly executable: string;
-  /** What was found: for pip the Python script, otherwise the executable. */
+  /** Path that was found: pip's Python script, or the executable. */
   readonly invokedAs: string;
   readonly origin: 'IREE_TUNED_COMPILER' | 'shim' | 'IREE_TOOL_PATH' | 'environment' | 'PATH' | 'local';
 }
 
 export interface FindOptions {
-  /** The setting `IREE_TUNED_COMPILER`; when given, nothing else is tried. */
+  /** The setting `compiler`, which excludes all other candidates. */
   readonly compiler?: string | undefined;
-  /**
-   * The directory of this package: its `bin` and `dist` are never the compiler, its `.venv` may hold one, and what lies
-   * beside it may be the compiler of the Python environment that both are installed in.
-   */
+  /** Root folder of this package. Its `.venv` may have the compiler, and its neighbours may be the compiler's Python package. */
   readonly root: string;
-  /** Where the answer of a Python that had to be asked is kept. */
+  /** Caches the answer of a Python. */
   readonly cacheDirectory?: string | undefined;
 }
 
-/** No iree-compile was found, or not where the user said; the message says where it was looked for. */
+/** There is no iree-compile, or not at the path of the setting. The message lists the places. */
 export class CompilerNotFoundError extends UserError {
   override readonly name = 'CompilerNotFoundError';
 }
 
 /**
- * Finds the real compiler: the explicit setting, the one that the shim was installed for by which we were called, the
- * directories of `IREE_TOOL_PATH`, the Python environment that the package is installed in, the directories of `PATH`, and
- * the package's own `.venv`. Throws {@link CompilerNotFoundError}, or a `RecursionError` when the wrapper was started by
- * itself.
+ * Finds the real compiler, in this order: the setting, the shim's compiler, `IREE_TOOL_PATH`, the Python environment of this package,
+ * `PATH`, the package's `.venv`.
+ * @throws CompilerNotFoundError, and RecursionError if the wrapper started itself
  */
 export function findCompiler(env: Environment, options: FindOptions): FoundCompiler {
   refuseRecursion(env);
@@ -58,13 +53,13 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
     const path = resolve(options.compiler);
     const problem = whyNot(path, options.root);
     if (problem === null) return found(path, 'IREE_TUNED_COMPILER', options.cacheDirectory);
-    // The user named one compiler: quietly running another would be worse than stopping.
+    // Never replace a compiler that the user named.
     throw notFound([`IREE_TUNED_COMPILER: ${path} ${problem}`]);
   }
   report.push('IREE_TUNED_COMPILER: not set');
   const shimmed = env[shimVariable];
   if (shimmed) {
-    // A shim's folder stands for one installation: its other tools are of that one too.
+    // The other tools in a shim's folder belong to the same installation.
     const problem = whyNot(shimmed, options.root);
     if (problem === null) return found(shimmed, 'shim', options.cacheDirectory);
     report.push(`the shim was installed for ${shimmed}, which ${problem}`);
@@ -92,10 +87,7 @@ export function findCompiler(env: Environment, options: FindOptions): FoundCompi
   throw notFound(report);
 }
 
-/**
- * Finds a tool of the runtime (`iree-benchmark-module`, `iree-run-module`): beside the compiler, so that both
- * are of one version, then in `PATH`, then in the package's `.venv`. `undefined` when it is nowhere.
- */
+/** Finds a tool of the runtime: beside the compiler, which has the same version, then in `PATH`, then in `.venv`. */
 export function findRuntimeTool(
   name: string,
   compiler: FoundCompiler,
@@ -109,7 +101,7 @@ export function findRuntimeTool(
   return path === undefined ? undefined : executableBehind(path, tool, options.cacheDirectory);
 }
 
-/** Path of a program: beside the compiler, in `PATH`, or in the package's `.venv`; `undefined` when it is nowhere. */
+/** Path of a program: beside the compiler, in `PATH`, or in `.venv`; undefined for none. */
 export const findTool = (
   name: string,
   { executable, invokedAs }: Pick<FoundCompiler, 'executable' | 'invokedAs'>,
@@ -123,13 +115,13 @@ export const findTool = (
     localTool(root, name),
   ].find(isExecutableFile);
 
-/** What candidates are measured and run with. */
+/** Paths of the tools that measure and run candidates. */
 export interface MeasuringTools {
   readonly benchmarkModule: string;
   readonly runModule: string;
 }
 
-/** Paths of the runtime's tools for measuring; null when one of them is nowhere. */
+/** Finds the tools for measuring; null if one is missing. */
 export function findMeasuringTools(
   compiler: FoundCompiler,
   env: Environment,
@@ -140,9 +132,9 @@ export function findMeasuringTools(
   return benchmarkModule === undefined || runModule === undefined ? null : { benchmarkModule, runModule };
 }
 
-const missing = 'is not there';
+const missing = 'does not exist';
 
-/** Why this path is not the real compiler; `null` when it is. */
+/** Why a path is not the real compiler; null if it is. */
 function whyNot(path: string, root: string): string | null {
   if (!isExecutableFile(path)) return missing;
   const real = realpathOr(path);
@@ -156,14 +148,14 @@ function found(path: string, origin: FoundCompiler['origin'], cache: string | un
   return { executable: executableBehind(path, pipCompiler, cache), invokedAs: path, origin };
 }
 
-/** The executable that a found file stands for: what pip's script would start, otherwise the file itself. */
+/** The executable that a pip script would start; any other file itself. */
 function executableBehind(path: string, tool: PipTool, cache: string | undefined): string {
   const head = readHead(path);
   if (!isPipScript(head)) return path;
   return resolvePipScript(path, head, tool, (python) => askOnce(path, python, tool, cache)) ?? path;
 }
 
-/** Asks Python, remembering the answer for as long as the script is the same file. */
+/** Asks Python, and caches the answer until the script changes. */
 function askOnce(script: string, python: string, tool: PipTool, cache: string | undefined): string | null {
   const file = fileIdentity(script);
   if (cache === undefined || file === null) return askPython(python, tool);
@@ -183,14 +175,11 @@ interface Answer {
 const isAnswer = hasFields<Answer>({ identity: isText, executable: isText });
 const answerMemory = memoryOf(PIP_ANSWERS, isAnswer, { outlivesBuild: true });
 
-/**
- * The compiler of the Python environment that this package is installed in, and which a call by its whole path means,
- * whatever PATH leads to. Both packages lie in site-packages; pip's scripts in the environment's `bin`, three levels up.
- */
+/** The compiler in the Python environment of this package. Both lie in site-packages; pip's scripts lie in `bin`, three levels up. */
 function besidePackage(root: string): FoundCompiler | null {
   const packages = join(root, '..');
   const executable = join(packages, pipCompiler.directory, pipCompiler.name);
-  // A clone may lie anywhere, and what lies beside it may be just anybody's.
+  // Neighbours of a clone are unrelated. Only pip's package has `__init__.py`.
   if (whyNot(executable, root) !== null || !existsSync(join(root, '__init__.py'))) return null;
   const script = join(packages, '../../../bin', pipCompiler.name);
   return {

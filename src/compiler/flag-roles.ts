@@ -1,9 +1,7 @@
-// Which of the user's flags make a target, and which a candidate must be compiled with.
+// Roles of the user's flags: the target's key, flags of candidates, flags that write files.
 import type { Flag } from './arguments.ts';
 
-/**
- * Flags that write files in addition to the output. Our own compiles drop them, because they would overwrite the user's files.
- */
+/** Flags that write files besides the output. Our own compiles drop them, because they would overwrite the user's files. */
 const WRITING = [
   /^dump-compilation-phases-to$/,
   /^iree-hal-dump-executable-[a-z]+-to$/,
@@ -24,17 +22,17 @@ const WRITING = [
   /^attributor-dump-dep-graph$/,
 ];
 
-/** Those without a value. */
+/** Flags of `WRITING` without a value. */
 const WRITING_BARE =
   /^(?:iree-flow-dump-dispatch-graph|iree-llvmcpu-keep-linker-artifacts|mlir-pass-pipeline-local-reproducer|memprof-export-to-dot|attributor-dump-dep-graph)$/;
 
-/** Whether a flag writes files, and whether it takes a value, which may be the next argument. */
+/** Whether a flag writes files, and whether it takes a value, which may be the next argument; null if it writes none. */
 export function writingOf(name: string): 'with a value' | 'bare' | null {
   if (!WRITING.some((pattern) => pattern.test(name))) return null;
   return WRITING_BARE.test(name) ? 'bare' : 'with a value';
 }
 
-/** Flags that say where to read, write, print or log: they never change the code of a dispatch. */
+/** Flags about reading, writing, printing and logging. They never change the code of a dispatch. */
 const NEUTRAL = [
   /^o$/,
   /^color$/,
@@ -54,15 +52,15 @@ const NEUTRAL = [
   /^remarks-/,
 ];
 
-/** Flags whose effect the expanded target already names. */
-const EXPANDED = [
+/** Flags that select the target. The target's key has their expanded values. */
+const TARGET_SELECTION = [
   /^iree-hal-target-(?:device|backends)$/,
   /^iree-hal-local-target-device-backends$/,
   /^iree-llvmcpu-target-(?:cpu|cpu-features|triple)$/,
   /^iree-(?:cuda|hip|rocm|vulkan|metal)-target(?:-features)?$/,
 ];
 
-/** The user's own ways to steer code generation: a candidate is compiled without them. */
+/** The user's own tuning flags. Candidates compile without them. */
 const USER_TUNING = [
   /^iree-codegen-tuning-spec-path$/,
   /^iree-codegen-transform-dialect-library$/,
@@ -70,43 +68,40 @@ const USER_TUNING = [
   /^iree-hal-preprocess-executables-with$/,
 ];
 
-/** Whether a flag says where something goes, and so nothing about the code. */
+/** Whether a flag does not affect the code. */
 export const isNeutral = ({ name }: Flag): boolean => NEUTRAL.some((pattern) => pattern.test(name));
 
-/**
- * Flags about the code, what it is called with and what it is packed into: with them alone a compile gives its output and
- * nothing else.
- */
+/** Flags that affect only the output: a compile with them writes the output and prints nothing. */
 const ABOUT_OUTPUT =
   /^(?:o|color)$|^iree-(?:codegen|consteval|cuda|dispatch-creation|flow|global-opt|hal|hip|input|llvmcpu|metal|opt|rocm|spirv|stream|vm|vulkan)-/;
-const NOT_ASIDE = /^(?:o|color)$|^iree-(?:input|vm-bytecode)-/;
+const NEUTRAL_OUTPUT = /^(?:o|color)$|^iree-(?:input|vm-bytecode)-/;
 
-/** Whether flags are known to ask for the output alone, and not for dumps, say. */
+/** Whether a compile with these flags surely writes the output only, and no dumps. */
 export const givesOnlyOutput = (flags: readonly Flag[]): boolean =>
-  flags.every((flag) => ABOUT_OUTPUT.test(flag.name) && (NOT_ASIDE.test(flag.name) || !isNeutral(flag)));
+  flags.every((flag) => ABOUT_OUTPUT.test(flag.name) && (NEUTRAL_OUTPUT.test(flag.name) || !isNeutral(flag)));
 
 const spelled = ({ name, value }: Flag) => (value === null ? `--${name}` : `--${name}=${value}`);
 const matches = (flag: Flag, patterns: readonly RegExp[]) => patterns.some((p) => p.test(flag.name));
 
-/** Flags that a candidate is compiled with: the target's selection and everything that changes code. */
+/** Flags for compiling candidates: the target's selection, and all flags that may change code. */
 export function candidateFlags(flags: readonly Flag[]): string[] {
   return flags.filter((flag) => !matches(flag, NEUTRAL) && !matches(flag, USER_TUNING)).map(spelled);
 }
 
-/** Flags that say what the program is before anything of it is looked at; the target's key does not hold them. */
+/** Flags about reading the input, which are not part of the target's key. */
 export const inputFlags = (flags: readonly Flag[]): string[] =>
   flags.filter(({ name }) => isInputFlag(name)).map(spelled);
 
 export const isInputFlag = (name: string): boolean => /^(?:iree-input-|split-input-file$)/.test(name);
 
-/** Flags that become part of the target's key. An unknown flag counts: a record is never used where it was not proven. */
+/** Flags in the target's key. It includes unknown flags, because a record is valid only where it was measured. */
 export function codegenFlags(flags: readonly Flag[]): string[] {
   return flags
-    .filter((flag) => ![NEUTRAL, EXPANDED, USER_TUNING].some((patterns) => matches(flag, patterns)))
+    .filter((flag) => ![NEUTRAL, TARGET_SELECTION, USER_TUNING].some((patterns) => matches(flag, patterns)))
     .map(spelled);
 }
 
-/** The first of the user's own tuning flags, which always win over ours; null when there is none. */
+/** The first tuning flag of the user, which turns our tuning off; null for none. */
 export function userTuningFlag(flags: readonly Flag[]): string | null {
   const found = flags.find((flag) => matches(flag, USER_TUNING));
   return found === undefined ? null : `--${found.name}`;

@@ -1,4 +1,4 @@
-// ONNX models as inputs of commands: the compiler's importer makes MLIR of them, the same that a build of it reads.
+// ONNX models as inputs of commands: IREE's importer converts them to MLIR.
 import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { makeScratchFolder } from '../system/scratch.ts';
@@ -8,7 +8,7 @@ import { findTool, type FoundCompiler } from './find.ts';
 
 const IMPORTER = 'iree-import-onnx';
 
-/** Where the importer is looked for, and where its output goes. */
+/** Where to find the importer and to write its output. */
 interface Place {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly root: string;
@@ -19,8 +19,8 @@ export const isOnnx = (path: string): boolean => /\.onnx$/i.test(path);
 
 /**
  * Imports an ONNX model.
- * @returns path of its MLIR, which is removed when this process ends
- * @throws UserError where there is no importer, or it does not take the model
+ * @returns path of its MLIR, which this process removes at its end
+ * @throws UserError if there is no importer, or the importer fails
  */
 export async function importOnnx(
   path: string,
@@ -28,10 +28,10 @@ export async function importOnnx(
   { env, root, cacheDirectory }: Place,
 ): Promise<string> {
   const importer = findTool(IMPORTER, compiler, env, { root });
-  const instead = `give the MLIR that ${IMPORTER} makes of it instead`;
+  const instead = `convert the model with ${IMPORTER} yourself, and give the MLIR file`;
   if (importer === undefined)
     throw new UserError(
-      `${path}: an ONNX model takes ${IMPORTER}, which is neither beside the compiler nor in PATH; ${instead}`,
+      `${path}: an ONNX model needs ${IMPORTER}, which is neither beside the compiler nor in PATH; ${instead}`,
     );
   const folder = makeScratchFolder(cacheDirectory, 'onnx');
   if (folder === null)
@@ -45,5 +45,5 @@ export async function importOnnx(
   const said = stderr.toString().trim().split('\n').at(-1) ?? '';
   const module = /No module named '(\w+)'|the `(\w+)` Python package/.exec(said)?.slice(1).find(Boolean);
   const why = module === undefined ? said : `it lacks the Python package ${module}: pip install ${module}`;
-  throw new UserError(`${path}: ${IMPORTER} does not take it: ${why}`);
+  throw new UserError(`${path}: ${IMPORTER} fails: ${why}`);
 }

@@ -1,27 +1,27 @@
-// Which flags the compiler has, and which of them take the next argument as their value. Without that the
-// input cannot be told from a flag's value: in `--compile-to input model.mlir` only one of the two is a file.
+// The compiler's flags, and whether each takes the next argument as its value. In `--compile-to input model.mlir` this decides which
+// argument is the input.
 import { compilerIdentity } from './identity.ts';
 import { OPTION_TABLES } from '../system/cache.ts';
 import { hasFields, isText } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { askCompiler } from './ask.ts';
 
-/** `flag` never takes the next argument (a value, if any, follows `=`); `value` always does when there is no `=`. */
+/** `flag` never takes the next argument; its value may follow `=`. `value` takes it if there is no `=`. */
 export type FlagKind = 'flag' | 'value';
 
 export interface OptionTable {
-  /** The kind of a flag, named without dashes; `undefined` for one that is unknown or cannot be told. */
+  /** Kind of a flag by its name without dashes; undefined if unknown. */
   kindOf(name: string): FlagKind | undefined;
 }
 
-/** What `--help-hidden` says: flags whose form is certain, and those that only the compiler itself can settle. */
+/** Flags in `--help-hidden`. For `uncertain` flags only a probe of the compiler tells their kind. */
 export interface HelpFlags {
   readonly flags: ReadonlySet<string>;
   readonly values: ReadonlySet<string>;
   readonly uncertain: ReadonlySet<string>;
 }
 
-/** The table of a compiler, asked once and then read from the cache. Never rejects: at worst the table is empty. */
+/** The table of a compiler, asked once, then cached. Never rejects: after a failure the table is empty. */
 export async function loadOptionTable(executable: string, cacheDirectory: string): Promise<OptionTable> {
   const identity = compilerIdentity(executable);
   const known = tableMemory.recall(cacheDirectory, identity);
@@ -33,7 +33,7 @@ export async function loadOptionTable(executable: string, cacheDirectory: string
     return tableOf([], []);
   }
   if (asked.values.length > 0) {
-    // Two long strings parse several times faster than two long arrays.
+    // JSON parses two long strings several times faster than two long arrays.
     tableMemory.remember(cacheDirectory, {
       identity,
       flags: asked.flags.join(' '),
@@ -43,7 +43,7 @@ export async function loadOptionTable(executable: string, cacheDirectory: string
   return tableOf(asked.flags, asked.values);
 }
 
-/** A table of these names, without dashes. */
+/** A table from names without dashes. */
 export function tableOf(flags: Iterable<string>, values: Iterable<string>): OptionTable {
   const flagSet = new Set(flags);
   const valueSet = new Set(values);
@@ -53,7 +53,7 @@ export function tableOf(flags: Iterable<string>, values: Iterable<string>): Opti
 }
 
 /**
- * Reads the output of `--help-hidden`, in which LLVM prints
+ * Parses the output of `--help-hidden`, in which LLVM prints
  *
  * ```
  *   --bool                      - a boolean: `--bool`, `--bool=false`
@@ -66,8 +66,7 @@ export function tableOf(flags: Iterable<string>, values: Iterable<string>): Opti
  *   -o <filename>
  * ```
  *
- * Three forms do not tell: the value of some `--choice=<value>`, and of every `--pass=<pass-arg>`, may be left out
- * without being printed twice, and an alias is printed bare whatever it stands for.
+ * Three forms are uncertain: some `--choice=<value>` and every `--pass=<pass-arg>` may also lack the value, and an alias prints no form.
  */
 export function parseHelp(text: string): HelpFlags {
   const flags = new Set<string>();
@@ -77,7 +76,7 @@ export function parseHelp(text: string): HelpFlags {
     const match = /^ {2}(?: {4})?(--?)([\w.-]+)(\[?=| <)?(<value>|<pass-arg>)?/.exec(line);
     if (!match) continue;
     const [, dashes, name = '', separator, anyValue] = match;
-    // Only letters have one dash; a longer name with one dash prints itself in its own way (-debug-counter).
+    // Only letters have one dash. A longer name with one dash has its own format (-debug-counter).
     if (dashes === '-' && name.length > 1) continue;
     if (separator === undefined && /\balias for\b/i.test(line)) uncertain.add(name);
     else if (separator === undefined || separator === '[=') flags.add(name);
@@ -94,7 +93,7 @@ export function parseHelp(text: string): HelpFlags {
   return { flags, values, uncertain };
 }
 
-/** Flags that print something and end the process before there is any input. */
+/** Flags that print a text and end the process before it reads an input. */
 export const informationalFlags: ReadonlySet<string> = new Set([
   'h',
   'help',
@@ -114,16 +113,17 @@ async function askForFlags(executable: string): Promise<{ flags: string[]; value
   const values = [...help.values];
   const uncertain = [...help.uncertain];
   if (uncertain.length === 0) return { flags, values };
-  // Each uncertain flag is followed by a flag that does not exist. The compiler complains about all of those that
-  // no flag before them has taken, in one run of 15 ms, and ends before doing anything.
+  // A probe, an unknown flag, follows each uncertain flag. The compiler reports all probes that no flag took as its value, in one run of
+  // 15 ms, and then ends.
   const probe = (await askCompiler(executable, probeArguments(uncertain), options)).stderr.toString();
   const free = unclaimedProbes(probe);
-  if (!free.has(uncertain.length)) return { flags, values }; // it ended early: nothing is learnt
+  // Without the last probe the run ended early.
+  if (!free.has(uncertain.length)) return { flags, values };
   uncertain.forEach((name, index) => (free.has(index) ? flags : values).push(name));
   return { flags, values };
 }
 
-/** `--flag --probe-0 ...` and one more probe, which nothing can take, to see that the end was reached. */
+/** `--flag --probe-0 ...`, and a last probe that no flag can take, to detect an early end. */
 export function probeArguments(names: readonly string[]): string[] {
   const pairs = names.flatMap((name, index) => [
     `${name.length === 1 ? '-' : '--'}${name}`,
@@ -132,7 +132,7 @@ export function probeArguments(names: readonly string[]): string[] {
   return [...pairs, probeName(names.length)];
 }
 
-/** The numbers of the probes that the compiler did not know. */
+/** Numbers of the probes that the compiler reported. */
 export function unclaimedProbes(stderr: string): Set<number> {
   const matches = stderr.matchAll(/Unknown command line argument '--iree-tuned-probe-(\d+)'/g);
   return new Set(Array.from(matches, (match) => Number(match[1])));

@@ -1,11 +1,10 @@
-// pip installs `iree-compile` as a Python script that starts the real executable inside site-packages, about
-// 110 ms later than starting that executable oneself. This finds the executable the way the script would,
-// with a few stats; only when the layout is unknown is Python asked.
+// Finds the executable behind pip's Python script `iree-compile`, which starts it 110 ms later. It takes a few stats. Only for an unknown
+// layout it asks Python.
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isExecutableFile, realpathOr } from '../system/files.ts';
 
-/** Where a tool of the pip packages lives below site-packages, and the Python package that knows it. */
+/** Folder of a pip tool below site-packages, and its Python package. */
 export interface PipTool {
   readonly name: string;
   readonly directory: string;
@@ -24,13 +23,13 @@ export function pipRuntimeTool(name: string): PipTool {
   return { name, directory: 'iree/_runtime_libs', package: 'iree._runtime_libs' };
 }
 
-/** Whether a file that begins so is a script made by pip (or uv, conda, ...) for one of IREE's tools. */
+/** Whether a file's head is a script from pip (or uv, conda, ...) for a tool of IREE. */
 export function isPipScript(head: string): boolean {
-  // A person's own Python wrapper must not be jumped over: only what imports IREE's own entry point counts.
+  // Requires IREE's entry point, so a user's own Python wrapper does not match.
   return head.startsWith('#!') && /^from iree\.(compiler\.tools|_runtime)\b.* import /m.test(head);
 }
 
-/** The Python that runs such a script: the name in its first line, or in the `exec` that long paths need. */
+/** The Python of a script: from its first line, or from the `exec` for long paths. */
 export function interpreterOf(head: string): string | null {
   const exec = /^'''exec' (?:"([^"\n]+)"|(\S+)) /m.exec(head);
   if (exec) return exec[1] ?? exec[2] ?? null;
@@ -39,10 +38,7 @@ export function interpreterOf(head: string): string | null {
   return basename(line[1]!) === 'env' ? (line[2] ?? null) : line[1]!;
 }
 
-/**
- * The executable behind pip's script `script`, or `null` when the directories do not tell. `ask` is given the
- * interpreter when they do not, or when several Python versions share them.
- */
+/** The executable behind pip's script; null for none. Calls `ask` with the interpreter if the folders are not conclusive. */
 export function resolvePipScript(
   script: string,
   head: string,
@@ -51,7 +47,7 @@ export function resolvePipScript(
 ): string | null {
   const python = interpreterOf(head);
   const prefixes = [dirname(dirname(realpathOr(script)))];
-  // A virtual environment's python is a link out of it: its own directory counts, not the link's target.
+  // Not its real path: the python of a virtual environment is a link to the outside.
   if (python?.includes('/')) prefixes.push(dirname(dirname(python)));
   for (const prefix of prefixes) {
     const found = installedBelow(prefix, tool);
@@ -66,7 +62,7 @@ export function resolvePipScript(
   return python === null ? null : ask(python);
 }
 
-/** Every copy of the tool in the site-packages directories of one prefix, by real directory. */
+/** All copies of a tool below one prefix, each real folder once. */
 function installedBelow(prefix: string, tool: PipTool): string[] {
   const found: string[] = [];
   const seen = new Set<string>();
@@ -93,9 +89,9 @@ function pythonDirectories(lib: string): string[] {
   }
 }
 
-/** Asks a Python where the tool is. Takes as long as starting Python; the answer is worth caching. */
+/** Asks a Python for the tool's path. It takes as long as a start of Python. */
 export function askPython(python: string, tool: PipTool): string | null {
-  // Taken on demand: the usual way never starts a process.
+  // Loaded on demand: a hit starts no child.
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   const program =
     'import importlib.util as u, sys; print(*(u.find_spec(sys.argv[1]).submodule_search_locations), sep="\\n")';

@@ -1,6 +1,6 @@
-// Releases of the compiler: the syntax of attributes and what is understood move between them.
+// Releases of the compiler. Syntax and features depend on them.
 
-/** Such as [3, 13, 0]; [0, 0, 0] when it is not known, which is taken as the newest. */
+/** Such as [3, 13, 0]. [0, 0, 0] is unknown, and counts as the newest. */
 export type Release = readonly [major: number, minor: number, patch: number];
 
 /** Whether `release` is known to be older than `major.minor`. */

@@ -1,16 +1,16 @@
-// The files behind `@file` arguments, as the compiler decodes them.
+// Reads the files of `@file` arguments with the compiler's encoding rules.
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ResponseFile } from './response.ts';
 
-/** Reads a response file, relative to `directory`: UTF-8, or UTF-16 when it begins with a byte order mark. */
+/** Reads a response file relative to `directory`: UTF-8, or UTF-16 with a byte order mark. */
 export function readResponseFile(path: string, directory = process.cwd()): ResponseFile {
   try {
     const full = resolve(directory, path);
     const stat = statSync(full, { bigint: true });
     if (stat.isDirectory()) return { kind: 'unreadable', reason: 'is a directory' };
-    // A pipe gives its bytes once, and they belong to the compiler.
+    // A read would take a pipe's bytes from the compiler.
     if (!stat.isFile()) return { kind: 'unreadable', reason: 'is not a regular file' };
     const bytes = readFileSync(full);
     const text = decode(bytes);
@@ -22,7 +22,7 @@ export function readResponseFile(path: string, directory = process.cwd()): Respo
   }
 }
 
-/** Null for bytes that the compiler takes as they are, and no text of ours could hold. */
+/** Null for invalid UTF-8, which the compiler accepts but a string cannot hold. */
 function decode(bytes: Buffer): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return bytes.toString('utf16le');
   if (bytes[0] === 0xfe && bytes[1] === 0xff)

@@ -1,31 +1,30 @@
-// `@file` arguments: the file's text stands for more arguments. The compiler expands them itself; this is only
-// to know what it will see. Pure: reading a file is passed in.
+// Expands `@file` arguments, as the compiler does itself, to know its arguments. Pure: the caller passes the reader of files.
 
-/** What reading the file of an `@file` argument gives; paths are relative to the working directory, also nested. */
+/** Result of reading a response file. Paths are relative to the working directory, even in nested files. */
 export type ResponseFile =
   | {
       readonly kind: 'text';
       readonly text: string;
-      /** Equal for two names of one file. */ readonly id: string;
+      /** Equal for two names of one file. */
+      readonly id: string;
     }
   | { readonly kind: 'missing' }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 export interface ExpandedArguments {
   readonly argv: readonly string[];
-  /** Whether there was anything to expand: if not, `argv` is the original. */
+  /** Whether any argument was expanded. */
   readonly expanded: boolean;
-  /** Why the compiler will refuse these arguments; `null` when they are fine. */
+  /** Why the compiler rejects the arguments; null if it accepts them. */
   readonly problem: string | null;
 }
 
-/** More arguments than any command line holds: files that name each other many times over grow without a circle. */
+/** Limit of arguments, because nested files can multiply without a cycle. */
 const mostArguments = 100_000;
 
 /**
- * Expands `@file` as LLVM does: everywhere, even after `--` and in place of a flag's value; nested, and still
- * relative to the working directory. One that does not exist stays as it is. A directory or a file that
- * contains itself is an error there, and a `problem` here; so is what compilers read differently.
+ * Expands `@file` like LLVM: everywhere, even after `--` or as a flag's value, and nested. A missing file stays an argument. A folder, and
+ * a file that contains itself, is a `problem`. So is a text that releases read differently.
  */
 export function expandResponseFiles(
   argv: readonly string[],
@@ -48,7 +47,7 @@ class Expansion {
     this.#readFile = readFile;
   }
 
-  /** Adds what the argument stands for; `inside` are the files that it was found in. */
+  /** Adds an argument or its expansion. `inside` has the ids of the files around it. */
   add(argument: string, inside: readonly string[]): void {
     if (this.problem !== null) return;
     const file = argument.startsWith('@') ? this.#readFile(argument.slice(1)) : null;
@@ -62,17 +61,14 @@ class Expansion {
     } else {
       this.expanded = true;
       const tokens = splitArguments(file.text);
-      // 3.13 keeps an empty argument, 3.11 drops it: a rare thing is not worth knowing which.
+      // 3.13 keeps an empty argument, and 3.11 drops it.
       if (tokens.includes('')) this.problem = `${argument} holds an empty argument`;
       for (const token of tokens) this.add(token, [...inside, file.id]);
     }
   }
 }
 
-/**
- * Splits a text into arguments by GNU rules: white space separates; `'` and `"` quote, and are alike; a
- * backslash takes the next character as it is, inside quotes too.
- */
+/** Splits a text by GNU rules: white space separates, `'` and `"` quote, a backslash escapes any character, even in quotes. */
 export function splitArguments(text: string): string[] {
   const tokens: string[] = [];
   let token: string | null = null;
@@ -95,11 +91,11 @@ export function splitArguments(text: string): string[] {
     }
   }
   if (token !== null) tokens.push(token);
-  // The compiler's arguments end at a zero byte wherever it stands.
+  // The compiler cuts an argument at a zero byte.
   return tokens.map((each) => each.split('\0', 1)[0]!);
 }
 
-/** Writes one argument so that {@link splitArguments} and the compiler read it back. */
+/** Quotes one argument for {@link splitArguments} and the compiler. */
 export function quoteArgument(argument: string): string {
   if (/^[\w./:=,+@%-]+$/.test(argument)) return argument;
   return `"${argument.replace(/[\\"]/g, '\\$&')}"`;

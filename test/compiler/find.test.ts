@@ -144,7 +144,7 @@ describe('the message when there is none', () => {
       'IREE_TUNED_COMPILER: not set',
       `IREE_TOOL_PATH: ${directory}/shim/iree-compile is iree-compile-tuned itself`,
       'PATH: not in /nowhere, /neither',
-      `${directory}/.venv/bin/iree-compile is not there`,
+      `${directory}/.venv/bin/iree-compile does not exist`,
       'pip install iree-base-compiler',
     ]) {
       expect(find).toThrow(part);
@@ -152,12 +152,12 @@ describe('the message when there is none', () => {
   });
   it('names what the shim was installed for', () => {
     const find = () => findCompiler({ IREE_TUNED_SHIM_FOR: '/no/such' }, { root: '/nowhere' });
-    expect(find).toThrow('the shim was installed for /no/such, which is not there');
+    expect(find).toThrow('the shim was installed for /no/such, which does not exist');
   });
   it('speaks of the setting only, when there is one', () => {
     const at = places();
     const find = () => findCompiler({ PATH: at.first }, { root: at.root, compiler: '/no/such' });
-    expect(find).toThrow('IREE_TUNED_COMPILER: /no/such is not there');
+    expect(find).toThrow('IREE_TUNED_COMPILER: /no/such does not exist');
   });
 });
 

@@ -31,10 +31,10 @@ test('the importer beside the compiler makes MLIR of it', async () => {
 test.each([
   [
     null,
-    /^models\/Net\.onnx: an ONNX model takes iree-import-onnx, which is neither beside the compiler nor in PATH;/,
+    /^models\/Net\.onnx: an ONNX model needs iree-import-onnx, which is neither beside the compiler nor in PATH;/,
   ],
   ['echo "No module named \'onnx\'" >&2; exit 1', /it lacks the Python package onnx: pip install onnx$/],
-  ['echo trace >&2; echo "no such opset" >&2; exit 1', /does not take it: no such opset$/],
+  ['echo trace >&2; echo "no such opset" >&2; exit 1', /iree-import-onnx fails: no such opset$/],
 ])('an importer that fails is an error that says why: %s', async (deed, message) => {
   await expect(installed(deed)).rejects.toThrow(message);
 });
