@@ -1,7 +1,7 @@
-"""iree-compile-tuned in Python: for who compiles by ``iree.compiler.tools``, or in process.
+"""iree-compile-tuned for Python programs that compile through ``iree.compiler.tools`` or in process.
 
-``install()`` has ``iree.compiler.tools`` run ``iree-compile-tuned``; ``tuned_flags()`` gives flags with what was tuned to
-those who hand an input to the compiler themselves (``iree.compiler.api``, iree-turbine).
+``install()`` makes ``iree.compiler.tools`` run ``iree-compile-tuned``. ``tuned_flags()`` returns flags with tuned
+configurations for compiles in process (``iree.compiler.api``, iree-turbine).
 """
 
 from ._flags import tuned_flags

@@ -1,4 +1,4 @@
-"""Flags for compiles that happen in this process, where no ``iree-compile`` can be replaced."""
+"""Flags for compiles in this process, which run no ``iree-compile``."""
 
 import atexit
 import hashlib
@@ -15,17 +15,17 @@ from ._tools import TuningWarning, command, find_compiler
 
 _NAMES_TARGET = re.compile(r"--?iree-hal-(?:target|local-target)")
 
-#: What brings specs to the compiler. It keeps these for its whole process, also for inputs that come without them.
+#: Flags that name specs. The compiler keeps their values for the whole process, even for later inputs without them.
 _STICKY = (
     "--iree-codegen-tuning-spec-path",
     "--iree-preprocessing-pass-pipeline",
     "--iree-preprocessing-transform-spec-filename",
 )
 
-#: Those that some result has had. They are taken back where a later input has none.
+#: Flags of ``_STICKY`` in earlier results. A later result without them resets them.
 _given: Set[str] = set()
 
-#: The folder of this process' specs, by process: a fork must not remove its parent's.
+#: Folder of specs by process id, so that a fork does not remove its parent's folder.
 _folders: Dict[int, str] = {}
 
 
@@ -36,26 +36,25 @@ def tuned_flags(
     tune: bool = False,
     budget: Optional[float] = None,
 ) -> List[str]:
-    """The flags of a compile, with what was tuned for its input in front.
+    """Returns the flags of a compile, with the tuned configurations of its input in front.
 
-    The result is for exactly this input, and for this process: it names files that go with it. The compiler keeps flags
-    that name specs until it is told otherwise, whichever session they were for. So ask here for every input that is
-    compiled after one that was tuned: the result takes back what is not meant for it.
+    The result is valid for this input and this process only: its files are removed at the end of the process. The
+    compiler keeps flags with specs for all sessions of a process. So call this function for every later input, too: its
+    result resets the flags of earlier results.
 
     Args:
       path_or_bytes: the input: a path, or MLIR text or bytecode.
-      flags: all flags of the compile, of which those that name the target have to be.
-      tune: whether to measure what is not in the database yet; otherwise only what is there counts.
-      budget: seconds for that at most; by default what the setting ``budget`` says, or else 60.
+      flags: all flags of the compile. They must name the target.
+      tune: whether to tune misses first.
+      budget: time limit of tuning in seconds; the setting ``budget`` by default, which defaults to 60.
 
     Returns:
-      New flags for ``iree.compiler.api.Session.set_flags`` or ``extra_args``. Where there is nothing to gain, or nothing
-      known, they are ``flags``. So they are, with a ``TuningWarning``, when something goes wrong. What an earlier
-      result has set is taken back in both.
+      New flags for ``iree.compiler.api.Session.set_flags`` or ``extra_args``. Without a gain or a record they are
+      ``flags``. After an error they are ``flags``, too, with a ``TuningWarning``. Both reset flags of earlier results.
 
     Raises:
-      ValueError: no flag names the target: it would be another one than what is compiled for.
-      ModuleNotFoundError: there is no ``iree.compiler`` in this Python.
+      ValueError: no flag names the target.
+      ModuleNotFoundError: this Python has no ``iree.compiler``.
     """
     flags = list(flags)
     if not any(_NAMES_TARGET.match(flag) for flag in flags):
@@ -90,11 +89,11 @@ def _name(flag: str) -> str:
 
 
 class _Failed(Exception):
-    """A command has failed; the message is its own."""
+    """A command failed. The message is the command's."""
 
 
 def _run(argv: Sequence[str]) -> str:
-    """What the command prints, also where it says that not everything could be tuned in time."""
+    """Returns the output of a command. An exit code for incomplete tuning is no error if there is an output."""
     result = subprocess.run(
         [command("iree-tuned"), *argv],
         stdin=subprocess.DEVNULL,
@@ -111,7 +110,7 @@ def _run(argv: Sequence[str]) -> str:
 def _as_file(
     source: "Union[str, os.PathLike[str], bytes]", flags: Sequence[str], folder: str
 ) -> Tuple[str, str]:
-    """The path of the input, and a name of its own for what is made of it with these flags."""
+    """Returns the path of the input, and a unique name for the input with these flags."""
     digest = hashlib.sha256("\0".join(flags).encode("utf-8", "surrogateescape"))
     if isinstance(source, bytes):
         digest.update(source)

@@ -1,4 +1,4 @@
-"""The commands of this package, and how IREE's binding is led to them."""
+"""Commands of this package, and the redirection of IREE's Python binding to them."""
 
 import importlib.util
 import os
@@ -6,26 +6,25 @@ from typing import List
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
-#: Holds an ``iree-compile`` that is tuned, and nothing else.
+#: A folder with the tuned ``iree-compile`` only.
 _TOOLS = os.path.join(_PACKAGE, "tools")
 
-#: Where ``iree.compiler.tools`` looks first.
+#: Search path of ``iree.compiler.tools``.
 _VARIABLE = "IREE_TOOL_PATH"
 
 
 class TuningWarning(UserWarning):
-    """Something about tuning went wrong; the compile goes on without."""
+    """Tuning failed. The compile goes on without it."""
 
 
 def install() -> None:
-    """Has ``iree.compiler.tools`` run ``iree-compile-tuned`` from now on.
+    """Makes ``iree.compiler.tools`` run ``iree-compile-tuned``, in this process and its children.
 
-    It holds for this process and for those that it starts: ``IREE_TOOL_PATH`` gets a folder in front. The real compiler
-    is the one that was called before. Settings are those of ``iree-compile-tuned``: files, and variables such as
-    ``IREE_TUNED_BUDGET``. To call it twice is to call it once.
+    It puts a folder in front of ``IREE_TOOL_PATH``. The real compiler stays the same. The settings of
+    ``iree-compile-tuned`` apply: files, and variables such as ``IREE_TUNED_BUDGET``. A second call does nothing.
 
     Raises:
-      ModuleNotFoundError: there is no ``iree.compiler`` in this Python.
+      ModuleNotFoundError: this Python has no ``iree.compiler``.
     """
     before = _without_ours()
     real = os.path.dirname(find_compiler())
@@ -34,7 +33,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Takes back what ``install()`` has done. Without it, it does nothing."""
+    """Reverts ``install()``. Without ``install()`` it does nothing."""
     if _TOOLS not in _entries():
         return
     builtin = os.path.dirname(find_compiler())
@@ -46,17 +45,17 @@ def uninstall() -> None:
 
 
 def command(name: str) -> str:
-    """Path of the package's command ``iree-compile-tuned`` or ``iree-tuned``."""
+    """Returns the path of the command ``iree-compile-tuned`` or ``iree-tuned``."""
     return os.path.join(_PACKAGE, "bin", name)
 
 
 def find_compiler() -> str:
-    """Path of the real ``iree-compile`` of this Python.
+    """Returns the path of the real ``iree-compile`` of this Python.
 
     Raises:
-      ModuleNotFoundError: there is no ``iree.compiler`` in this Python.
+      ModuleNotFoundError: this Python has no ``iree.compiler``.
     """
-    # Found without being loaded: that takes a second.
+    # Without an import of the package, which takes a second.
     try:
         spec = importlib.util.find_spec("iree.compiler")
     except ModuleNotFoundError:

@@ -1,23 +1,23 @@
-// The settings file of IREE's auto-scheduler, `auto-scheduler.cfg`, and what it means here. Pure.
+// Reads `auto-scheduler.cfg`, the settings file of IREE's auto-scheduler. Pure. By hand, because errors name the line.
 import type { WrittenKnob } from '../backend/user-space.ts';
 import { UserError } from '../system/user-error.ts';
 
 export interface AutoScheduler {
-  /** Folder of the compiler's tools; null where it is left to be found. */
+  /** Folder of the compiler's tools; null to search for them. */
   readonly tools: string | null;
   readonly input: string;
-  /** The CSV; null for none. */
+  /** Path of the CSV; null for none. */
   readonly output: string | null;
-  /** What it allows of our knobs. */
+  /** Allowed values of our knobs. */
   readonly space: readonly WrittenKnob[];
-  /** Keys that mean something on GPUs only, as they are written. */
+  /** Keys for GPUs only, as spelled in the file. */
   readonly gpuOnly: readonly string[];
   readonly tuner: string;
   readonly strategy: string;
   readonly trials: number;
 }
 
-/** Our knobs for its keys: what one workgroup computes, and how much is summed at once. */
+/** Our knobs for its keys: the tile of a workgroup, and the reduction tile. */
 const KNOBS: Readonly<Record<string, string>> = {
   tile_m: 'distribution_m',
   tile_n: 'distribution_n',
@@ -26,7 +26,7 @@ const KNOBS: Readonly<Record<string, string>> = {
 
 const GPU_ONLY = ['block_dim_x', 'block_dim_y', 'block_dim_z', 'pipeline_depth'];
 
-/** Its tuners, each with the strategy that takes its place. */
+/** Our strategies for its tuners. */
 export const TUNERS: Readonly<Record<string, string>> = {
   XGBoostTuner: 'xgb',
   XGBTuner: 'xgb',
@@ -43,14 +43,14 @@ interface Entry {
 
 const SECTIONS: Readonly<Record<string, (key: string) => boolean>> = {
   Env: (key) => ['iree_bin', 'input_file', 'output_file'].includes(key),
-  // Knobs of ours may stand there, too: whoever knows them says which there are.
+  // Any key, because the space also accepts our knobs, and validates them later.
   SearchSpace: () => true,
   SearchStrategy: (key) => ['tuner', 'n_trial'].includes(key),
 };
 
 /**
- * Reads such a file. Of a key that is written twice the last holds; keys of `[SearchSpace]` that it does not have are ours.
- * @param file its name, for messages
+ * Parses the file. The last of repeated keys wins. Other keys of `[SearchSpace]` are our knobs.
+ * @param file name for messages
  * @throws UserError with file and line
  */
 export function readAutoScheduler(text: string, file: string): AutoScheduler {
@@ -76,7 +76,7 @@ export function readAutoScheduler(text: string, file: string): AutoScheduler {
     const values = listOf(key, entry);
     return GPU_ONLY.includes(key) ? [] : [{ name: KNOBS[key] ?? key, values, where: entry.where }];
   });
-  // Its space is one of tiles: other ways to multiply are asked for by name.
+  // Its space has tiles only. Data tiling needs an explicit key.
   const isAboutTiles = knobs.length > 0 && !knobs.some(({ name }) => name === 'data_tiling');
   return {
     tools: env.get('iree_bin')?.value ?? null,
@@ -90,7 +90,7 @@ export function readAutoScheduler(text: string, file: string): AutoScheduler {
   };
 }
 
-/** Keys and values by section. Keys mean the same in capitals. */
+/** Keys in lower case and values, by section. */
 function sectionsOf(text: string, file: string): Map<string, Map<string, Entry>> {
   const sections = new Map<string, Map<string, Entry>>();
   let current: string | null = null;
@@ -122,7 +122,7 @@ function sectionsOf(text: string, file: string): Map<string, Map<string, Entry>>
   return sections;
 }
 
-/** A list such as `[64, 128]` or `[true]`, or one value alone. */
+/** Parses a list such as `[64, 128]` or `[true]`, or a single value. */
 function listOf(key: string, { value, where }: Entry): (number | boolean)[] {
   const inner = /^\[(.*)\]$/.exec(value)?.[1] ?? value;
   return inner

@@ -1,4 +1,4 @@
-// One candidate as a program of its own, for a look and for the compiler's tools. Pure.
+// One candidate as a separate program, for reading and for the compiler's tools. Pure.
 import { backendOf, configurationKey, needsOf } from '../backend/index.ts';
 import { isDefault } from '../backend/configuration.ts';
 import type { Site } from '../site/site.ts';
@@ -6,13 +6,13 @@ import { candidateModule, candidateOf } from '../measure/candidate-module.ts';
 import { candidatePhase, workloadKey, type OperationWork } from '../workload/workload.ts';
 import { configurationName, type Measurement } from './measurement.ts';
 
-/** Where it lies below the folder of all candidates. */
+/** Path relative to the folder of candidates. */
 export const candidatePath = ({ operation, configuration }: Measurement): string =>
   `${operation.name}/${configurationName(configuration)}.mlir`;
 
 /**
- * MLIR of a function that works on made-up operands with one configuration, and above it how to compile it.
- * @param around text of the module that the function is added to, as it is in its phase
+ * MLIR of a function that applies one configuration to invented operands, with comments about how to compile it.
+ * @param around text of the module for the function, in the phase of the candidate
  */
 export function candidateText(
   { workload, configuration }: Pick<Measurement, 'configuration'> & { readonly workload: OperationWork },
@@ -30,7 +30,7 @@ export function candidateText(
     ...(late === undefined
       ? []
       : [
-          `Its tiles belong to operations that the compiler makes in the phase ${late.phase}: they are not in this text.`,
+          `Its tiles apply to operations that the compiler creates in the phase ${late.phase}. This text lacks them.`,
         ]),
   ];
   const candidate = candidateOf('main', configuration, workload, compiler.release);

@@ -1,6 +1,6 @@
-// Comma-separated values as Python's csv module writes them, so that whatever reads its files reads these. Pure.
+// Writes CSV in the format of Python's csv module, which the profiler's users expect. Pure.
 
-/** A line with its end. Fields with commas, quotes or line breaks are quoted; null is an empty field. */
+/** A line with CR LF. Quotes fields with commas, quotes or line breaks; null is an empty field. */
 export const csvLine = (fields: readonly (string | number | boolean | null)[]): string =>
   `${fields.map(field).join(',')}\r\n`;
 

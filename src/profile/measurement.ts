@@ -1,4 +1,4 @@
-// One row of a report: an operation with one configuration, and what was measured of it. Pure.
+// One row of a report: the measurement of an operation with one configuration. Pure.
 import { backendOf, configurationKey } from '../backend/index.ts';
 import { DEFAULT_CONFIGURATION, isDefault, type Configuration } from '../backend/configuration.ts';
 import type { ConfigurationNames } from '../backend/backend.ts';
@@ -10,20 +10,19 @@ export interface Measurement {
   readonly operation: ProfiledOperation;
   readonly workload: Workload;
   readonly configuration: Configuration;
-  /** `Not verified` for what was only timed, and for the default, which everything is compared with. */
+  /** `Not verified` for timed trials, and for the default, which is the reference. */
   readonly verification: 'SUCCESS' | 'FAILED' | 'Not verified';
-  /** Median of one execution; null where it did not come to that. */
+  /** Median seconds of one execution; null if not measured. */
   readonly seconds: number | null;
-  /** Default time over this time, and its 99% confidence interval where it was measured that thoroughly. */
+  /** Default time divided by this time. `low` and `high` are its 99% confidence interval, for records only. */
   readonly ratio: number | null;
   readonly low: number | null;
   readonly high: number | null;
   readonly place: Pick<RecordKey, 'target' | 'device' | 'compiler'>;
-  /** How it failed. */
+  /** Why it failed; null for success. */
   readonly message: string | null;
 }
 
-/** Configuration and evidence of a decision. */
 export interface Decided {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
@@ -31,16 +30,16 @@ export interface Decided {
 
 type About = Pick<Measurement, 'operation' | 'workload' | 'place'>;
 
-/** All that is known of one operation. */
+/** All measurements of one operation. */
 export interface Measurements {
   readonly stock: Measurement;
-  /** What else was tried, the best first; of a configuration that was tried again the last time. */
+  /** Other trials, the best first. Of repeated trials the last. */
   readonly others: readonly Measurement[];
-  /** What was decided for; null where that is the default, or nothing was decided. */
+  /** The decision; null for the default or none. */
   readonly best: Measurement | null;
 }
 
-/** @param trials in the order in which they were made */
+/** @param trials in chronological order */
 export function measurementsOf(
   about: About,
   decided: Decided | null,
@@ -70,7 +69,7 @@ export function measurementsOf(
   };
 }
 
-/** All of them in one list, the best last. */
+/** All measurements in one list, the best last. */
 export const allOf = ({ stock, others, best }: Measurements): Measurement[] => [
   stock,
   ...others.toReversed(),
@@ -90,20 +89,20 @@ const fromTrial = (
 const fromDecision = (about: About, { configuration, evidence }: Decided): Measurement => ({
   ...about,
   configuration,
-  // Nothing is decided for whose output was not compared with the default's.
+  // A decision requires a verified output.
   verification: 'SUCCESS',
   ...{ seconds: evidence.seconds, ratio: evidence.ratio, low: evidence.low, high: evidence.high },
   message: null,
 });
 
-/** Operations on numbers in a second, in 10^9; null where nothing was measured. */
+/** Floating-point operations per second in 10^9; null if not measured. */
 export const gflopsOf = ({
   operation,
   seconds,
 }: Pick<Measurement, 'operation' | 'seconds'>): number | null =>
   seconds === null ? null : operation.flops / seconds / 1e9;
 
-/** Name of a configuration: one word, another one for another configuration. */
+/** Unique name of a configuration, as one word. */
 export function configurationName(configuration: Configuration): string {
   if (isDefault(configuration)) return 'tile_config_default';
   const key = configurationKey(configuration).replace(/^tile /, '');
@@ -114,6 +113,6 @@ export function configurationName(configuration: Configuration): string {
 export const dispatchName = ({ operation, configuration }: Measurement): string =>
   `${operation.name}_${configurationName(configuration)}`;
 
-/** What profilers call its configuration; null for the default. */
+/** The profiler's names for its configuration; null for the default. */
 export const namesOf = ({ workload, configuration }: Measurement): ConfigurationNames | null =>
   isDefault(configuration) ? null : backendOf(configuration).namesOf(workload, configuration);

@@ -22,25 +22,25 @@ export interface ProfiledOperation {
   readonly kind: 'matmul' | 'matmul_splitk' | 'batch_matmul' | 'conv2d' | 'dispatch';
   /** Such as `matmul_512x256x128_f32t_f32t_f32t`. */
   readonly name: string;
-  /** Of one execution; over the sizes of dynamic dimensions their geometric mean. */
+  /** Per execution; for dynamic dimensions the geometric mean over their sizes. */
   readonly bytes: number;
   readonly flops: number;
   readonly batchCount: string;
-  /** In elements; dimensions of one kind are multiplied. A dynamic one is written with all of its sizes, as `1-16-128`. */
+  /** In elements, as the product of dimensions of one kind. A dynamic dimension lists its sizes: `1-16-128`. */
   readonly m: string;
   readonly n: string;
   readonly k: string;
-  /** Element type and layout, `t` for rows that are contiguous and `n` for any other: `f32t`. */
+  /** Element type and layout: `t` for contiguous rows, else `n`, as in `f32t`. */
   readonly lhs: string;
   readonly rhs: string;
   readonly result: string;
-  /** Into how many parts the sum over k is split; null where it is not. */
+  /** Number of parts of the sum over k; null without a split. */
   readonly splitKSlices: number | null;
 }
 
 /**
- * The operations of a report, each with a name of its own.
- * @param splitKSlices what the compiler was told to split matmuls into; null for nothing
+ * The operations of a report, with unique names.
+ * @param splitKSlices the compiler's split of matmuls; null for none
  */
 export function operationsOf(
   workloads: readonly Workload[],
@@ -54,13 +54,13 @@ export function operationsOf(
   );
 }
 
-/** What makes another workload of the same sizes, types and layouts. */
+/** Differences of workloads with the same sizes, types and layouts. */
 const moreOf = (workload: Workload): string[] => [
   ...(isOperationWork(workload) && workload.constantRhs ? ['rhs_constant'] : []),
   ...(dispatchOf(workload) === null ? [] : [`in_${dispatchOf(workload)!.slice(0, 8)}`]),
 ];
 
-/** A dispatch by what the compiler calls it: rows are what its workgroups divide, and k what these sum up. */
+/** A dispatch under the compiler's name: m is the product of its parallel dimensions, k of its reductions. */
 function dispatchOperation(workload: DispatchWork): ProfiledOperation {
   const along = (kind: DispatchDimension['kind']) =>
     String(
@@ -112,7 +112,7 @@ function kindOf(
 
 const sizeText = ({ size, sizes }: Dimension) => sizes?.join('-') ?? String(size);
 
-/** Of all dimensions of a kind: their product where it is one number, and a name that tells them apart. */
+/** Product of all dimensions of a kind, if static, and a unique name. */
 function sizesAlong({ dimensions }: OperationWork, kind: DimensionKind): { size: string; name: string } {
   const own = dimensions.filter((dimension) => dimension.kind === kind);
   const name = own.length === 0 ? '1' : own.map(sizeText).join('.');
@@ -120,7 +120,7 @@ function sizesAlong({ dimensions }: OperationWork, kind: DimensionKind): { size:
   return { size: isStatic ? String(own.reduce((product, { size }) => product * size, 1)) : name, name };
 }
 
-/** Type and layout of an operand. Rows are contiguous where its dimensions lie in this order of kinds. */
+/** Type and layout of an operand. Rows are contiguous if its dimensions are in the order of `rowMajor`. */
 function operandName(
   { dimensions }: OperationWork,
   { elementType, dimensions: own }: OperandForm,
@@ -131,7 +131,7 @@ function operandName(
   return `${typeName(elementType)}${isRowMajor ? 't' : 'n'}`;
 }
 
-/** Profilers say whether an integer has a sign; those without one are taken to have one here. */
+/** Type name with an explicit sign, which signless integers get. */
 const typeName = (type: string): string => type.replace(/^s?i(?=\d)/, 's').replace(/^ui(?=\d)/, 'u');
 
 function bytesOf(workload: OperationWork): number {
@@ -142,12 +142,12 @@ function bytesOf(workload: OperationWork): number {
   return bits.reduce((sum, one) => sum + Math.ceil(one / 8), 0);
 }
 
-/** How the compiler is told to split the sum of every matmul; null where it is not. */
+/** The flag's split of the sum of every matmul; null without a split. */
 export function splitKSlices(flags: readonly string[]): number | null {
   const flag = flags.findLast((one) => SPLIT_FLAG.test(one));
   const slices = flag === undefined ? 1 : Number(SPLIT_FLAG.exec(flag)![1]);
   return slices > 1 ? slices : null;
 }
 
-/** The first name is that of earlier versions. */
+/** The first name is from earlier releases. */
 const SPLIT_FLAG = /^--?iree-(?:flow|dispatch-creation)-split-matmul-reduction=(\d+)$/;

@@ -1,19 +1,19 @@
-// Filters of dispatches by name, as the dispatch profiler has them: called regular expressions there, and none. Pure.
+// Filters of dispatches by name in the syntax of the dispatch profiler, which calls them regular expressions. Pure.
 
-/** All configurations' names begin so. */
+/** Prefix of names of configurations. */
 const CONFIGURATION = 'tile_config';
 
-/** Kinds, and element types with their layouts: no configuration has them. */
+/** Kinds, and element types with layouts, which only operations have. */
 const OF_OPERATION = /matmul|conv2d|(?:^|_)(?:bf|f|i|ui)\d+[tn]/;
 
 export interface Patterns {
-  /** Whether a dispatch is wanted, by its whole name. */
+  /** Whether a dispatch's full name matches. */
   isWanted(dispatch: string): boolean;
-  /** Whether a dispatch of an operation may be. */
+  /** Whether any dispatch of an operation may match. */
   mayBeWanted(operation: string): boolean;
 }
 
-/** @param text patterns with commas between them, each of parts with `*` between them that a name has in that order; `all` for every one */
+/** @param text comma-separated patterns; each has parts separated by `*`, which a name contains in order; `all` matches everything */
 export function patternsOf(text: string): Patterns {
   const patterns = text
     .split(',')
@@ -35,7 +35,7 @@ function areIn(name: string, parts: readonly string[]): boolean {
   });
 }
 
-/** What is said of the operation has to be there, in its order; what can only be of a configuration will be seen. */
+/** Whether the parts about the operation occur in order. Parts about a configuration are checked later. */
 function mayBeOf(operation: string, parts: readonly string[]): boolean {
   let from = 0;
   for (const part of parts) {

@@ -1,4 +1,4 @@
-// Measurements as the dispatch profiler reports them: a block of the console, and a line of CSV. Pure.
+// Reports of measurements in the formats of the dispatch profiler: console blocks and CSV. Pure.
 import { configurationKey } from '../backend/index.ts';
 import { csvLine } from './csv.ts';
 import { configurationName, dispatchName, gflopsOf, namesOf, type Measurement } from './measurement.ts';
@@ -14,7 +14,7 @@ const KIND_NAMES: Readonly<Record<ProfiledOperation['kind'], string>> = {
   dispatch: 'OperationKind.Dispatch',
 };
 
-/** Names and values in the order of the CSV. */
+/** Arguments in the order of the CSV. */
 function argumentsOf(operation: ProfiledOperation): [name: string, value: string][] {
   const { batchCount, m, n, k, lhs, rhs, result, splitKSlices } = operation;
   return [
@@ -25,11 +25,11 @@ function argumentsOf(operation: ProfiledOperation): [name: string, value: string
   ];
 }
 
-/** Columns of a line of the console. */
+/** Width of a console line. */
 const WIDTH = 80;
 const INDENT = ' '.repeat(16);
 
-/** Words in lines: the first as long as any other, without what stands before it. */
+/** Wraps words. The first line is as long as the others, without its label. */
 function wrapped(words: readonly string[]): string {
   const lines: string[] = [];
   for (const word of words) {
@@ -41,7 +41,7 @@ function wrapped(words: readonly string[]): string {
   return lines.join('\n');
 }
 
-/** A number as Python writes a float. */
+/** A number in Python's format of a float. */
 function float(value: number): string {
   const text = String(value);
   return text.includes('.') ? text : `${text}.0`;
@@ -49,10 +49,10 @@ function float(value: number): string {
 
 const gflopsText = (value: number) => float(Number(value.toFixed(2)));
 
-/** With as many digits as mean something. */
+/** Milliseconds with five digits. */
 const milliseconds = (seconds: number) => float(Number((1e3 * seconds).toPrecision(5)));
 
-/** The block of one dispatch. */
+/** Console block of one dispatch. */
 export function consoleBlock(measurement: Measurement): string {
   const { operation, configuration, verification, seconds } = measurement;
   const gflops = gflopsOf(measurement);
@@ -75,20 +75,20 @@ const HEADER = [
   ...['Provider', 'op_kind', 'Operation', 'bytes', 'flops', 'batch_count', 'm', 'n', 'k', 'lhs', 'rhs'],
   ...['result', 'split_k_mode', 'split_k_slices', 'Tile config', 'Core class', 'Instruction class'],
   ...['Verification', 'Runtime(ms)', 'GFLOPs'],
-  // What that profiler does not know.
+  // Columns that the profiler lacks.
   ...['Configuration', 'Target', 'Device', 'Compiler', 'Ratio', 'Low', 'High'],
 ];
 
-/** Leading columns, the same in every line: for tables of several reports. */
+/** Leading columns with the same value in every line, for merging reports. */
 export type Tags = readonly (readonly [name: string, value: string])[];
 
-/** The first line. */
+/** First line of the CSV. */
 export const csvHeader = (tags: Tags, more: readonly string[] = []): string =>
   csvLine([...tags.map(([name]) => name), ...HEADER, ...more]);
 
 const rounded = (value: number | null) => value && Number(value.toPrecision(6));
 
-/** The line of one dispatch. */
+/** CSV line of one dispatch. */
 export function csvRow(measurement: Measurement, tags: Tags, more: readonly (string | null)[] = []): string {
   const { operation, configuration, verification, seconds, ratio, low, high, place } = measurement;
   const gflops = gflopsOf(measurement);

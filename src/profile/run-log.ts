@@ -1,20 +1,20 @@
-// The log and the last lines of a search, as the auto-scheduler writes them. Pure.
+// Log and result of a search in the formats of the auto-scheduler. Pure.
 import { gflopsOf, namesOf, type Measurement } from './measurement.ts';
 
 export interface RunSummary {
   readonly begun: Date;
-  /** Seconds until the search began: to read the input and make the space. */
+  /** Seconds before the search: reading the input, creating the space. */
   readonly preparingSeconds: number;
   readonly searchSeconds: number;
-  /** Points of each operation's search space, illegal ones included. */
+  /** Size of each operation's search space, with illegal points. */
   readonly spaceSizes: readonly number[];
-  /** Configurations that were tried and could be timed. */
+  /** Number of timed configurations. */
   readonly valid: number;
 }
 
 const twoDigits = (value: number) => String(value).padStart(2, '0');
 
-/** `22/11/2026 20:33:37`, on the clock of the wall. */
+/** `22/11/2026 20:33:37` in local time. */
 const date = (at: Date): string =>
   `${[at.getDate(), at.getMonth() + 1].map(twoDigits).join('/')}/${at.getFullYear()} ` +
   [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');
@@ -25,7 +25,7 @@ export function longDuration(seconds: number): string {
   return `${Math.floor(whole / 3600)} hours ${Math.floor((whole % 3600) / 60)} minutes ${whole % 60} seconds`;
 }
 
-/** What one run appends to `run.log`. */
+/** Text that one run appends to `run.log`. */
 export function runLog({ begun, preparingSeconds, searchSeconds, spaceSizes, valid }: RunSummary): string {
   return [
     `[Date]: ${date(begun)}\n\n`,
@@ -38,7 +38,7 @@ export function runLog({ begun, preparingSeconds, searchSeconds, spaceSizes, val
   ].join('');
 }
 
-/** The best of one operation: its tiles along m, n and k, and how fast it is. */
+/** Best configuration of one operation: tiles along m, n and k, and gflops. */
 export function bestLines(best: Measurement): string {
   const names = namesOf(best);
   const gflops = gflopsOf(best);

@@ -1,19 +1,19 @@
-// One measurement at a time on one machine, whoever measures, and whatever cache folder he has.
+// A lock of the machine: one measurement at a time, for all users and cache folders.
 import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { shortHash } from '../system/hash.ts';
 import type { Lock } from './measuring-lock.ts';
 
-/** Names what passes for a machine. Set by tests, which do not wait for other tests. */
+/** Variable with a name for the machine. Tests set it, so that they do not wait for each other. */
 export const machineVariable = 'IREE_TUNED_MACHINE';
 
 /**
- * Tries once to lock this machine against all of its users; null when somebody has locked it. Never throws: where the
- * system refuses (a sandbox without sockets, a file of somebody else's in the way), nobody is excluded.
+ * Tries once to lock this machine; null if another process holds the lock. Never throws: where the system refuses a lock, it excludes
+ * nobody.
  *
- * On Linux the lock is an abstract Unix socket: a name that one process at a time can have, and that the kernel frees when
- * this one ends. Unlike a file in a folder that all may write to, nobody can prepare it, need be permitted to open it, or
- * leaves it behind. Containers with a network of their own have names of their own.
+ * On Linux the lock is an abstract Unix socket. One process at a time can have the name, and the kernel frees it at the end of the process.
+ * A file in a shared folder would need permissions, and could be prepared by another user. Containers with their own network have
+ * their own names.
  */
 export function lockMachine(env: Readonly<Record<string, string | undefined>>): Promise<Lock | null> {
   const machine = env[machineVariable];
@@ -22,7 +22,7 @@ export function lockMachine(env: Readonly<Record<string, string | undefined>>): 
   return Promise.resolve(process.platform === 'darwin' ? openLocked(`/tmp/${name}`) : NO_LOCK);
 }
 
-/** Where there is none. */
+/** For systems and folders without locks. */
 export const NO_LOCK: Lock = { release: () => undefined };
 
 function bindName(path: string): Promise<Lock | null> {
@@ -34,24 +34,24 @@ function bindName(path: string): Promise<Lock | null> {
     server.listen({ path }, () => {
       resolve({ release: () => server.close() });
     });
-    // The lock alone is no reason for the process to go on.
+    // The lock must not keep the process alive.
     server.unref();
   });
 }
 
-/** `O_EXLOCK` of open(2) on macOS, which Node does not name. It takes nothing but the permission to read. */
+/** `O_EXLOCK` of open(2) on macOS, which Node lacks. It needs read permission only. */
 const LOCKED = 0x20;
 
-/** The file is left where it is: whoever removed it would free others to lock the next one. */
+/** Locks a file, and never removes it: after a removal another process could lock a new file. */
 function openLocked(path: string): Lock | null {
   const { O_RDONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   try {
     const file = openSync(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | LOCKED, 0o444);
     try {
-      // Whatever the umask of the first one is, others are to read it.
+      // Other users must be able to read it, against the umask.
       fchmodSync(file, 0o444);
     } catch {
-      // It is somebody else's.
+      // Another user owns it.
     }
     return {
       release() {

@@ -1,4 +1,4 @@
-// One measurement at a time, across processes.
+// The measuring lock: one measurement at a time, across processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { makeFolder } from '../system/folder.ts';
@@ -6,19 +6,18 @@ import { MEASURING_LOCK, pathIn } from '../system/cache.ts';
 import { networkOf } from '../system/file-system.ts';
 import { lockMachine, NO_LOCK } from './machine-lock.ts';
 
-/** A held lock; it ends with the process at the latest, however that ends. */
+/** A held lock. The system frees it at the end of the process. */
 export interface Lock {
   release(): void;
 }
 
 /**
- * Waits up to `timeoutSeconds` until nobody else measures; null when somebody did all that time, or at the signal.
+ * Waits up to `timeoutSeconds` for the lock; null after that, or at the signal.
  *
- * Two locks are held: the machine's, and one of the cache folder, which also keeps those apart that share a folder but not
- * the machine's lock, as containers do. The system frees both when the holder dies, so no stale lock can
- * ever block a build, which a lock file with a process id in it cannot promise. A cache folder on a network disk is not
- * locked: other machines would be kept waiting, who do not disturb this one, or the lock would fail.
- * @throws when nothing can be written to the cache folder
+ * It has two parts: the machine's lock, and a lock in the cache folder. The second excludes containers that share the folder only. The
+ * system frees both when the holder dies, so no stale lock blocks a build. A cache folder on a network disk gets no lock: it could fail, or
+ * block other machines.
+ * @throws if the cache folder is not writable
  */
 export async function acquireMeasuringLock(
   {
@@ -48,7 +47,7 @@ export async function acquireMeasuringLock(
   };
 }
 
-/** Tries at least once. */
+/** Repeats an attempt until it succeeds, until `end`, or until the signal. Tries at least once. */
 async function retry(
   lock: () => Lock | null | Promise<Lock | null>,
   end: number,
@@ -57,12 +56,12 @@ async function retry(
   for (;;) {
     const held = await lock();
     if (held !== null || performance.now() >= end || signal?.aborted === true) return held;
-    // Many that wait must not disturb the one that measures, nor ask all at once.
+    // Spread the attempts, so that waiting processes disturb the measurement little.
     await sleep(50 + 200 * Math.random(), undefined, signal && { signal }).catch(() => undefined);
   }
 }
 
-/** SQLite's own lock on a small file; null when somebody holds it. Throws where the file cannot be written. */
+/** Locks a small file through SQLite; null if another process holds the lock. Throws if the file is not writable. */
 export function lockFile(path: string): Lock | null {
   const database = new Database(path, { timeout: 0 });
   try {

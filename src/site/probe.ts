@@ -1,4 +1,4 @@
-// Asks the compiler what the user's flags mean: the only one who knows what `host` is.
+// Expands the target flags through the compiler, because only the compiler knows the meaning of `host`.
 import { compilerIdentity } from '../compiler/identity.ts';
 import { askCompiler } from '../compiler/ask.ts';
 import { TARGETS } from '../system/cache.ts';
@@ -6,16 +6,16 @@ import { hasFields, isNumber, isText, listOf, optional, orNull } from '../system
 import { memoryOf } from '../system/memory.ts';
 import { targetKey, type Target } from '../backend/target.ts';
 
-/** A target together with its key, so that a hit does not digest a hundred features again. */
+/** A target with its key, so that a hit does not hash a hundred features again. */
 export interface ProbedTarget {
   readonly target: Target;
   readonly key: string;
 }
 
-/** What the flags lead to: one target per device, or none when the module itself has to name it. */
+/** Targets of the flags: one for each device, or none if only the module names them. */
 export interface Probe {
   readonly targets: readonly ProbedTarget[];
-  /** Last line of what the compiler said when it refused the flags. */
+  /** Why there is no target, such as the compiler's error; null if there is one. */
   readonly problem: string | null;
 }
 
@@ -26,10 +26,9 @@ export const HOST_FLAGS: readonly string[] = [
 ];
 
 /**
- * Expands `flags` by compiling an empty module up to where devices are assigned (30 ms), remembered per compiler,
- * flags and CPU.
- * @param codegenFlags the part of `flags` that becomes part of the key
- * @param cpu what `host` stands for, see `hostCpu`
+ * Expands `flags` by compiling an empty module up to device assignment (30 ms). Cached by compiler, flags and CPU.
+ * @param codegenFlags the flags that are part of the key
+ * @param cpu meaning of `host`, see `hostCpu`
  */
 export async function probeTargets(
   compiler: string,
@@ -47,14 +46,14 @@ export async function probeTargets(
   });
   if (result.code !== 0) {
     const lines = result.stderr.toString().trim().split('\n');
-    // Not remembered: a missing file that a flag names may be there next time.
+    // Not cached, because a missing file of a flag may exist next time.
     return {
       targets: [],
       problem:
         lines.find((line) => /error|Unknown command line argument/.test(line)) ?? lines.at(-1) ?? 'it failed',
     };
   }
-  // Nothing of this is loaded on a hit.
+  // Loaded on demand: a hit never gets here.
   const { readTargets } = await import('./read-targets.ts');
   const targets = readTargets(result.stdout, codegenFlags);
   const probe: Probe = {

@@ -1,10 +1,10 @@
-// Targets as the compiler prints them. Loaded only when it has been asked.
+// Reads targets from the compiler's output. Loaded on demand.
 import { dialectAttributes, stringOf, type DialectAttribute } from 'mlir-parser-ts';
 import type { Target } from '../backend/target.ts';
 
 /**
- * Targets named in the printed IR of a module after device assignment; one entry per distinct target.
- * @param flags those of the user that change the generated code
+ * The distinct targets in the IR of a module after device assignment.
+ * @param flags the user's flags that are part of the target
  */
 export function readTargets(ir: Uint8Array, flags: readonly string[]): Target[] {
   const targets = new Map<string, Target>();
@@ -30,7 +30,7 @@ export function readTargets(ir: Uint8Array, flags: readonly string[]): Target[] 
 const field = (attribute: DialectAttribute | undefined, name: string): string =>
   stringOf(attribute?.entries.get(name) ?? '') ?? '';
 
-/** The compiler appends the user's features after the CPU's own: the last mention of a feature decides. */
+/** The compiler appends the user's features to the CPU's, so the last mention of a feature wins. */
 function enabledFeatures(list: string): string[] {
   const enabled = new Map<string, boolean>();
   for (const feature of list.split(',')) {

@@ -1,4 +1,4 @@
-// What is compiled for, and what is measured on.
+// The site of a command: compiler, target and device.
 import { deviceKey, unknownDevice, type Device, type DeviceQuestion } from '../backend/device.ts';
 import { loadBackend } from '../backend/index.ts';
 import type { Command } from '../compiler/command.ts';
@@ -15,34 +15,34 @@ export interface Site {
   readonly executable: string;
   readonly compiler: CompilerDescription;
   readonly target: ProbedTarget;
-  /** This machine, or what a database says of another one that is compiled for. */
+  /** This machine's device, or from the database the device that the build is for. */
   readonly device: Device;
   readonly deviceKey: string;
-  /** Files of the device's driver: with other ones it is another device. */
+  /** Files of the device's driver. A change of them makes another device. */
   readonly driverFiles: readonly string[];
-  /** Flags that candidates are compiled with. */
+  /** Flags for compiling candidates. */
   readonly flags: readonly string[];
-  /** The device that the build is for, as the user calls it, where that is another one; null where it is this one. */
+  /** The setting `for-device`; null if the build is for this machine. */
   readonly forDevice: string | null;
-  /** Why nothing can be measured for this target here; null when it can. */
+  /** Why this machine cannot measure for the target; null if it can. */
   readonly whyNotHere: Reason | null;
 }
 
 /** Why a command has no site. */
 export interface NoSite {
   readonly noSite: Reason;
-  /** Whether it would have none again. */
+  /** Whether a retry would fail, too. */
   readonly lasting: boolean;
 }
 
 const unsuitable = (problem: string | null): Reason | null =>
   problem === null ? null : because('device-unsuitable', problem);
 
-/** Why nothing is tuned for a target without a backend of ours. */
+/** Why a target without a backend is not tuned. */
 export const noTuner = ({ target }: Pick<ProbedTarget, 'target'>): Reason =>
   because('backend-unsupported', `no tuner for backend ${target.backend} yet`);
 
-/** What a command compiles for and would measure on, asking the compiler what its flags mean. */
+/** Determines the site of a command. It may ask the compiler about the flags. */
 export async function describeSite(
   { arguments: args, compiler }: Command,
   surroundings: Surroundings,
@@ -57,7 +57,7 @@ export async function describeSite(
   const target = targets[0];
   if (target === undefined)
     return {
-      noSite: because('target-unknown', `the target is not known: ${problem ?? 'the compiler names none'}`),
+      noSite: because('target-unknown', `the target is unknown: ${problem ?? 'the compiler names none'}`),
       lasting: false,
     };
   if (targets.length > 1) return { noSite: because('several-targets'), lasting: true };
@@ -84,7 +84,7 @@ export async function describeSite(
   };
 }
 
-/** Means of finding out about devices, with the runtime's tools that belong to a compiler. */
+/** Context for queries of devices, with the runtime's tools beside a compiler. */
 export const questionAbout = (
   compiler: FoundCompiler | null,
   { env, root, cacheDirectory }: Surroundings,

@@ -1,27 +1,27 @@
-// Who wants to ask the compiler for more than the user did waits until nobody measures: the compiler would disturb that.
+// Waits for the measuring lock before extra runs of the compiler, because they would disturb a measurement.
 import { whenOrphaned } from '../system/parent.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Lock } from './measuring-lock.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { because } from '../system/reason.ts';
 
-/** Why a build whose wait was in vain goes on without tuning. */
+/** Why a build goes on without tuning after its wait. */
 export const BUSY = because('lock-busy');
 
-/** Milliseconds between two looks whether a turn is still wanted. */
+/** Interval in milliseconds at which `isWanted` is called. */
 const INTERVAL = 100;
 
 /**
- * Waits for a turn. Null if somebody else measured all that time, if the caller has gone, or if the turn is not wanted any more.
- * @param seconds of waiting at most, and fewer after many waits in vain
- * @throws when nothing can be written to the cache folder
+ * Waits for the lock; null after the time limit, after the parent's end, or when `isWanted` becomes false.
+ * @param seconds limit of the wait, which is shorter after many waits in vain
+ * @throws if the cache folder is not writable
  */
 export async function takeTurn(
   surroundings: Pick<Surroundings, 'cacheDirectory' | 'env'>,
   seconds: number,
   isWanted: () => boolean = () => true,
 ): Promise<Lock | null> {
-  // Nothing of this is loaded on a hit.
+  // Loaded on demand: a hit never gets here.
   const { acquireMeasuringLock } = await import('./measuring-lock.ts');
   const { noteVainWait, patienceOf } = await import('./vain-waits.ts');
   const { cacheDirectory } = surroundings;
@@ -44,15 +44,14 @@ export async function takeTurn(
   }
 }
 
-/** Most seconds that is waited for a turn by whoever can do without. */
+/** Longest wait, in seconds, of a caller that can go on without the lock. */
 export const PATIENCE_SECONDS = 10;
 
 /**
- * Does what a lookup needs, in a turn where one comes soon, else without: there may be records for everything, and a hit
- * does not wait for somebody who tunes for an hour. The compile that follows disturbs him more. Who gives no time for
- * tuning does not wait at all.
- * @param isWanted whether it is still to be done: another build may do it meanwhile
- * @param work is told the seconds that were waited
+ * Runs the work of a look-up, with the lock if it becomes free soon, else without: all workloads may have records, and a hit must not wait
+ * for a long tuning. A build that may not tune does not wait.
+ * @param isWanted whether the work is still needed, because another build may do it
+ * @param work receives the seconds of waiting
  */
 export async function inTurn<T>(
   surroundings: Surroundings,
@@ -64,7 +63,7 @@ export async function inTurn<T>(
   const seconds = mayTune(surroundings.settings)
     ? Math.min(PATIENCE_SECONDS, surroundings.settings.budgetSeconds)
     : 0;
-  // A cache folder that cannot be written is no reason not to look up.
+  // An unwritable cache folder must not prevent the look-up.
   const turn = await takeTurn(surroundings, seconds, isWanted).catch(() => null);
   try {
     return await work((performance.now() - begun) / 1000);

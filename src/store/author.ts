@@ -1,10 +1,10 @@
-// Who writes records and marks, where, and with what.
+// Author, machine and tool of new records and marks.
 import { hostname, userInfo } from 'node:os';
 import { packageVersion } from '../system/package-root.ts';
 import { LONGEST_NAME, plainText } from './limits.ts';
 import type { Origin } from './store.ts';
 
-/** @param otherwise where the user id of a container has no name */
+/** @param otherwise result for a user id without a name, as in containers */
 export function userName(otherwise = 'unknown'): string {
   try {
     return userInfo().username;
@@ -13,10 +13,10 @@ export function userName(otherwise = 'unknown'): string {
   }
 }
 
-/** Of a record or a mark that is written now. */
+/** Time and author of a new record or mark. */
 export const writtenNow = () => ({ createdAt: new Date().toISOString(), createdBy: userName() });
 
-/** Of what this process writes. Reads package.json: a hit does without. */
+/** Origin of everything that this process writes. Reads package.json, so no hit calls it. */
 export const ownOrigin = (): Origin => ({
   createdBy: plainText(userName(), LONGEST_NAME),
   machine: plainText(hostname(), LONGEST_NAME),

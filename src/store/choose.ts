@@ -1,35 +1,32 @@
-// Rules of choice among claims and records.
+// Chooses among claims and records.
 import { isDefault, type Configuration } from '../backend/configuration.ts';
 import { needsOf } from '../backend/index.ts';
 import { compare, joinedEffort, type Effort } from './claim.ts';
 import type { TuningRecord } from './store.ts';
 
-/** One whose configuration is marked or whose gain is not beyond doubt is never used. */
+/** Whether a record may be used: it has no mark, and its gain is certain. */
 const isUsable = ({ failure, configuration, evidence }: TuningRecord): boolean =>
   failure === null && (isDefault(configuration) || evidence.low > 1);
 
-/** What a claim is ranked by. */
+/** The order of claims. */
 interface Gain {
   readonly low: number;
   readonly digest: string;
 }
 
-/** The surest gain first, whoever looks. The default gains nothing: whatever may be used comes before it. */
+/** The surest gain first. Usable claims come before the default, which gains nothing. */
 const bySurestGain = (a: Gain, b: Gain): number => compare(b.low, a.low) || compare(b.digest, a.digest);
 
-/** A claim of a subject, as far as it has to be looked at: a hit needs no more than the winner. */
+/** A claim whose parts are parsed on demand, because a hit needs the winner only. An invalid part is null. */
 export interface Candidate extends Gain {
-  /** Null where that is not sound. */
   readonly effort: () => Effort | null;
-  /** Null where it is not sound. */
   readonly record: () => TuningRecord | null;
-  /** Null where it is not sound. */
   readonly configuration: () => Configuration | null;
 }
 
 /**
- * The record of a subject, given all its claims: the winner, with the effort of all searches, and the best of the other sort
- * beside it. Where none may be used, it is one that says so; null where none is sound.
+ * The record of a subject from all its claims: the winner with the effort of all searches, and in `beside` the best claim of the other sort.
+ * Without a usable claim it is an unusable one; null without a valid claim.
  */
 export function decisionAmong(claims: readonly Candidate[]): TuningRecord | null {
   let best: TuningRecord | null = null;
@@ -50,7 +47,7 @@ export function decisionAmong(claims: readonly Candidate[]): TuningRecord | null
   return { ...best, evidence, ...(alternative && { alternative }) };
 }
 
-/** @param sorted the best first */
+/** @param sorted claims, the best first */
 function besideOf(best: TuningRecord, sorted: readonly Candidate[]): TuningRecord | null {
   const asks = needsOf(best.configuration) !== null;
   for (const claim of sorted) {
@@ -63,7 +60,7 @@ function besideOf(best: TuningRecord, sorted: readonly Candidate[]): TuningRecor
   return null;
 }
 
-/** The record to use: one measured on this very device, else, when tuning here is impossible, the best one of another device. */
+/** The record to use: this device's, or if tuning is impossible here, the best of another device; null for none. */
 export function chooseRecord(
   records: readonly TuningRecord[],
   device: string,
@@ -76,7 +73,7 @@ export function chooseRecord(
   return usable.toSorted((a, b) => bySurestGain(gain(a), gain(b)))[0] ?? null;
 }
 
-/** Whether a search left out what another one could choose from. */
+/** Whether a search lacked one of the wanted families. */
 export const lacksFamily = (
   { families }: { readonly families: readonly string[] },
   wanted: readonly string[],

@@ -1,18 +1,18 @@
-// How claims, marks and revocations of several databases become one. Pure: each merge is associative, commutative and
-// idempotent, so that it does not matter who merges what with whom, how often and in which order; no clock decides anything.
+// Merges claims, marks and revocations of several databases. Pure. Each merge is associative, commutative and idempotent, and uses no
+// clock, so databases reach the same content in any order.
 import { configurationText } from '../backend/index.ts';
 import { sha256 } from '../system/sha256.ts';
 import type { Claim, Evidence, KeptMark, Origin, Revocation } from './store.ts';
 
-/** Of how this version measures and judges. Raised when evidence of before is worth less. */
+/** Version of measuring and judging. Raise it when older evidence is worth less. */
 export const EVIDENCE_VERSION = 2;
 
-/** Of the intervals of evidence. */
+/** Confidence of intervals in evidence. */
 export const CONFIDENCE = 0.99;
 
 /**
- * The digest of a claim: SHA-256 of its JSON with keys in this order, without what merges on its own (families, trials,
- * tuningSeconds). Nobody needs it on a hit.
+ * Digest of a claim: SHA-256 of its JSON with keys in this order. It excludes fields that merge on their own: families, trials,
+ * tuningSeconds. No hit calls it.
  */
 export function digestOf(claim: Omit<Claim, 'digest'>): string {
   const { workload, target, device, compiler, configuration, createdAt, createdBy, machine, tool } = claim;
@@ -29,16 +29,13 @@ export function digestOf(claim: Omit<Claim, 'digest'>): string {
   );
 }
 
-/** Negative, zero or positive as two texts or numbers are in order; texts by their code units. */
+/** Compares two numbers, or two texts by code units: negative, zero or positive. */
 export const compare = <T extends number | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Evidence of a version that this program does not know counts as the newest known: anybody can claim to be version 1000. */
+/** A later version of evidence counts as this one, because anybody can claim version 1000. */
 const knownVersion = (version: number): number => Math.min(version, EVIDENCE_VERSION);
 
-/**
- * Which of two claims of the same subject and configuration has the better evidence: positive when it is `a`, and zero only
- * for what is the same.
- */
+/** Compares the evidence of two claims for one configuration: positive if `a` is better, zero only for equal claims. */
 export function better(a: Claim, b: Claim): number {
   const [x, y] = [a.evidence, b.evidence];
   return (
@@ -54,20 +51,20 @@ export function better(a: Claim, b: Claim): number {
 /** Effort of all searches for a subject, and their families of configurations. */
 export type Effort = Pick<Evidence, 'families' | 'trials' | 'tuningSeconds'>;
 
-/** The union of families, and the greater effort: searches go on from each other, and count earlier effort. */
+/** The union of families, and the greater effort, because a search includes the effort of earlier ones. */
 export const joinedEffort = (a: Effort, b: Effort): Effort => ({
   families: [...new Set([...a.families, ...b.families])].sort(),
   trials: Math.max(a.trials, b.trials),
   tuningSeconds: Math.max(a.tuningSeconds, b.tuningSeconds),
 });
 
-/** One claim of two for the same subject and configuration: the better one, with the effort of both. */
+/** Merges two claims for one configuration: the better claim with the effort of both. */
 export function joined(a: Claim, b: Claim): Claim {
   const best = better(a, b) >= 0 ? a : b;
   return { ...best, evidence: { ...best.evidence, ...joinedEffort(a.evidence, b.evidence) } };
 }
 
-/** The same if one of them may be revoked: a revoked claim replaces no other one. */
+/** The same with revocations: a revoked claim never replaces another. */
 export function joinedUnder(
   a: Claim,
   b: Claim,
@@ -78,17 +75,17 @@ export function joinedUnder(
   return isARevoked ? b : a;
 }
 
-/** One mark of two that differ in nothing but when and why: the first. */
+/** Merges two marks that differ only in time and reason: the earlier mark. */
 export const joinedMark = (a: KeptMark, b: KeptMark): KeptMark =>
   (compare(a.createdAt, b.createdAt) || compare(a.reason, b.reason)) <= 0 ? a : b;
 
-/** The fields that decide whether a mark counts. */
+/** The fields of a mark that decide whether it counts. */
 export type MarkSign = Pick<KeptMark, 'generation' | 'kind' | 'createdBy' | 'machine'>;
 
 /**
- * The marks of one configuration that count: those of the highest generation, where `slower` needs two origins, since a
- * program may be slower for reasons of its own. What somebody has found out himself he need not be told twice.
- * @param own whose marks count at once; left out where marks are judged for everybody
+ * The marks of one configuration that count: those of the highest generation. Marks `slower` need two origins, because a program may be
+ * slower for other reasons. A mark of the own origin suffices.
+ * @param own the own origin; absent for a judgement for everybody
  */
 export function countingMarks<M extends MarkSign>(
   marks: readonly M[],
@@ -103,11 +100,11 @@ export function countingMarks<M extends MarkSign>(
   return latest.filter(({ kind }) => kind !== 'slower' || isSlower);
 }
 
-/** Whether a configuration with these marks must not be used. See `countingMarks`. */
+/** Whether marks forbid a configuration. See `countingMarks`. */
 export const isMarked = (marks: readonly MarkSign[], own?: Pick<Origin, 'createdBy' | 'machine'>): boolean =>
   countingMarks(marks, own).length > 0;
 
-/** The generation that a new mark belongs to. */
+/** Generation of a new mark. */
 export function nextGeneration(
   marks: readonly Pick<KeptMark, 'generation'>[],
   kind: KeptMark['kind'],
@@ -116,7 +113,7 @@ export function nextGeneration(
   return kind === 'lifted' ? highest + 1 : highest;
 }
 
-/** Whether a revocation names this origin, or the claim with this digest. */
+/** Whether a revocation covers an origin or a digest. */
 export const isRevoked = (
   { createdBy, machine, tool, digest }: Origin & { readonly digest?: string },
   revocations: readonly Pick<Revocation, 'scope' | 'value'>[],

@@ -1,19 +1,19 @@
-// Everything a tuning database can do to its caller, as one class whose message names the file and the way out.
+// Errors of a tuning database. The message names the file, the reason and the way out.
 import { UserError } from '../system/user-error.ts';
 
 /**
- * - `future`: written by a newer version of this program.
- * - `damaged`: not readable as the database it claims to be.
- * - `foreign`: something of another program stands at this path.
- * - `locked`: another process held it for longer than the busy timeout.
- * - `unwritable`: it cannot be created, or it refuses what was to be written.
- * - `network`: it lies on a network disk and is not written there; it may be read.
- * - `unavailable`: there is nothing to read; callers treat it as empty.
+ * - `future`: a newer version of this program migrated it.
+ * - `damaged`: not a valid database of this program.
+ * - `foreign`: the file belongs to another program.
+ * - `locked`: another process held a lock beyond the time limit.
+ * - `unwritable`: it cannot be created or written.
+ * - `network`: it is on a network disk, where it is read-only.
+ * - `unavailable`: it cannot be read; callers treat it as empty.
  */
 export type StoreErrorKind =
   'future' | 'damaged' | 'foreign' | 'locked' | 'unwritable' | 'network' | 'unavailable';
 
-/** The only error that opening or using a store throws. `cause` holds the original one, where there was one. */
+/** The only error of a store. `cause` has the original error, if any. */
 export class StoreError extends UserError {
   override readonly name = 'StoreError';
   readonly kind: StoreErrorKind;
@@ -24,17 +24,17 @@ export class StoreError extends UserError {
   }
 }
 
-/** What is known about the connection on which something failed. */
+/** Context of a failure: the connection. */
 export interface FailureContext {
   readonly path: string;
   readonly readonly: boolean;
   readonly busyTimeoutMs: number;
 }
 
-/** Shared last words: which setting leads somewhere else. */
+/** A way out that several messages share. */
 export const ELSEWHERE = 'set IREE_TUNED_DB to another file';
 
-/** Translates whatever SQLite, its binding or the file system threw. A `StoreError` passes unchanged. */
+/** Converts errors of SQLite, its binding and the file system. A `StoreError` stays. */
 export function toStoreError(error: unknown, context: FailureContext): StoreError {
   if (error instanceof StoreError) return error;
   const reason = error instanceof Error ? error.message : String(error);
@@ -44,7 +44,7 @@ export function toStoreError(error: unknown, context: FailureContext): StoreErro
   });
 }
 
-/** Does something with a connection; whatever it throws is a `StoreError` then. */
+/** Returns a function that runs an action and converts its errors to `StoreError`. */
 export const guardedBy =
   (context: FailureContext) =>
   <T>(action: () => T): T => {
@@ -55,19 +55,19 @@ export const guardedBy =
     }
   };
 
-/** Code of a Node or SQLite error, such as `ENOENT` or `SQLITE_BUSY`; empty when it has none. */
+/** Code of a Node or SQLite error, such as `ENOENT` or `SQLITE_BUSY`; empty for none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Codes come with extensions (`SQLITE_BUSY_SNAPSHOT`), so only their beginning decides. */
+/** Compares prefixes, because codes have extensions (`SQLITE_BUSY_SNAPSHOT`). */
 function kindOf(code: string, { readonly }: FailureContext): StoreErrorKind {
   const is = (...names: string[]) => names.some((name) => code === name || code.startsWith(`${name}_`));
   if (is('SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_PROTOCOL')) return 'locked';
-  // SQLITE_ERROR is how a missing table or column shows: the statements themselves are tested.
+  // SQLITE_ERROR means a missing table or column, because the statements are tested.
   if (is('SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_ERROR', 'SQLITE_SCHEMA', 'SQLITE_FORMAT'))
     return 'damaged';
-  // Its extensions, such as SQLITE_READONLY_DIRECTORY, say that even reading would take files beside the database.
+  // Extensions such as SQLITE_READONLY_DIRECTORY mean that even a read needs new files beside the database.
   if (readonly && code.startsWith('SQLITE_READONLY_')) return 'unavailable';
   if (is('SQLITE_READONLY', 'SQLITE_FULL', 'SQLITE_CONSTRAINT', 'SQLITE_TOOBIG')) return 'unwritable';
   if (is('SQLITE_CANTOPEN', 'SQLITE_PERM', 'SQLITE_IOERR') && !readonly) return 'unwritable';
@@ -82,11 +82,11 @@ function kindOf(code: string, { readonly }: FailureContext): StoreErrorKind {
 function sentence(kind: StoreErrorKind, reason: string, { readonly, busyTimeoutMs }: FailureContext): string {
   switch (kind) {
     case 'locked':
-      return `is locked by another process (waited ${busyTimeoutMs} ms): try again when that has ended, or ${ELSEWHERE}`;
+      return `is locked by another process (waited ${busyTimeoutMs} ms): try again after its end, or ${ELSEWHERE}`;
     case 'damaged':
       return `is damaged (${reason}): move it away, or restore a copy; builds go on without tuning`;
     case 'unwritable':
-      if (readonly) return 'was opened only to be read: unset IREE_TUNED_READONLY to write it';
+      if (readonly) return 'is open for reading only: unset IREE_TUNED_READONLY to write to it';
       return `cannot be written (${reason}): make room or grant access, set IREE_TUNED_READONLY=1 to only read it, or ${ELSEWHERE}`;
     case 'future':
     case 'foreign':

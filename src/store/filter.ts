@@ -1,14 +1,14 @@
-// Which part of a database is meant.
+// Selects a part of a database.
 import type { RecordKey } from './store.ts';
 
-/** Texts that keys have to contain; a part without one may be anything. */
+/** Substrings that the parts of a key must contain. */
 export type Filter = Partial<RecordKey>;
 
 const PARTS = ['workload', 'target', 'device', 'compiler'] as const;
 
-/** Whether every text is part of its key. */
+/** Whether a key matches a filter. */
 export const fits = (key: RecordKey, filter: Filter): boolean =>
   PARTS.every((part) => filter[part] === undefined || key[part].includes(filter[part]));
 
-/** Whether it leaves anything out. */
+/** Whether a filter has any condition. */
 export const isNarrow = (filter: Filter): boolean => PARTS.some((part) => filter[part] !== undefined);

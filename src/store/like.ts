@@ -1,31 +1,31 @@
-// Trials of workloads that are like one: how alike they have to be, and how many are told of.
+// Trials of similar workloads: the measure of similarity, and limits.
 import { configurationText } from '../backend/index.ts';
 import { deviceClass } from '../backend/device.ts';
 import { shapeOf } from '../workload/shape.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { RecordKey, Store, Trial } from './store.ts';
 
-/** A subject that is like another one, and the fastest that was tried for it. */
+/** A subject that is similar to another, and its fastest trials. */
 export interface Neighbour extends Pick<RecordKey, 'device' | 'compiler'> {
   readonly workload: Workload;
-  /** In doublings of sizes, with something for another device and another compiler. */
+  /** In doublings of sizes, plus penalties for another device or compiler. */
   readonly distance: number;
-  /** That were measured, the fastest first, each configuration once. */
+  /** Measured trials, the fastest first, each configuration once. */
   readonly trials: readonly Trial[];
 }
 
-/** As much as so many doublings of one size. */
+/** Penalties in doublings of one size. */
 export const OTHER_DEVICE = 0.5;
 export const OTHER_COMPILER = 0.25;
 
-/** Workloads that are looked at on either side of the place of one. */
+/** Number of workloads to consider on each side of a subject's place in the index. */
 export const WIDTH = 64;
 
-/** Subjects that are told of, and trials of each. */
+/** Limits of subjects, and of trials of each. */
 export const MOST_SUBJECTS = 8;
 export const MOST_TRIALS = 8;
 
-/** The subject's own device and others of its class. */
+/** A device and others of its class. */
 export function siblingsOf(device: string, form: unknown, store: Pick<Store, 'devices'>): string[] {
   const own = deviceClass(form);
   if (own === null) return [device];
@@ -33,14 +33,14 @@ export function siblingsOf(device: string, form: unknown, store: Pick<Store, 'de
   return [device, ...others.map(({ key }) => key)];
 }
 
-/** A trial with what it is about. */
+/** A trial with its subject. */
 export interface TrialAlike extends Omit<Neighbour, 'trials'> {
   /** Equal for trials of one subject. */
   readonly subject: string;
   readonly trial: Trial;
 }
 
-/** As `Store.trialsLike` measures it; infinite between workloads of another structure. */
+/** Distance of two subjects; infinite for workloads of different structure. */
 export function distanceOf(
   subject: Place & { readonly workloadForm: Workload },
   other: Place & { readonly workload: Workload },
@@ -56,7 +56,7 @@ export function distanceOf(
 
 type Place = Pick<RecordKey, 'device' | 'compiler'>;
 
-/** Trials of one subject after the other. */
+/** Groups trials by subject. */
 export function neighboursIn(found: readonly TrialAlike[]): Neighbour[] {
   const bySubject = Map.groupBy(found, ({ subject }) => subject);
   return [...bySubject.values()].map((own) => {

@@ -1,4 +1,4 @@
-// How long what is kept and exchanged may be: nobody who sends something can fill a disk or a terminal with it.
+// Limits of stored and exchanged texts, so that no sender can flood a disk or a terminal.
 
 /** Bytes of a configuration as JSON. */
 export const LONGEST_CONFIGURATION = 4096;
@@ -9,18 +9,18 @@ export const LONGEST_FORM = 2 ** 16;
 export const LONGEST_REASON = 2 ** 12;
 export const LONGEST_NAME = 2 ** 8;
 
-/** Characters of what is revoked: a user and a machine at most. */
+/** Characters of a revocation's value: at most a user and a machine. */
 export const LONGEST_REVOKED = 2 * LONGEST_NAME + 1;
 
-/** Of marks: nobody lifts as often. */
+/** Highest generation of marks. */
 export const HIGHEST_GENERATION = 1_000_000;
 
-// eslint-disable-next-line no-control-regex -- they are what is looked for
+// eslint-disable-next-line no-control-regex -- the pattern finds control characters
 const CONTROL = /[\0-\x08\x0b-\x1f\x7f]/;
 
-/** Whether terminals and databases take a text as it is: no control characters but tabs and line feeds, no half characters. */
+/** Whether a text is safe for terminals and databases: well-formed, no control characters except tab and line feed. */
 export const isPlain = (text: string): boolean => text.isWellFormed() && !CONTROL.test(text);
 
-/** What a compiler or a system has said, as it is kept. */
+/** A message of a compiler or system, in a form that can be stored. */
 export const plainText = (text: string, longest: number): string =>
   text.slice(0, longest).toWellFormed().replaceAll(new RegExp(CONTROL, 'g'), ' ');

@@ -1,4 +1,4 @@
-// From the text of IREE_TUNED_DB to all that is in it. Not in open.ts: no build needs any of this.
+// Opens the exchange of a database. Separate from open.ts, because no build needs it.
 import { isServer } from '../settings/address.ts';
 import { StoreError } from './errors.ts';
 import type { Exchange } from './exchange/exchange.ts';
@@ -6,8 +6,11 @@ import { openSqliteExchange, type ExchangeOptions } from './sqlite/exchange.ts';
 
 /** Opens a SQLite path. Throws `StoreError`. */
 export function openExchange(location: string, options: ExchangeOptions = {}): Exchange {
-  // The address is left out: it may hold a password.
+  // Without the URL, because it may contain a password.
   if (isServer(location))
-    throw new StoreError('unavailable', 'a PostgreSQL server is no file: give the path of a SQLite database');
+    throw new StoreError(
+      'unavailable',
+      'the database cannot be a PostgreSQL server: give the path of a SQLite file',
+    );
   return openSqliteExchange(location, options);
 }

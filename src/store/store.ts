@@ -1,9 +1,9 @@
-// The one interface behind which tuning databases stand.
+// The interface of a tuning database.
 import type { Configuration } from '../backend/configuration.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { Neighbour } from './like.ts';
 
-/** What a record is about. Each part is the canonical key of its kind. */
+/** Subject of a record as canonical keys. */
 export interface RecordKey {
   readonly workload: string;
   readonly target: string;
@@ -11,7 +11,7 @@ export interface RecordKey {
   readonly compiler: string;
 }
 
-/** Full descriptions behind the keys, kept so that a record can be shown, re-measured and merged. */
+/** Keys with their full descriptions, for showing, measuring again and merging records. */
 export interface Subject extends RecordKey {
   readonly workloadForm: Workload;
   /** Plain JSON description of target, device and compiler. */
@@ -20,7 +20,7 @@ export interface Subject extends RecordKey {
   readonly compilerForm: unknown;
 }
 
-/** Default time over tuned time: above 1 is faster. */
+/** Default time divided by tuned time: above 1 is faster. */
 export interface Speedup {
   readonly ratio: number;
   /** 99% confidence interval of `ratio`. */
@@ -28,7 +28,7 @@ export interface Speedup {
   readonly high: number;
 }
 
-/** Why a record's configuration is believed. */
+/** Measurements behind a record. */
 export interface Evidence extends Speedup {
   /** Median seconds of one execution of the default and of the configuration. */
   readonly defaultSeconds: number;
@@ -41,19 +41,16 @@ export interface Evidence extends Speedup {
   readonly noiseFloor: number;
   /** Largest absolute difference between the outputs of default and configuration. */
   readonly maxError: number;
-  /** Of all searches that led to it: what found nothing and did not end is gone on with. */
+  /** Trials and seconds of all searches for the subject. Unfinished searches resume. */
   readonly trials: number;
   readonly tuningSeconds: number;
-  /** Kinds of configurations that the search could choose from beside the default, sorted. See `familiesOf`. */
+  /** Families of configurations in the search space, sorted, without the default. See `familiesOf`. */
   readonly families: readonly string[];
-  /**
-   * False when the budget ended or the user interrupted before the search was done, or when the machine was too noisy to
-   * tell whether anything is faster than the default.
-   */
+  /** False if the search ended early (budget, interrupt), or if noise left no certain result. */
   readonly complete: boolean;
 }
 
-/** Where something was found out. It is written with everything that is shared, and may be revoked by each of them. */
+/** Origin of shared data. A revocation can name each field. */
 export interface Origin {
   /** A user's name. */
   readonly createdBy: string;
@@ -63,15 +60,15 @@ export interface Origin {
   readonly tool: string;
 }
 
-/** What a claim says of itself beside its evidence: see `EVIDENCE_VERSION` and `CONFIDENCE` in `claim.ts`. */
+/** Evidence with `EVIDENCE_VERSION` and `CONFIDENCE` of `claim.ts`. */
 export interface ClaimEvidence extends Evidence {
-  /** Of the way in which it was measured and judged; higher is better. */
+  /** Version of measuring and judging; higher is better. */
   readonly version: number;
-  /** Of the interval. */
+  /** Confidence of the interval. */
   readonly confidence: number;
 }
 
-/** Evidence for one configuration of one subject. Two of them merge by `joined`. */
+/** Evidence for one configuration of one subject. `joined` merges two. */
 export interface Claim extends RecordKey, Origin {
   readonly configuration: Configuration;
   readonly evidence: ClaimEvidence;
@@ -82,74 +79,71 @@ export interface Claim extends RecordKey, Origin {
 }
 
 /**
- * The decision for one key: the winner among its claims. `configuration.kind === 'default'` says that the default is best.
- * What its evidence says of effort (families, trials, tuningSeconds) is of all searches for the key.
+ * The winner among the claims for a key. `configuration.kind === 'default'` means that the default is best. Effort in its evidence
+ * (families, trials, tuningSeconds) covers all searches for the key.
  */
 export interface TuningRecord extends RecordKey, Origin {
   readonly configuration: Configuration;
   readonly evidence: Evidence;
-  /** Why the configuration is marked, which is then never used again for this key; null when it is not. */
+  /** Reason of a mark, which forbids the configuration for this key; null for none. */
   readonly failure: string | null;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
-  /** Of the winning claim. */
+  /** Digest of the winning claim. */
   readonly digest: string;
-  /**
-   * The best claim of the other sort, where there is one: where the winner asks something of the whole program, one that does
-   * not, and the other way round. See `needsOf`.
-   */
+  /** The best claim of the other sort, if any: one without needs of the whole program if the winner has them, and vice versa. See `needsOf`. */
   readonly alternative?: TuningRecord;
 }
 
-/** What is put into a store as a claim, which knows the rest. */
+/** A claim before the store adds origin and digest. */
 export type NewRecord = Pick<TuningRecord, 'configuration' | 'evidence' | 'createdAt' | 'createdBy'>;
 
 export type TrialOutcome = 'measured' | 'compile-error' | 'run-error' | 'timeout' | 'wrong-result';
 
-/** One tried configuration; always kept, whatever came of it. */
+/** One tried configuration. The store keeps all trials. */
 export interface Trial {
   readonly configuration: Configuration;
   readonly outcome: TrialOutcome;
   /** Median seconds of one execution; null unless measured. */
   readonly seconds: number | null;
-  /** Default time over this time in the same process; null unless measured. */
+  /** Default time divided by this time, in the same process; null unless measured. */
   readonly ratio: number | null;
   readonly message: string | null;
   readonly strategy: string;
 }
 
-/** One configuration in one process in which it was timed. */
+/** Times of one configuration in one process. */
 export interface Run {
-  /** The default too, timed against itself. */
+  /** May be the default, timed against itself. */
   readonly configuration: Configuration;
   readonly stage: 'search' | 'finals';
-  /** Of the search, or process of the finals: counted from 0 in each tuning. */
+  /** Batch of the search or process of the finals, from 0 in each tuning. */
   readonly batch: number;
-  /** How operands lay in memory, as `measure/benchmark.ts` says. */
+  /** Placement of operands in memory: see `measure/benchmark.ts`. */
   readonly placement: 'apart' | 'packed';
-  /** Builds of the same functions in another order, counted from 0. */
+  /** Number of the build, from 0. Builds differ in the order of functions. */
   readonly build: number;
-  /** Median of one execution, at each size that the workload is tuned at. */
+  /** Median seconds of one execution at each tuned size. */
   readonly seconds: readonly number[];
-  /** Of the default in the same process; null where it was not in it. */
+  /** The default's in the same process; null if it was not measured there. */
   readonly defaultSeconds: readonly number[] | null;
 }
 
-/** A trial as it is kept. Ids tell trials apart wherever they come from: 32 hexadecimal digits. */
+/** A stored trial. `id` has 32 hexadecimal digits and is unique across databases. */
 export interface KeptTrial extends Trial, Origin {
   readonly id: string;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
-  /** All of its configuration, in the order in which they were added. */
+  /** All runs of its configuration, in the order of insertion. */
   readonly runs: readonly Omit<Run, 'configuration'>[];
 }
 
-/** What a configuration was found to do in a program; or that somebody who answers for it takes its marks back. */
+/** Fault of a configuration in a program; `lifted` removes earlier marks. */
 export type MarkKind = 'compile-error' | 'wrong-result' | 'slower' | 'lifted';
 
-/** A configuration that is never used again for its subject, whatever records and trials say; see `isMarked`. */
+/** A mark, which forbids a configuration for its subject: see `isMarked`. */
 export interface Mark {
-  /** Not the default, which nobody can do without. */
+  /** Never the default. */
   readonly configuration: Configuration;
   readonly kind: MarkKind;
   readonly reason: string;
@@ -158,18 +152,15 @@ export interface Mark {
   readonly createdBy: string;
 }
 
-/** A mark as it is kept. */
+/** A stored mark. */
 export interface KeptMark extends Mark, Origin {
-  /** From 0. A lifted mark opens the next one, and only those of the highest count. */
+  /** From 0. A mark `lifted` opens the next generation. Only the highest counts. */
   readonly generation: number;
 }
 
-/** Says that something is not to be read any more. Only ever added. */
+/** Hides claims, marks or trials from readers. Permanent. */
 export interface Revocation {
-  /**
-   * What `value` is: the digest of a claim; a version of iree-compile-tuned; or a user's or a machine's name, or both as
-   * `user@machine`. By the latter two marks and trials go, too.
-   */
+  /** Meaning of `value`: digest of a claim, version of this program, or user, machine or `user@machine`. The last two hide marks and trials, too. */
   readonly scope: 'record' | 'tool' | 'origin';
   readonly value: string;
   readonly reason: string;
@@ -178,94 +169,90 @@ export interface Revocation {
   readonly createdBy: string;
 }
 
-/** What tuning could not decide about, for as long as it has no record. */
+/** A workload without a record after a search. */
 export interface Undecided {
   readonly workload: string;
   readonly reason: string;
-  /** The most seconds that one attempt was given. */
+  /** Largest budget of an attempt, in seconds. */
   readonly budgetSeconds: number;
   readonly attempts: number;
   /** ISO 8601 UTC. */
   readonly lastTriedAt: string;
 }
 
-/** A miss noted for a later populate. */
+/** A counted miss, for a later populate. */
 export interface Miss extends RecordKey {
   readonly count: number;
   readonly lastSeenAt: string;
 }
 
-/** A device that something was measured on, or missed for. */
+/** A device in the database. */
 export interface KnownDevice {
   readonly key: string;
-  /** Plain JSON, which anybody may have written. */
+  /** Untrusted JSON. */
   readonly form: unknown;
-  /** What people call it; null where nobody gave it a name. */
+  /** Name from a user; null for none. */
   readonly name: string | null;
 }
 
-/** About the configurations that a program keeps, or the forms that it is compiled in. */
+/** Kinds of notes: configurations that a program keeps, its forms, and its dispatch times. */
 export type ProgramNoteKind = 'program' | 'forms' | 'times';
 
 export interface Store {
   /**
-   * Records of one target and compiler for these workloads: for each device the winner among its claims, one whose
-   * configuration is marked only where no other claim may be used. What is revoked is not read.
+   * Records of one target and compiler for workloads: the winner among the claims of each device. It is a marked one only if no other is
+   * usable. Revoked claims are hidden.
    */
   findRecords(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
-  /** The same for every compiler but this one: a place to begin. */
+  /** The same for all other compilers, as starting points of a search. */
   findOfOtherCompilers(workloads: readonly string[], target: string, compiler: string): TuningRecord[];
-  /** Every record, newest first: one for each subject, as `findRecords` gives it. */
+  /** Records of all subjects, the newest first. */
   allRecords(): TuningRecord[];
   /**
-   * Writes a claim for its configuration, beside those for others; of two for the same one, the better evidence stays, and
-   * the effort of both: see `joined`. So what is put does not always win: `findRecords` says what does. The subject is
-   * neither missed nor undecided any more.
+   * Writes a claim. It merges with a claim for the same configuration: see `joined`. The winner of `findRecords` may be another claim. The
+   * subject loses its miss and its undecided state.
    */
   putRecord(subject: Subject, record: NewRecord): void;
-  /**
-   * Marks configurations, until somebody lifts that: a mark of the kind `lifted` opens a new generation, and only marks of
-   * the latest one count. One that is marked in this way already stays as it is.
-   */
+  /** Adds marks. A mark `lifted` opens a new generation. An equal mark stays as it is. */
   addMarks(subject: Subject, marks: readonly Mark[]): void;
-  /** Those that count: see `countingMarks`. */
+  /** Marks that count: see `countingMarks`. */
   marks(key: RecordKey): Mark[];
-  /** A revocation of all that this process writes, which nobody would read: nothing need be tuned. Null when there is none. */
+  /** A revocation that covers everything this process would write, so tuning is useless; null for none. */
   ownRevocation(): Pick<Revocation, 'scope' | 'value' | 'reason'> | null;
-  /** Appends trials at once, so that a killed search loses nothing it has measured. */
+  /** Appends trials. Call it after each batch, so that a killed search loses nothing. */
   addTrials(subject: Subject, trials: readonly Trial[]): void;
   trials(key: RecordKey): Trial[];
   /**
-   * The fastest trials of workloads that differ from a subject's in sizes only, for its target, whichever compiler they were
-   * measured with: the most alike first, a few subjects and a few trials of each. The subject's own are not among them.
-   * @param devices on which they were measured: see `siblingsOf`
+   * Fastest trials of workloads that differ from the subject in sizes only, for its target and any compiler: the nearest first, a few
+   * subjects with a few trials each. Excludes the subject itself.
+   * @param devices devices of the trials: see `siblingsOf`
    */
   trialsLike(subject: Subject, devices: readonly string[]): Neighbour[];
-  /** Appends runs of configurations that have trials: each belongs to the last one of its configuration. */
+  /** Appends runs. Each belongs to the last trial of its configuration. */
   addRuns(subject: Subject, runs: readonly Run[]): void;
-  /** All runs, in the order in which they were added. Every tuning begins with a trial of the default. */
+  /** All runs in the order of insertion. Every tuning begins with a trial of the default. */
   runs(key: RecordKey): Run[];
-  /** Notes a workload that had no record. */
+  /** Counts a miss. */
   noteMiss(subject: Subject): void;
   misses(): Miss[];
-  /** Notes an attempt that came to no decision, and the seconds that it was given. */
+  /** Notes an attempt without a decision, and its budget in seconds. */
   noteUndecided(subject: Subject, reason: string, budgetSeconds: number): void;
-  /** What is undecided of these workloads. */
+  /** The undecided ones of these workloads. */
   findUndecided(workloads: readonly string[], place: Omit<RecordKey, 'workload'>): Undecided[];
-  /** What was found out about a program by running it, as anybody may have written it; null when nothing was. */
+  /** A note about a program from running it, untrusted; null for none. */
   programNote(kind: ProgramNoteKind, program: string): unknown;
-  /** Takes the place of what was noted before. */
+  /** Replaces the note. */
   noteProgram(kind: ProgramNoteKind, program: string, note: unknown): void;
-  /** Full description of a key, for re-measuring; undefined when unknown. */
+  /** Full description of a key; undefined if unknown. */
   subject(key: RecordKey): Subject | undefined;
-  /** Every device, by key. */
+  /** All devices in the order of their keys. */
   devices(): KnownDevice[];
-  /** Gives a device a name, in place of the one that it had; whatever had that name has none. */
+  /** Names a device. A device with the same name loses it. */
   nameDevice(name: string, device: Omit<KnownDevice, 'name'>): void;
-  /** Adds to named counters, creating them at need. */
+  /** Adds to named counters, and creates missing ones. */
   count(increments: Readonly<Record<string, number>>): void;
   counters(): Record<string, number>;
-  /** Removes all counters and returns what they were, in one step. */
+  /** Atomically removes all counters and returns their values. */
   zeroCounters(): Record<string, number>;
   close(): void;
 }

@@ -2,7 +2,7 @@ import type { Site } from '../site/site.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { RecordKey, Subject } from './store.ts';
 
-/** The four keys alone: callers may hand over a whole record, which holds what databases and servers do not take. */
+/** The four keys without other fields, because databases and servers reject other fields. */
 export const keysOf = ({ workload, target, device, compiler }: RecordKey): RecordKey => ({
   workload,
   target,
@@ -10,14 +10,14 @@ export const keysOf = ({ workload, target, device, compiler }: RecordKey): Recor
   compiler,
 });
 
-/** What all records of a site have in common. */
+/** Keys that all records of a site share. */
 export const placeOf = ({ target, deviceKey, compiler }: Site): Omit<RecordKey, 'workload'> => ({
   target: target.key,
   device: deviceKey,
   compiler: compiler.key,
 });
 
-/** What a record or a miss of a workload is about, in full: enough to measure it elsewhere. */
+/** The full subject of a workload at a site. */
 export const subjectOf = (
   { key, workload }: { readonly key: string; readonly workload: Workload },
   site: Site,

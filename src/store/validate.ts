@@ -1,16 +1,15 @@
-// Database content is data: what these functions do not recognise down to the last key is not used.
-// Hand-written, because a validation library would cost every build more than the look-up itself.
+// Validates database content, which is untrusted. By hand, because loading a validation library takes longer than a look-up.
 import { isIntegerWithin } from '../system/data.ts';
 import { configurationText } from '../backend/index.ts';
 import type { Configuration } from '../backend/configuration.ts';
 import { LONGEST_CONFIGURATION } from './limits.ts';
 import type { Evidence } from './store.ts';
 
-/** Numbers and names only: as many bytes as characters. */
+/** Whether a configuration is within the size limit. It is ASCII, so bytes are characters. */
 export const isShortConfiguration = (configuration: Configuration): boolean =>
   configurationText(configuration).length <= LONGEST_CONFIGURATION;
 
-/** The value of a JSON text; undefined when it is none. */
+/** Parses JSON; undefined for an invalid text. */
 export function parseJson(text: unknown): unknown {
   if (typeof text !== 'string') return undefined;
   try {
@@ -20,7 +19,7 @@ export function parseJson(text: unknown): unknown {
   }
 }
 
-/** Kinds of configurations, each once, in order; later versions know more of them. */
+/** Whether a value is a sorted list of distinct family names. Later versions may add families. */
 export const areFamilies = (value: unknown): value is readonly string[] =>
   Array.isArray(value) &&
   value.every(
@@ -30,13 +29,13 @@ export const areFamilies = (value: unknown): value is readonly string[] =>
       (i === 0 || family > (value[i - 1] as string)),
   );
 
-/** Seconds at one size or more. */
+/** Whether a value is a non-empty list of positive seconds. */
 export const areTimes = (value: unknown): value is readonly number[] =>
   Array.isArray(value) &&
   value.length > 0 &&
   value.every((seconds: unknown) => typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0);
 
-/** The same conditions as the CHECK constraints of table `record`, for files that were written around them. */
+/** The CHECK constraints of the table `claim`, for files that bypassed them. */
 export function isSoundEvidence(evidence: Evidence): boolean {
   const { ratio, low, high, defaultSeconds, seconds, noiseFloor, maxError, tuningSeconds } = evidence;
   const { processes, repetitions, trials } = evidence;
@@ -50,11 +49,11 @@ export function isSoundEvidence(evidence: Evidence): boolean {
   );
 }
 
-/** What a device can be called: nothing that its key or class could be taken for, which have spaces. */
+/** Whether a value is a device name. Keys and classes have spaces, so they differ. */
 export const isDeviceName = (value: unknown): value is string =>
   typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(value);
 
-/** An ISO 8601 instant in UTC, such as `2026-01-31T08:00:00.000Z`. */
+/** Whether a value is an ISO 8601 instant in UTC, such as `2026-01-31T08:00:00.000Z`. */
 export function isInstant(value: unknown): value is string {
   return (
     typeof value === 'string' &&

@@ -78,7 +78,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'compiler/launchers': ['no Node 22.15 or newer that runs'],
   'decision/decision': ['nothing faster than the default was found so far'],
   'decision/for-device': ['is no device of the tuning database'],
-  'scenarios/devices': ['lies on a network disk'],
+  'scenarios/devices': ['is on a network disk'],
   'scenarios/faults/compiler': ['a tuned compile failed and was done again without tuning'],
   'scenarios/faults/database': [
     'was written by a newer iree-compile-tuned',

@@ -224,7 +224,7 @@ require('node:module').syncBuiltinESMExports();
     const before = readFileSync(place.database);
     expect(await built(place, env)).toMatchObject({ outcome: 'hit' });
     const log = place.read('log.txt').toString();
-    expect(log.match(/lies on a network disk \(NFS\)/g)).toHaveLength(1);
+    expect(log.match(/is on a network disk \(NFS\)/g)).toHaveLength(1);
     expect(log).toMatch(/IREE_TUNED_DB .* export and import/);
     expect(readFileSync(place.database).equals(before)).toBe(true);
   });
@@ -245,7 +245,7 @@ require('node:module').syncBuiltinESMExports();
     const place = await recordedWorkplace();
     place.remove('data/tuning.db');
     const { operations } = await expectStockBuild(place, onNetwork(place));
-    expect(operations[0]!.reason).toMatch(/^no tuning database: .* lies on a network disk \(NFS\)/);
+    expect(operations[0]!.reason).toMatch(/^no tuning database: .* is on a network disk \(NFS\)/);
     expect(place.has('data/tuning.db')).toBe(false);
   });
   test('is remembered as any other, so that the same build is done again without looking', async () => {
@@ -271,7 +271,7 @@ require('node:module').syncBuiltinESMExports();
     for (const args of [['records'], ['devices'], ['stats'], ['show', 'contraction']]) {
       const { code, stderr } = await run(...args);
       expect({ args, code }).toEqual({ args, code: 0 });
-      expect(stderr).toMatch(/^iree-tuned: tuning database .* lies on a network disk \(NFS\).*\n$/);
+      expect(stderr).toMatch(/^iree-tuned: tuning database .* is on a network disk \(NFS\).*\n$/);
     }
     for (const args of [
       ['devices', '--name', 'x'],
@@ -279,12 +279,12 @@ require('node:module').syncBuiltinESMExports();
     ]) {
       const { code, stdout, stderr } = await run(...args);
       expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: '' });
-      expect(stderr).toMatch(/^iree-tuned: tuning database .* lies on a network disk \(NFS\).*\n$/);
+      expect(stderr).toMatch(/^iree-tuned: tuning database .* is on a network disk \(NFS\).*\n$/);
     }
     const { code, stdout } = await run('doctor');
     expect(code).toBe(1);
     expect(stdout).toMatch(
-      /^BAD {2}database .* 1 record, on NFS\n {16}-> tuning database .* export and import; it is only read$/m,
+      /^BAD {2}database .* 1 record, on NFS\n {16}-> tuning database .* export and import; it is read-only now$/m,
     );
   });
 });

@@ -23,7 +23,7 @@ describe('a database that cannot be written is read, and why is said', () => {
     chmodSync(dirname(path), 0o755);
     chmodSync(path, 0o644);
     expect(await opened(path)).toMatch(
-      /^ok 1, tuning database .* cannot be written \(.*\): .*; it is only read$/,
+      /^ok 1, tuning database .* cannot be written \(.*\): .*; it is read-only now$/,
     );
   });
 

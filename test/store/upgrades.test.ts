@@ -104,7 +104,7 @@ describe('a database of the first release', () => {
     });
     expect(store.allRecords().map(({ workload }) => workload)).toContain(ROW);
     store.close();
-    expect(whyReadonly).toMatch(/cannot be written .*; it is only read$/);
+    expect(whyReadonly).toMatch(/cannot be written .*; it is read-only now$/);
     expect(messages).toEqual([]);
     expect(readFileSync(path).equals(before)).toBe(true);
   });
@@ -145,7 +145,7 @@ it('a large database of an older schema that may only be read says what to do', 
   db.exec('CREATE TABLE padding (bytes BLOB); INSERT INTO padding VALUES (zeroblob(64 * 1024 * 1024))');
   db.close();
   const { message } = failure('unavailable', path, () => open(path, { readonly: true }));
-  expect(message).toMatch(/older schema \(1, this program needs \d+\).*open it once to write/);
+  expect(message).toMatch(/older schema \(1, this program needs \d+\).*open it once for writing/);
 });
 
 describe('a database of a later version', () => {

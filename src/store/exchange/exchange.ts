@@ -1,63 +1,63 @@
-// All of a database, in and out, beside what builds do with it.
+// The interface for import, export, exchange with a server, and pruning.
 import type { Filter } from '../filter.ts';
 import type { Line, PartType, RevocationLine } from './lines.ts';
 import type { Reading } from './read.ts';
 
 /**
- * Where lines come from.
- * - `team`: what a server has told is not told to it again.
- * - `here`: what a machine says of itself is not displaced by what others say of it.
+ * Source of lines.
+ * - `team`: lines of a server, which a push does not return to it.
+ * - `here`: lines of this machine. Lines of others do not replace its descriptions.
  */
 export type Source = 'file' | 'team' | 'here';
 
-/** What became of lines. */
+/** Counts of received lines. */
 export interface Received {
-  /** That have told something new, by type. */
+  /** Lines with news, by type. */
   readonly added: Readonly<Partial<Record<Line['type'], number>>>;
-  /** That have not. */
+  /** Lines without news. */
   readonly known: number;
-  /** Of later versions: kept and not read. */
+  /** Lines of later versions, which stay unread. */
   readonly kept: number;
-  /** By their index. */
+  /** Refused lines by index. */
   readonly refused: readonly { readonly index: number; readonly reason: string }[];
 }
 
-/** What a team's server has not been told. */
+/** Changes for a push. */
 export interface Changes {
-  /** Ready to be received by others: what is named stands before what names it. */
+  /** Descriptions of keys come before lines with the keys. */
   readonly lines: readonly Line[];
-  /** Lines of later versions. */
+  /** Texts of lines of later versions. */
   readonly kept: readonly string[];
-  /** The number to go on from; null when there is nothing. */
+  /** Number of the last change; null for no change. */
   readonly last: number | null;
 }
 
-/** How far a team's server was read, and told what is new here. */
+/** Positions of pull and push for one server. */
 export interface Peer {
-  /** Of the server's numbers: another one, and they start over. */
+  /** Epoch of the server's numbers. In another epoch both start over. */
   readonly epoch: string;
   readonly pulled: number;
   readonly pushed: number;
 }
 
-/** What there is, and how much of it is not read. */
+/** Counts of rows, and of rows that readers skip. */
 export interface Health {
-  /** Subjects with a claim that is read. */
+  /** Subjects with a valid, unrevoked claim. */
   readonly records: number;
   readonly claims: number;
-  /** Rows that are not sound, by table: written by something else, or damaged. */
+  /** Invalid rows by table: damaged, or from another program. */
   readonly unsound: Readonly<Record<'claim' | 'mark' | 'trial' | 'run' | 'revocation' | PartType, number>>;
   readonly revokedClaims: number;
   readonly keptLines: number;
 }
 
-/** What may go. */
+/** Rows to prune. */
 export interface Surplus {
-  /** Trials that are older than this instant, ISO 8601 UTC, with their runs; none when null. */
+  /** Prune trials before this instant (ISO 8601 UTC) with their runs; null for none. */
   readonly trialsBefore: string | null;
-  /** Whether claims go. */
+  /** Whether to prune claims. */
   readonly claims: boolean;
-  /** Of which subjects both. */
+  /** Subjects of both. */
   readonly filter: Filter;
 }
 
@@ -70,26 +70,25 @@ export interface Pruned {
 /** Every method throws `StoreError`. */
 export interface Exchange {
   /**
-   * The texts of all lines, without line feeds, in an order that is the same for equal databases. Nothing may be written by
-   * this object meanwhile.
-   * @param skip is told of rows that are not sound
+   * Texts of all lines without line feeds. Equal databases give the same order. Do not write through this object during the iteration.
+   * @param skip receives a message for each invalid row
    */
   lines(filter: Filter, skip: (reason: string) => void): Iterable<string>;
-  /** Merges lines in one transaction: all or none of those that are not refused. Any order of any lines gives the same. */
+  /** Merges lines in one transaction, except refused lines. The result does not depend on the order of lines. */
   receive(readings: readonly Reading[], source: Source): Received;
-  /** Reads what was kept, and what this version understands of it; how many lines that are. */
+  /** Merges kept lines that this version understands. Returns their number. */
   reread(): number;
-  /** The next `most` changes or so after one, 0 at first. */
+  /** About `most` changes after a number, which is 0 at first. */
   changes(after: number, most: number): Changes;
   peer(server: string): Peer | null;
   setPeer(server: string, peer: Peer): void;
-  /** Takes a revocation back. @returns whether there was one */
+  /** Removes a revocation. @returns whether it existed */
   restore(revocation: Pick<RevocationLine, 'scope' | 'value'>): boolean;
-  /** Counts by looking at every row. */
+  /** Reads every row. */
   health(): Health;
-  /** What would go. */
+  /** Counts that `prune` would remove. */
   surplus(what: Surplus): Pruned;
-  /** Removes it. Marks and revocations stay. */
+  /** Removes rows. Marks and revocations stay. */
   prune(what: Surplus): Pruned;
   close(): void;
 }

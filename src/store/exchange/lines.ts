@@ -1,4 +1,4 @@
-// What databases tell each other, one JSON object a line: in files, and to and from a team's server.
+// Exchange format of databases, in files and with a team's server: one JSON object a line.
 import * as v from 'valibot';
 import { isConfiguration } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
@@ -17,10 +17,10 @@ import {
 } from '../limits.ts';
 import { areFamilies, areTimes, isInstant, isShortConfiguration, isSoundEvidence } from '../validate.ts';
 
-/** Of every line. One of a later version is kept as it is, and not read. */
+/** Version of lines. A line of a later version is kept unread. */
 export const LINE_VERSION = 1;
 
-/** Bytes of a line: more than the longest trial needs. */
+/** Limit of a line in bytes, above the longest trial. */
 export const LONGEST_LINE = 2 ** 20;
 
 interface Versioned<T extends string> {
@@ -30,7 +30,7 @@ interface Versioned<T extends string> {
 
 export type PartType = 'workload' | 'target' | 'device' | 'compiler';
 
-/** What a key stands for. Lines that name the key come after it. */
+/** Description of a key. It comes before lines with the key. */
 export interface PartLine extends Versioned<PartType> {
   readonly key: string;
   readonly form: unknown;
@@ -41,7 +41,7 @@ export type MarkLine = Versioned<'mark'> & RecordKey & KeptMark;
 export type TrialLine = Versioned<'trial'> & RecordKey & KeptTrial;
 export type RevocationLine = Versioned<'revocation'> & Revocation;
 
-/** A line that this version understands. */
+/** A line of this version. */
 export type Line = PartLine | ClaimLine | MarkLine | TrialLine | RevocationLine;
 
 const text = (longest: number) =>
@@ -76,7 +76,7 @@ const versioned = <T extends string>(type: T) => ({
   version: v.literal(LINE_VERSION),
 });
 
-/** Anything that JSON has, of some size. */
+/** Any JSON value within the size limit. */
 const form = v.pipe(
   v.unknown(),
   v.check((value) => {
@@ -189,7 +189,7 @@ const revocationLine = v.strictObject({
   createdBy: name,
 });
 
-/** By type, what a line of this version has to be. */
+/** Schema of each type. */
 export const LINES = {
   workload: workloadLine,
   target: partLine('target'),

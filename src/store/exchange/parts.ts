@@ -1,9 +1,9 @@
-// What the keys of a subject stand for, as lines.
+// Lines that describe the keys of a subject.
 import { storedForm } from '../../workload/workload.ts';
 import type { Subject } from '../store.ts';
 import type { PartLine } from './lines.ts';
 
-/** Stand before any line that names the keys. */
+/** Send them before any line with the keys. */
 export function partsOf(subject: Subject): PartLine[] {
   const part = (type: PartLine['type'], key: string, form: unknown): PartLine => ({
     type,

@@ -1,20 +1,20 @@
-// From what somebody has sent to lines, one by one: what is wrong with one says nothing about the others.
+// Validates received lines one by one. An invalid line does not affect the others.
 import * as v from 'valibot';
 import { isKnownKind } from '../../backend/index.ts';
 import { isObject } from '../../system/data.ts';
 import { isKindOfWork } from '../../workload/workload.ts';
 import { LINE_VERSION, LINES, LONGEST_LINE, type Line } from './lines.ts';
 
-/** What became of something that was sent. */
+/** Result of reading one line. */
 export type Reading =
   | { readonly outcome: 'line'; readonly line: Line }
-  /** Of a later version: kept verbatim, and not read. */
+  /** A line of a later version, verbatim. */
   | { readonly outcome: 'foreign'; readonly text: string }
   | { readonly outcome: 'refused'; readonly reason: string };
 
 const refused = (reason: string): Reading => ({ outcome: 'refused', reason });
 
-/** Reads a line of a file. Never throws. */
+/** Reads one line of text. Never throws. */
 export function readLine(text: string): Reading {
   if (Buffer.byteLength(text) > LONGEST_LINE) return refused(`it is longer than ${LONGEST_LINE} bytes`);
   let value: unknown;
@@ -27,8 +27,8 @@ export function readLine(text: string): Reading {
 }
 
 /**
- * Reads what a line says. Never throws.
- * @param text the line itself, where there is one
+ * Validates a parsed line. Never throws.
+ * @param text original text of the line, if any
  */
 export function readValue(value: unknown, text?: string): Reading {
   if (!isObject(value) || typeof value['type'] !== 'string') return refused('it has no type');
@@ -43,14 +43,14 @@ export function readValue(value: unknown, text?: string): Reading {
   if (result.success) return { outcome: 'line', line: result.output };
   const [issue] = result.issues;
   const path = v.getDotPath(issue);
-  return refused(`${value['type']}: ${path === null ? 'it' : `"${path}"`} ${said(issue)}`);
+  return refused(`${value['type']}: ${path === null ? 'it' : `"${path}"`} ${predicateOf(issue)}`);
 }
 
-/** Our own words follow what they are about; those of the library are sentences. */
-const said = ({ message, kind, received }: v.BaseIssue<unknown>): string =>
+/** A predicate such as `is empty`. The library's messages are whole sentences, so they are replaced. */
+const predicateOf = ({ message, kind, received }: v.BaseIssue<unknown>): string =>
   kind === 'schema' && message.startsWith('Invalid') ? `cannot be ${received}` : message;
 
-/** Whether only a later version can tell what a line says. */
+/** Whether a line needs a later version. */
 function isForeign({ type, version, configuration, form }: Record<string, unknown>): boolean {
   if (!Object.hasOwn(LINES, type as string) || (version as number) > LINE_VERSION) return true;
   if (isObject(configuration) && isLater(configuration, isKnownKind)) return true;

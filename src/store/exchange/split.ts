@@ -1,4 +1,4 @@
-// Bytes to lines, however they come and however long somebody has made them.
+// Splits a stream of bytes into lines. Chunks and lines may have any length.
 import { LONGEST_LINE } from './lines.ts';
 import { readLine, type Reading } from './read.ts';
 
@@ -10,7 +10,7 @@ export interface NumberedReading {
   readonly reading: Reading;
 }
 
-/** Reads lines one by one; empty ones are passed over. Never holds more of a line than it may have. */
+/** Reads lines one by one, and skips empty ones. Never buffers more than the limit of a line. */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedReading> {
   let number = 1;
   let parts: Uint8Array[] = [];
@@ -33,7 +33,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
       if (reading !== null) yield { number, reading };
       number++;
     }
-    // A reader of files may use the memory again.
+    // A copy, because the reader may reuse the chunk.
     add(Uint8Array.from(chunk.subarray(start)));
   }
   const reading = take();

@@ -1,4 +1,4 @@
-// From lines to their text: equal lines give equal text, whoever made them.
+// Canonical text of lines: equal lines have equal texts.
 import { configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 import type { Line } from './lines.ts';
@@ -7,7 +7,7 @@ const SUBJECT = ['workload', 'target', 'device', 'compiler'];
 const ORIGIN = ['createdBy', 'machine', 'tool'];
 const PART = ['key', 'form'];
 
-/** Keys of each type behind `type` and `version`, in their order. */
+/** Keys of each type after `type` and `version`, in order. */
 const KEYS: Readonly<Record<Line['type'], readonly string[]>> = {
   workload: PART,
   target: PART,
@@ -22,7 +22,7 @@ const KEYS: Readonly<Record<Line['type'], readonly string[]>> = {
   revocation: ['scope', 'value', 'reason', 'createdAt', 'createdBy'],
 };
 
-/** Keys of what lines hold beside texts and numbers. */
+/** Keys of nested objects. */
 const EVIDENCE = [
   ...['version', 'confidence', 'ratio', 'low', 'high', 'defaultSeconds', 'seconds', 'processes'],
   ...['repetitions', 'noiseFloor', 'maxError', 'trials', 'tuningSeconds', 'families', 'complete'],
@@ -31,7 +31,7 @@ const RUN = ['stage', 'batch', 'placement', 'build', 'seconds', 'defaultSeconds'
 
 const plain = (value: unknown) => JSON.stringify(value);
 
-/** JSON of an object with these keys, in this order. */
+/** JSON of an object with the given keys in order. */
 const ordered = (
   value: object,
   keys: readonly string[],
@@ -52,6 +52,6 @@ function jsonOf(value: unknown, key: string): string {
   }
 }
 
-/** The text of a line, without the line feed. */
+/** Text of a line without the line feed. */
 export const lineText = (line: Line): string =>
   ordered(line, ['type', 'version', ...KEYS[line.type]], jsonOf);

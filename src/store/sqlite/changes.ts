@@ -1,4 +1,4 @@
-// What a team's server has not been told yet.
+// Lines for the next push to a team's server.
 import type { Changes } from '../exchange/exchange.ts';
 import type { Line, PartType } from '../exchange/lines.ts';
 import { readValue } from '../exchange/read.ts';
@@ -23,7 +23,7 @@ interface Changed {
 
 const isSound = (line: Line): boolean => readValue(line).outcome === 'line';
 
-/** The first `most` changes after one, with what they name. */
+/** The first `most` changes after `after`, with the lines of their keys. */
 export function changesIn(statement: Prepare, after: number, most: number): Changes {
   const rows = <Row>(text: string) => statement(text).all({ after, most }) as (Row & Changed)[];
   const made = <Row extends Changed>(

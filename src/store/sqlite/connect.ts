@@ -1,4 +1,4 @@
-// Opening the file: which connection to make, and what must hold before the first query.
+// Opens the file: chooses a connection, checks the schema, and creates or migrates the database.
 import {
   accessSync,
   chmodSync,
@@ -24,24 +24,21 @@ import { SCHEMA_VERSION, migrate, schemaVersion } from './migrate.ts';
 
 type Connection = Database.Database;
 
-/** Up to this many bytes a copy in memory, about a millisecond for each MB, is better than files left behind. */
+/** Largest database that is copied to memory, which takes about 1 ms for each MB. */
 const SNAPSHOT_LIMIT = 64n * 1024n * 1024n;
 
 export interface ConnectOptions {
-  /** The network file system that a path lies on, null where it is none; what the system says when left out. */
+  /** Network file system of a path, null for none; asks the system by default. */
   readonly networkAt?: ((path: string) => string | null) | undefined;
-  /**
-   * A folder to migrate a copy in where the schema is older and the file itself is not to be changed; without it that copy is in memory,
-   * and none is made of what is large.
-   */
+  /** Folder for the migrated copy of a read-only database with an older schema. By default the copy is in memory, and a large database fails. */
   readonly copyInto?: string | undefined;
-  /** The statements that have to be possible in a newer schema, which is only read; when left out no newer schema is opened. */
+  /** Statements that a newer schema must support for reading. By default a newer schema fails. */
   readonly reads?: readonly string[] | undefined;
-  /** Is told, in a sentence, that the file was migrated. */
+  /** Receives a message after a migration. */
   readonly onMigrated?: ((message: string) => void) | undefined;
 }
 
-/** Opens, checks and, unless read-only, creates or migrates. Throws `StoreError`, or what the driver throws. */
+/** Opens and checks the database. Creates or migrates it unless read-only. Throws `StoreError` and errors of the driver. */
 export function connect(
   context: FailureContext,
   { networkAt = networkOf, copyInto, reads, onMigrated }: ConnectOptions = {},
@@ -74,20 +71,20 @@ function isPossible(statements: readonly string[], db: Connection): boolean {
   }
 }
 
-/** There, two machines that write at once damage the file, and locks make builds wait for a server, or fail. */
+/** On a network disk concurrent writers could damage the file, and locks could fail or block builds. */
 function refuseNetwork(path: string, network: string | null): void {
   if (network === null) return;
   throw new StoreError(
     'network',
-    `tuning database ${path} lies on a network disk (${network}), where SQLite's locks do not protect it: ` +
-      "set IREE_TUNED_DB to a file on this machine's own disk, and share what is in it by a team's server (IREE_TUNED_TEAM) " +
-      'or by iree-tuned export and import',
+    `tuning database ${path} is on a network disk (${network}), where SQLite's locks do not work: ` +
+      "set IREE_TUNED_DB to a file on this machine's own disk, and share records through a team's server (IREE_TUNED_TEAM) " +
+      'or with iree-tuned export and import',
   );
 }
 
 function openWritable({ path, busyTimeoutMs }: FailureContext, file: BigIntStats | undefined): Connection {
   if (file === undefined) makeFolder(dirname(path));
-  // SQLite would open it to be read, and say so with the first record that is written.
+  // SQLite itself would open it read-only, and fail at the first write.
   else accessSync(path, constants.W_OK);
   return new Database(path, { timeout: busyTimeoutMs });
 }
@@ -110,12 +107,11 @@ function prepareForWriting(
     if (message !== undefined) onMigrated?.(message);
   }
   db.pragma('foreign_keys = ON');
-  // Without WAL, which some network file systems lack, the slower default is what keeps the file whole in a power cut.
-  // With it, a power cut takes the last records at most, and a killed process none.
+  // With WAL a power cut loses the last records at most, and a killed process loses none. Without WAL only the slower default is safe.
   if (useWal(db)) db.pragma('synchronous = NORMAL');
 }
 
-/** A copy of what everybody can read at this moment, on a connection of its own: the caller's is in a transaction. */
+/** Copies the committed state through another connection, because the caller's is in a transaction. */
 function keepCopy(path: string, copy: string): void {
   const next = temporaryName(copy);
   const reader = new Database(path, { readonly: true });
@@ -130,7 +126,7 @@ function keepCopy(path: string, copy: string): void {
   }
 }
 
-/** The file itself stays as it is. */
+/** Migrates a copy, and leaves the file unchanged. */
 function migratedCopy(db: Connection, version: number, context: FailureContext, folder?: string): Connection {
   const copy = folder === undefined ? copyInMemory(db, version, context.path) : copyOnDisk(db, folder);
   db.close();
@@ -155,9 +151,9 @@ function copyInMemory(db: Connection, version: number, path: string): Connection
   if (bytes.length > SNAPSHOT_LIMIT)
     throw new StoreError(
       'unavailable',
-      `tuning database ${path} has an older schema (${version}, this program needs ${SCHEMA_VERSION}), was opened only to be read, ` +
-        `and is too large to be brought up to date for every build: open it once to write (where it lies on a network disk, a copy ` +
-        `of it on this machine's own), or ${ELSEWHERE}`,
+      `tuning database ${path} has an older schema (${version}, this program needs ${SCHEMA_VERSION}), is open for reading only, ` +
+        `and is too large to migrate a copy for every build: open it once for writing (on a network disk, open a copy ` +
+        `on this machine's own disk), or ${ELSEWHERE}`,
     );
   return new Database(withoutWal(bytes));
 }
@@ -166,25 +162,25 @@ function useWal(db: Connection): boolean {
   try {
     return db.pragma('journal_mode = WAL', { simple: true }) === 'wal';
   } catch (error) {
-    // The mode is a property of the file: whoever keeps it busy is switching it too, or the next opening does.
+    // The mode is stored in the file. Another process switches it now, or the next one will.
     if (errorCode(error).startsWith('SQLITE_BUSY')) return false;
     throw error;
   }
 }
 
 /**
- * SQLite opens a database in WAL mode only by creating two files beside it, and leaves them there when it may not write:
- * impossible in a read-only folder, and unwanted elsewhere. So a database that nobody is writing is read into memory.
+ * Opens a database for reading. In WAL mode SQLite creates two files beside it, and leaves them without write permission. So an idle
+ * database is read into memory instead.
  */
 function openReadonly({ path, busyTimeoutMs }: FailureContext, file: BigIntStats | undefined): Connection {
   if (file === undefined || file.size === 0n) {
     const problem = file === undefined ? 'does not exist' : 'is empty';
     throw new StoreError(
       'unavailable',
-      `tuning database ${path} ${problem} and was opened only to be read: unset IREE_TUNED_READONLY to create it, or ${ELSEWHERE}`,
+      `tuning database ${path} ${problem} and is open for reading only: unset IREE_TUNED_READONLY to create it, or ${ELSEWHERE}`,
     );
   }
-  // SQLite keeps its other files beside the real one, whatever links lead there.
+  // SQLite's other files lie beside the real file.
   const real = realpathSync(path);
   const snapshot = readSnapshot(real, file);
   if (snapshot !== undefined) return new Database(snapshot, { readonly: true });
@@ -199,10 +195,7 @@ function openReadonly({ path, busyTimeoutMs }: FailureContext, file: BigIntStats
   }
 }
 
-/**
- * The bytes of a database whose last writer was killed, as that writer has left it: SQLite would put it at rest, which takes a folder
- * that can be written. A copy has one.
- */
+/** The bytes of a database after a killed writer. SQLite's recovery needs a writable folder, so it recovers a copy. */
 function readRecovered(path: string, file: BigIntStats): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'iree-tuned-database-'));
   try {
@@ -210,7 +203,7 @@ function readRecovered(path: string, file: BigIntStats): Buffer {
     for (const more of ['', '-wal', '-journal'])
       if (existsSync(path + more)) copyFileSync(path + more, copy + more);
     chmodSync(copy, 0o600);
-    if (!isUnchanged(path, file)) throw new Error('it is being written');
+    if (!isUnchanged(path, file)) throw new Error('another process writes to it');
     const db = new Database(copy);
     try {
       db.pragma('wal_checkpoint(TRUNCATE)');
@@ -223,7 +216,7 @@ function readRecovered(path: string, file: BigIntStats): Buffer {
   }
 }
 
-/** The bytes of a database at rest; undefined when it may be in use, or when it is large and SQLite can open it. */
+/** The bytes of an idle database; undefined if it may be in use, or if it is large and SQLite can open it. */
 function readSnapshot(path: string, file: BigIntStats): Buffer | undefined {
   if (file.size > SNAPSHOT_LIMIT && isWritable(dirname(path))) return undefined;
   if (hasPendingChanges(path)) return undefined;
@@ -237,13 +230,13 @@ function isUnchanged(path: string, before: BigIntStats): boolean {
   return after?.mtimeNs === before.mtimeNs && after.size === before.size && after.ino === before.ino;
 }
 
-/** Bytes 18 and 19 say "WAL" when 2; memory has no WAL, and without pending changes the file is whole without it. */
+/** Clears WAL mode (bytes 18 and 19 are 2), which a database in memory cannot have. */
 function withoutWal(bytes: Buffer): Buffer {
   for (const at of [18, 19]) if (bytes[at] === 2) bytes[at] = 1;
   return bytes;
 }
 
-/** Committed or half-written pages that are not, or not rightly, in the main file. */
+/** Whether there are pages outside the main file. */
 function hasPendingChanges(path: string): boolean {
   return [`${path}-wal`, `${path}-journal`].some((name) => (statOf(name)?.size ?? 0n) > 0n);
 }
@@ -257,7 +250,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Undefined when there is no such file. A parent that is no folder counts too: creating it gives the clearer error. */
+/** Undefined for a missing file, or a parent that is no folder. A later creation gives the clearer error. */
 function statOf(path: string): BigIntStats | undefined {
   try {
     return statSync(path, { bigint: true });

@@ -1,11 +1,11 @@
-// The SQL of moving data. Names of columns of a trial: see `statements.ts`.
+// The SQL of exports, imports, pushes and pruning.
 import { CLAIM_COLUMNS, KEYS, SUBJECT_PARTS, SUBJECT_WITH_KEYS } from './statements.ts';
 
 type Part = (typeof SUBJECT_PARTS)[number];
 
 const ALIAS: Readonly<Record<Part, string>> = { workload: 'w', target: 't', device: 'd', compiler: 'c' };
 
-/** Parameters of a filter: texts, or null. */
+/** Condition of a filter. Its parameters are texts or null. */
 const FITS = SUBJECT_PARTS.map(
   (part) => `(@${part} IS NULL OR instr(${ALIAS[part]}.key, @${part}) > 0)`,
 ).join(' AND ');
@@ -14,7 +14,7 @@ const IS_USED = ['claim', 'mark', 'trial']
   .map((table) => `EXISTS (SELECT 1 FROM ${table} AS x WHERE x.subject = s.id)`)
   .join(' OR ');
 
-/** What is named by claims, marks and trials of a filter. */
+/** Keys and forms in claims, marks and trials of a filter. */
 export const selectParts = (part: Part): string => `
   SELECT p.key, p.form FROM ${part} AS p
   WHERE EXISTS (SELECT 1 FROM ${SUBJECT_WITH_KEYS} WHERE s.${part} = p.id AND ${FITS} AND (${IS_USED}))
@@ -35,7 +35,7 @@ const TRIALS = `
 const REVOCATIONS = 'SELECT scope, value, reason, created_at, created_by, change FROM revocation AS r';
 const KEPT_LINES = 'SELECT line, change FROM kept_line AS r';
 
-/** In the order of files. */
+/** In the order of an export. */
 export const SORTED = {
   revocation: `${REVOCATIONS} ORDER BY scope, value, reason, created_at, created_by`,
   claim: `${CLAIMS} WHERE ${FITS} ORDER BY ${BY_KEYS}, r.configuration`,
@@ -47,7 +47,7 @@ export const SORTED = {
 
 const CHANGED = 'WHERE r.change > @after ORDER BY r.change LIMIT @most';
 
-/** In the order of their changes. */
+/** By change. */
 export const SINCE = {
   revocation: `${REVOCATIONS} ${CHANGED}`,
   claim: `${CLAIMS} ${CHANGED}`,
@@ -56,7 +56,7 @@ export const SINCE = {
   kept: `${KEPT_LINES} ${CHANGED}`,
 };
 
-/** In any order. */
+/** All rows. */
 export const ALL = {
   revocation: REVOCATIONS,
   claim: `${CLAIMS} ORDER BY r.subject`,
@@ -83,7 +83,7 @@ export const DELETE_KEPT_LINE = 'DELETE FROM kept_line WHERE line = ?';
 export const COUNT_KEPT_LINES = 'SELECT count(*) FROM kept_line';
 
 export const SELECT_PEER = 'SELECT epoch, pulled, pushed FROM peer WHERE server = ?';
-/** Both directions from the beginning: a claim that lost against a claim that is revoked now has to come, or to be told, again. */
+/** Restarts pull and push, because a claim that lost against a revoked claim may win now. */
 export const RESTART_PEERS = 'UPDATE peer SET pulled = 0, pushed = 0';
 export const PUT_PEER = `
   INSERT OR REPLACE INTO peer (server, epoch, pulled, pushed) VALUES (@server, @epoch, @pulled, @pushed)`;
@@ -97,12 +97,12 @@ const CLAIMS_OF_FILTER = `
 export const COUNT_OLD_TRIALS = `SELECT count(*) FROM (${OLD_TRIALS})`;
 export const COUNT_OLD_RUNS = `SELECT count(*) FROM run WHERE trial IN (${OLD_TRIALS})`;
 export const COUNT_CLAIMS = `SELECT count(*) FROM (${CLAIMS_OF_FILTER})`;
-/** Runs first: they hang on their trials. */
+/** Before the trials, because runs refer to them. */
 export const DELETE_OLD_RUNS = `DELETE FROM run WHERE trial IN (${OLD_TRIALS})`;
 export const DELETE_OLD_TRIALS = `DELETE FROM trial WHERE number IN (${OLD_TRIALS})`;
 export const DELETE_CLAIMS = `DELETE FROM claim WHERE id IN (${CLAIMS_OF_FILTER})`;
 
-/** What nothing names any more. A device that somebody has named is kept. */
+/** Deletes subjects and parts without references, except named devices. */
 export const DELETE_UNNAMED = [
   `DELETE FROM subject WHERE ${['claim', 'mark', 'trial', 'miss', 'undecided']
     .map((table) => `NOT EXISTS (SELECT 1 FROM ${table} AS x WHERE x.subject = subject.id)`)

@@ -1,4 +1,4 @@
-// All of a tuning database in a SQLite file, in and out.
+// Imports, exports and pruning of a SQLite database.
 import { resolve } from 'node:path';
 import { guardedBy, toStoreError } from '../errors.ts';
 import type { Exchange, Peer, Pruned, Surplus } from '../exchange/exchange.ts';
@@ -29,22 +29,22 @@ import { SUBJECT_PARTS } from './statements.ts';
 
 export interface ExchangeOptions {
   readonly readonly?: boolean;
-  /** Milliseconds to wait for another process's lock; 5000 when left out. */
+  /** Time limit for another process's lock, in milliseconds; 5000 by default. */
   readonly busyTimeoutMs?: number;
-  /** Of a database with an older schema that is opened only to be read, a copy is made in this folder, not in memory, and migrated there. */
+  /** Folder for the migrated copy of a read-only database with an older schema; in memory by default. */
   readonly copyInto?: string;
-  /** Is told, in a sentence, that the file was brought to this version's schema. */
+  /** Receives a message after a migration. */
   readonly onMigrated?: (message: string) => void;
 }
 
-/** Opens the database at `path`, creating or migrating it unless `readonly`. Throws `StoreError`. */
+/** Opens the database at `path`. Creates or migrates it unless `readonly`. Throws `StoreError`. */
 export function openSqliteExchange(path: string, options: ExchangeOptions = {}): Exchange {
   const { readonly = false, busyTimeoutMs = 5000, copyInto, onMigrated } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = guardedBy(context);
   const db = guard(() => connect(context, { copyInto, onMigrated }));
   const statement = preparedOnce(db);
-  /** Keys whose lines were kept: one object receives from one sender. */
+  /** Keys of a later version. One object receives from one sender. */
   const laterKeys = new Set<string>();
   const each = <Row>(text: string, ...parameters: unknown[]) =>
     statement(text).iterate(...parameters) as IterableIterator<Row>;
@@ -52,13 +52,13 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
   const count = (text: string, parameters: object) => statement(text).pluck().get(parameters) as number;
   const transaction = <T>(action: () => T) => guard(() => db.transaction(action).immediate());
 
-  /** Checked as if somebody else had sent it: who reads the file does the same. */
+  /** Validates a row like a received line, because readers of the file will. */
   function textOf(line: Line | undefined, row: object, skip: (reason: string) => void): string[] {
     const reading = line === undefined ? undefined : readValue(line);
     if (reading?.outcome === 'line') return [lineText(reading.line)];
     if (reading?.outcome === 'foreign') return [reading.text];
     const { workload, key } = row as { workload?: string; key?: string };
-    skip(`${workload ?? key ?? 'a row'}: ${reading?.reason ?? 'it is not sound'}`);
+    skip(`${workload ?? key ?? 'a row'}: ${reading?.reason ?? 'it is invalid'}`);
     return [];
   }
 
@@ -75,7 +75,7 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
       yield* textOf(markLine(row), row, skip);
     for (const row of each<ExchangedTrialRow>(exchange.SORTED.trial, parameters))
       yield* textOf(trialLine(row, runsOf(row)), row, skip);
-    // Nobody knows what they are about.
+    // A filter cannot apply to lines of later versions.
     if (!isNarrow(filter)) for (const { line } of each<{ line: string }>(exchange.SORTED.kept)) yield line;
   }
 
@@ -91,7 +91,7 @@ export function openSqliteExchange(path: string, options: ExchangeOptions = {}):
 
   return {
     *lines(filter, skip) {
-      // One moment of the database, whoever writes it meanwhile.
+      // A transaction gives a consistent snapshot.
       guard(() => db.exec('BEGIN'));
       try {
         yield* lines(filter, skip);

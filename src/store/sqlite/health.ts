@@ -1,4 +1,4 @@
-// What there is in a database, and how much of it nobody can trust.
+// Counts rows of a database, and invalid rows.
 import { isRevoked } from '../claim.ts';
 import type { Health } from '../exchange/exchange.ts';
 import type { PartType } from '../exchange/lines.ts';
@@ -17,7 +17,7 @@ import { isSoundForm } from './parts.ts';
 import { toOrigin, toRun, type MarkRow, type RevocationRow, type RunRow } from './rows.ts';
 import { revocationsIn, type Prepare } from './write.ts';
 
-/** Looks at every row, one after the other. */
+/** Reads every row. */
 export function healthOf(statement: Prepare): Health {
   const each = <Row>(text: string) => statement(text).iterate() as Iterable<Row>;
   const unsoundIn = <Row>(rows: Iterable<Row>, isSound: (row: Row) => boolean) => {

@@ -1,4 +1,4 @@
-// Rows to lines. What is not sound gives undefined.
+// Converts rows to lines; undefined for an invalid row.
 import type {
   ClaimLine,
   MarkLine,

@@ -1,4 +1,4 @@
-// Brings a database to the schema this program knows, or says why that cannot be.
+// Migrates a database to this program's schema.
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { migrationFiles } from '../../system/migration-files.ts';
@@ -9,10 +9,10 @@ import { addMigrationFunctions } from './migration-functions.ts';
 /** Number of the newest file in db/migrations; kept in `PRAGMA user_version`. */
 export const SCHEMA_VERSION = 9;
 
-/** `PRAGMA application_id` of our databases: "IREt" in ASCII. Tells them from other programs' files. */
+/** `PRAGMA application_id` of this program's databases: "IREt" in ASCII. */
 export const APPLICATION_ID = 0x49524574;
 
-/** A later migration to migrate to, for tests of migrating itself. */
+/** Other migrations, for tests. */
 export interface MigrationPlan {
   readonly version: number;
   /** Folder with `NNNN_name.sql` files, one for each number from 1 to `version`. */
@@ -25,9 +25,9 @@ interface Identity {
   readonly objects: number;
 }
 
-/** Schema version of the database; 0 when it is blank. Throws `StoreError` for a foreign file or a future schema. */
+/** Schema version of the database; 0 if it is blank. Throws `StoreError` for a foreign file or a newer schema. */
 export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION): number {
-  // One statement, so that another process which is just initialising the file is seen before or after, not between.
+  // One statement, so that a concurrent initialisation is seen completely or not at all.
   const { application, version, objects } = db
     .prepare<[], Identity>(
       `SELECT application_id AS application, user_version AS version,
@@ -50,9 +50,8 @@ export function schemaVersion(db: Database, path: string, known = SCHEMA_VERSION
 }
 
 /**
- * Applies the missing migrations in one transaction: all or none. Processes that open a new database at the same
- * moment queue at the write lock, and those that come second find the work done.
- * @param before is told the schema of before, unless the database is blank, when nobody else writes and nothing is changed yet
+ * Applies missing migrations in one transaction. A concurrent caller waits, then finds nothing to do.
+ * @param before called with the old version before the first change, except for a blank database
  */
 export function migrate(
   db: Database,
@@ -61,7 +60,7 @@ export function migrate(
   before?: (version: number) => void,
 ): void {
   const version = plan?.version ?? SCHEMA_VERSION;
-  // Read before the lock is taken, so that a broken installation holds nobody up.
+  // Before the lock, so a broken installation blocks nobody.
   const files = migrationFiles(
     plan?.directory ?? join(packageRoot, 'db', 'migrations'),
     version,

@@ -1,4 +1,4 @@
-// What migrations ask for that SQL cannot do. A published function never changes, as no published migration does.
+// SQL functions for migrations. Never change a published function, like a published migration.
 import type { Database } from 'better-sqlite3';
 import { sha256 } from '../../system/sha256.ts';
 import { shapeOf, type Shape } from '../../workload/shape.ts';
@@ -6,7 +6,7 @@ import { isWorkload } from '../../workload/workload.ts';
 import { plainText } from '../limits.ts';
 import { parseJson } from '../validate.ts';
 
-/** Makes the functions known to a connection. */
+/** Adds the functions to a connection. */
 export function addMigrationFunctions(db: Database): void {
   const pure = { deterministic: true };
   db.function('plain', pure, (text: unknown, longest: unknown) =>
@@ -25,13 +25,13 @@ export function addMigrationFunctions(db: Database): void {
   db.function('claim_digest', { ...pure, varargs: true }, (...row: unknown[]) => claimDigest(row));
 }
 
-/** The shape of a workload that is stored as this text. */
+/** Shape of a stored workload; null if it is invalid. */
 function storedShape(text: unknown): Shape | null {
   const form = parseJson(text);
   return isWorkload(form) ? shapeOf(form) : null;
 }
 
-/** The digest of `claim.ts`, of a row whose configuration may be anything. */
+/** The digest of `claim.ts` for a row with any configuration. */
 function claimDigest(row: readonly unknown[]): string | null {
   const [workload, target, device, compiler, text, ...others] = row;
   const configuration = parseJson(text);

@@ -1,5 +1,4 @@
-// What keys stand for. Databases agree on one form for a key, whoever tells whom; what is done here itself is described as it
-// was found here, whatever others say of it.
+// Descriptions of keys. Merging leaves the same `form` in all databases. `own` keeps this machine's own description.
 import { shapeOf } from '../../workload/shape.ts';
 import { isWorkload, workloadKey } from '../../workload/workload.ts';
 import { compare } from '../claim.ts';
@@ -10,14 +9,14 @@ import type { Prepare } from './write.ts';
 
 interface KnownPart {
   readonly form: string;
-  /** As it was found here, where that is not what others say; a workload's form is checked by its key instead. */
+  /** This machine's description, if it differs; null for workloads, whose form determines the key. */
   readonly own: string | null;
 }
 
 const knownPart = (statement: Prepare, type: PartType, key: string) =>
   statement(sql.selectPart(type)).get(key) as KnownPart | undefined;
 
-/** Takes what somebody says of a key. Whether that has changed anything. */
+/** Merges a received description. Returns whether it changed the database. */
 export function receivePart(statement: Prepare, type: PartType, key: string, form: string): boolean {
   const known = knownPart(statement, type, key);
   const joined = known === undefined ? form : joinedForm(type, key, known.form, form);
@@ -27,7 +26,7 @@ export function receivePart(statement: Prepare, type: PartType, key: string, for
   return true;
 }
 
-/** Notes where a workload lies among those of its structure; what is damaged lies nowhere. */
+/** Adds a valid workload to the index of shapes. */
 function placeWorkload(statement: Prepare, key: string, form: string): void {
   const workload = parseJson(form);
   if (!isWorkload(workload)) return;
@@ -35,7 +34,7 @@ function placeWorkload(statement: Prepare, key: string, form: string): void {
   statement(sql.PLACE_WORKLOAD).run(structure, place, ...sizes, key);
 }
 
-/** Notes what a key stands for here. Whether that has changed anything. */
+/** Stores this machine's description. Returns whether it changed the database. */
 export function describePart(statement: Prepare, type: PartType, key: string, form: string): boolean {
   const known = knownPart(statement, type, key);
   const isJoined = receivePart(statement, type, key, form);
@@ -44,14 +43,14 @@ export function describePart(statement: Prepare, type: PartType, key: string, fo
   return true;
 }
 
-/** Whatever two databases have for a key, both keep the same: what is damaged loses, then the greater text wins. */
+/** Chooses one of two descriptions, the same in every database: a valid one wins, then the greater text. */
 function joinedForm(type: PartType, key: string, a: string, b: string): string {
   const [isASound, isBSound] = [isSoundForm(type, key, a), isSoundForm(type, key, b)];
   if (isASound !== isBSound) return isASound ? a : b;
   return compare(a, b) >= 0 ? a : b;
 }
 
-/** Whether it is a form at all; for a workload, whether its key is made of it. */
+/** Whether a form is valid. A workload's form must determine its key. */
 export function isSoundForm(type: PartType, key: string, text: string): boolean {
   const form = parseJson(text);
   return type === 'workload' ? isWorkload(form) && workloadKey(form) === key : form !== undefined;

@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'better-sqlite3';
 import type { Prepare } from './write.ts';
 
-/** A build needs two or three statements: each is prepared when it is first used. */
+/** Prepares each statement at its first use, because a build needs only two or three. */
 export function preparedOnce(db: Database): Prepare {
   const statements = new Map<string, Statement>();
   return (text) => {

@@ -1,4 +1,4 @@
-// Merging what somebody has told, line by line. Runs inside the caller's transaction.
+// Merges received lines. Runs in the caller's transaction.
 import { configurationText, isConfiguration } from '../../backend/index.ts';
 import { isWorkload, storedForm, workloadRank, type Workload } from '../../workload/workload.ts';
 import { compare } from '../claim.ts';
@@ -16,20 +16,20 @@ import type { RunRow } from './rows.ts';
 import * as sql from './statements.ts';
 import { insertKnownSubject, nextChange, putClaim, putMark, revocationsIn, type Prepare } from './write.ts';
 
-/** What became of one: whether it told something new, was kept unread, or why it was refused. */
+/** Result of one line: news, no news, kept for a later version, or the reason of a refusal. */
 export type Taken = 'added' | 'known' | 'kept' | { readonly refused: string };
 
 interface KnownSubject {
   readonly id: number;
-  /** Of the workload; undefined where that is damaged. */
+  /** Rank of the workload; undefined if it is invalid. */
   readonly rank: number | undefined;
 }
 
-/** Takes lines in. One for each transaction; `laterKeys` is of one sender. */
+/** Merges lines of one transaction. `laterKeys` belongs to one sender. */
 export class Receiver {
   readonly #statement: Prepare;
   readonly #source: Source;
-  /** Keys of which only a later version knows what they stand for. */
+  /** Keys whose form needs a later version. */
   readonly #laterKeys: Set<string>;
   readonly #subjects = new Map<string, KnownSubject>();
   #revocations: readonly Pick<Revocation, 'scope' | 'value'>[];
@@ -51,7 +51,7 @@ export class Receiver {
         try {
           return this.#takeLine(reading.line);
         } catch (error) {
-          // What readers let pass and the tables do not is one line's fault.
+          // A constraint that validation lacks rejects this line only.
           if (!errorCode(error).startsWith('SQLITE_CONSTRAINT')) throw error;
           return { refused: (error as Error).message };
         }
@@ -64,7 +64,7 @@ export class Receiver {
       case 'target':
       case 'device':
       case 'compiler':
-        return told(this.#takePart(line));
+        return takenAs(this.#takePart(line));
       case 'revocation': {
         const { scope, value, reason, createdAt, createdBy } = line;
         const row = { scope, value, reason, createdAt, createdBy, change: this.#change() };
@@ -73,7 +73,7 @@ export class Receiver {
           this.#revocations = [...this.#revocations, line];
           this.#statement(exchange.RESTART_PEERS).run();
         }
-        return told(isNew);
+        return takenAs(isNew);
       }
       case 'claim':
       case 'mark':
@@ -88,7 +88,7 @@ export class Receiver {
       const isLater = sql.SUBJECT_PARTS.some((part) => this.#laterKeys.has(`${part} ${line[part]}`));
       if (isLater) return this.#keep(lineText(line));
       return {
-        refused: `${line.type}: no line before it says what its workload, target, device and compiler are`,
+        refused: `${line.type}: no earlier line describes its workload, target, device and compiler`,
       };
     }
     const { id, rank } = subject;
@@ -101,12 +101,12 @@ export class Receiver {
           this.#statement(sql.DELETE_MISS).run(id);
           this.#statement(sql.DELETE_UNDECIDED).run(id);
         }
-        return told(isNew);
+        return takenAs(isNew);
       }
       case 'mark':
-        return told(putMark(this.#statement, id, line, this.#isShared));
+        return takenAs(putMark(this.#statement, id, line, this.#isShared));
       case 'trial':
-        return told(this.#takeTrial(id, line));
+        return takenAs(this.#takeTrial(id, line));
     }
   }
 
@@ -116,7 +116,7 @@ export class Receiver {
     return put(this.#statement, type, key, text);
   }
 
-  /** A trial is written once; runs may have been added to it since. */
+  /** Stores a trial once. A copy with more runs replaces it. */
   #takeTrial(subject: number, line: TrialLine): boolean {
     const row = this.#statement(exchange.TRIAL_OF_ID).get(line.id) as ExchangedTrialRow | undefined;
     if (row !== undefined) {
@@ -183,8 +183,8 @@ export class Receiver {
   }
 }
 
-const told = (isNew: boolean): Taken => (isNew ? 'added' : 'known');
+const takenAs = (isNew: boolean): Taken => (isNew ? 'added' : 'known');
 
-/** The one with more runs has the others, too; two that differ otherwise are nobody's, and all keep the same one. */
+/** Orders copies of a trial: more runs win, then the greater text, so that all databases keep the same copy. */
 const compareTrials = (a: TrialLine, b: TrialLine): number =>
   compare(a.runs.length, b.runs.length) || compare(lineText(a), lineText(b));

@@ -1,4 +1,4 @@
-// Lines that were kept because an earlier version of this program could not read them. Runs inside the caller's transaction.
+// Reads lines that an earlier version of this program kept unread. Runs in the caller's transaction.
 import type { Source } from '../exchange/exchange.ts';
 import type { Line } from '../exchange/lines.ts';
 import { readLine } from '../exchange/read.ts';
@@ -8,7 +8,7 @@ import type { Prepare } from './write.ts';
 
 interface KeptRow {
   readonly line: string;
-  /** Null for what came from a team's server. */
+  /** Null for a line from a team's server. */
   readonly change: number | null;
 }
 
@@ -18,7 +18,7 @@ interface Readable {
   readonly source: Source;
 }
 
-/** Takes those that can be read by now; the others stay, and what is about something that still nobody knows. How many were taken. */
+/** Merges lines that this version understands, and removes them from the kept lines. Returns their number. */
 export function rereadKept(statement: Prepare): number {
   const readable = (statement(exchange.SORTED.kept).all() as KeptRow[]).flatMap(
     ({ line: text, change }): Readable[] => {
@@ -28,7 +28,7 @@ export function rereadKept(statement: Prepare): number {
         : [];
     },
   );
-  // What keys stand for comes before what is about them.
+  // Descriptions before the lines that refer to them.
   const comesFirst = ({ line }: Readable) => 'form' in line || line.type === 'revocation';
   const phases = [readable.filter(comesFirst), readable.filter((one) => !comesFirst(one))];
   let taken = 0;

@@ -1,4 +1,4 @@
-// Rows to values. A row that does not validate gives undefined, and its reader goes on without it.
+// Converts rows to values; undefined for an invalid row, which readers skip.
 import { workloadRank, workloadKey, isWorkload, type Workload } from '../../workload/workload.ts';
 import type { Effort } from '../claim.ts';
 import {
@@ -32,7 +32,7 @@ import { isDeviceName, isInstant, isSoundEvidence, parseJson, areFamilies, areTi
 import { isConfiguration, configurationText } from '../../backend/index.ts';
 import type { Configuration } from '../../backend/configuration.ts';
 
-/** STRICT tables vouch for the types of columns; what the texts and numbers say is checked here. */
+/** STRICT tables guarantee the types of columns. The functions below check their values. */
 export interface ClaimRow extends RecordKey {
   readonly workload_form: string;
   readonly configuration: string;
@@ -60,13 +60,13 @@ export interface ClaimRow extends RecordKey {
 
 export interface RecordRow extends ClaimRow {
   readonly subject: number;
-  /** 0 or 1, as in the next. */
+  /** 0 or 1. */
   readonly has_marks: number;
-  /** Whether anything is revoked at all. */
+  /** 1 if the database has any revocation, else 0. */
   readonly may_be_revoked: number;
 }
 
-/** One of those that were asked for, in which place of the question. */
+/** A row of `FIND_RECORDS`. `place` is the index of its workload in the question. */
 export type FoundRow = Omit<RecordRow, 'workload' | 'target' | 'compiler'> & { readonly place: number };
 
 export interface MarkRow {
@@ -80,7 +80,7 @@ export interface MarkRow {
   readonly tool: string;
 }
 
-/** From where a row comes. */
+/** Columns of the origin. */
 export type OriginRow = Pick<ClaimRow, 'created_by' | 'machine' | 'tool'>;
 
 export interface TrialRow extends OriginRow {
@@ -92,7 +92,7 @@ export interface TrialRow extends OriginRow {
   readonly strategy: string;
 }
 
-/** A trial of a subject that is like another one. */
+/** A trial of a similar subject. */
 export interface AlikeRow extends TrialRow, Pick<RecordKey, 'device' | 'compiler'> {
   readonly subject: number;
   readonly workload_form: string;
@@ -126,14 +126,14 @@ export interface DeviceRow {
   readonly name: string | null;
 }
 
-/** A row that came as a list of its columns, by their names. */
+/** A row as an object, from a list of its columns. */
 export function rowOf(names: readonly string[], values: readonly unknown[]): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   for (let i = 0; i < names.length; i++) row[names[i]!] = values[i];
   return row;
 }
 
-/** What claims and records have in common. */
+/** The fields that claims and records share. */
 type Judged = RecordKey &
   Origin &
   Pick<Claim, 'configuration' | 'createdAt' | 'digest'> & { evidence: Evidence };
@@ -176,13 +176,13 @@ export function toClaim(row: ClaimRow): Claim | undefined {
   return judged && { ...judged, evidence: { version, confidence, ...judged.evidence } };
 }
 
-/** @param failure of its configuration, asked for where it has marks */
+/** @param failure reason of the configuration's marks; called only if there are marks */
 export function toRecord(row: RecordRow, failure: (row: RecordRow) => string | null): TuningRecord | null {
   const judged = toJudged(row);
   return judged === undefined ? null : { ...judged, failure: row.has_marks === 0 ? null : failure(row) };
 }
 
-/** What a claim says of effort, whatever else it says; null where that is not sound. */
+/** Effort of a claim, which may be invalid otherwise; null if the effort is invalid. */
 export function toEffort({ families: text, trials, tuning_seconds: tuningSeconds }: ClaimRow): Effort | null {
   const families = parseJson(text);
   const isSound = areFamilies(families) && trials >= 0 && tuningSeconds >= 0 && tuningSeconds < Infinity;
@@ -195,7 +195,7 @@ export function toMark(row: MarkRow): KeptMark | undefined {
   const configuration = toConfiguration(row.configuration);
   const { generation, kind, reason, created_at: createdAt } = row;
   if (configuration === undefined || !KINDS.includes(kind) || !isInstant(createdAt)) return undefined;
-  // One beyond all would say that no other counts.
+  // An excessive generation would disable all other marks.
   if (!isIntegerWithin(generation, 0, HIGHEST_GENERATION)) return undefined;
   return { configuration, generation, kind, reason, createdAt, ...toOrigin(row) };
 }
@@ -206,7 +206,7 @@ export const toOrigin = ({ created_by: createdBy, machine, tool }: OriginRow): O
   tool,
 });
 
-/** Nobody has more time than for ever: such a row would never be tried again. */
+/** Rejects an infinite budget, because such a row would never be retried. */
 export function toUndecided(row: Undecided): Undecided | undefined {
   return Number.isFinite(row.budgetSeconds) && isInstant(row.lastTriedAt) ? row : undefined;
 }
@@ -270,14 +270,14 @@ export function toRevocation(row: RevocationRow): Revocation | undefined {
     : undefined;
 }
 
-/** Only what is spelled as we spell it: a mark is found by its configuration's text. */
+/** Accepts the canonical text only, because marks refer to configurations by text. */
 export function toConfiguration(text: string, rank?: number): Configuration | undefined {
   if (text.length > LONGEST_CONFIGURATION) return undefined;
   const value = parseJson(text);
   return isConfiguration(value, rank) && configurationText(value) === text ? value : undefined;
 }
 
-/** The forms of target, device and compiler are any JSON; a workload's form must be the one that its key was made from. */
+/** The forms of target, device and compiler are any JSON. A workload's form must match its key. */
 export function toSubject(row: SubjectRow): Subject | undefined {
   const workloadForm = parseJson(row.workload_form);
   if (!isWorkload(workloadForm) || workloadKey(workloadForm) !== row.workload) return undefined;

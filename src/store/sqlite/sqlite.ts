@@ -1,4 +1,4 @@
-// The tuning database in a SQLite file.
+// The store in a SQLite file.
 import { resolve } from 'node:path';
 import { ownOrigin } from '../author.ts';
 import { decisionAmong, type Candidate } from '../choose.ts';
@@ -60,28 +60,28 @@ import { configurationText } from '../../backend/index.ts';
 import { shapeOf } from '../../workload/shape.ts';
 
 export interface SqliteOptions {
-  /** Change nothing. A database that nobody is writing is read as it was when it was opened. */
+  /** Change nothing. An idle database is read once, at the opening. */
   readonly readonly?: boolean;
-  /** Milliseconds to wait for another process's lock; 5000 when left out. */
+  /** Time limit for another process's lock, in milliseconds; 5000 by default. */
   readonly busyTimeoutMs?: number;
-  /** Clock for misses and trials; the system's when left out. */
+  /** Clock for misses and trials; the system's by default. */
   readonly now?: () => Date;
-  /** Who writes, where and with what; this process when left out. */
+  /** Origin of writes; this process by default. */
   readonly origin?: Origin;
-  /** The network file system that a path lies on, null where it is none; what the system says when left out. */
+  /** Network file system of a path, null for none; asks the system by default. */
   readonly networkAt?: (path: string) => string | null;
-  /** Is told, in a sentence, that the file was brought to this version's schema. */
+  /** Receives a message after a migration. */
   readonly onMigrated?: (message: string) => void;
 }
 
-/** Opens the database at `path`, creating or migrating it unless `readonly`. Opening and every method throw `StoreError`. */
+/** Opens the database at `path`. Creates or migrates it unless `readonly`. Opening and all methods throw `StoreError`. */
 export function openSqliteStore(path: string, options: SqliteOptions = {}): Store {
   const { readonly = false, busyTimeoutMs = 5000, now = () => new Date() } = options;
   const context = { path: resolve(path), readonly, busyTimeoutMs };
   const guard = guardedBy(context);
   const db = guard(() => connect(context, { ...options, reads: sql.READS }));
   const statement = preparedOnce(db);
-  // Taking the write lock at once lets a writer wait for its turn; a read lock that is raised later cannot wait.
+  // A transaction that starts with a read cannot wait for the write lock later.
   const write = (action: () => void) => {
     guard(() => {
       db.transaction(action).immediate();
@@ -89,7 +89,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   };
   const read = <Row>(text: string, ...parameters: unknown[]) =>
     guard(() => statement(text).all(...parameters) as Row[]);
-  /** Without what comes from a revoked origin. */
+  /** Rows without those of revoked origins. */
   const unrevoked = <Row extends OriginRow>(text: string, parameters: object): Row[] => {
     const rows = read<Row>(text, parameters);
     const revocations = rows.length === 0 ? [] : guard(() => revocationsIn(statement));
@@ -100,7 +100,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
   const origin = () => (written ??= options.origin ?? ownOrigin());
   const marksOf = (subject: number, configuration: string) =>
     statement(sql.SELECT_MARKS_OF_CONFIGURATION).all(subject, configuration) as MarkRow[];
-  /** Why the marks of a claim's configuration rule it out; the same whatever their order. */
+  /** Reason of the marks that forbid a claim's configuration, independent of their order; null for none. */
   const failureOf = ({ subject, configuration }: RecordRow): string | null => {
     const revocations = revocationsIn(statement);
     const marks = marksOf(subject, configuration).map(toMark);
@@ -115,7 +115,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     record: () => toRecord(row, failureOf),
     configuration: () => toConfiguration(row.configuration) ?? null,
   });
-  /** The decision about a subject by its claims, at most one. */
+  /** The record of a subject from its claims; empty for none. */
   const decide = (rows: readonly RecordRow[]): TuningRecord[] => {
     const revocations = rows.some((row) => row.may_be_revoked === 1) ? revocationsIn(statement) : [];
     const live = rows.filter((row) => !isRevoked({ ...toOrigin(row), digest: row.digest }, revocations));
@@ -127,7 +127,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
     findRecords: (workloads, target, compiler) =>
       guard(() => {
         const asked = [...new Set(workloads)];
-        // Lists: to make objects of them takes the driver longer.
+        // Raw rows are faster than objects.
         const found = statement(sql.FIND_RECORDS)
           .raw()
           .all({ workloads: JSON.stringify(asked), target, compiler }) as unknown[][];
@@ -145,7 +145,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
       }),
     allRecords: () =>
       guard(() =>
-        Array.from(inARow(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>), decide)
+        Array.from(bySubject(statement(sql.ALL_RECORDS).iterate() as Iterable<RecordRow>), decide)
           .flat()
           .sort((a, b) => compare(b.createdAt, a.createdAt)),
       ),
@@ -207,7 +207,7 @@ export function openSqliteStore(path: string, options: SqliteOptions = {}): Stor
         ...{ width: WIDTH, subjects: MOST_SUBJECTS, trials: MOST_TRIALS },
         ...{ otherDevice: OTHER_DEVICE, otherCompiler: OTHER_COMPILER },
       });
-      // Rows of one subject have one workload, which is read once.
+      // Rows of one subject share their workload, which is parsed once.
       return [...Map.groupBy(rows, (row) => row.subject).values()].flatMap((own) => {
         const workload = parseJson(own[0]!.workload_form);
         return isWorkload(workload) ? neighboursIn(valid(own, (row) => toTrialAlike(row, workload))) : [];
@@ -303,7 +303,7 @@ const plainWords = ({ reason, createdBy }: Pick<Mark, 'reason' | 'createdBy'>) =
   createdBy: plainText(createdBy, LONGEST_NAME),
 });
 
-/** A trial's own columns. */
+/** Columns of a new trial. */
 function newTrial({ configuration, outcome, seconds, ratio, message, strategy }: Trial) {
   const { randomBytes } = process.getBuiltinModule('node:crypto');
   return {
@@ -314,7 +314,7 @@ function newTrial({ configuration, outcome, seconds, ratio, message, strategy }:
   };
 }
 
-/** Of the marks of one subject those that count, in their order. */
+/** The marks of one subject that count, in their order. */
 function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] {
   const counted = new Set(
     [...Map.groupBy(marks, ({ configuration }) => configurationText(configuration)).values()].flatMap((own) =>
@@ -324,8 +324,8 @@ function counting(marks: readonly KeptMark[], origin: () => Origin): KeptMark[] 
   return marks.filter((mark) => counted.has(mark));
 }
 
-/** Rows of one subject after the other. */
-function* inARow(rows: Iterable<RecordRow>): Generator<RecordRow[]> {
+/** Groups adjacent rows of one subject. */
+function* bySubject(rows: Iterable<RecordRow>): Generator<RecordRow[]> {
   let own: RecordRow[] = [];
   for (const row of rows) {
     if (own.length > 0 && own[0]!.subject !== row.subject) {

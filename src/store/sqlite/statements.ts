@@ -1,4 +1,4 @@
-// The SQL of the store, one name a statement.
+// The SQL of the store.
 
 export const SUBJECT_WITH_KEYS = `
   subject AS s
@@ -36,13 +36,13 @@ const CLAIM_NAMES = [
 
 export const CLAIM_COLUMNS = CLAIM_NAMES.map((name) => `r.${name}`).join(', ');
 
-/** Of a claim. That it may be marked or revoked is said here, and looked into where it is so: most databases know of none. */
+/** Columns of a claim. Marks and revocations are rare, so this only tells whether there are any. */
 const RECORD_COLUMNS = `
   w.form AS workload_form, ${CLAIM_COLUMNS},
   EXISTS (SELECT 1 FROM mark AS m WHERE m.subject = r.subject AND m.configuration = r.configuration) AS has_marks,
   EXISTS (SELECT 1 FROM revocation) AS may_be_revoked`;
 
-/** Parameters of a statement that names one subject by its four keys. */
+/** Condition on the four keys of a subject. */
 const WHERE_KEY = 'WHERE w.key = @workload AND t.key = @target AND d.key = @device AND c.key = @compiler';
 
 const SUBJECT_ID = `SELECT s.id FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
@@ -79,9 +79,8 @@ export const SELECT_SUBJECT = `
   FROM ${SUBJECT_WITH_KEYS} ${WHERE_KEY}`;
 
 /**
- * Subjects of some workloads, one target and one compiler. The workloads come as one JSON array without repetitions, so that
- * any number of them is one statement; read row by row, since a list to look into would be a table of its own, which takes
- * longer to make than everything else. `asked.key` is the place in the array.
+ * Subjects of workloads for one target and compiler. The workloads are one JSON array without repetitions. CROSS JOIN reads it row by row,
+ * because an index for it would take longer than the rest. `asked.key` is the index in the array.
  */
 const ASKED_SUBJECTS = `
   json_each(@workloads) AS asked
@@ -90,19 +89,19 @@ const ASKED_SUBJECTS = `
     AND s.target = (SELECT id FROM target WHERE key = @target)
     AND s.compiler = (SELECT id FROM compiler WHERE key = @compiler)`;
 
-/** Names of the columns of `FIND_RECORDS`, in their order: that of `asked` is `place`. */
+/** Column names of `FIND_RECORDS`, in order. */
 export const FOUND_NAMES = [
   ...['place', 'subject', 'device', 'workload_form', ...CLAIM_NAMES, 'has_marks', 'may_be_revoked'],
 ];
 
-/** Without what the caller knows. */
+/** Omits the keys that the caller knows. */
 export const FIND_RECORDS = `
   SELECT asked.key AS place, s.id AS subject, d.key AS device, ${RECORD_COLUMNS}
   FROM ${ASKED_SUBJECTS}
   CROSS JOIN device AS d ON d.id = s.device
   CROSS JOIN claim AS r ON r.subject = s.id`;
 
-/** The same of every compiler but one. */
+/** The same for all compilers but one. */
 export const FIND_OF_OTHER_COMPILERS = `
   SELECT r.subject, ${KEYS}, ${RECORD_COLUMNS}
   FROM json_each(@workloads) AS asked
@@ -115,7 +114,7 @@ export const FIND_OF_OTHER_COMPILERS = `
   CROSS JOIN compiler AS c ON c.id = s.compiler
   CROSS JOIN claim AS r ON r.subject = s.id`;
 
-/** All claims of all subjects, the last subject first, all claims of one in a row. */
+/** All claims, grouped by subject, the last subject first. */
 export const ALL_RECORDS = `
   SELECT r.subject, ${KEYS}, ${RECORD_COLUMNS}
   FROM ${SUBJECT_WITH_KEYS} JOIN claim AS r ON r.subject = s.id
@@ -134,10 +133,10 @@ export const PUT_CLAIM = `
     @processes, @repetitions, @noiseFloor, @maxError, @trials, @tuningSeconds, @families, @complete, @createdAt, @createdBy,
     @machine, @tool, @digest, @change)`;
 
-/** Of rows that are not known to a team's server. */
+/** Number for a row that the next push sends. */
 export const NEXT_CHANGE = 'UPDATE change SET last = last + 1 RETURNING last';
 
-/** Of two marks that differ in nothing but when and why, the first stays. */
+/** Of two marks that differ only in time and reason, the earlier stays. */
 export const PUT_MARK = `
   INSERT INTO mark (subject, configuration, generation, kind, reason, created_at, created_by, machine, tool, change)
   VALUES (@subject, @configuration, @generation, @kind, @reason, @createdAt, @createdBy, @machine, @tool, @change)
@@ -151,7 +150,7 @@ export const SELECT_MARKS = `
   FROM mark WHERE subject = (${SUBJECT_ID})
   ORDER BY created_at, configuration, kind, generation, created_by, machine, tool`;
 
-/** Revoked or not: their generations count on. */
+/** Includes revoked marks, because their generations count. */
 export const SELECT_MARKS_OF_CONFIGURATION = `
   SELECT ${MARK_COLUMNS} FROM mark WHERE subject = ? AND configuration = ?`;
 
@@ -168,13 +167,13 @@ export const SELECT_TRIALS = `
   SELECT configuration, outcome, seconds, ratio, message, strategy, created_by, machine, tool
   FROM trial WHERE subject = (${SUBJECT_ID}) ORDER BY number`;
 
-/** Shapes of the structure on one side of a place, the next ones first. */
+/** Shapes of one structure on one side of a place, the nearest first. */
 const nextTo = (side: '>=' | '<', order: 'ASC' | 'DESC') => `
   SELECT * FROM (SELECT * FROM shape WHERE structure = @structure AND place ${side} @place ORDER BY place ${order} LIMIT @width)`;
 
 /**
- * The fastest trials of the subjects of one target that are most like one, this one aside: by the distance of their sizes,
- * and so much more for another device or compiler. Devices are a JSON array of keys.
+ * The fastest trials of the nearest subjects of one target, without the subject itself. The distance is that of the sizes plus penalties for
+ * another device or compiler. Devices are a JSON array of keys.
  */
 export const TRIALS_LIKE = `
   WITH near AS MATERIALIZED (
@@ -183,7 +182,7 @@ export const TRIALS_LIKE = `
     FROM (${nextTo('>=', 'ASC')} UNION ALL ${nextTo('<', 'DESC')})
     ORDER BY apart, workload
   ),
-  -- In the order of what is near, so that most of it is never looked at.
+  -- CROSS JOIN keeps the order of near, so LIMIT skips most subjects.
   tried AS MATERIALIZED (
     SELECT s.id, s.workload, s.device, s.compiler, near.apart
     FROM near
@@ -210,7 +209,7 @@ export const TRIALS_LIKE = `
     SELECT number FROM trial WHERE subject = a.id AND ratio > 0 ORDER BY ratio DESC LIMIT @trials)
   ORDER BY a.distance, a.id, r.ratio DESC, r.number`;
 
-/** The last trial of a configuration, of those that were added here. */
+/** The last trial of a configuration from this origin. */
 export const SELECT_OWN_TRIAL = `
   SELECT max(number) FROM trial
   WHERE subject = @subject AND configuration = @configuration AND created_by = @createdBy AND machine = @machine`;
@@ -238,7 +237,7 @@ export const SELECT_MISSES = `
   FROM ${SUBJECT_WITH_KEYS} JOIN miss AS m ON m.subject = s.id
   ORDER BY m.count DESC, m.last_seen_at DESC, m.subject DESC`;
 
-/** What less time could not decide says nothing about what more time could not. */
+/** Keeps the reason of the attempt with the largest budget. */
 export const NOTE_UNDECIDED = `
   INSERT INTO undecided (subject, reason, budget_seconds, attempts, last_tried_at)
   VALUES (@subject, @reason, @budgetSeconds, 1, @triedAt)
@@ -265,7 +264,7 @@ export const SELECT_DEVICES = `
   SELECT d.key, coalesce(d.own, d.form) AS form, n.name
   FROM device AS d LEFT JOIN device_name AS n ON n.device = d.id ORDER BY d.key`;
 
-/** Whatever had the name, and whatever the device was called. */
+/** Deletes the name, and any other name of the device. */
 export const DELETE_DEVICE_NAME = `
   DELETE FROM device_name WHERE name = @name OR device = (SELECT id FROM device WHERE key = @key)`;
 
@@ -280,7 +279,7 @@ export const SELECT_COUNTERS = 'SELECT name, value FROM counter ORDER BY name';
 
 export const DELETE_COUNTERS = 'DELETE FROM counter RETURNING name, value';
 
-/** All that a store reads by: a database with a newer schema in which these are possible is read. */
+/** All statements that read. A newer schema that supports them is readable. */
 export const READS = [
   ...[
     FIND_RECORDS,

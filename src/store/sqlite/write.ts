@@ -1,4 +1,4 @@
-// Writing what merges. All of it runs inside the caller's transaction.
+// Writes subjects, claims and marks by merging. Runs in the caller's transaction.
 import type { Statement } from 'better-sqlite3';
 import { configurationText } from '../../backend/index.ts';
 import { storedForm } from '../../workload/workload.ts';
@@ -11,7 +11,7 @@ import * as sql from './statements.ts';
 
 export type Prepare = (text: string) => Statement;
 
-/** Row id of the subject, with everything it refers to in place. */
+/** Row id of the subject. Creates the subject and its parts. */
 export function insertSubject(statement: Prepare, subject: Subject): number {
   for (const part of sql.SUBJECT_PARTS) {
     const form = part === 'workload' ? storedForm(subject.workloadForm) : subject[`${part}Form`];
@@ -20,32 +20,32 @@ export function insertSubject(statement: Prepare, subject: Subject): number {
   return insertKnownSubject(statement, subject)!;
 }
 
-/** The same where everything that it refers to is there; undefined where it is not. */
+/** Row id of the subject. Creates the subject; undefined if a part is missing. */
 export function insertKnownSubject(statement: Prepare, subject: RecordKey): number | undefined {
   const key = keysOf(subject);
   statement(sql.INSERT_SUBJECT).run(key);
   return (statement(sql.SELECT_SUBJECT_ID).get(key) as { id: number } | undefined)?.id;
 }
 
-/** JSON has no `undefined`, which `unknown` admits. */
+/** JSON text of a form; `null` for undefined. */
 export function formText(form: unknown): string {
   return JSON.stringify(form ?? null);
 }
 
-/** The number of a change that a team's server is to be told. */
+/** Next number of a change, for a push. */
 export const nextChange = (statement: Prepare): number =>
   (statement(sql.NEXT_CHANGE).get() as { last: number }).last;
 
-/** Those that are sound: the others revoke nothing. */
+/** Valid revocations. */
 export const revocationsIn = (statement: Prepare): Revocation[] =>
   (statement(sql.SELECT_REVOCATIONS).all() as RevocationRow[])
     .map(toRevocation)
     .filter((one) => one !== undefined);
 
 /**
- * Merges a claim with the one that there is for its configuration. A damaged row counts as none.
- * @param isShared whether a team's server knows this claim
- * @returns whether anything has changed
+ * Merges a claim with the stored one for its configuration. An invalid row counts as missing.
+ * @param isShared whether the claim came from a team's server
+ * @returns whether the database changed
  */
 export function putClaim(
   statement: Prepare,
@@ -70,7 +70,7 @@ export function putClaim(
   return true;
 }
 
-/** Of one subject and configuration. */
+/** For two claims of one subject and configuration. */
 function isSameClaim(a: Claim, b: Claim): boolean {
   const [x, y] = [a.evidence, b.evidence];
   return (
@@ -82,8 +82,8 @@ function isSameClaim(a: Claim, b: Claim): boolean {
 }
 
 /**
- * @param isShared whether a team's server knows this mark
- * @returns whether anything has changed
+ * @param isShared whether the mark came from a team's server
+ * @returns whether the database changed
  */
 export function putMark(statement: Prepare, subject: number, mark: KeptMark, isShared: boolean): boolean {
   const { generation, kind, reason, createdAt, createdBy, machine, tool } = mark;

@@ -112,7 +112,7 @@ describe('a database with a record', () => {
     const log = join(place.folder, 'log');
     const told = await place.explain(argv, { uid: UNPRIVILEGED, env: { ...env, IREE_TUNED_LOG: log } });
     expect(told.explanation.operations[0]!.outcome).toBe('hit');
-    expect(readFileSync(log, 'utf8')).toMatch(/cannot be written \(.*; it is only read\n/);
+    expect(readFileSync(log, 'utf8')).toMatch(/cannot be written \(.*; it is read-only now\n/);
     // What it misses is compiled without tuning.
     place.write('in.mlir', place.read('in.mlir').toString().replaceAll('71', '73'));
     const explanation = await expectStockBuild(place, env, { uid: UNPRIVILEGED });
@@ -129,7 +129,7 @@ describe('a database with a record', () => {
     const log = join(place.folder, 'log');
     const told = await place.explain(argv, { env: { IREE_TUNED_LOG: log } });
     expect(told.explanation.operations[0]!.outcome).toBe('hit');
-    expect(readFileSync(log, 'utf8')).toMatch(/newer iree-compile-tuned .*; it is only read\n/);
+    expect(readFileSync(log, 'utf8')).toMatch(/newer iree-compile-tuned .*; it is read-only now\n/);
     expect(readFileSync(place.database).equals(before)).toBe(true);
   });
 

@@ -260,7 +260,7 @@ describe('what is received', () => {
     ]);
     expect(added).toEqual({ workload: 1, target: 1, device: 1, compiler: 1, claim: 1 });
     expect(refused).toMatchObject([
-      { index: 0, reason: expect.stringContaining('no line before it') as string },
+      { index: 0, reason: expect.stringContaining('no earlier line describes') as string },
       { index: 5, reason: expect.stringContaining('digest') as string },
       { index: 6, reason: expect.stringContaining('dimensions') as string },
     ]);
