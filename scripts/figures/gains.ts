@@ -1,5 +1,5 @@
-// The picture of gains: speed of stock and tuned programs relative to ONNX Runtime, on a logarithmic axis.
-import type { Run } from './results.ts';
+// Gains of models: the README's table, and the picture with the speed of stock and tuned programs relative to ONNX Runtime on a logarithmic axis.
+import { runOf, tableOf, type Row, type Run } from './results.ts';
 import { dot, line, picture, text } from './svg.ts';
 
 const LEFT = 110;
@@ -42,3 +42,33 @@ export function gainsPicture(run: Run): string {
   ];
   return picture(RIGHT + 110, bottom + 50, 'Speed relative to ONNX Runtime, stock and tuned', parts);
 }
+
+/** Models of the README's table, with the worst of each run. */
+const SHOWN = [
+  ['onnx', 'NCHW', ['resnet50', 'squeezenet', 'inception_v1', 'vgg19']],
+  ['models', 'NHWC', ['inceptionv3', 'mobilenetv3small']],
+  ['models', '-', ['vit-s', 'decode-1']],
+] as const;
+
+const geometricMean = (values: readonly number[]): number =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+
+/** The README's table. */
+export function gainsTable(): string {
+  const rows = SHOWN.flatMap(([id, layout, names]) =>
+    names.map((name): Row => {
+      const found = runOf(id).rows.find(({ model }) => model === name);
+      if (found === undefined) throw new Error(`the run "${id}" has no ${name}`);
+      return rowOf(name, layout, found);
+    }),
+  );
+  const { rows: all } = runOf('onnx');
+  const mean = (column: string) => geometricMean(all.map((row) => Number(row[column])));
+  const means = { gain: mean('gain'), 'against ONNX Runtime': mean('against ONNX Runtime') };
+  return tableOf([...rows, rowOf(`geometric mean of the ${all.length} in the picture`, 'NCHW', means)]);
+}
+
+const rowOf = (model: string, layout: string, row: Row): Row => ({
+  ...{ model, layout, 'stock ms': row['stock ms'] ?? '-', 'tuned ms': row['tuned ms'] ?? '-' },
+  ...{ gain: row['gain']!, 'against ONNX Runtime': row['against ONNX Runtime'] ?? '-' },
+});

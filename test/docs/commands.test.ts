@@ -1,5 +1,5 @@
-// The command lines of the pages, and of the files beside them, are understood; the options, settings and roles that they name
-// exist. The other tests of this folder run the commands.
+// The parser understands the command lines of the pages and of the files in docs/team. Their options, settings and roles exist. Other tests
+// of this folder run the commands.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommanderError } from 'commander';
@@ -11,13 +11,13 @@ import { callsIn, COMMANDS, parsed, walk, type Call } from '../support/command-l
 import { root } from '../support/folders.ts';
 import { startedBy } from '../support/page.ts';
 
-const PAGES = ['README.md', ...globSync(['{docs,db,bench}/*.md', 'docs/*/*'], { cwd: root })].toSorted();
+const PAGES = ['README.md', ...globSync(['{docs,db,bench}/*.md', 'docs/team/*'], { cwd: root })].toSorted();
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
 const python = globSync('python/iree_compile_tuned/*.py', { cwd: root }).map(read).join('\n');
 
-// The parser says aloud what it misses.
+// The parser prints its complaints.
 beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) vi.spyOn(stream, 'write').mockReturnValue(true);
 });
@@ -25,7 +25,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const OPTIONS = [
   ...walk().flatMap(([, { options }]) => options.map(({ long }) => long?.slice(2))),
-  // Of every program, and of npm, on the page about packages.
+  // Options of every program, and of npm, pip and docker.
   ...['help', 'prefix', 'allow-scripts'],
 ];
 const SETTINGS = [...NAMES, 'node', 'machine'].map((name) => name.toUpperCase().replaceAll('-', '_'));
@@ -34,7 +34,7 @@ const IN_SERVER = [QUEUE_SCHEMA, ...ROLES.map(({ name }) => name)];
 interface Snippet {
   readonly text: string;
   readonly line: number;
-  /** Part of a sentence: what has to be given is left out there. */
+  /** Part of a sentence: required arguments may be missing. */
   readonly isInline: boolean;
 }
 
@@ -42,7 +42,7 @@ const STARTS = new RegExp(
   `^(?:\\$ )?(?=(?:[A-Z_]+=\\S+ )*(?:\\S*\\bbin/)?(?:${COMMANDS.join('|')})(?![\\w./-]))`,
 );
 
-/** Blocks of shell, typed lines of other blocks, runs of workflows, and commands in sentences. Of a service's file, its command. */
+/** Blocks of shell, typed lines of other blocks, runs of workflows, commands in sentences, and the command of a service's file. */
 function snippetsOf(page: string): Snippet[] {
   const text = read(page);
   if (!page.endsWith('.md')) return startedBy(text).map((own) => ({ text: own, line: 1, isInline: false }));
@@ -86,7 +86,7 @@ async function check({ command, argv }: Call, isInline: boolean): Promise<void> 
       expect(Object.keys(scripts)).toContain(name);
       const [source] = /\b[\w/]+\.ts$/.exec(scripts[name]!) ?? [];
       const options = rest.flatMap((word) => /^--([a-z][\w-]+)/.exec(word)?.[1] ?? []);
-      // What a script does is in its folder, too.
+      // A script's folder may hold the option.
       const partsOf = (script: string) => globSync(script.replace(/\.ts$/, '/*.ts'), { cwd: root });
       for (const option of options)
         expect([source!, ...partsOf(source!)].map(read).join('')).toMatch(new RegExp(`['-]${option}\\b`));
@@ -110,13 +110,13 @@ describe.each(PAGES)('%s', (page) => {
         throw new Error(`${page}:${line}: ${words}`, { cause: error });
       });
     }
-    // Each snippet was understood as far as its last command.
+    // The parser reached the last command of each snippet.
     const found = new Set(calls.map(({ script }) => script));
     const mentions = snippets.filter(({ text }) => text.split('\n').some((line) => STARTS.test(line)));
     expect(mentions.filter((snippet) => !found.has(snippets.indexOf(snippet)))).toEqual([]);
   });
 
-  test('names variables, options, roles, scripts and parts of the Python module that there are', () => {
+  test('names variables, options, roles, scripts and parts of the Python module that exist', () => {
     const text = read(page);
     for (const [, name] of text.matchAll(/\bIREE_TUNED_([A-Z_]+)\b/g)) expect(SETTINGS).toContain(name);
     for (const [name] of text.matchAll(/\biree_tuned_[a-z]+\b/g)) expect(IN_SERVER).toContain(name);
@@ -130,12 +130,12 @@ describe.each(PAGES)('%s', (page) => {
   });
 });
 
-test('the pages have command lines at all', () => {
+test('the pages have command lines', () => {
   const count = (page: string) => callsIn(snippetsOf(page).map(({ text }) => text)).length;
   expect(count('README.md')).toBeGreaterThan(30);
-  const others = ['settings', 'packages', 'report', 'contributing', 'troubleshooting', 'versions'].map(
+  const others = ['settings', 'install', 'how-it-works', 'contributing', 'troubleshooting'].map(
     (name) => `docs/${name}.md`,
   );
-  for (const page of [...others, ...PAGES.filter((name) => name.startsWith('docs/fleet/'))])
+  for (const page of [...others, 'docs/team/worker.compose.yaml', 'docs/team/iree-tuned-worker.service'])
     expect({ page, count: count(page) > 0 }).toEqual({ page, count: true });
 });

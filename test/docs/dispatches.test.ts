@@ -1,4 +1,4 @@
-// The table of dispatches in docs/support.md is what the compiler configures, and what is made of that. `npx vitest run test/docs -u`
+// The table of dispatches in docs/troubleshooting.md shows the compiler's pipelines and our decisions. `npx vitest run test/docs -u`
 // writes it into the page.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -180,7 +180,7 @@ test(
   'the table of dispatches is what the compiler makes of work, and what is made of that',
   { tags: ['compiler'] },
   async () => {
-    const { path, text, placed } = pageWith({
+    const { path, text, placed } = pageWith('docs/troubleshooting.md', {
       dispatches: table(['work', 'pipeline', 'tuned', 'why not'], await rows()),
     });
     expect(placed).toEqual(['dispatches']);

@@ -1,10 +1,12 @@
 // bench/RESULTS.md, the pictures and the README show the figures of bench/results.json. `npx vitest run test/docs/results.test.ts -u`
-// writes them anew.
+// writes them again.
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { withMeasured } from '../../scripts/figures/bench-results.ts';
+import { withMeasured } from '../../scripts/figures/update.ts';
+import { gainsTable } from '../../scripts/figures/gains.ts';
 import { FOLDER, PICTURES } from '../../scripts/figures/pictures.ts';
 import { PAGE, pageOf, readRuns, type Run } from '../../scripts/figures/results.ts';
+import { pageWith } from './tables.ts';
 
 test('bench/RESULTS.md shows every run', async () => {
   await expect(pageOf(readRuns())).toMatchFileSnapshot(PAGE);
@@ -12,6 +14,12 @@ test('bench/RESULTS.md shows every run', async () => {
 
 test.each(Object.keys(PICTURES))('%s shows the figures', async (name) => {
   await expect(PICTURES[name]!()).toMatchFileSnapshot(join(FOLDER, name));
+});
+
+test('the table of gains in the README equals the results', async () => {
+  const { path, text, placed } = pageWith('README.md', { gains: gainsTable() });
+  expect(placed).toEqual(['gains']);
+  await expect(text).toMatchFileSnapshot(path);
 });
 
 test('a run has its day, machine, threads, compiler and commit', () => {

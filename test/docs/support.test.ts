@@ -1,4 +1,4 @@
-// The tables of docs/support.md are what the code makes of an operation of each kind. `npx vitest run test/docs/support.test.ts -u`
+// The tables of docs/troubleshooting.md show the decision of the code for an operation of each kind. `npx vitest run test/docs/support.test.ts -u`
 // writes them into the page.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -448,7 +448,7 @@ const others = () =>
     ]),
   );
 
-test('the tables of docs/support.md are what the code makes of operations', async () => {
+test('the tables of docs/troubleshooting.md show the decisions of the code', async () => {
   const tables: Readonly<Record<string, string>> = {
     contractions: contractions(),
     convolutions: convolutions(),
@@ -457,7 +457,7 @@ test('the tables of docs/support.md are what the code makes of operations', asyn
     'front ends': frontEnds(),
     others: others(),
   };
-  const { path, text: page, placed } = pageWith(tables);
+  const { path, text: page, placed } = pageWith('docs/troubleshooting.md', tables);
   expect(placed).toEqual(Object.keys(tables));
   // The reason that builds give for the default.
   const [untuned] = classify([only(asWritten({ name: 'linalg.conv_1d_nwc_wcf', size: 3 }))], {});

@@ -1,4 +1,4 @@
-// Tables of docs/support.md that are made from the code.
+// Tables of pages that are made from the code.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../support/folders.ts';
@@ -12,22 +12,22 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export interface Page {
   readonly path: string;
-  /** With the tables in their places. */
+  /** Text with the tables in their places. */
   readonly text: string;
   /** Names of the tables that have a place, in their order. */
   readonly placed: readonly string[];
 }
 
-/** The page with these tables; others are left as they are. */
-export function pageWith(tables: Readonly<Record<string, string>>): Page {
-  const path = join(root, 'docs', 'support.md');
+/** The page with these tables; its other tables stay as they are. */
+export function pageWith(page: string, tables: Readonly<Record<string, string>>): Page {
+  const path = join(root, page);
   const placed: string[] = [];
   const text = readFileSync(path, 'utf8').replaceAll(
-    /(<!-- table: (.*) -->\n)([^]*?)(?=\n<!-- end -->)/g,
+    /(<!-- table: (.*) -->\n)([^]*?\n|)(?=<!-- end -->)/g,
     (_, mark: string, name: string, before: string) => {
       const own = tables[name];
       if (own !== undefined) placed.push(name);
-      return mark + (own ?? before);
+      return mark + (own === undefined ? before : `${own}\n`);
     },
   );
   return { path, text, placed };

@@ -1,12 +1,30 @@
-// Types the commands of docs/team.md, against a server of the test's own.
-import { expect } from 'vitest';
-import { HOST } from '../scenarios/support.ts';
+// Types the commands of docs/team.md against a server of the test. Starts and ends the worker of the unit and of the container, as systemd
+// and Docker do.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { HOST, matmulModule } from '../scenarios/support.ts';
 import { temporaryDirectory } from '../support/folders.ts';
-import { blocksOf } from '../support/page.ts';
+import { blocksOf, startedBy } from '../support/page.ts';
 import { whyNoPostgres } from '../support/postgres.ts';
+import { root } from '../support/real-tools.ts';
 import { member, serverOfTeam, testPage, typeAll } from './support.ts';
 
 const blocks = blocksOf('docs/team.md');
+const fileOf = (name: string) => readFileSync(join(root, 'docs', 'team', name), 'utf8');
+const unit = fileOf('iree-tuned-worker.service');
+const compose = fileOf('worker.compose.yaml');
+
+const INSTALLED = '/opt/iree-compile-tuned/bin';
+
+test.each([
+  ['the unit', unit, /^TimeoutStopSec=(\d+)$/m],
+  ['the container', compose, /^ *stop_grace_period: (\d+)s$/m],
+])('%s gives its worker the time that it takes to end', (_, file, given) => {
+  const [command] = startedBy(file);
+  const drain = Number(/--drain[= ](\d+)/.exec(command!)![1]);
+  expect(Number(given.exec(file)![1])).toBeGreaterThan(drain + 15);
+});
 
 testPage(
   'team',
@@ -15,8 +33,13 @@ testPage(
     const address = await serverOfTeam();
     const share = temporaryDirectory();
     const people = await typeAll(blocks, {
-      // CI is another device than those that it builds for.
-      begin: (user) => member(user === 'ci' ? { IREE_TUNED_DEVICE: 'local-task' } : {}),
+      begin: (user) => {
+        // CI's device differs from the device that it builds for.
+        const own = member(user === 'ci' ? { IREE_TUNED_DEVICE: 'local-task' } : {});
+        // Developers have no record of this program.
+        if (user === 'builder') own.place.write('model.mlir', matmulModule(24, 24, 16));
+        return own;
+      },
       here: (text) =>
         text
           .replaceAll(/tuning\.example\.com(?::5432)?/g, address)
@@ -26,7 +49,7 @@ testPage(
     const [ada, bob, ci, grace] = ['ada', 'bob', 'ci', 'grace'].map((name) => people.get(name)!);
     expect(grace!.said).toMatch(/The roles are there/);
     expect(grace!.said).toMatch(/has schema \d+ already/);
-    // What was dumped is there again, what Ada has tuned is found by Bob's first build and by the machine that builds for others.
+    // The dump is restored. Bob's first build and the machine that builds for others find Ada's records.
     expect(grace!.said).toMatch(/restored$[^]*^claims +[1-9]/m);
     expect(bob!.said).toMatch(/records from there +1/);
     expect(ci!.said).toMatch(/prod is now /);
@@ -36,6 +59,38 @@ testPage(
     expect(place.read('model.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
     expect(place.has('iree-tuned.lock')).toBe(true);
     for (const { said } of people.values()) expect(said).not.toMatch(/the password of/);
+
+    const zen4 = people.get('zen4')!;
+    expect(zen4.said).toMatch(/done contraction m=24 n=24 k=16 /);
+    expect(people.get('builder')!.said).toMatch(/^ {2}found in the database +1 *$/m);
+    const env = {
+      PGPASSWORD: 'the password of zen4',
+      IREE_TUNED_TEAM: `postgres://zen4@${address}/tuning`,
+    };
+    for (const file of [unit, compose]) {
+      // systemd splits a variable that stands alone into words.
+      const [program, ...words] = startedBy(file)[0]!
+        .split(' ')
+        .flatMap((word) => (word === '$FLAGS' ? HOST : [word]));
+      expect(program!.startsWith(`${INSTALLED}/`)).toBe(true);
+      const { child, ended } = zen4.place.start(program!.replace(INSTALLED, join(root, 'bin')), words, {
+        env,
+      });
+      await new Promise<void>((resolve) => {
+        child.stdout.on('data', (chunk: Buffer) => {
+          if (chunk.includes('works for')) resolve();
+        });
+        void ended.then(() => {
+          resolve();
+        });
+      });
+      child.kill('SIGTERM');
+      const { code, stdout, stderr } = await ended;
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout.toString()).toMatch(
+        /SIGTERM: ends within 75 s; once more ends it at once\n.*ends, 0 done\n$/s,
+      );
+    }
   },
   () => whyNoPostgres,
 );

@@ -1,8 +1,7 @@
-// The headings of docs/troubleshooting.md are messages of the program. And docs/settings.md has every setting.
+// The headings of docs/troubleshooting.md are messages of the program.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NAMES } from '../../src/settings/settings.ts';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
 import { toStoreError } from '../../src/store/errors.ts';
 import { refuseRecursion } from '../../src/system/recursion.ts';
@@ -28,7 +27,7 @@ const storeError = (code: string) => {
   return toStoreError(Object.assign(new Error(), { code }), context).message;
 };
 
-/** The reason why a matmul is not tuned with a benchmark tool that never ends. */
+/** The reason for an untuned matmul if the benchmark tool never ends. */
 async function whyNotTuned(surroundings = surroundingsOf()): Promise<string> {
   const tools = fakeTools(temporaryDirectory(), { benchmarkModule: 'exec sleep 600' });
   const work = { key: 'key', workload: matmul(61, 67, 71), count: 1, options: SPACE };
@@ -39,7 +38,7 @@ async function whyNotTuned(surroundings = surroundingsOf()): Promise<string> {
   return whyNot.reason;
 }
 
-/** Messages of functions that can be called here. */
+/** Messages of functions that this file can call. */
 const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   'the real iree-compile that was found calls iree-compile-tuned again': () => {
     try {
@@ -71,7 +70,7 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
   },
 };
 
-/** Messages that take more to provoke, by the test that provokes and expects them. */
+/** Other messages, by the test that expects them. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'cli/no-database': ['there is no tuning database …'],
   'cli/team': ['no team is set'],
@@ -112,24 +111,11 @@ test.each(Object.entries(SAID))('%s is said', async (heading, said) => {
   expect(await said()).toMatch(patternOf(heading));
 });
 
-test.each(Object.entries(EXPECTED))('%s.test.ts expects what the page says of it', (name, messages) => {
-  // Comments and names of tests prove nothing. A regular expression counts as the text that it matches.
+test.each(Object.entries(EXPECTED))('%s.test.ts expects its messages of the page', (name, messages) => {
+  // Comments and names of tests do not count. A regular expression counts as its text.
   const expectations = read('test', `${name}.test.ts`)
     .replaceAll(/^ *(?:\/\/|\/?\*|(?:test|it|describe)\b).*$/gm, '')
     .replaceAll(/['`] \+\n\s*['`]/g, '')
     .replaceAll(/\\([.()/])/g, '$1');
   expect(messages.filter((message) => !patternOf(message).test(expectations))).toEqual([]);
-});
-
-test.each(NAMES)('the setting %s is described', (name) => {
-  expect(read('docs', 'settings.md')).toMatch(new RegExp(`^\\| \`${name}\` \\|`, 'm'));
-});
-
-test('the README describes no setting in other words', () => {
-  const rows = [...read('README.md').matchAll(/^\| `([a-z-]+)` \| ([^|]*) \| ([^|]*) \|$/gm)];
-  expect(rows.length).toBeGreaterThan(3);
-  for (const [, name, , fallback] of rows)
-    expect(read('docs', 'settings.md')).toMatch(
-      new RegExp(`^\\| \`${name!}\` \\|.*\\| ${escaped(fallback!)} \\|$`, 'm'),
-    );
 });

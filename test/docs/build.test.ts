@@ -1,4 +1,4 @@
-// Writes the files of docs/builds.md, types its commands and those of its workflows, in one folder with one program.
+// Writes the files of docs/build.md and types its commands and those of its workflows, in one folder with one program.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,27 +9,27 @@ import { HOST, Workplace } from '../scenarios/support.ts';
 import { blocksOf } from '../support/page.ts';
 import { testPage, Typist, typeAll } from './support.ts';
 
-const blocks = blocksOf('docs/builds.md', 'you');
+const blocks = blocksOf('docs/build.md', 'you');
 const files = blocks.filter(({ path }) => path !== null);
 
-/** What a workflow does on GitHub's machines only. */
+/** Commands of a workflow for GitHub's machines only. */
 const OF_GITHUB = /^pip install |"\$GITHUB_PATH"$/;
 
 const fileOf = (path: string): string => {
   const found = blocks.find((block) => block.path === path);
-  if (found === undefined) throw new Error(`docs/builds.md has no ${path}`);
+  if (found === undefined) throw new Error(`docs/build.md has no ${path}`);
   return found.text;
 };
 
-/** What the workflow's steps run, and the variables of its job. */
+/** Commands of the workflow's steps. */
 const runsOf = (workflow: string): string[] =>
   [...workflow.matchAll(/^ {6}- run: (.*?)(?: # .*)?$/gm)].map(([, command]) => command!);
 
-test('what the page shows and nobody types is a file', () => {
+test('every block is shell or a file', () => {
   expect(blocks.filter(({ language, path }) => language !== 'sh' && path === null)).toEqual([]);
 });
 
-test('the workflows are YAML in the form that everything here has', async () => {
+test('the workflows are formatted YAML with known keys', async () => {
   const workflows = files.filter(({ path }) => path!.startsWith('.github/workflows/'));
   expect(workflows).not.toEqual([]);
   for (const { text } of workflows) {
@@ -52,13 +52,13 @@ async function run() {
   for (const { path, text, language } of files) {
     mkdirSync(dirname(place.path(path!)), { recursive: true });
     writeFileSync(place.path(path!), here(text));
-    // Rules of Bazel are written in a part of Python.
+    // Bazel's rules are a subset of Python.
     if (language === 'python') {
       const script = 'import ast, sys; ast.parse(sys.stdin.read())';
       expect(spawnSync(python!, ['-c', script], { input: text }).stderr.toString()).toBe('');
     }
   }
-  // As BOO leaves it.
+  // BOO's cache folder.
   mkdirSync(place.path('boo/kernel'), { recursive: true });
   const command = ['iree-compile', ...HOST, place.path('model.mlir'), '-o', place.path('boo/kernel/1.vmfb')];
   place.write('boo/kernel/compile_command_1.txt', command.join(' '));
@@ -91,7 +91,7 @@ async function run() {
   ])
     expect({ key, isTuned: isTuned(key) }).toEqual({ key, isTuned: true });
 
-  // The rule of Bazel, as Bazel would have it run: with an environment of nothing, in a folder of its inputs alone.
+  // Bazel runs its rule in a folder that has its inputs only.
   const rule = [...fileOf('BUILD.bazel').matchAll(/^ {8}"(.*)",$/gm)].map(([, part]) => part!).join(' ');
   const inputs = place.path('bazel');
   mkdirSync(inputs);
@@ -103,7 +103,7 @@ async function run() {
   await you.type(`cd bazel\n${cmd}`, 'BUILD.bazel', { IREE_TUNED_DB: '/nonexistent/tuning.db' });
   expect(place.read('bazel/out.vmfb').equals(stock)).toBe(false);
 
-  // As the cache of Actions brings it back.
+  // The cache of Actions restores the database.
   mkdirSync(place.path('.tuned'));
   copyFileSync(place.database, place.path('.tuned/tuning.db'));
   for (const name of ['tuned', 'locked']) {
@@ -122,4 +122,4 @@ async function run() {
   }
 }
 
-testPage('builds', blocks, run, whyNot);
+testPage('build', blocks, run, whyNot);

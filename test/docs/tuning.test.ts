@@ -1,19 +1,20 @@
-// Types the commands of docs/profile.md, with simulated measurements.
-import { readFileSync } from 'node:fs';
+// Types the commands of docs/tuning.md, with simulated measurements: `first` and `second` are machines, `you` profile a program.
+import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { TUNERS } from '../../src/profile/auto-scheduler.ts';
-import { matmulModule, Workplace } from '../scenarios/support.ts';
+import { HOST, matmulModule, oddMatmul, Workplace } from '../scenarios/support.ts';
+import { temporaryDirectory } from '../support/folders.ts';
 import { blocksOf } from '../support/page.ts';
 import { root } from '../support/real-tools.ts';
 import { testPage, Typist, typeAll } from './support.ts';
 
-const page = readFileSync(join(root, 'docs', 'profile.md'), 'utf8');
-const blocks = blocksOf('docs/profile.md', 'you');
+const page = readFileSync(join(root, 'docs', 'tuning.md'), 'utf8');
+const blocks = blocksOf('docs/tuning.md');
 
-test('every knob and tuner that there is has its place on the page, and none that there is not', () => {
+test('the page names every knob and tuner, and no other', () => {
   const knobs = [...page.matchAll(/`((?:distribution|cache|vector)_\w+|inner|peeling|data_tiling)`/g)].map(
     ([, name]) => name!,
   );
@@ -21,24 +22,47 @@ test('every knob and tuner that there is has its place on the page, and none tha
   for (const tuner of Object.keys(TUNERS)) expect(page).toContain(`\`${tuner}\``);
 });
 
-testPage('profile', blocks, async () => {
+function begin(user: string): Typist {
+  if (user !== 'you') {
+    const place = Workplace.simulated({}, { isShort: true });
+    mkdirSync(place.path('models'));
+    place.write('models/model.mlir', oddMatmul);
+    return new Typist(place, { FLAGS: HOST.join(' ') });
+  }
+  const place = Workplace.simulated();
+  // A setting would come before the settings file of the auto-scheduler, so PATH has the compiler.
+  const tools = dirname(place.env['IREE_TUNED_COMPILER']!);
+  const you = new Typist(place, { IREE_TUNED_COMPILER: undefined }, [tools]);
+  place.write('model.mlir', matmulModule(24, 24, 16));
+  return you;
+}
+
+testPage('tuning', blocks, async () => {
+  const share = temporaryDirectory();
   const people = await typeAll(blocks, {
-    begin: () => {
-      const simulated = Workplace.simulated();
-      // Found, and not named by a setting, which would come before what a settings file says.
-      const tools = dirname(simulated.env['IREE_TUNED_COMPILER']!);
-      const you = new Typist(simulated, { IREE_TUNED_COMPILER: undefined }, [tools]);
-      simulated.write('model.mlir', matmulModule(24, 24, 16));
-      return you;
-    },
+    begin,
+    // Fewer and smaller sizes: seconds instead of hours.
+    here: (text) =>
+      text
+        .replaceAll('/mnt/share', share)
+        .replaceAll(
+          '--m 64:1024:64 --n 1024,4096 --k 1024 --dtype f32,f16',
+          '--m 64 --n 48 --k 40 --rhs-constant no',
+        )
+        .replaceAll(/--m (\d+):\S+ --n 512 --k 512/g, '--m $1 --n 512 --k 512 --rhs-constant no'),
   });
+  expect(people.get('first')!.said).toMatch(/^1 of 1 have a record now, 1 of them faster/m);
+  const merged = people.get('second')!.stdout.at(-1);
+  expect(merged).toMatch(/m=64 n=512 k=512/);
+  expect(merged).toMatch(/m=512 n=512 k=512/);
+
   const { place, ...output } = people.get('you')!;
   const said = output.stdout.join('');
   const stderr = output.stderr.join('');
   const read = (name: string) =>
     parse<Record<string, string>>(place.read(name), { columns: true, relax_column_count: false });
 
-  // The default and the best, of the one matmul; then all that was tried; then a sweep of two shapes.
+  // The default and the best of one matmul, then all trials, then a sweep of two shapes.
   const profile = read('profile.csv');
   expect(profile.map((row) => row['Tile config'])).toEqual([
     'Default',

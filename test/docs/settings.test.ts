@@ -1,0 +1,59 @@
+// The table of docs/settings.md is made from the definitions: `npx vitest run test/docs/settings.test.ts -u` writes it into the page.
+import { expect, test } from 'vitest';
+import { resolveSettings } from '../../src/settings/resolve.ts';
+import { DEFINITIONS, NAMES, type Name } from '../../src/settings/settings.ts';
+import { code, pageWith, table } from './tables.ts';
+
+const MEANINGS: Readonly<Record<Name, string>> = {
+  db: 'tuning database',
+  compiler: 'real compiler; without this setting it is [searched for](install.md#the-compiler)',
+  'on-miss': '`tune`: tune misses; `default`: compile without tuning; `record`: also note the miss for later',
+  budget: 'limit of tuning for each compile, and for `iree-tuned tune` of one input',
+  inject: '[route](#routes) of configurations to the compiler',
+  dim: '[sizes](#dynamic-sizes) of dynamic dimensions',
+  device:
+    "driver to measure on: `local-task` (all cores), `local-sync` (one thread), `vulkan`, `vulkan://1`, ...; by default the target's: `local-task` for a CPU, `vulkan` for Vulkan",
+  'for-device': '[device](#devices) that the build is for, if it is not this machine',
+  trust: "`class` also uses records of the device's class where nothing is measured",
+  require: '[fail](#required-tuning) instead of falling back',
+  disable: 'run plain `iree-compile`',
+  readonly: 'never write to the database',
+  explain: 'file for the JSON about every decision',
+  log: 'log file',
+  cache:
+    'folder for data that can be made again; it must belong to the user, and no other user may write to it',
+  outputs:
+    'use the output cache (2 GiB at most): a repeated build copies its output and repeats its messages',
+  lock: '[lock file](build.md#lock-files); by default the nearest one, up to the folder of the project’s file',
+  frozen: 'decide by the [lock file](build.md#lock-files) only',
+  team: "team's [server](team.md)",
+  'team-timeout': 'limit of all waiting for the server in one build',
+};
+
+test('the table has every setting with its values and default', async () => {
+  const { origins } = resolveSettings({
+    ...{
+      env: {},
+      flags: new Map(),
+      flagPrefix: '',
+      files: [],
+      home: '/',
+      parse: () => ({ entries: [], problem: null }),
+    },
+    ...{ realPath: () => null, mayOverwrite: () => false },
+    defaults: {
+      database: '~/.local/share/iree-tuned/tuning.db',
+      cache: '~/.cache/iree-tuned',
+      lock: 'iree-tuned.lock',
+    },
+  });
+  const defaultOf = (name: Name) => {
+    const { value } = origins.find((origin) => origin.name === name)!;
+    return value === undefined || value === '' ? 'none' : code(String(value));
+  };
+  const rows = NAMES.map((name) => [code(name), DEFINITIONS[name].takes, defaultOf(name), MEANINGS[name]]);
+  const settings = table(['setting', 'values', 'default', 'meaning'], rows);
+  const { path, text, placed } = pageWith('docs/settings.md', { settings });
+  expect(placed).toEqual(['settings']);
+  await expect(text).toMatchFileSnapshot(path);
+});
