@@ -31,7 +31,7 @@ function only(text: string): Operation {
 
 const NO = 'no';
 
-// What becomes of the loops of an operation.
+// Tiles of an operation's loops.
 const AS_MATMUL = 'tuned as a matmul';
 const AS_CONVOLUTION = 'tuned as a convolution';
 const ELEMENT_WISE = 'none: element-wise';
@@ -123,9 +123,9 @@ function layoutOf(name: string): readonly [image: string, filter: string, result
 
 interface Example {
   readonly name: string;
-  /** Of the filter, along each dimension of the image. */
+  /** Elements of the filter along each dimension of the image. */
   readonly size: number;
-  /** By letter, where they are not those of `SIZES`. */
+  /** Sizes by letter; the others are those of `SIZES`. */
   readonly sizes?: Readonly<Record<string, number>>;
   readonly stride?: number;
   readonly types?: readonly [image: string, filter: string, result: string];
@@ -136,7 +136,7 @@ const F32 = ['f32', 'f32', 'f32'] as const;
 const RESULT = 11;
 const isMoved = (letter: string) => 'dhw'.includes(letter);
 
-/** What each dimension of an operand runs along, and its size. */
+/** Letter and size of each dimension of an operand. */
 type Axes = readonly (readonly [along: string, size: number])[];
 
 function axesOf({ name, size, sizes = {}, stride = 1 }: Example): readonly Axes[] {
@@ -154,7 +154,7 @@ function axesOf({ name, size, sizes = {}, stride = 1 }: Example): readonly Axes[
 const typeOf = (axes: Axes, type: string | undefined) =>
   `tensor<${axes.map(([, size]) => `${size}x`).join('')}${type!}>`;
 
-/** The operation as a program has it; its operands are `%a`, `%b`, `%c` and zero points `%u` and `%v`. */
+/** The operation of a program; its operands are `%a`, `%b`, `%c` and zero points `%u` and `%v`. */
 function asWritten(example: Example): string {
   const { name, stride = 1, types = F32 } = example;
   const [a, b, c] = axesOf(example).map((axes, i) => typeOf(axes, types[i]));
@@ -164,7 +164,7 @@ function asWritten(example: Example): string {
   return `%r = ${name} ${/\dd_|pooling_/.test(name) ? moves : ''} ins(%a, %b${more[0]!} : ${a!}, ${b!}${more[1]!}) outs(%c : ${c!}) -> ${c!}\n`;
 }
 
-/** The operation as a dispatch has it: the compiler drops dimensions of one element, and zero points that are zero. */
+/** The operation of a dispatch: the compiler drops dimensions of one element and zero points of 0. */
 function inDispatch(example: Example): string {
   const { types = F32 } = example;
   const [image, filter, result] = axesOf(example).map((axes) => axes.filter(([, size]) => size > 1));
@@ -184,7 +184,7 @@ function inDispatch(example: Example): string {
 `;
 }
 
-/** Which tiles an operation in a dispatch gets. */
+/** The kind of tiles of an operation in a dispatch. */
 function tilesOf(text: string): string {
   const [operation] = operationsIn(text);
   // A depthwise filter of one element is element-wise.
@@ -197,11 +197,11 @@ function convolutionOf(example: Example): Convolution | null {
   return readConvolution(only(text), Buffer.from(text));
 }
 
-/** The form that a program's convolution is tried in; null for none. */
+/** The form of a program's convolution; null for none. */
 const formOf = (convolution: Convolution | null): string | null =>
   convolution === null ? null : (formsOf(convolution)[0]?.name ?? null);
 
-/** Which tiles the operations of a form get. */
+/** The kind of tiles of a form's operations. */
 function tilesInForm(convolution: Convolution, form: string): string {
   const made = operationsIn(formsSpec([{ operation: convolution, form }])).map((operation) => {
     if (operation.kind !== 'convolution')
@@ -272,7 +272,7 @@ const channelsFirst = () =>
 interface FrontEnd {
   readonly name: string;
   readonly layout: string;
-  /** What the compiler makes of it first; `linalg.` and a name, or a convolution. */
+  /** The compiler's first lowering: `linalg.` and a name, or a convolution. */
   readonly becomes: string | Example;
   readonly types: readonly string[];
   /** The operation; its operands are `%a`, `%b`, `%c` and those of `PRELUDES`. */
@@ -403,7 +403,7 @@ const FRONT_ENDS: readonly FrontEnd[] = [
 
 const nameOf = (becomes: string | Example) => (typeof becomes === 'string' ? becomes : becomes.name);
 
-/** Operations that the compiler first makes linalg of, by dialect. */
+/** Operations that the compiler lowers to linalg first, by dialect. */
 function dialects(): [dialect: string, names: string][] {
   const names = KNOWN.filter(({ kind }) => kind === 'to-normalise').map(({ name }) => name);
   return [...Map.groupBy(names, (name) => name.split('.', 1)[0]!)].map(([dialect, own]) => [
@@ -423,7 +423,7 @@ const frontEnds = () =>
 
 // Others.
 
-/** What is tuned as a whole, whichever way a program writes it. */
+/** Work that is tuned as a whole, in all its spellings. */
 const OTHERS: readonly (readonly [what: string, names: readonly string[]])[] = [
   ['pooling, channels innermost', ['linalg.pooling_nhwc_max', 'linalg.pooling_nhwc_sum']],
   ['softmax', ['linalg.softmax', 'onnx.Softmax', 'torch.aten.softmax.int']],
@@ -433,7 +433,7 @@ const OTHERS: readonly (readonly [what: string, names: readonly string[]])[] = [
   ['transposes', ['torch.aten.permute', 'onnx.Transpose', 'stablehlo.transpose']],
 ];
 
-/** Whether a text with such an operation has dispatches to look for. */
+/** Whether a build searches a text with this operation for dispatches. */
 function isTunedAsWhole(name: string): boolean {
   const text = Buffer.from(name.startsWith('onnx.') ? `"${name}"` : name);
   return hasDispatchesInLinalg(text) || hasDispatchesToNormalise(text);
@@ -459,18 +459,18 @@ test('the tables of docs/troubleshooting.md show the decisions of the code', asy
   };
   const { path, text: page, placed } = pageWith('docs/troubleshooting.md', tables);
   expect(placed).toEqual(Object.keys(tables));
-  // The reason that builds give for the default.
+  // The reason of builds for the default.
   const [untuned] = classify([only(asWritten({ name: 'linalg.conv_1d_nwc_wcf', size: 3 }))], {});
   expect(page).toContain(code((untuned as Skipped).skipped.reason));
   await expect(page).toMatchFileSnapshot(path);
 });
 
-/** A function with an operation of a program, with a filter of the program's own and sums that begin at zero. */
+/** A function with an operation, a constant filter, and sums that begin at zero. */
 function functionOf(example: Example, name: string): string {
   const { types = F32 } = example;
   const [a, b, c] = axesOf(example).map((axes, i) => typeOf(axes, types[i]));
   const type = types[2];
-  // The compiler takes others apart in these two only.
+  // The compiler splits off zero points other than 0 in these two only.
   const zeroPoint = /_nhwc_(?:hwcf|hwc)_q$/.test(example.name) ? 3 : 0;
   return `util.global private @filter_${name} = #flow.parameter.named<"${name}"> : ${b!}
 func.func @${name}(%a: ${a!}) -> ${c!} {
@@ -486,7 +486,7 @@ func.func @${name}(%a: ${a!}) -> ${c!} {
 `;
 }
 
-/** What is tuned in each function of a program at the end of `flow`. */
+/** The tunable work in each function of a program at the end of `flow`. */
 function tunedIn(flow: Buffer): Map<string, string> {
   const tuned = new Map<string, OperationWork>(
     dispatchesOf(flow).map(({ executable, form }) => [executable, form.workload]),
@@ -512,7 +512,7 @@ describe('the real compiler', { tags: ['compiler'] }, () => {
     return Buffer.from((await execa(rememberingCompiler, argv, { stdin: 'ignore' })).stdout);
   };
 
-  test('gives convolutions the tiles that the tables say', async () => {
+  test('gives convolutions the tiles of the tables', async () => {
     const examples = [...IN_BOTH_SIZES.flat(), ...CHANNELS_FIRST.map(([, example]) => example)];
     const text = examples.map((example, i) => functionOf(example, `f${i}`)).join('');
     const choices = examples.flatMap((example) => {

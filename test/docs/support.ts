@@ -1,4 +1,4 @@
-// Runs pages for people: each block of shell is typed by its user, in a folder of that user.
+// Types the commands of pages: each block of shell in its user's folder.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { postgresPrograms, startServer } from '../support/postgres.ts';
 import { root } from '../support/real-tools.ts';
 
 /**
- * The test that the commands of docs/NAME.md work. It takes minutes, so it belongs to `npm run test:full`. `npm test` has it only
- * where the page, the files of its folder, its test or the command line differ from the last run that passed. Without such a
- * run, it has the test where git shows a change of the page, its files or its test.
- * @param whyNot the reason why this machine cannot run it; null when it can
+ * Tests that the commands of docs/NAME.md work. The test takes minutes, so it belongs to `npm run test:full`. `npm test` includes it
+ * if the page, the files of its folder, its test or the command line differ from the last passed run, or without such a run, if
+ * git shows a change of the page, its files or its test.
+ * @param whyNot the reason why this machine cannot run it; null if it can
  */
 export function testPage(
   name: string,
@@ -22,7 +22,7 @@ export function testPage(
   run: () => Promise<void>,
   whyNot: () => string | null = () => null,
 ) {
-  test('the page has commands that somebody types', () => {
+  test('the page has commands to type', () => {
     expect(blocks.filter(({ user }) => user !== null)).not.toEqual([]);
   });
   const own = globSync([`docs/${name}.md`, `docs/${name}/*`, `test/docs/{support,${name}.test}.ts`], {
@@ -36,7 +36,7 @@ export function testPage(
   const isDue = existsSync(record) ? readFileSync(record, 'utf8') !== passed : isChanged(own);
   if (!isFull && !isDue) return;
   test.skipIf(isWithout(whyNot()))(
-    'what the page says works, in its order',
+    'the commands of the page work, in their order',
     { timeout: 300_000 },
     async () => {
       await run();
@@ -63,7 +63,7 @@ export class Typist {
   readonly #env: Environment;
   #exported = '';
 
-  /** @param programs folders of commands that the page needs beside ours */
+  /** @param programs folders with other commands of the page */
   constructor(place: Workplace, env: Environment = {}, programs: readonly string[] = []) {
     this.place = place;
     this.#env = {
@@ -81,7 +81,7 @@ export class Typist {
 
   /**
    * @param at place in the page, for the message
-   * @throws when a command fails
+   * @throws Error if a command fails
    */
   async type(script: string, at: string, more: Environment = {}): Promise<void> {
     const { code, stdout, stderr } = await this.place.run(
@@ -98,12 +98,12 @@ export class Typist {
 
 interface Ways {
   readonly begin: (user: string) => Typist;
-  /** The same text with the machines of this test. */
+  /** Replaces machines and sizes in the text for this test. */
   readonly here?: (text: string) => string;
   readonly after?: (block: Block) => void;
 }
 
-/** Types all blocks that are run. A block of `everybody` comes before each later block. */
+/** Types all blocks with a user. A block of `everybody` runs before each later block. */
 export async function typeAll(
   blocks: readonly Block[],
   { begin, here = (text) => text, after }: Ways,
@@ -127,7 +127,7 @@ export async function typeAll(
   return typists;
 }
 
-/** Starts the server that the pages about teams begin with, until the test ends. Returns its address. */
+/** Starts the server of docs/team.md until the test ends. Returns its address. */
 export async function serverOfTeam(): Promise<string> {
   const server = await startServer();
   onTestFinished(() => server.stop());
@@ -137,9 +137,9 @@ export async function serverOfTeam(): Promise<string> {
   return `127.0.0.1:${server.port}`;
 }
 
-/** A member of a team, whose environment names no server: the page does. */
+/** A user of docs/team.md. The page names the server, not the environment. */
 export function member(env: Readonly<Record<string, string>> = {}): Typist {
-  // A busy machine's server may need longer than a build waits by default.
+  // A server on a busy machine may exceed the default wait of a build.
   const place = Workplace.simulated({ IREE_TUNED_TEAM_TIMEOUT: '60000', ...env });
   return new Typist(place, { PGPASSWORD: undefined, IREE_TUNED_TEAM: undefined }, [postgresPrograms!]);
 }

@@ -1,4 +1,4 @@
-// Tables of pages that are made from the code.
+// Tables of pages, generated from the code.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../support/folders.ts';
@@ -14,7 +14,7 @@ export interface Page {
   readonly path: string;
   /** Text with the tables in their places. */
   readonly text: string;
-  /** Names of the tables that have a place, in their order. */
+  /** Names of the replaced tables, in their order. */
   readonly placed: readonly string[];
 }
 

@@ -1,22 +1,22 @@
-// The blocks of a page for people: shell with its user, and the files that the page shows.
+// The blocks of a page: shell with its user, and files.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './folders.ts';
 
-/** Marks of blocks that are not run, each with the reason. */
+/** Marks of blocks that no test runs, each with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   bazel: 'Bazel downloads itself; a shell runs the command of the rule',
   docker: 'the machine that runs the tests may have no Docker',
-  marked: 'no build on the page fails, and lift has a test of its own',
+  marked: 'no build on the page fails; test/cli tests restore --marks',
   sources: "it takes IREE's sources and an hour; clients.test.ts has a project with the same calls of CMake",
   systemd: 'it makes a service of this machine',
   torch: 'PyTorch has 200 MB; the syntax of the program is checked',
 };
 
 export interface Block {
-  /** Types it; null where it is not run. */
+  /** User who types the block; null if no test runs it. */
   readonly user: string | null;
-  /** Of a file that the page shows. */
+  /** Path of a file that the page shows. */
   readonly path: string | null;
   readonly language: string;
   readonly text: string;
@@ -25,8 +25,9 @@ export interface Block {
 }
 
 /**
- * All blocks of a page in order. Throws where a block of shell says neither its user nor why it is not run.
- * @param soleUser user of the blocks without a mark, on a page about one person
+ * All blocks of a page in order.
+ * @param soleUser user of the blocks without a mark
+ * @throws Error if a block of shell has neither a user nor a reason against a run
  */
 export function blocksOf(page: string, soleUser?: string): readonly Block[] {
   const text = readFileSync(join(root, page), 'utf8');
@@ -37,9 +38,9 @@ export function blocksOf(page: string, soleUser?: string): readonly Block[] {
     const { note, what, language, text: own } = groups!;
     const at = `${page}:${text.slice(0, index).split('\n').length}`;
     if (note === undefined && language === 'sh' && soleUser === undefined)
-      throw new Error(`${at}: nobody says whether this is to be run`);
+      throw new Error(`${at}: the block has no user and no reason against a run`);
     if (note === 'not run' && NOT_RUN[what!] === undefined)
-      throw new Error(`${at}: nobody knows why ${what!} is not run`);
+      throw new Error(`${at}: unknown reason against a run: ${what!}`);
     const unmarked = language === 'sh' ? (soleUser ?? null) : null;
     return {
       user: note === undefined ? unmarked : note === 'run as' || note === 'on' ? what! : null,
@@ -51,7 +52,7 @@ export function blocksOf(page: string, soleUser?: string): readonly Block[] {
   return blocks;
 }
 
-/** Command lines that the file of a service starts: a unit of systemd, or a compose file with a list of plain words. */
+/** Command lines of a service's file: a unit of systemd, or a compose file with a list of plain words. */
 export const startedBy = (file: string): string[] => [
   ...[...file.matchAll(/^ExecStart=(.*)$/gm)].map(([, line]) => line!),
   ...[...file.matchAll(/^ *command:\n((?: +- \S+\n)+)/gm)].map(([, list]) =>
