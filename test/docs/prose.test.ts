@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { problemsOf } from '../../scripts/prose/plain-english.ts';
+import { walk } from '../support/command-lines.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
 
 test.each([
@@ -34,3 +35,21 @@ test(
     expect([...stdout.matchAll(/^.*:(\d+):\d+:/gm)].map(([, line]) => line)).toEqual(['1', '4', '8']);
   },
 );
+
+const HELP = walk().flatMap(([name, command]): [string, string][] => [
+  [`iree-tuned ${name}`.trim(), command.description()],
+  ...command.options.map(({ long, description }): [string, string] => [
+    `iree-tuned ${name} ${long ?? ''}`,
+    description,
+  ]),
+  ...command.registeredArguments.map((argument): [string, string] => [
+    `iree-tuned ${name} ${argument.name()}`,
+    argument.description,
+  ]),
+]);
+
+test('--help is plain English', () => {
+  expect(HELP.length).toBeGreaterThan(100);
+  const problems = HELP.flatMap(([place, text]) => problemsOf(text).map((problem) => `${place}: ${problem}`));
+  expect(problems).toEqual([]);
+});
