@@ -1,5 +1,5 @@
 // The headings of docs/troubleshooting.md are messages of the program.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { acquireMeasuringLock } from '../../src/site/measuring-lock.ts';
@@ -118,4 +118,21 @@ test.each(Object.entries(EXPECTED))('%s.test.ts expects its messages of the page
     .replaceAll(/['`] \+\n\s*['`]/g, '')
     .replaceAll(/\\([.()/])/g, '$1');
   expect(messages.filter((message) => !patternOf(message).test(expectations))).toEqual([]);
+});
+
+/** Messages of PostgreSQL, its driver and OpenSSL. */
+const OF_OTHERS =
+  /^(?:connect ECONNREFUSED|password authentication failed|self-signed certificate|The server does not support|permission denied for)/;
+
+test('the messages of docs/team.md are in the code', () => {
+  const code = globSync(['src/**/*.ts', 'db/team/*.sql'], { cwd: root })
+    .map((path) => read(path).replaceAll(/['`] \+\n\s*['`]/g, ''))
+    .join('\n');
+  const table = read('docs', 'team.md').split('## Messages\n')[1]!;
+  const messages = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, message]) => message!);
+  expect(messages.length).toBeGreaterThan(15);
+  // A message may consist of a text and its reason.
+  const parts = messages.flatMap((message) => message.split(/…|: |[()]/).map((part) => part.trim()));
+  const ours = parts.filter((part) => part.length > 3 && !OF_OTHERS.test(part));
+  expect(ours.filter((part) => !code.includes(part))).toEqual([]);
 });
