@@ -95,13 +95,9 @@ testPage('tuning', blocks, async () => {
   expect(said).toMatch(
     /\*{56}\n\[Performance\]: The best is tilesizes:\((8|16)x(8|16|24)x(8|16)\)_.*\nwith gflops [\d.]+\n\n\d+ hours \d+ minutes \d+ seconds\n\*{56}\n$/,
   );
-  expect(said).toContain('XGBoostTuner: the strategy xgb takes its place; 16 trials each.\n');
-  expect(stderr).toContain(
-    'block_dim_x, block_dim_y, block_dim_z, pipeline_depth mean something on GPUs only',
-  );
-  expect(stderr).toMatch(
-    /iree_bin: there is no .*iree_build\/tools\/iree-compile; the compiler is searched for/,
-  );
+  expect(said).toMatch(/^XGBoostTuner: .*strategy xgb.*16 trials each/m);
+  expect(stderr).toContain('block_dim_x, block_dim_y, block_dim_z, pipeline_depth');
+  expect(stderr).toMatch(/iree_bin: there is no .*iree_build\/tools\/iree-compile;/);
   const log = place.read('run.log').toString();
   expect(log.match(/^\[Date\]: \d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d\n\n\[Transform Time\]/gm)).toHaveLength(4);
   expect(log).toMatch(/\nsearch space size is : \d+\nvalid run: \d+\n\[Search Time\]: .*\n\n=+\n\n$/);
