@@ -7,6 +7,7 @@ import { parse, type Operation } from 'mlir-parser-ts';
 import { describe, expect, test } from 'vitest';
 import { rows as KNOWN } from '../../grammar/src/table.ts';
 import { customForm } from '../../grammar/test/fixtures.ts';
+import { llvmCpu } from '../../src/backend/llvm-cpu/index.ts';
 import { readConvolution, type Convolution } from '../../src/form/convolution.ts';
 import { formsOf } from '../../src/form/forms.ts';
 import { formsSpec, REWRITE } from '../../src/form/spec.ts';
@@ -188,8 +189,10 @@ function inDispatch(example: Example): string {
 function tilesOf(text: string): string {
   const [operation] = operationsIn(text);
   // A depthwise filter of one element is element-wise.
-  if (operation === undefined || rootFormOf(operation) === null) return DEFAULT;
-  return windowedForm(operation) === null ? AS_MATMUL : AS_CONVOLUTION;
+  const form = operation === undefined ? null : rootFormOf(operation);
+  if (form === null || llvmCpu.familiesOf(form.workload, { wholeProgram: false }).length === 0)
+    return DEFAULT;
+  return windowedForm(operation!) === null ? AS_MATMUL : AS_CONVOLUTION;
 }
 
 function convolutionOf(example: Example): Convolution | null {
