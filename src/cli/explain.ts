@@ -9,7 +9,6 @@ import type { Decision, Override } from '../decision/decision.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { consultLock } from '../wrapper/locked.ts';
 import { lookUp } from '../decision/look-up.ts';
-import { createDigest } from '../system/digest.ts';
 import { planCompile } from '../plan/route.ts';
 import { inKnownForms } from '../wrapper/program-forms.ts';
 import { programMemory, inProgram } from '../running/program-memory.ts';
@@ -50,8 +49,7 @@ export async function explainInput(
     : await decideByDatabase(read, asked, lock?.override, surroundings);
   let landed: (boolean | null)[] | null = null;
   if (injection.route !== 'none' || command.rewriting !== undefined) {
-    const digest = await createDigest();
-    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
+    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
     if (injected !== null) {
       const { forExecutables, route } = injected;
       const asking = { env, cacheDirectory };

@@ -1,28 +1,27 @@
-// What the compiler says about an edited copy of the input, said about the input itself.
+// Maps the compiler's messages about an edited copy of the input to the input itself.
 import { applyInsertions, lineIndex, originalPosition, type Insertion, type LineIndex } from 'mlir-parser-ts';
 
-/** A message whose line of source, and the caret below it, are still to come. */
+/** A message that is followed by its line of source and a caret. */
 interface Message {
-  /** The line that the compiler shows, and the one that the user has written. */
+  /** The line in the edited copy, and the same line in the user's input. */
   readonly edited: string;
   readonly written: string;
-  /** Column of the caret in the written one. */
+  /** Column of the caret in the written line. */
   readonly column: number;
   readonly expected: 'source' | 'caret';
 }
 
-/** What on a terminal begins a line, and ends the colour of the one before. */
+/** Colour codes at the start of a line. */
 const COLOUR = String.raw`(?:\u001b\[[\d;]*m)*`;
 
 const COLOURED = new RegExp(`^(${COLOUR})(.*)$`, 's');
 
-/** The name that the compiler gives to text from stdin. */
+/** The compiler's name for text from stdin. */
 const STDIN = '<stdin>';
 
 /**
- * The compiler's messages with the user's file, line and column. The line of source that comes with a message is the
- * user's too, with the caret below the same place.
- * @param name what the user calls the input
+ * The compiler's messages with the user's file, lines and columns. The source lines are the user's, with the carets below the same places.
+ * @param name the user's name of the input
  */
 export function mapDiagnostics(
   messages: string,
@@ -59,7 +58,7 @@ export function mapDiagnostics(
   return mapped.join('\n');
 }
 
-/** As the compiler shows a line: tabs reach to the next multiple of eight columns. */
+/** A line as the compiler shows it: tabs extend to the next multiple of eight columns. */
 function withoutTabs(line: string): string {
   let shown = '';
   for (const [i, part] of line.split('\t').entries()) {
@@ -73,12 +72,12 @@ function positionOf(input: Uint8Array, insertions: readonly Insertion[], line: n
   try {
     return originalPosition(input, insertions, line, column);
   } catch {
-    // A place that is not in the text; edits never add lines.
+    // The place is not in the text. Edits add no lines, so the line is right.
     return { line, column };
   }
 }
 
-/** One line as the user has written it, and with what was inserted; null when there is no such line. */
+/** A line as written, and with its insertions; null if the input has no such line. */
 function linesAt(
   input: Uint8Array,
   index: LineIndex,

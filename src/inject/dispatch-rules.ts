@@ -1,5 +1,5 @@
-// Rules of a tuning spec for dispatches that hold no contraction. A matcher compares all operations of a dispatch, from the last one up
-// to what it loads, so that nothing else gets its tiles; the action follows the same operands to each operation that has tiles.
+// Rules of a tuning spec for dispatches without contractions. A matcher compares all operations of a dispatch, from the last operation up to
+// the loads, so that no other dispatch gets the tiles. The action follows the same operands to each operation with tiles.
 import type { Release } from '../compiler/release.ts';
 import { withoutLocations } from '../input/dispatches.ts';
 import type { Action, Rule } from '../spec/rules.ts';
@@ -7,17 +7,17 @@ import { isOperationWork } from '../workload/workload.ts';
 import type { DispatchEntry } from './plan.ts';
 import { makeDispatchSubstitutes, type SourceOptions } from './substitute.ts';
 
-/** One operation with its regions, which are read as text. */
+/** An operation with its regions as text. */
 interface Statement {
-  /** Without `%`; null for none. */
+  /** Name of the result without `%`; null for none. */
   readonly result: string | null;
   /** Such as `linalg.generic`. */
   readonly name: string;
   /** Values in the order of the operands, without `%` and `#`. */
   readonly operands: readonly string[];
-  /** Without its tiles. */
+  /** Text without the tiles. */
   readonly text: string;
-  /** Its tiles as an attribute; null for none. */
+  /** Tiles as an attribute; null for none. */
   readonly levels: string | null;
 }
 
@@ -28,9 +28,9 @@ const STORE = /^(?:iree_codegen\.store_to_buffer|iree_tensor_ext\.dispatch\.tens
 const LOAD = /^(?:iree_codegen\.load_from_buffer|iree_tensor_ext\.dispatch\.tensor\.load)$/;
 
 /**
- * The rule that gives a dispatch the tiles that its operations have in a text.
- * @param configured the executable, as the compiler prints it, with these tiles
- * @returns null for what no matcher can compare: several results, values from outside in regions, sizes that are not known
+ * The rule that gives a dispatch the tiles of a configured executable.
+ * @param configured the executable with its tiles, as the compiler prints it
+ * @returns null if no matcher can compare the dispatch: several results, values from outside in regions, or unknown sizes
  */
 export function dispatchRule(configured: string): Rule | null {
   const text = withoutLocations(configured);
@@ -46,7 +46,7 @@ export function dispatchRule(configured: string): Rule | null {
   const paths = pathsFrom(root, made);
   const dag = statements.filter((one) => paths.has(one));
   const isComparable = ({ name, text: own }: Statement) => LOAD.test(name) || !/#map|\?x|x\?/.test(own);
-  // An operation with tiles that nothing leads to would be left without any.
+  // The action cannot reach an operation without a path from the root.
   const isWhole = statements.every((one) => one.levels === null || paths.has(one));
   if (!isWhole || !dag.every(isComparable) || dag.some(readsFromOutside)) return null;
   return { action: actionOf(dag, paths, found[1]!), matcher: (name) => matcherText(name, root, dag) };
@@ -55,12 +55,12 @@ export function dispatchRule(configured: string): Rule | null {
 /** The rules of a spec for whole dispatches. */
 export interface DispatchRules {
   readonly rules: readonly Rule[];
-  /** The entries that no spec can bring. */
+  /** Entries without a rule. */
   readonly left: readonly DispatchEntry[];
 }
 
 /**
- * Asks the compiler for the texts of the entries' executables, and makes rules of them.
+ * Compiles the executables of the entries to text, and turns the texts into rules.
  * @param argv the command without an injection
  */
 export async function dispatchRules(
@@ -82,7 +82,7 @@ export async function dispatchRules(
   return { rules: [...rules.values()], left: entries.filter((entry) => !rules.has(entry)) };
 }
 
-/** The operations of a body, up to its end. */
+/** The operations of a function body. */
 function statementsOf(body: string): Statement[] {
   const statements: Statement[] = [];
   let lines: string[] = [];
@@ -118,7 +118,7 @@ function statementOf(lines: readonly string[]): Statement | null {
   };
 }
 
-/** For each operation that a root depends on, which operand leads there from which other one; null for the root. */
+/** For each operation that a root depends on, its consumer and the number of the operand; null for the root. */
 type Paths = ReadonlyMap<Statement, { readonly from: Statement; readonly operand: number } | null>;
 
 function pathsFrom(root: Statement, made: ReadonlyMap<string, Statement>): Paths {
@@ -133,7 +133,7 @@ function pathsFrom(root: Statement, made: ReadonlyMap<string, Statement>): Paths
   return paths;
 }
 
-/** Whether a region uses a value that is not its own: matchers do not know such values. */
+/** Whether a region uses a value from outside. Matchers cannot compare such values. */
 function readsFromOutside({ text }: Statement): boolean {
   const [, ...region] = text.split('\n');
   const own = new Set<string>();
@@ -142,7 +142,7 @@ function readsFromOutside({ text }: Statement): boolean {
   return region.some((line) => (line.match(/%\w+/g) ?? []).some((value) => !own.has(value.slice(1))));
 }
 
-/** A load is compared by its name: where its operand lies differs from program to program. */
+/** A load is compared by its name alone, because the place of its operand differs between programs. */
 function loadText({ result, text }: Statement): string {
   const type = /(tensor<[^<>]*>)$/.exec(text)?.[1] ?? '';
   const source = `!iree_tensor_ext.dispatch.tensor<readonly:${type}>`;

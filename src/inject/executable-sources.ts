@@ -1,4 +1,4 @@
-// The sources of executables, as the compiler writes them, and configurations in them.
+// Sources of executables, as the compiler writes them, and the configurations in them.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'mlir-parser-ts';
@@ -12,7 +12,7 @@ import type { SubstitutePhase } from './substitute-flags.ts';
 import { rewrittenRoot } from '../workload/contraction/strides.ts';
 import { isOperationWork, rootFormOf, type OperationWork, type Workload } from '../workload/workload.ts';
 
-/** Texts of a program's executables by name: as they are split off, and as the compiler has configured them. */
+/** Texts of a program's executables by name: before and after the compiler configures them. */
 export interface ExecutableTexts {
   readonly sources: ReadonlyMap<string, Uint8Array>;
   readonly configured: ReadonlyMap<string, Uint8Array>;
@@ -21,25 +21,25 @@ export interface ExecutableTexts {
 /** Larger than any constant of an executable: see `eliding`. */
 const LARGE = 2 ** 20;
 
-/** Flags that make the compiler write the texts of executables into a folder, and end there. */
+/** Flags that make the compiler write the texts of executables into a folder, and stop. */
 export function textsTo(folder: string): string[] {
   const [sources, configured] = [join(folder, 'sources'), join(folder, 'configured')];
   mkdirSync(sources, { recursive: true });
   mkdirSync(configured, { recursive: true });
   return [
     '--compile-to=executable-configurations',
-    // No executable holds constants as large as weights.
+    // No constant of an executable is as large as weights.
     ...eliding(LARGE, LARGE),
-    // Nobody reads the program itself. As text its weights would take twice their size of memory.
+    // The program itself is not read. As text its weights would take twice their size in memory.
     ...['--emit-mlir-bytecode', '-o', '/dev/null'],
     `--iree-hal-dump-executable-sources-to=${sources}`,
     `--iree-hal-dump-executable-configurations-to=${configured}`,
-    // With the places in the input written down, nothing of an output says where edited sources were.
+    // With locations of the input, the output contains no paths of edited sources.
     '--mlir-print-debuginfo',
   ];
 }
 
-/** The texts that the compiler has written there, but for those that lack a constant. */
+/** The texts in the folder, without those that lack a constant. */
 export const readTexts = (folder: string): ExecutableTexts => ({
   sources: wholeTexts(join(folder, 'sources')),
   configured: new Map(
@@ -47,10 +47,7 @@ export const readTexts = (folder: string): ExecutableTexts => ({
   ),
 });
 
-/**
- * A compiler that dumps sources has every place in its configured text point into them. Nothing that is made of it may say where
- * that folder was.
- */
+/** Removes the folder from locations: the compiler points them at its dumps, and the output must not contain our paths. */
 const withoutFolders = (text: Uint8Array): Uint8Array =>
   Buffer.from(
     Buffer.from(text)
@@ -62,20 +59,20 @@ const withoutFolders = (text: Uint8Array): Uint8Array =>
 const wholeTexts = (folder: string): ReadonlyMap<string, Uint8Array> =>
   new Map([...executablesByName(folder)].filter(([, text]) => !Buffer.from(text).includes('<__elided__>')));
 
-/** A workload of an executable, with what it is to be compiled with. */
+/** A workload of an executable, with its configuration. */
 interface Configured {
   readonly workload: Workload;
   readonly configuration: Configuration;
 }
 
-/** An executable that takes the place of the compiler's own of that name. */
+/** An executable that replaces the compiler's executable of this name. */
 export interface Substitute {
   readonly name: string;
   readonly phase: SubstitutePhase;
   readonly text: Uint8Array;
 }
 
-/** An executable of a program with a configuration; null where the program has none of that name, or the workload is not that of it. */
+/** An executable with a configuration; null if the program has no such executable, or if the workload does not fit. */
 export function configuredExecutable(
   { sources, configured }: ExecutableTexts,
   name: string,
@@ -99,10 +96,7 @@ export function configuredExecutable(
     : { name, phase: 'configuration', text: Buffer.from(text, 'latin1') };
 }
 
-/**
- * An executable's source with a configuration on the root of its dispatch; null when it has not got exactly one, or one of other
- * dimensions than the workload's. Pure.
- */
+/** An executable's source with a configuration on its root; null without exactly one root of the workload's dimensions. Pure. */
 export function configuredSource(
   source: Uint8Array,
   { workload, configuration }: Configured & { readonly workload: OperationWork },
@@ -125,8 +119,8 @@ export function configuredSource(
 }
 
 /**
- * The executable of another program that does the very same as one of the first, by its name there: the compiler counts in each
- * program anew. Those that do the same on other operands follow each other in the same order in both. Pure.
+ * Maps executables of a program to the executables of another program that do the same work. Names differ, because the compiler numbers
+ * executables. Executables with the same work have the same order in both programs. Pure.
  */
 export function sameExecutables(
   first: ReadonlyMap<string, Uint8Array>,
@@ -141,7 +135,7 @@ export function sameExecutables(
   );
 }
 
-/** Names of executables by what they do, in the order in which the compiler counts them. */
+/** Names of executables by their work, in the compiler's order. */
 function namesByWork(sources: ReadonlyMap<string, Uint8Array>): Map<string, string[]> {
   const byWork = Map.groupBy(sources, ([, source]) => workOf(source));
   const numberOf = (name: string) => Number(/_dispatch_(\d+)/.exec(name)?.[1] ?? 0);
@@ -153,7 +147,7 @@ function namesByWork(sources: ReadonlyMap<string, Uint8Array>): Map<string, stri
   );
 }
 
-/** What is computed in an executable, without names, places and where its operands lie. */
+/** The work of an executable, without names, locations and places of operands. */
 function workOf(source: Uint8Array): string {
   const names = new Map<string, string>();
   const lines = Buffer.from(source)
@@ -166,5 +160,5 @@ function workOf(source: Uint8Array): string {
   });
 }
 
-/** Lines of what is done with elements. */
+/** Lines that compute elements. */
 const COMPUTES = /\blinalg\.|^ *\^bb|\b(?:arith|math)\.(?!constant\b)/;

@@ -1,4 +1,4 @@
-// Which of the injected configurations are on the operations that they are meant for.
+// Finds the injected configurations in the compiler's executables.
 import { isDefault } from '../backend/configuration.ts';
 import { configuredOperations, wholeDispatch, type ConfiguredOperation } from '../backend/dumps.ts';
 import { backendOf } from '../backend/index.ts';
@@ -6,12 +6,12 @@ import type { Decision } from '../decision/decision.ts';
 import { isOperationWork, matchKey } from '../workload/workload.ts';
 import { injectedLoops, type Injection } from './plan.ts';
 
-/** For each decision, the operations that it is about and that have its configuration; null for one that injects nothing. */
+/** For each decision, its operations that have its configuration; null for a decision without an injection. */
 type Landing = readonly (readonly ConfiguredOperation[] | null)[];
 
 /**
- * Where configurations landed. Pure.
- * @param texts the executables' configurations, one each
+ * The operations on which configurations landed. Pure.
+ * @param texts the configured executables
  */
 export function landedOn(
   texts: readonly Uint8Array[],
@@ -26,7 +26,7 @@ export function landedOn(
     const backend = backendOf(configuration);
     const { workload, loops } = tunable;
     if (!isOperationWork(workload))
-      // What it is configured with already changes nothing.
+      // The text does not change if it has the configuration already.
       return texts
         .filter((_, i) => backend.reconfigured?.(spelled[i]!, workload, configuration) === spelled[i])
         .map(wholeDispatch);
@@ -35,11 +35,11 @@ export function landedOn(
   });
 }
 
-/** For each decision, whether its configuration is on an operation that it is about; null for one that injects nothing. */
+/** For each decision, whether its configuration landed; null for a decision without an injection. */
 export const whatLanded = (landing: Landing): (boolean | null)[] =>
   landing.map((operations) => operations && operations.length > 0);
 
-/** For each workload that has a configuration, by its key, the names of the dispatches in which it landed. */
+/** For each workload with a configuration, by key, the names of the dispatches in which the configuration landed. */
 export function dispatchesOf(
   landing: Landing,
   decisions: readonly Decision[],

@@ -1,4 +1,4 @@
-// From decisions to an injection: how they reach the compiler.
+// From decisions to an injection: the way in which they reach the compiler.
 import { insertionFor, type Insertion } from 'mlir-parser-ts';
 import { isInjected, type Decision, type Injected } from '../decision/decision.ts';
 import type { Alike, TunableOperation } from '../input/operation.ts';
@@ -21,18 +21,17 @@ import {
 } from '../workload/workload.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** How decisions reach the compiler. */
+/** The way in which decisions reach the compiler. */
 export type Injection = Whole & {
-  /** Configurations for dispatches that were measured in the program; absent for none. */
+  /** Configurations of dispatches that were measured in the program; absent for none. */
   readonly dispatches?: readonly DispatchEntry[];
 };
 
 /**
- * - `spec`: matched in every executable, just before its configuration is chosen
- * - `preprocess`: matched in the program as it is written, with what it needs of the whole program, and a tuning spec for
- *   what the compiler makes of the operations
- * - `inline`: written into a copy of the input
- * - `substitute`: written into copies of the executables
+ * - `spec`: a tuning spec matches operations in every executable, just before the compiler chooses configurations
+ * - `preprocess`: a preprocessing spec matches operations of the written program, and a tuning spec matches the generated operations
+ * - `inline`: attributes in a copy of the input
+ * - `substitute`: attributes in copies of the executables
  */
 type Whole =
   | ({ readonly route: 'none' } & Reason)
@@ -40,11 +39,11 @@ type Whole =
   | {
       readonly route: 'preprocess';
       readonly text: string;
-      /** A requirement on the whole program, such as `data tiling`; null for none. */
+      /** A change of the whole program that a configuration needs, such as `data tiling`; null for none. */
       readonly needs: string | null;
       /** Flags beside the spec's own. */
       readonly flags: readonly string[];
-      /** A tuning spec for the generated operations; null if the compiler decides about these. */
+      /** A tuning spec for the generated operations; null if the compiler chooses their configurations. */
       readonly following: string | null;
     }
   | { readonly route: 'inline'; readonly insertions: readonly Insertion[] }
@@ -59,7 +58,7 @@ export interface GeneratedEntry extends MatchedForm {
 export interface DispatchEntry {
   /** Digest of the dispatch. */
   readonly digest: string;
-  /** Names of the executables that it becomes where nothing changes the program before there are any. */
+  /** Names of its executables, if no injection changes the program before. */
   readonly executables: readonly string[];
   readonly workload: Workload;
   readonly configuration: OwnConfiguration;
@@ -68,17 +67,17 @@ export interface DispatchEntry {
 export interface InjectionOptions {
   readonly wanted: InjectRoute;
   readonly release: Release;
-  /** Whether all of the input is in the memory. */
+  /** Whether the whole input is in memory. */
   readonly isWhole: boolean;
-  /** The user compiles with data tiling: a spec's matchers would also hit the encoded matmuls, and the compile fails. */
+  /** The user compiles with data tiling: a tuning spec would also match the encoded matmuls, and the compile fails. */
   readonly dataTiling: boolean;
-  /** The user has a preprocessing spec of his own, and the compiler takes only one. */
+  /** The user has a preprocessing spec. The compiler takes only one. */
   readonly ownPreprocessing: boolean;
-  /** The same of a preprocessing pipeline, without which a tuning spec can hang the compiler. */
+  /** The user has a preprocessing pipeline. The compiler takes only one, and can hang on a tuning spec without ours. */
   readonly ownPipeline: boolean;
-  /** Rules of a tuning spec for dispatches, which are substituted without. */
+  /** Rules of a tuning spec for dispatches; without rules, dispatches are substituted. */
   readonly dispatchRules?: readonly Rule[];
-  /** Routes by which not everything landed before: `auto` tries the others. */
+  /** Routes that have lost a configuration: `auto` tries the others. */
   readonly lost?: readonly Route[];
 }
 
@@ -91,7 +90,7 @@ export function planInjection(decisions: readonly Decision[], options: Injection
         dispatchOf(decision.tunable.workload) !== null && needsOf(decision.configuration) === null,
     );
   if (inDispatches.length === 0) return planWhole(decisions, options);
-  // No matcher is to find these: they are configured by then.
+  // Substituted executables are configured already, so no matcher looks for their operations.
   const others = decisions.map((decision) =>
     inDispatches.some((one) => one === decision)
       ? { ...decision, tunable: null, configuration: null }
@@ -130,7 +129,7 @@ function planWhole(decisions: readonly Decision[], options: InjectionOptions): W
       : [options.wanted];
   const route = order.find((candidate) => problems[candidate] === null);
   if (route === undefined) {
-    // Better some configurations than none.
+    // Without configurations that need the whole program, another route may be possible.
     const others = decisions.map((decision) =>
       needsOf(decision.configuration) !== null ? { ...decision, configuration: null } : decision,
     );
@@ -143,12 +142,12 @@ function planWhole(decisions: readonly Decision[], options: InjectionOptions): W
   return render(route, injected, options);
 }
 
-/** The first problem, with that of a large input, which no flag and no other decision would change. */
+/** The first problem, and the size of the input if that is a problem: no flag would change it. */
 function reasonOf([first = 'every route was tried', ...others]: readonly string[]): string {
   return others.includes(TOO_LARGE) ? `${first}; ${TOO_LARGE}` : first;
 }
 
-const TOO_LARGE = 'an input of this size is not copied to edit it';
+const TOO_LARGE = 'the input is too large to be copied for edits';
 
 /** All configurations of a program are for the backend of its target. */
 const specFlagOf = ([first]: readonly Injected[]): SpecFlag => backendOf(first!.configuration).specFlag;
@@ -169,7 +168,7 @@ function render(route: Route, injected: readonly Injected[], options: InjectionO
     case 'preprocess':
       return preprocessing(injected, options);
     case 'inline': {
-      // The compiler may make several operations of one; all of them want the same.
+      // One written operation can become several operations, which have the same configuration here.
       const byOperation = new Map(injected.map((decision) => [decision.place.operation!, decision]));
       const insertions = [...byOperation].map(([operation, { tunable, configuration }]) =>
         insertionFor(operation, attributeText(directiveOf(configuration, tunable.written!.loops, release)!)),
@@ -205,7 +204,7 @@ function preprocessing(
   };
 }
 
-/** The first requirement on the whole program; null for none. */
+/** The first change of the whole program that a configuration needs; null for none. */
 const needsOfAll = (decisions: readonly Decision[]): string | null =>
   decisions.map(({ configuration }) => needsOf(configuration)).find((needs) => needs !== null) ?? null;
 
@@ -214,11 +213,11 @@ const generatedEntries = (injected: readonly Injected[]): GeneratedEntry[] =>
     isOperationWork(workload) ? [{ workload, loops, configuration }] : [],
   );
 
-/** Whether a route finds generated operations, so that no other operation gets their configurations. */
+/** Whether a route matches generated operations. The other routes match written operations. */
 export const matchesGenerated = (route: Injection['route']): boolean =>
   route !== 'preprocess' && route !== 'inline';
 
-/** For each loop of the operation that gets the configuration by this route, the index of the workload's dimension. */
+/** For each loop of the operation that this route configures, the index of the workload's dimension. */
 export function injectedLoops(route: Injection['route'], tunable: TunableOperation): readonly number[] {
   return matchesGenerated(route) || dispatchOf(tunable.workload) !== null
     ? tunable.loops
@@ -234,30 +233,30 @@ function specProblem(decisions: readonly Decision[], options: InjectionOptions):
   return ownProblem(decisions) ?? generatedProblem(decisions, options);
 }
 
-/** Why generated operations cannot be told apart. */
+/** Why generated operations cannot be configured separately; null if they can. */
 function generatedProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
-  if (options.dataTiling) return 'the command has data tiling, which hides what code is generated for';
+  if (options.dataTiling) return 'the command has data tiling, which hides the generated operations';
   const needs = needsOfAll(decisions);
-  if (needs !== null) return `${needs} is asked for before code generation begins`;
+  if (needs !== null) return `${needs} must be requested before code generation`;
   const all = decisions.map(({ tunable, alike, configuration }) => ({
     key: keyOf(tunable ?? alike ?? null, formOf),
     wanted: wantedOf(configuration),
   }));
-  return conflict(all) ? 'operations of the same form want different configurations' : null;
+  return conflict(all) ? 'operations of the same form have different configurations' : null;
 }
 
 function preprocessProblem(decisions: readonly Decision[], options: InjectionOptions): string | null {
   if (isBefore(options.release, 3, 11)) return 'preprocessing specs are known to work from IREE 3.11 on';
   if (options.ownPreprocessing) return 'the command has a preprocessing spec of its own';
   if (decisions.some((decision) => isInjected(decision) && decision.tunable.written === null))
-    return 'the compiler makes an operation itself that has a configuration';
+    return 'an operation with a configuration is not in the input';
   const all = decisions.map(({ tunable, alike, configuration }) => ({
     key: keyOf(tunable ?? alike ?? null, ({ written }) => written && writtenForm(written)),
     wanted: wantedOf(configuration, tunable),
   }));
   return (
     ownProblem(decisions) ??
-    (conflict(all) ? 'operations that are written in the same form want different configurations' : null)
+    (conflict(all) ? 'operations with the same written form have different configurations' : null)
   );
 }
 
@@ -268,29 +267,29 @@ function inlineProblem(decisions: readonly Decision[], { isWhole }: InjectionOpt
   const needs = needsOfAll(decisions);
   if (needs !== null) return `inline edits cannot keep ${needs} from the other operations`;
   if (injected.some(({ tunable }) => tunable.written === null))
-    return 'the compiler makes an operation of other dimensions of one that has a configuration';
+    return 'an operation with a configuration has other dimensions in the input';
   const all = decisions.map(({ place, tunable, configuration }) => ({
     key: place.operation,
     wanted: wantedOf(configuration, tunable),
   }));
-  if (conflict(all)) return 'the compiler makes operations of one that want different configurations';
+  if (conflict(all)) return 'the compiler splits an operation into operations with different configurations';
   return isWhole ? null : TOO_LARGE;
 }
 
-/** A matcher would also hit an operation that the user has configured, and overwrite it. */
+/** A matcher would overwrite a configuration of the user. */
 const ownProblem = (decisions: readonly Decision[]) =>
   decisions.some(({ place }) => place.operation !== null && ownConfiguration(place.operation) !== null)
     ? 'the input has operations with configurations of their own'
     : null;
 
-/** The key of an operation, and its configuration. */
+/** An operation's key and configuration. */
 interface Wish {
-  /** Null for one that cannot be found. */
+  /** Null for an operation that the route cannot match. */
   readonly key: unknown;
   readonly wanted: string | null;
 }
 
-/** Operations that are found by the same key must want the same. */
+/** Whether operations with the same key have different configurations. */
 function conflict(wishes: readonly Wish[]): boolean {
   const byKey = new Map<unknown, string | null>();
   for (const { key, wanted } of wishes) {
@@ -306,7 +305,7 @@ function keyOf<T>(operation: T | null, formOf: (operation: T) => WorkloadForm | 
   return form && matchKey(form);
 }
 
-/** @param tunable given where tiles are written down in the order of its loops, and not matched with them */
+/** @param tunable given if tiles are written in the order of its loops; null if a matcher maps them */
 function wantedOf(
   configuration: Configuration | null,
   tunable: TunableOperation | null = null,

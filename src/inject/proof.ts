@@ -1,4 +1,4 @@
-// Did it land? The compiler itself says what each dispatch was really configured with.
+// The proof that configurations landed: the compiler prints the configuration of each dispatch.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags, type Compile } from '../compiler/command.ts';
@@ -9,7 +9,7 @@ import { ELIDED } from '../input/survey.ts';
 import type { Injection } from './plan.ts';
 import { landedOn, whatLanded } from './landed.ts';
 
-/** How it is run. */
+/** Environment and limit of the compile. */
 interface Asking {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cacheDirectory: string;
@@ -17,10 +17,10 @@ interface Asking {
 }
 
 /**
- * Compiles once more up to the executables' configurations and looks there for the operations with each injected one.
- * @param asked the injected command, without the program
- * @returns for each decision, whether its configuration landed; null for one that injects nothing, and null
- *   altogether when the compiler did not get that far or there was no place for the dumps
+ * Compiles up to the configured executables, and looks for each configuration in them.
+ * @param asked the injected command
+ * @returns for each decision, whether its configuration landed; null for a decision without an injection. Null if the compile fails, or no
+ *   folder can be created
  */
 export async function proveLanded(
   executable: string,
@@ -33,7 +33,7 @@ export async function proveLanded(
   return texts && whatLanded(landedOn(texts, decisions, route));
 }
 
-/** The executables' configurations, one text each; null when the compiler does not get that far or there is no place for them. */
+/** The configured executables, one text each; null if the compile fails, or no folder can be created. */
 export async function configurationsOf(
   executable: string,
   { argv, stdin }: Compile,
@@ -42,19 +42,19 @@ export async function configurationsOf(
   const folder = makeScratchFolder(asking.cacheDirectory, 'proof');
   if (folder === null) return null;
   try {
-    // The compiler's dumps are from before it substitutes configured executables, its output is from after that.
+    // The output has the substituted executables; the compiler's dumps do not.
     const output = join(folder, 'module.out');
     const flags = ['--compile-to=executable-configurations', ...ELIDED, '-o', output];
     const result = await askCompiler(executable, withTrailingFlags(argv, flags), { ...asking, stdin });
     return result.code === 0 ? executablesIn(readFileSync(output, 'latin1')) : null;
   } catch {
-    // The build has succeeded already, or will: that nobody could look must not undo it.
+    // A proof that fails must not fail the build.
     return null;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** The executables of a program, one text each, as the compiler prints them. */
+/** The executables of a printed program, one text each. */
 const executablesIn = (program: string): Uint8Array[] =>
   [...program.matchAll(/^ {2}hal\.executable [^]*?^ {2}\}$/gm)].map(([text]) => Buffer.from(text, 'latin1'));

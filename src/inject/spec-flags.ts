@@ -1,4 +1,4 @@
-// How the specs of an injection are given to the compiler.
+// Flags that give the specs of an injection to the compiler.
 import { preprocessingFlags } from '../spec/preprocessing.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { tuningSpecFlags } from '../spec/tuning.ts';
@@ -6,8 +6,8 @@ import type { Injection } from './plan.ts';
 
 /**
  * Flags for an injection by specs.
- * @param write keeps a text in a file and says where
- * @param passes that rewrite the program first
+ * @param write writes a text into a file, and returns its path
+ * @param passes passes that rewrite the program first
  */
 export function specFlags(
   injection: Extract<Injection, { readonly text: string }>,

@@ -1,5 +1,5 @@
-// A program that is split into executables of which none is compiled yet. Configurations go into their sources, as often as one
-// likes, without reading, optimising or splitting the program again: that is half of what a compile takes.
+// A program that is split into executables. Each compile with other configurations edits their sources. Reading, optimising and splitting
+// the program, half of the time of a compile, happen once.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Configuration } from '../backend/configuration.ts';
@@ -8,11 +8,11 @@ import type { Workload } from '../workload/workload.ts';
 import { configuredExecutable, readTexts, textsTo, type ExecutableTexts } from './executable-sources.ts';
 import { substituteFlag } from './substitute-flags.ts';
 
-/** Runs the compiler with more flags; null when that worked, else what it said. */
+/** Runs the compiler with more flags. The result is null on success, else the messages. */
 export interface ProgramCompiler {
   /** On the program's input. */
   whole(flags: readonly string[]): Promise<string | null>;
-  /** On a file that holds the program at the end of `flow`, which goes on from there. */
+  /** On a file with the program at the end of `flow`. */
   resumed(path: string, flags: readonly string[]): Promise<string | null>;
 }
 
@@ -21,7 +21,7 @@ export interface SplitProgram extends ExecutableTexts {
   readonly path: string;
 }
 
-/** What an executable is to be compiled with. */
+/** The configuration of an executable. */
 export interface ConfiguredExecutable {
   readonly executable: string;
   readonly workload: Workload;
@@ -29,9 +29,9 @@ export interface ConfiguredExecutable {
 }
 
 /**
- * Compiles a program as far as its executables.
- * @param folder of ours, made where it is not there
- * @returns what the compiler said when it does not get that far
+ * Compiles a program up to its executables.
+ * @param folder created if it does not exist
+ * @returns the compiler's messages on failure
  */
 export async function splitProgram(
   compiler: ProgramCompiler,
@@ -47,14 +47,14 @@ export async function splitProgram(
   return { path, ...readTexts(texts) };
 }
 
-/** How configurations reach a split program. */
+/** The injection of configurations into a split program. */
 export interface Configured {
   readonly flags: readonly string[];
   /** The edited texts by the names of their executables. */
   readonly texts: ReadonlyMap<string, Uint8Array>;
 }
 
-/** @param folder of ours, for files */
+/** @param folder for edited texts */
 export function configuredWith(
   program: ExecutableTexts,
   configured: readonly ConfiguredExecutable[],
@@ -73,7 +73,7 @@ export function configuredWith(
   return { flags, texts: edited };
 }
 
-/** The executables that errors of the compiler are about: those with something of the places that are named. Pure. */
+/** The executables that the compiler's errors point at: those that contain a location of an error. Pure. */
 export function blamedFor(messages: string, texts: Configured['texts']): ReadonlySet<string> {
   const places = [...messages.matchAll(/^(.*):(\d+):(\d+): error: /gm)].map(
     ([, file = '', line, column]) => `"${file}":${line}:${column}`,
@@ -83,7 +83,7 @@ export function blamedFor(messages: string, texts: Configured['texts']): Readonl
       const text = Buffer.from(own.buffer, own.byteOffset, own.byteLength);
       const isIn = (place: string) => {
         const at = text.indexOf(place);
-        // Of a longer number it is only the beginning.
+        // The place can be the beginning of a longer number.
         return at >= 0 && !/\d/.test(String.fromCharCode(text[at + place.length] ?? 0));
       };
       return places.some(isIn) ? [name] : [];

@@ -1,27 +1,27 @@
-// What a compile with substitutes is told, and what it says about them.
+// Flags that substitute executables, and the compiler's messages about them.
 
-/** What of an executable is edited: its source, or that after the compiler has configured all of its operations. */
+/** The edited text: the source of an executable, or the executable after the compiler has configured it. */
 export type SubstitutePhase = 'source' | 'configuration';
 
-/** The flag that substitutes one executable by the file with what was edited of it. */
+/** The flag that substitutes an executable. */
 export const substituteFlag = ({ name, path, phase }: SubstituteFile): string =>
   `--iree-hal-substitute-executable-${phase}=${name}=${path}`;
 
-/** A file of ours that an executable is substituted by. */
+/** Our file that replaces an executable. */
 export interface SubstituteFile {
-  /** Of the executable. */
+  /** Name of the executable. */
   readonly name: string;
   readonly path: string;
   readonly phase: SubstitutePhase;
 }
 
 /**
- * What the compiler says on stderr, without its notes about substitutes of ours. What it compiles on the way to evaluate
- * constants has none of these executables, of which it warns, too.
+ * The compiler's messages without the notes about our substitutes. The programs that the compiler compiles to evaluate constants lack these
+ * executables, and give warnings.
  */
 export const withoutNotes = (messages: string, ours: readonly SubstituteFile[]): string =>
   messages.replace(
-    // The message before may end its colour where the note begins.
+    // The note may begin with the end of the previous message's colour.
     // eslint-disable-next-line no-control-regex -- colours are made of them
     /^((?:\u001b\[[\d;]*m)*)(?:NOTE: hal\.executable `[^`\n]*` substituted with [^`\n]*`([^`\n]*)`|WARNING: iree-hal-substitute-executables could not perform the requested substitution as the executable `([^`\n]*)` was not found in the module)\n/gm,
     (note, colour: string, path?: string, missing?: string) =>

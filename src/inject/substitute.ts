@@ -1,6 +1,5 @@
-// Substitution: the compiler writes the sources of its executables, those that hold an operation are edited, and the
-// compile takes the edited ones instead. It reaches what no matcher of a whole program does, but only in exactly this
-// input: executables are told by names that the compiler counts up.
+// Substitution: the compiler writes the sources of its executables, and compiles edited sources in their place. A substitution reaches
+// operations that no matcher reaches, but it holds for one input only, because the compiler numbers the names of executables.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyInsertions, insertionFor, parse, symbolsOf } from 'mlir-parser-ts';
@@ -22,10 +21,7 @@ import {
 } from './executable-sources.ts';
 import type { DispatchEntry, GeneratedEntry } from './plan.ts';
 
-/**
- * An executable's source with the configuration on its operation; null when it holds none of the entries, or several
- * operations that one would go to. Pure.
- */
+/** An executable's source with the configuration on its operation; null without exactly one operation that matches an entry. Pure. */
 export function editedExecutable(
   source: Uint8Array,
   entries: readonly GeneratedEntry[],
@@ -45,7 +41,7 @@ export function editedExecutable(
     : { name, phase: 'source', text: applyInsertions(source, found) };
 }
 
-/** Surroundings of the question to the compiler. */
+/** Options of a compile to the sources of executables. */
 export interface SourceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Uint8Array | undefined;
@@ -53,8 +49,7 @@ export interface SourceOptions {
 }
 
 /**
- * Edits the executables that hold the entries' operations; null when the compiler does not get that far or there is no
- * place for them.
+ * Edits the executables with operations of the entries; null if the compile fails, or no folder can be created.
  * @param argv the command without an injection
  */
 export async function makeSubstitutes(
@@ -71,11 +66,10 @@ export async function makeSubstitutes(
 }
 
 /**
- * Edits the executables that the entries' dispatches become; null when the compiler does not get that far.
- * @param argv the command with everything else that is injected
- * @param changesProgram whether that changes what executables there are: they are told by the texts of their dispatches then, for the
- *   compiler counts in another way
- * @param known texts of the executables in the program that the command makes, where somebody has them
+ * Edits the executables of the entries' dispatches; null if the compile fails.
+ * @param argv the command with the other configurations
+ * @param changesProgram whether the other configurations change the numbering of executables. The texts of dispatches then identify them
+ * @param known texts of the program's executables; null to compile them
  */
 export async function makeDispatchSubstitutes(
   executable: string,
@@ -94,7 +88,7 @@ export async function makeDispatchSubstitutes(
   return texts && wanted.flatMap(([name, entry]) => configuredExecutable(texts, name, entry, release) ?? []);
 }
 
-/** The names that executables have with everything else that is injected; null when the compiler does not get that far. */
+/** The names of executables with the other configurations; null if the compile fails. */
 async function namesByText(
   executable: string,
   argv: readonly string[],
@@ -119,13 +113,13 @@ async function namesByText(
   }
 }
 
-/** Executables whose root is tuned in its dispatch, by digests of these. */
+/** Executables with a root that is tuned in its dispatch, and the digests of the dispatches. */
 const dispatchDigests = (flow: Uint8Array) =>
   dispatchesOf(flow).map(
     ({ executable, form }) => [executable, form.workload.context?.digest ?? ''] as const,
   );
 
-/** The texts of all executables; null when the compiler does not get that far or there is no place for them. */
+/** The texts of all executables; null if the compile fails, or no folder can be created. */
 async function executableTexts(
   executable: string,
   argv: readonly string[],

@@ -1,4 +1,4 @@
-// The command line that brings an injection to the compiler, and the files that it names.
+// The command line of an injection, and the files that it reads.
 import { applyInsertions } from 'mlir-parser-ts';
 import { passesOf, withTrailingFlags, type Command, type Compile } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
@@ -9,24 +9,24 @@ import { substituteFlag, withoutNotes } from '../inject/substitute-flags.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { pipelineFlags } from '../spec/pipeline.ts';
 import { pathIn, SPECS } from '../system/cache.ts';
-import type { Digest } from '../system/digest.ts';
+import { createDigest } from '../system/digest.ts';
 import type { Input } from '../input/input.ts';
 import type { Inspected } from './inspected.ts';
 import { flowOf, type KeptModules } from './kept-modules.ts';
 import { substituteFiles } from './substitutes.ts';
 import { writeOnce } from './write-once.ts';
 
-/** A command as it is really run. */
+/** A command with its injection. */
 export interface InjectedCommand {
   readonly argv: readonly string[];
   readonly route: Injection['route'];
-  /** The compile whose executables are looked at: from the end of `flow` on, if the program was split there. */
+  /** The compile that proves the landing: it starts at the end of `flow` if the program was split there. */
   readonly forExecutables: Compile;
   /** Files of the injection in the cache folder. */
   readonly files: readonly string[];
-  /** The input, when it has to be fed through stdin. */
+  /** The input if the compiler reads it from stdin. */
   readonly stdin: Uint8Array | undefined;
-  /** Maps messages about an edited copy to the user's input; null if the compiler reads the input itself. */
+  /** Maps messages about an edited copy to the user's input; null if the compiler reads the user's input. */
   readonly mapMessages: ((messages: string) => string) | null;
 }
 
@@ -36,20 +36,20 @@ export const originalCompile = (command: Command, { bytes }: Pick<Input, 'bytes'
   stdin: command.arguments.input?.kind === 'stdin' ? bytes : undefined,
 });
 
-/** The command without configurations, in the forms that it is compiled in. */
+/** The command without configurations, in its forms. */
 export function untunedCompile(command: Command, { input }: Pick<Inspected, 'input'>): Compile {
   const { argv, stdin } = originalCompile(command, input);
   return { argv: [...pipelineFlags(passesOf(command)), ...argv], stdin };
 }
 
-/** Arguments that go on from a file that holds the program at the end of `flow`. */
+/** Arguments that compile a file with the program at the end of `flow`. */
 export const resumedCompile = ({ expanded, arguments: { input } }: Command, path: string): string[] =>
   withTrailingFlags(expanded.with(input!.index, path), ['--compile-from=flow']);
 
 /**
- * Writes the files of the injection into the cache folder, under names made from the content.
+ * Writes the files of the injection into the cache folder, named by their content.
  * @param kept has the sources of the executables if the program was split
- * @returns null if executables were to be substituted and none can be
+ * @returns null if the route is `substitute` and no executable can be substituted
  */
 export async function injectedCommand(
   injection: Injection,
@@ -57,9 +57,9 @@ export async function injectedCommand(
   inspected: Inspected,
   decisions: readonly Decision[],
   surroundings: Surroundings,
-  digest: Digest,
   kept: KeptModules | null = null,
 ): Promise<InjectedCommand | null> {
+  const digest = await createDigest();
   const write = (text: Uint8Array) =>
     writeOnce(pathIn(surroundings.cacheDirectory, SPECS, digest([text])), text);
   const split = kept?.splitOf(flowOf(command, injection)) ?? null;
@@ -68,7 +68,7 @@ export async function injectedCommand(
     forExecutables:
       split === null
         ? whole
-        : // The compiler can hang where several threads read a tuning spec that no pass has read before: see `tuningSpecFlags`.
+        : // The compiler can hang if several threads are the first to read a tuning spec: see `tuningSpecFlags`.
           {
             argv: ['--mlir-disable-threading', ...resumedInjection(whole, command, split.path)],
             stdin: undefined,
@@ -105,14 +105,14 @@ export async function injectedCommand(
   });
 }
 
-/** The injection, on a file that holds the program at the end of `flow`. */
+/** Arguments of the injection that compile a file with the program at the end of `flow`. */
 export const resumedInjection = (
   { argv }: Pick<InjectedCommand, 'argv'>,
   command: Command,
   path: string,
 ): string[] => [...argv.slice(0, argv.length - command.argv.length), ...resumedCompile(command, path)];
 
-/** The command with everything that is injected but for executables. */
+/** The command with the injection, without substituted executables. */
 function commandWithout(
   injection: Injection,
   command: Command,
@@ -129,10 +129,10 @@ function commandWithout(
       return files.at(-1)!;
     };
     const flags = 'text' in injection ? specFlags(injection, keep, passes) : pipelineFlags(passes);
-    // Inserted first, so that a flag of the user's own would win.
+    // Our flags come first, so that the user's own flags win.
     return { argv: [...flags, ...command.argv], route: injection.route, files, stdin, mapMessages: null };
   }
-  // Through stdin, because a name of ours would be found in the output, which must not depend on our folders.
+  // Through stdin, because the output would contain the name of a copy.
   const { insertions } = injection;
   const name = input.kind === 'stdin' ? '<stdin>' : input.path;
   return {

@@ -1,8 +1,8 @@
-// An input, its target, and the device that it is measured on.
+// A program to compile: its input, its target and its device.
 import type { Input } from '../input/input.ts';
 import type { Site } from '../site/site.ts';
 
-/** A command that is looked at. */
+/** The input of a command, and its site. */
 export interface Inspected {
   readonly input: Input;
   readonly site: Site;

@@ -1,5 +1,4 @@
-// Modules that one build has compiled to measure them: stock, once, and candidates for the user's output, which then need not be compiled
-// again.
+// Modules that one build has compiled to measure them. The user's output is a copy of one of them if the commands are the same.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Compile } from '../compiler/command.ts';
@@ -10,7 +9,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 
-/** Key of a program at the end of `flow`, beside the command. */
+/** Key of the program at the end of `flow`, for one command. */
 export const flowOf = ({ rewriting }: Command, injection: Injection | null): string =>
   JSON.stringify([
     rewriting?.path ?? null,
@@ -18,26 +17,26 @@ export const flowOf = ({ rewriting }: Command, injection: Injection | null): str
     ...(injection?.route === 'inline' ? [injection.insertions] : []),
   ]);
 
-/** The split program, or the compiler's messages if it fails before. */
+/** The split program, or the compiler's messages if it fails. */
 type Split = Promise<SplitProgram | string>;
 
 export class KeptModules {
   #folder: string | null = null;
   #stock: string | Uncompiled | null = null;
   #stockSeconds = 0;
-  /** The program split, see `flowOf`; null while that is under way. */
-  readonly #splits = new Map<string, { made: SplitProgram | string | null; readonly end: Split }>();
-  /** By path, the command that has made each module. */
+  /** Split programs by `flowOf`; the result is null until the split ends. */
+  readonly #splits = new Map<string, { result: SplitProgram | string | null; readonly end: Split }>();
+  /** The command of each module, by the path of the module. */
   readonly #compiles = new Map<string, string>();
 
-  /** Folder for modules and inputs of the program; null where there is no place for one. */
+  /** Folder for modules and inputs of the program; null if it cannot be created. */
   folder({ cacheDirectory }: Pick<Surroundings, 'cacheDirectory'>): string | null {
     return (this.#folder ??= makeScratchFolder(cacheDirectory, 'verify'));
   }
 
   /**
-   * Path of the program's module as it is, below `folder`, or why there is none.
-   * @param stock compiles it into a file
+   * Path of the untuned module, below `folder`, or why there is none.
+   * @param stock compiles the untuned program into a file
    */
   async compiledStock(
     stock: (output: string) => Promise<Uncompiled | null>,
@@ -51,38 +50,38 @@ export class KeptModules {
     return this.#stock;
   }
 
-  /** The next untuned program is another one. Modules are still found by their command. */
+  /** Forgets the untuned module, because the program is now in other forms. `find` still finds its file. */
   forgetStock(): void {
     this.#stock = null;
   }
 
-  /** Seconds of compiling stock; 0 if it was not compiled. */
+  /** Seconds of compiling the untuned program; 0 if it was not compiled. */
   get stockSeconds(): number {
     return this.#stockSeconds;
   }
 
-  /** The split program; null if it was not split, or the compiler fails before. */
+  /** The split program; null if it was not split, or the compiler failed. */
   splitOf(flow: string): SplitProgram | null {
-    const split = this.#splits.get(flow)?.made ?? null;
+    const split = this.#splits.get(flow)?.result ?? null;
     return typeof split === 'string' ? null : split;
   }
 
   /**
-   * Splits the program, once. Later compiles go on from there.
-   * @param split does it, in a folder
+   * Splits the program, once. Later compiles start from the split program.
+   * @param split splits the program, in a folder
    */
   async split(flow: string, folder: string, split: (folder: string) => Split): Split {
     const begun = this.#splits.get(flow);
     if (begun !== undefined) return begun.end;
     const entry = {
-      made: null as SplitProgram | string | null,
+      result: null as SplitProgram | string | null,
       end: split(join(folder, `split${this.#splits.size}`)),
     };
     this.#splits.set(flow, entry);
-    return (entry.made = await entry.end);
+    return (entry.result = await entry.end);
   }
 
-  /** Notes the command of a module; null while it is written, or if the compile gave messages too. */
+  /** Notes the command of a module; null while the module is written, and if the compile gave messages. */
   async note(module: string, compile: Compile | null): Promise<void> {
     if (compile === null) this.#compiles.delete(module);
     else this.#compiles.set(module, await identityOf(compile));
@@ -95,7 +94,7 @@ export class KeptModules {
     return [...this.#compiles].find(([, own]) => own === identity)?.[0] ?? null;
   }
 
-  /** Nobody needs them any more. */
+  /** Removes all modules. */
   discard(): void {
     if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = this.#stock = null;

@@ -1,5 +1,5 @@
-// The ledger: states of plans on this machine. A plan that has compiled runs in our place the next time; a plan that has broken a compile
-// is not tried again.
+// The ledger: states of plans on this machine. After a plan has compiled, it replaces our process the next time. A broken plan is not tried
+// again.
 import { commandIdentity } from '../compiler/command-identity.ts';
 import type { Command } from '../compiler/command.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
@@ -8,23 +8,23 @@ import { hasFields, isBoolean, isText, listOf, orNull } from '../system/data.ts'
 import { memoryOf } from '../system/memory.ts';
 import { workloadKey } from '../workload/workload.ts';
 
-/** For each decision, whether its configuration was seen in the executables; null for one without. */
+/** For each decision, whether the executables have its configuration; null for a decision without one. */
 export type Landed = readonly (boolean | null)[];
 
 /**
- * - `compiled`: the compiler accepts it
- * - `landed`: every configuration was seen in the executables
- * - `lost`: one was not
- * - `broken`: it fails, and the same command without the injection does not
+ * - `compiled`: the plan compiles
+ * - `landed`: the executables have every configuration
+ * - `lost`: the executables lack a configuration
+ * - `broken`: the plan does not compile, but the user's own command does
  */
 export type PlanState = 'compiled' | 'landed' | 'lost' | 'broken';
 
 export interface LedgerEntry {
   readonly identity: string;
   readonly state: PlanState;
-  /** Null if no build has looked. */
+  /** Null without a proof. */
   readonly landed: Landed | null;
-  /** Of a broken plan, the compiler's message. */
+  /** The compiler's message about a broken plan; null for other plans. */
   readonly reason: string | null;
 }
 
@@ -34,7 +34,7 @@ export type Finding =
   | { readonly state: 'seen'; readonly landed: Landed }
   | { readonly state: 'broken'; readonly reason: string };
 
-/** Allowed transitions. Two builds at once may find the same, and no build takes back a later state. */
+/** Allowed transitions. Two builds may note the same state, and no build takes back a later state. */
 export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanState[]>> = {
   unknown: ['compiled', 'landed', 'lost', 'broken'],
   compiled: ['landed', 'lost', 'broken'],
@@ -44,8 +44,8 @@ export const TRANSITIONS: Readonly<Record<'unknown' | PlanState, readonly PlanSt
 };
 
 /**
- * Key of a plan: compiler, command line, CPU, input and injection. Paths of input and output are left out: they do not decide whether a
- * compile succeeds.
+ * Key of a plan: compiler, command line, CPU, input and injection. It has no paths of input and output, because a
+ * compile succeeds or fails whatever they are.
  */
 export function planIdentity(
   command: Command,
@@ -76,15 +76,15 @@ const entries = memoryOf(
   }),
 );
 
-/** Where an entry lies. */
+/** Path of an entry. */
 export const ledgerPath = (cacheDirectory: string, identity: string): string =>
   entries.pathOf(cacheDirectory, identity);
 
-/** Null for a plan that never ran. */
+/** The entry of a plan; null if the plan never ran. */
 export const recallPlan = (cacheDirectory: string, identity: string): LedgerEntry | null =>
   entries.recall(cacheDirectory, identity);
 
-/** Writes a finding down, unless the entry has a later state by now. */
+/** Notes a finding, unless the entry has a later state by now. */
 export function notePlan(cacheDirectory: string, identity: string, finding: Finding): void {
   const entry = entryOf(identity, finding);
   const before = recallPlan(cacheDirectory, identity)?.state ?? 'unknown';

@@ -16,13 +16,13 @@ export interface FormedProgram {
   readonly inspected: Inspected;
 }
 
-/** The command with convolutions in these forms. */
+/** The command with its operations in these forms. */
 export async function rewritten(
   command: Command,
   choices: readonly FormChoice[],
   { cacheDirectory }: Surroundings,
 ): Promise<Command> {
-  // Nothing of this is loaded for a program without convolutions.
+  // Loaded only for programs with convolutions or attentions.
   const { formsSpec, REWRITE } = await import('../form/spec.ts');
   const text = Buffer.from(formsSpec(choices));
   const digest = await createDigest();
@@ -30,7 +30,7 @@ export async function rewritten(
   return { ...command, rewriting: { pass: rewritingPasses(path, REWRITE), path } };
 }
 
-/** The program with the operations that the compiler makes of its forms; null where the compiler does not get that far. */
+/** The program with the operations that the compiler makes of its forms; null if the compiler fails before. */
 export async function surveyed(
   command: Command,
   { input, site }: Inspected,

@@ -1,4 +1,4 @@
-// The injection of one compile: the best route that is not known to lose anything.
+// The injection of one compile: the first route that is not known to lose a configuration.
 import type { Settings } from '../settings/index.ts';
 import type { Decision } from '../decision/decision.ts';
 import { planInjection, type Injection, type InjectionOptions } from '../inject/plan.ts';
@@ -9,10 +9,7 @@ import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
 import { planIdentity, recallPlan } from './ledger.ts';
 
-/**
- * Plans the injection. If a route lost a configuration before, the next route is tried; after the last one, the first again.
- * @param found what landed in this build already, by route
- */
+/** Plans the injection by the first route that has not lost a configuration, by the ledger. If every route has, it is the first route. */
 export function planCompile(
   decisions: readonly Decision[],
   {
@@ -24,22 +21,21 @@ export function planCompile(
     settings,
     cacheDirectory,
   }: Pick<Surroundings, 'cacheDirectory'> & { readonly settings: Pick<Settings, 'inject'> },
-  found: ReadonlyMap<Route, readonly (boolean | null)[]> = new Map(),
 ): Injection {
   const options = injectionOptions(input, site, settings.inject);
   const first = planInjection(decisions, options);
   const lost: Route[] = [];
   for (let injection = first; injection.route !== 'none';) {
     const identity = planIdentity(command, input.digest, decisions, injection.route);
-    const landed = found.get(injection.route) ?? recallPlan(cacheDirectory, identity)?.landed;
-    if (options.wanted !== 'auto' || landed?.includes(false) !== true) return injection;
+    const isLost = recallPlan(cacheDirectory, identity)?.state === 'lost';
+    if (options.wanted !== 'auto' || !isLost) return injection;
     lost.push(injection.route);
     injection = planInjection(decisions, { ...options, lost });
   }
   return first;
 }
 
-/** The command's part in choosing a route. */
+/** The facts about a command that the choice of a route depends on. */
 export const injectionOptions = (
   { isWhole, reading: { dataTiling, ownPreprocessing, ownPipeline } }: Pick<Input, 'isWhole' | 'reading'>,
   { compiler: { release } }: Pick<Site, 'compiler'>,

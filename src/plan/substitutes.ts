@@ -1,4 +1,4 @@
-// The files that executables of a plan are substituted by: made once per plan, and found again after that.
+// The files that replace executables of a plan. The cache keeps them for later builds.
 import { existsSync } from 'node:fs';
 import { flagIsOn } from '../compiler/arguments.ts';
 import type { Decision } from '../decision/decision.ts';
@@ -13,21 +13,21 @@ import { hasFields, isText, listOf } from '../system/data.ts';
 import { memoryOf } from '../system/memory.ts';
 import { planIdentity } from './ledger.ts';
 
-/** A command that executables are to be substituted in. */
+/** A command whose executables are to be substituted. */
 export interface Substitution {
   readonly argv: readonly string[];
   readonly stdin: Uint8Array | undefined;
-  /** How everything else is injected. */
+  /** Route of the other configurations. */
   readonly route: Injection['route'];
   readonly entries: readonly GeneratedEntry[];
   readonly dispatches: readonly DispatchEntry[];
-  /** Texts of the executables with everything else that is injected; null if they are not known. */
+  /** Texts of the executables with the other configurations; null if they are not known. */
   readonly texts: ExecutableTexts | null;
 }
 
 /**
- * The files to substitute executables by; null when none can be made.
- * @param write keeps a text in a file and says where
+ * The files that replace executables; null if there are none.
+ * @param write writes a text into a file, and returns its path
  */
 export async function substituteFiles(
   { argv, stdin, route, entries, dispatches, texts }: Substitution,
@@ -39,14 +39,14 @@ export async function substituteFiles(
 ): Promise<readonly SubstituteFile[] | null> {
   const { compiler, arguments: args } = command;
   const { input } = args;
-  // The sources name the input, and so do the substitutes.
+  // The sources and the substitutes contain the input's name.
   const name = input?.kind === 'file' ? input.path : null;
   const identity = JSON.stringify([planIdentity(command, digest, decisions, route), name]);
   const known = substituteMemory.recall(cacheDirectory, identity);
   if (known?.files.every(({ path }) => existsSync(path)) === true) return known.files;
-  // Chunks of a split input have executables of the same names.
+  // Executables of different chunks have the same names.
   if (flagIsOn(args, 'split-input-file')) return null;
-  // Nothing of this is loaded on a hit.
+  // Not loaded on a hit.
   const { makeDispatchSubstitutes, makeSubstitutes } = await import('../inject/substitute.ts');
   const options = { env, stdin, cacheDirectory };
   const byDispatch =

@@ -1,4 +1,4 @@
-// The decisions that may ship without a verdict on the program.
+// The decisions that ship without a verdict on the program.
 import { needsOf } from '../backend/index.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
 import { isOperationWork, type OperationWork } from '../workload/workload.ts';
@@ -7,8 +7,8 @@ import type { ProgramVerdict } from '../program/verdict.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /**
- * The decisions that may ship, with the verdict on them.
- * @param open why there is no verdict; null if the program is right and no slower for certain
+ * The decisions that ship, with the verdict on them.
+ * @param open why there is no verdict; null if the program has correct results and is no slower
  * @param verdict result of the runs; null for none
  */
 export function shippable(
@@ -23,8 +23,8 @@ export function shippable(
 }
 
 /**
- * Leaves out configurations that change the program around their operation, such as data tiling. Only a configuration that was measured
- * in its dispatch is certainly faster in the program. A later build tries again.
+ * Leaves out configurations that change the program around their operation, such as data tiling. Only a run of the program shows their
+ * effect. A later build tries again.
  */
 function withoutUnproven(
   decisions: readonly Decision[],
@@ -50,11 +50,11 @@ function withoutUnproven(
 const elementsOf = ({ dimensions }: OperationWork, operand: OperationWork['lhs']): number =>
   operand.dimensions.reduce((product, d) => product * dimensions[d]!.size, 1);
 
-const RISKY = 'the program was not run, and what its operands come from may be slower with';
+const RISKY = 'the program was not run, and the operations before it may be slower with';
 
 /**
- * The same for a program that no build runs, but only for operations that may read the result of an operation without such a
- * configuration: the compiler then packs in the dispatch of the latter, and makes no vectors of both together.
+ * Leaves out such a configuration only if its operation may read the result of an operation without one. The compiler then packs in the
+ * dispatch of the other operation, and cannot vectorise both.
  */
 function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
   const others: number[] = [];
@@ -76,7 +76,7 @@ function withoutRisky(decisions: readonly Decision[]): readonly Decision[] {
       risks.set(key, because('unproven-in-program', `${RISKY} ${needs}`));
   }
   if (risks.size === 0) return decisions;
-  // An operation that was left out now is one of the others.
+  // An operation that is left out now is an operation without such a configuration.
   return withoutRisky(
     leaveOut(decisions, (key, own) => (needsOf(own) === null ? null : (risks.get(key) ?? null))),
   );

@@ -1,4 +1,4 @@
-// Files that the compiler reads, named by their content.
+// Files for the compiler, named by their content.
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeSlices } from '../system/bytes.ts';
@@ -6,7 +6,7 @@ import { makeFolder } from '../system/folder.ts';
 import { temporaryName } from '../system/scratch.ts';
 import { isFresh } from '../system/tidy.ts';
 
-/** Writes a file in one step and gives its path. A file of this size that was read or written lately is left alone. */
+/** Writes a file atomically, unless a recent file of this size is there. @returns the path */
 export function writeOnce(path: string, text: Uint8Array): string {
   const there = statSync(path, { throwIfNoEntry: false });
   if (there?.size === text.length && isFresh(there.mtimeMs)) return path;

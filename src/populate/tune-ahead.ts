@@ -11,7 +11,7 @@ import { recordOf } from '../tuning/earlier.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { isOperationWork } from '../workload/workload.ts';
 import type { KeptModules } from '../plan/kept-modules.ts';
-import { lastWord } from '../wrapper/last-word.ts';
+import { verifiedDecisions } from '../wrapper/verified-decisions.ts';
 import { planCompile } from '../plan/route.ts';
 import { inBetterForms } from '../wrapper/program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
@@ -104,7 +104,7 @@ export async function concludeProgram(
     const { decisions, memory } = now();
     const injection = planCompile(decisions, inspected, command, surroundings);
     const why = settings.readonly ? because('read-only', 'the database is read-only') : null;
-    return lastWord({ ...ours, decisions, memory }, injection, why, store, surroundings, kept);
+    return verifiedDecisions({ ...ours, decisions, memory }, injection, why, store, surroundings, kept);
   };
   const verdict = isOnDemand
     ? await verifyOnDemand({ ...ours, decisions: found }, store, surroundings)

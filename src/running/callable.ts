@@ -1,4 +1,4 @@
-// The functions of a program that can be called, and made-up inputs for them.
+// The functions of a program that can be called, and random inputs for them.
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBytecode } from 'mlir-parser-ts';
@@ -18,11 +18,11 @@ import type { Inspected } from '../plan/inspected.ts';
 import type { SkippedFunction } from '../program/verdict.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** Nothing can be found out about a program. */
+/** A program cannot be verified. */
 export class NotVerifiedError extends UserError {
   override readonly name = 'NotVerifiedError';
   readonly why: Reason;
-  /** Whether there was only too little time. */
+  /** Whether more time could help. */
   readonly isLate: boolean;
 
   constructor(why: Reason, isLate = false) {
@@ -33,10 +33,10 @@ export class NotVerifiedError extends UserError {
 }
 
 export interface Callable {
-  /** How many public functions there are. */
+  /** Number of public functions. */
   readonly functions: number;
   readonly called: readonly ProgramFunction[];
-  /** The others, and why. */
+  /** The other functions, with the reasons. */
   readonly skipped: readonly SkippedFunction[];
   readonly parameters: readonly Parameter[];
 }
@@ -53,8 +53,8 @@ export function measuringTools(
 
 /**
  * The functions of a program.
- * @param compileStock gives the path of the program as it is, which tells where the input does not
- * @param largestInputs that are made up for one function, in bytes
+ * @param compileStock returns the path of the untuned module, which has the signatures if the input is bytecode
+ * @param largestInputs limit for the inputs of one function, in bytes
  * @throws NotVerifiedError when the runtime's tools are missing
  */
 export async function callableOf(
@@ -73,7 +73,7 @@ export async function callableOf(
     functions = await functionsOf(bytes, convert, settings.sizes, { module, dumpModule });
   } else functions = programSignature(bytes, convert, settings.sizes);
 
-  // Where they are not understood, the program fails to load, which says so.
+  // If the parameters are not understood, the program fails to load with a message.
   const parameters = parametersOf(bytes) ?? [];
   const whyNot = (one: ProgramFunction) => whyNotCalled(one, parameters, largestInputs);
   return {
@@ -88,8 +88,8 @@ export async function callableOf(
 }
 
 /**
- * Makes up the inputs of functions, and calls each of them where the untuned program takes these sizes.
- * @param shared what all contests have in common
+ * A contest for each function, with random inputs. A call at an extra size is left out if the untuned program fails at this size.
+ * @param shared fields that all contests share
  * @throws StoppedError when the signal fires
  */
 export async function contestsOf(
@@ -107,13 +107,13 @@ export async function contestsOf(
   return contests;
 }
 
-/** A call at a size that nobody asked for may take so many seconds. */
+/** Longest call at an extra size, in seconds. */
 const EXTRA_SECONDS = 10;
 
 const missing = (tools: string) =>
   new NotVerifiedError(because('tools-missing', `${tools} cannot be found (pip install iree-base-runtime)`));
 
-/** Why a function is not run; null when it is. */
+/** Why a function is not run; null if it is. */
 function whyNotCalled(
   called: ProgramFunction,
   parameters: readonly Parameter[],
@@ -121,8 +121,8 @@ function whyNotCalled(
 ): string | null {
   if (called.unsupported !== null) return called.unsupported;
   const unknown = parameters.find((one) => !isWritable(one));
-  if (unknown !== undefined) return `a parameter of type ${unknown.elementType} cannot be made up`;
+  if (unknown !== undefined) return `parameters of type ${unknown.elementType} cannot be generated`;
   return inputBytes(called) + parameterBytes(parameters) > most
-    ? 'its inputs are too large to be made up'
+    ? 'its inputs are too large to be generated'
     : null;
 }

@@ -5,11 +5,11 @@ import { runOf } from '../program/verify.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import { runnable, type MeasuredProgram } from './runnable.ts';
 
-/** Least time that a function is timed for, in seconds: this is about shares, not about a few percent. */
+/** Shortest timing of a function, in seconds. The shares of dispatches need no more precision. */
 const LEAST_SECONDS = 0.3;
 
 /**
- * Seconds of each dispatch, by name, in one run of all functions of an untuned program; empty if they cannot be measured. The caller
+ * Seconds of each dispatch, by name, in one run of all functions of the untuned program; empty if they cannot be measured. The caller
  * holds the measuring lock.
  * @throws StoppedError when the signal fires
  */
@@ -26,7 +26,7 @@ export async function dispatchSeconds(program: MeasuredProgram): Promise<Readonl
   } catch (error) {
     if (error instanceof StoppedError) throw error;
     // The schedule then estimates times.
-    tell(`nobody knows what of the program takes its time: ${messageOf(error)}`, surroundings.settings.log);
+    tell(`the dispatches of the program cannot be timed: ${messageOf(error)}`, surroundings.settings.log);
   }
   return seconds;
 }

@@ -1,17 +1,16 @@
-// Measuring within a build, and its reaction to a signal or to the end of its caller.
+// Stops measuring in a build after a signal, and after the end of the build's caller.
 import { whenOrphaned } from '../system/parent.ts';
 import { exitLike } from '../system/run.ts';
 
 const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does something that ends soon when its signal is aborted. A signal of the system that asks for an end does that, and then
- * ends this process by that signal. When the caller has gone, what is left is the compile that would have gone on
- * without us too.
+ * Runs an action that stops soon after its signal is aborted. A SIGINT, SIGTERM or SIGHUP aborts it, and ends this process afterwards. The
+ * end of the caller aborts it too, but then the build goes on, because the compiler would also go on.
  * @param tidy called before this process ends by a signal
  */
 export async function interruptible<T>(
-  deed: (signal: AbortSignal) => Promise<T>,
+  action: (signal: AbortSignal) => Promise<T>,
   tidy: () => void,
 ): Promise<T> {
   const interrupted = new AbortController();
@@ -25,7 +24,7 @@ export async function interruptible<T>(
     interrupted.abort();
   });
   try {
-    return await deed(interrupted.signal);
+    return await action(interrupted.signal);
   } finally {
     stopWatching();
     for (const name of ENDINGS) process.off(name, interrupt);

@@ -1,26 +1,26 @@
-// Whether a program may be run, and how much may be spent on compiling and running one program.
+// Whether a build may run its program, and the time limits of compiling and running it.
 import type { InputText } from '../input/text.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 export interface Limits {
-  /** For all compiles together, of which one may take half. */
+  /** For all compiles together. One compile may take half of it. */
   readonly compileSeconds: number;
-  /** For everything that is run. */
+  /** For all runs together. */
   readonly runSeconds: number;
-  /** Largest inputs of a function that are made up. */
+  /** Largest inputs of a function, in bytes. */
   readonly inputBytes: number;
 }
 
-/** How much of the budget a program may run. */
+/** Share of the budget for runs of the program. */
 const SHARE = 0.1;
 
-/** In less time nothing is found out, in seconds. */
+/** Shortest useful time for runs, in seconds. */
 const LEAST_SECONDS = 1.5;
 
-/** Largest inputs that a build makes up for a function, in bytes. */
+/** Largest inputs that a build generates for a function, in bytes. */
 const LARGEST_INPUTS = 2 ** 30;
 
-/** Compiles of a rewritten program may take so many budgets: without them it ships as it is written, which loses most. */
+/** Limit for compiles of a rewritten program, in budgets. Without these compiles the program ships as written, which loses most. */
 const REWRITTEN_COMPILES = 4;
 
 /** Limits for a program beside the tuning budget. */
@@ -30,14 +30,14 @@ export const limitsWithin = (budgetSeconds: number, isRewritten: boolean): Limit
   inputBytes: LARGEST_INPUTS,
 });
 
-/** So many builds try to find something out about a program; after that only a build with more time. */
+/** Number of builds that try to reach a verdict. After that only a build with more time tries. */
 export const MOST_ATTEMPTS = 3;
 
-/** Why a build does not run its program; null if it may. A large input fits into the memory once, but not beside a second compile. */
+/** Why a build does not run its program; null if it may. The memory has no room for a large input and a second compile. */
 export const whyNotRun = ({ isWhole }: Pick<InputText, 'isWhole'>, budgetSeconds: number): Reason | null => {
   if (!isWhole) return because('input-too-large', 'its input is too large to be compiled once more');
   return mayRun(budgetSeconds) ? null : because('no-run-time');
 };
 
-/** Whether a budget leaves enough for a program to be run. */
+/** Whether the budget is enough to run a program. */
 export const mayRun = (budgetSeconds: number): boolean => SHARE * budgetSeconds >= LEAST_SECONDS;

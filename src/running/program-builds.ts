@@ -1,4 +1,4 @@
-// A program compiled for ourselves: as it is, and with the configurations of some workloads.
+// Compiles a program to measure it: untuned, and with the configurations of some workloads.
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { askCompiler } from '../compiler/ask.ts';
@@ -11,7 +11,6 @@ import type { Ask } from '../program/judge.ts';
 import { purseOf, type Purse } from '../program/purse.ts';
 import { latest, type TunedProgram, type Uncompiled } from '../program/runs.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
-import { createDigest } from '../system/digest.ts';
 import { injectedCommand, resumedCompile, untunedCompile } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { flowOf, type KeptModules } from '../plan/kept-modules.ts';
@@ -20,8 +19,8 @@ import { planCompile } from '../plan/route.ts';
 import { because } from '../system/reason.ts';
 
 /**
- * Compiles what the user is to get of a program that is split, and looks whether all of it landed: in less time than the user's own
- * command takes. Where something of that fails, nothing is kept, and that command says why.
+ * Compiles the user's output from the split program, and proves that the configurations landed. That is faster than the user's own command.
+ * If it fails, no module is kept, and the user's own command shows the messages.
  */
 export async function completeSplit(
   command: Command,
@@ -39,27 +38,27 @@ export async function completeSplit(
 }
 
 export interface ProgramBuilds {
-  /** Compiles it without configurations into this file; null when that worked. */
+  /** Compiles the program without configurations into this file; null on success. */
   readonly stock: (output: string) => Promise<Uncompiled | null>;
-  /** Compiles it as far as its executables; gives the compiler's messages if that fails. */
+  /** Compiles the program up to its executables; the compiler's messages on failure. */
   readonly split: (folder: string) => Promise<SplitProgram | string>;
-  /** With the configurations of these workloads alone. The module is there until another one is asked for. */
+  /** Compiles the program with the configurations of these workloads alone. The next call overwrites the module. */
   readonly tuned: Ask<TunedProgram | Uncompiled>;
 }
 
-/** Where a program is compiled to, and in which time. */
+/** Folder and time limits of compiles. */
 export interface BuildMeans {
-  /** Notes which command has made each module. */
+  /** Notes the command of each module. */
   readonly kept: KeptModules;
-  /** Where modules are written; the caller removes it. */
+  /** Folder for modules; the caller removes it. */
   readonly folder: string;
-  /** For all compiles together. */
+  /** Time for all compiles together. */
   readonly purse: Purse;
-  /** That one of them may take. */
+  /** Limit of one compile. */
   readonly mostSeconds: number;
 }
 
-/** @param name of the file of tuned modules; builds at the same time have different names */
+/** @param name file of the tuned module; concurrent builds need different names */
 export function programBuilds(
   command: Command,
   inspected: Inspected,
@@ -87,7 +86,7 @@ export function programBuilds(
     await kept.note(output, null);
     if (known !== null) {
       await copyFile(known, output);
-      // Nobody has begun to overwrite it meanwhile.
+      // Another compile may have begun to overwrite the module meanwhile.
       if ((await kept.find({ argv, stdin })) === known) {
         await kept.note(output, { argv, stdin });
         return null;
@@ -99,13 +98,13 @@ export function programBuilds(
       { env, stdin, workSeconds },
     );
     if (code === 0) {
-      // Messages belong to the outcome, and a copy of the module would lose them.
+      // A copy of the module would lose the messages.
       const isSilent = stdout.length === 0 && shown(stderr.toString()) === '';
       if (isSilent) await kept.note(output, { argv, stdin });
       return null;
     }
     if (cut === 'hung') return tooLong;
-    // Users do not know our own files.
+    // The user does not know the paths of our files.
     const [error] = /^.*\berror: .*$/m.exec(stderr.toString()) ?? [];
     const told = error?.startsWith(cacheDirectory) === true ? error.slice(error.indexOf('error: ')) : error;
     const ending = `the compiler ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}`;
@@ -116,16 +115,15 @@ export function programBuilds(
     const own = leaveOut(decisions, (key) => (keys.includes(key) ? null : because('worse-in-program')));
     const injection = planCompile(own, inspected, command, surroundings);
     if (injection.route === 'none') return { problem: injection.reason, isLate: false };
-    const digest = await createDigest();
-    const injected = await injectedCommand(injection, command, inspected, own, surroundings, digest, kept);
+    const injected = await injectedCommand(injection, command, inspected, own, surroundings, kept);
     if (injected === null) return { problem: 'no executable can be substituted', isLate: false };
     const module = join(folder, name);
     const { argv, stdin, route, mapMessages } = injected;
     const workSeconds = secondsNow();
-    // Two compiles: where dumps are written, the module has their names in it, and is not the one that the user gets.
+    // Two compiles, because a module that is compiled with dumps contains the names of the dumps.
     const [problem, texts] = await purse.spend(() =>
       Promise.all([
-        // Where the program is split, the very module comes of it in less time.
+        // The split program compiles faster to the same module.
         compile({ argv, stdin }, module, workSeconds, mapMessages ?? undefined, injected.forExecutables.argv),
         workSeconds < LEAST_SECONDS
           ? null
@@ -135,7 +133,7 @@ export function programBuilds(
     if (problem !== null) return problem;
     const landing = landedOn(texts ?? [], own, route);
     const landed = texts && whatLanded(landing);
-    // The build that follows needs no proof of it. Where something got lost, it says so, and the next one looks for another way.
+    // This build then needs no second proof. After a loss it looks again, and reports the loss.
     if (landed?.includes(false) === false) {
       const plan = planIdentity(command, inspected.input.digest, own, route);
       notePlan(cacheDirectory, plan, { state: 'seen', landed });
@@ -145,7 +143,7 @@ export function programBuilds(
 
   return {
     stock(output) {
-      // The very module comes of it, in less time.
+      // The split program compiles faster to the same module.
       const whole = untunedCompile(command, inspected);
       const split = kept.splitOf(flowOf(command, null));
       const shorter = split === null ? undefined : resumedCompile(command, split.path);
@@ -170,5 +168,5 @@ export function programBuilds(
   };
 }
 
-/** Nothing compiles in less. */
+/** Shortest compile, in seconds of processor time. */
 const LEAST_SECONDS = 1;

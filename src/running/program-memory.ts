@@ -1,4 +1,4 @@
-// Verdicts on whole programs: a configuration that wins alone can lose among the others.
+// Verdicts on whole programs: a configuration that is faster alone can be slower beside others.
 import { configurationText, isConfiguration } from '../backend/index.ts';
 import { isDefault, type Configuration, type OwnConfiguration } from '../backend/configuration.ts';
 import { isInjected, leaveOut, type Decision } from '../decision/decision.ts';
@@ -9,32 +9,32 @@ import { hasFields, isNumber, isText, listOf, optional, orNull } from '../system
 import { programNotes } from './program-notes.ts';
 import { because, isCode, type Reason, type ReasonCode } from '../system/reason.ts';
 
-/** A configuration that a program is worse with. */
+/** A configuration that makes a program slower or wrong. */
 export interface LeftOut {
   readonly workload: string;
-  /** As the database has it. */
+  /** Text of the configuration, as in the database. */
   readonly configuration: string;
   readonly reason: string;
 }
 
 export interface ProgramMemory {
   readonly leftOut: readonly LeftOut[];
-  /** The set that is verified to be right and no slower, see `injectedSet`; null for none. */
+  /** The set with correct results and no loss of speed, see `injectedSet`; null for none. */
   readonly verified: string | null;
-  /** The configuration that was tried on all operations at once; null for none. */
+  /** The configurations that were tried on all operations at once; null for none. */
   readonly programWide: TriedProgramWide | null;
-  /** A set without a verdict, and why; null for none. */
+  /** A set without a verdict, with the reason; null for none. */
   readonly open: (Omit<Undecided, 'workload'> & { readonly set: string; readonly code?: ReasonCode }) | null;
 }
 
 export interface TriedProgramWide {
-  /** Of each, the workload and the configuration: see `offersOf`. */
+  /** Workloads with their offered configurations, see `offersOf`. */
   readonly offers: readonly string[];
-  /** Workloads for which it beats their own configuration. */
+  /** Workloads that are faster with the offer than with their own configuration. */
   readonly chosen: readonly { readonly workload: string; readonly configuration: OwnConfiguration }[];
-  /** Why it is. */
+  /** Reason for users. */
   readonly reason: string;
-  /** Budget within which nothing could be found out; null where something was. */
+  /** The budget if it was too small for a result; null with a result. */
   readonly budgetSeconds: number | null;
 }
 
@@ -69,7 +69,7 @@ export const programMemory = programNotes(
   }),
 );
 
-/** The injected configurations and their route, in no particular order: another set is another program. */
+/** Key of the injected configurations and their route. Two programs with the same key are the same. */
 export function injectedSet(decisions: readonly Decision[], route: string): string {
   const pairs = decisions
     .filter(isInjected)
@@ -81,9 +81,9 @@ export const offersOf = (configurations: ProgramWide): string[] =>
   [...configurations].map(([key, one]) => `${key} ${configurationText(one)}`);
 
 /**
- * Decisions as this very program wants them: without what was found to make it worse, and with what is better for all of it,
- * where the route that brings that may be taken.
- * @param marked what misses had before it was marked, by key: nobody looks for another one here
+ * Decisions by the verdict on the program: without the configurations that make it slower or wrong, and with the configurations that are
+ * faster on all operations at once, if the settings allow their route.
+ * @param marked marked configurations of misses, by key; a program that left one out keeps its workload at the default
  */
 export function inProgram(
   decisions: readonly Decision[],
@@ -98,10 +98,7 @@ export function inProgram(
   return withProgramWide(kept, known, reason);
 }
 
-/**
- * Configurations that were found to make this very program worse are left out of it.
- * @param marked what misses had before it was marked, by key: nobody looks for another one here
- */
+/** Leaves out the configurations that make this program slower or wrong. */
 function withoutWorse(
   decisions: readonly Decision[],
   program: Pick<ProgramMemory, 'leftOut'> | null,
@@ -117,7 +114,7 @@ function withoutWorse(
 export const worse = (text: string | undefined): Reason | null =>
   text === undefined ? null : because('worse-in-program', text);
 
-/** Why a workload is left to the default in a program; null when it is not. */
+/** Why a program leaves out a workload's configuration; null if it does not. */
 export function whyLeftOut(
   program: Pick<ProgramMemory, 'leftOut'> | null,
   key: string,

@@ -16,7 +16,7 @@ export interface ProgramNotes<T> {
   remember(store: Store, program: string, note: T): void;
 }
 
-/** @param isValid anybody may have written to the database */
+/** @param isValid checks a note on read, because other programs may write to the database */
 export const programNotes = <T>(
   kind: ProgramNoteKind,
   isValid: (value: unknown) => value is T,

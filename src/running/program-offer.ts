@@ -1,4 +1,4 @@
-// A configuration that is offered to all operations of a program at once, until a run has shown its effect.
+// Offers: configurations to try on all operations of a program at once.
 import type { Decision } from '../decision/decision.ts';
 import { programWideOf, type ProgramWide } from '../decision/program-wide.ts';
 import type { Settings } from '../settings/index.ts';
@@ -7,20 +7,20 @@ import type { Inspected } from '../plan/inspected.ts';
 import { offersOf, type ProgramMemory, type TriedProgramWide } from './program-memory.ts';
 import type { Verification } from './verify-program.ts';
 
-/** A program, as far as it decides about that. */
+/** The facts about a program that its offer depends on. */
 export interface OfferedProgram {
   readonly inspected: Pick<Inspected, 'input' | 'site'>;
   readonly decisions: readonly Decision[];
   readonly memory: ProgramMemory | null;
 }
 
-/** The offer that was not tried yet. */
+/** The offer that no run has tried yet. */
 export function offerTo(
   { inspected, decisions, memory }: OfferedProgram,
   settings: Pick<Settings, 'inject' | 'budgetSeconds'>,
 ): ProgramWide {
   const { input, site } = inspected;
-  // A configuration that was left out was tried.
+  // A run has tried the configurations that are left out.
   const known = new Set(
     [...(memory?.programWide?.chosen ?? []), ...(memory?.leftOut ?? [])].map(({ workload }) => workload),
   );
@@ -35,7 +35,7 @@ export function offerTo(
   return isTried ? new Map() : offer;
 }
 
-/** The note about offers that were tried; null for none. */
+/** The note about tried offers; null for none. */
 export function triedOf(
   offer: ProgramWide,
   { chosen, reason, isOpen }: Verification['programWide'],

@@ -1,5 +1,5 @@
-// Tuning the workloads of a program together, in the program. Each confirmed configuration becomes a record of its workload, like the
-// result of a search for that workload alone.
+// Tunes the workloads of a program together, in the program. Each confirmed configuration becomes the record of its workload, as if a search
+// for the workload alone had found it.
 import type { Configuration } from '../backend/configuration.ts';
 import { backendNamed, configurationText, needsOf } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
@@ -35,12 +35,12 @@ import { runnable, type MeasuredProgram } from './runnable.ts';
 import type { Verification } from './verify-program.ts';
 import { NO_REASON } from '../system/reason.ts';
 
-/** Fewer operations are tuned one by one. */
+/** Smallest number of operations that are tuned together. Fewer operations are tuned one by one. */
 const LEAST_OPERATIONS = 4;
 
 const isOperation = ({ workload }: Work): boolean => isOperationWork(workload);
 
-/** The workloads that are tuned in a program: dispatches, which are nowhere else, and operations where there are some. */
+/** The workloads to tune in the program: dispatches, which cannot be tuned alone, and operations if there are enough. */
 export function contendersOf(works: readonly Work[]): readonly Work[] {
   const possible = works.filter(
     ({ workload, executables = [], options }) =>
@@ -53,18 +53,18 @@ export function contendersOf(works: readonly Work[]): readonly Work[] {
     : possible.filter((work) => !isOperation(work));
 }
 
-/** An offer to all operations at once is tried where it is for so much of the program's time. */
+/** Smallest share of the program's time for which an offer to all operations is tried. */
 const LEAST_OFFER_SHARE = 1 / 3;
 
-/** The name under which trials are kept. */
+/** Strategy name of the trials. */
 const STRATEGY = 'program';
 
-/** Configurations with which a program was right and faster, all at once. */
+/** Configurations that together gave correct results and a faster program. */
 export interface Confirmed {
-  /** As the database has them, by key. */
+  /** Texts of configurations as in the database, by key. */
   readonly configurations: ReadonlyMap<string, string>;
   readonly verdict: ProgramVerdict;
-  /** The part of them that was offered to all operations at once. */
+  /** The result of the offer to all operations at once. */
   readonly programWide: Verification['programWide'];
 }
 
@@ -72,16 +72,16 @@ export interface ProgramTuning {
   /** Known records, by key. */
   readonly results: ReadonlyMap<string, Known>;
   readonly confirmed: Confirmed | null;
-  /** Whether the program can be tuned so, and there was no time for it, or for the program to confirm anything. */
+  /** Whether the time was too short to tune the program, or to confirm a configuration in it. */
   readonly lacksTime: boolean;
 }
 
 /**
- * Tunes as many workloads of a program as it can in so many seconds. The caller holds the measuring lock.
- * @param works as `contendersOf` gives them
- * @param decisions about its operations as things stand
- * @param offer a configuration for all operations at once; may be empty
- * @returns empty where the program cannot be run, and where nothing was found out
+ * Tunes as many workloads of a program as the budget allows. The caller holds the measuring lock.
+ * @param works result of `contendersOf`
+ * @param decisions present decisions about the program's operations
+ * @param offer configurations for all operations at once; may be empty
+ * @returns nothing if the program cannot be run
  * @throws StoppedError when the signal fires
  */
 export async function tuneInProgram(
@@ -127,7 +127,7 @@ export async function tuneInProgram(
       return wide && (await roundBench(wide, contests, program)).bench;
     };
     const offered = contenders.filter(({ key }) => offer.has(key));
-    // A smaller gain is not worth two compiles.
+    // An offer takes two more compiles.
     const isWorthIt = sumOf(offered.map(({ share }) => share)) >= LEAST_OFFER_SHARE;
     const result = await tuneInRounds(
       contenders,
@@ -162,7 +162,7 @@ export async function tuneInProgram(
     const known = new Map<string, Known>();
     for (const work of run) {
       const families = backend.familiesOf(work.workload, work.options);
-      // A whole dispatch has no search but this one.
+      // A whole dispatch has no other search.
       const complete = result.isComplete && !isOperationWork(work.workload);
       const searched = { trials: result.rounds, tuningSeconds, families, complete };
       const own = resultOf(work.key, result, calls.get(work.key)!, wide.chosen.has(work.key), searched);
@@ -178,12 +178,12 @@ export async function tuneInProgram(
   }
 }
 
-/** A workload that has its configuration already. */
+/** A workload that has a configuration already. */
 interface Given extends RunWork {
   readonly configuration: Configuration;
 }
 
-/** Configurations that the program has already. */
+/** Workloads whose configurations are not tuned now. */
 function givenBy(decisions: readonly Decision[], works: readonly Work[]): readonly Given[] {
   const open = new Set(works.map(({ key }) => key));
   const given = decisions.flatMap((decision): Given[] => {
@@ -200,7 +200,7 @@ const valuesByKey = (known: ProgramTuning['results']) =>
 
 const NOTHING: ProgramTuning = { results: new Map(), confirmed: null, lacksTime: false };
 
-/** One trial in a program. @param seconds by default */
+/** A trial in a program. @param seconds time of the default */
 const trialOf = (configuration: Configuration, ratio: number | null, seconds: number): Trial => ({
   ...{ configuration, strategy: STRATEGY, message: null, ratio },
   ...(ratio === null
@@ -208,7 +208,7 @@ const trialOf = (configuration: Configuration, ratio: number | null, seconds: nu
     : { outcome: 'measured', seconds: seconds / ratio }),
 });
 
-/** The part of the offer with which the program is faster. */
+/** The offer if the program is faster with it. */
 function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWide): Confirmed['programWide'] {
   const none = { chosen: new Map<string, never>(), reason: '', isOpen };
   if (!isOffered || assessed === null || assessed.judgement.open !== null) return none;
@@ -221,7 +221,7 @@ function wideOf({ assessed, isOffered, isOpen }: RoundsResult, offer: ProgramWid
   };
 }
 
-/** Null if the program has kept nothing, or has no verdict. */
+/** The confirmed configurations; null without a verdict. */
 function confirmedBy(
   { assessed, isOffered }: RoundsResult,
   programWide: Confirmed['programWide'],
@@ -272,7 +272,7 @@ function resultOf(
   return { configuration, evidence: { ...evidenceOf(compared), maxError: Math.max(...errors), ...searched } };
 }
 
-/** Evidence from the program for a configuration that it keeps. */
+/** Evidence from the program for a kept configuration. */
 function evidenceOf({ comparison, calls, processes, stock }: ComparedWorkload) {
   const { ratio, low, high, seconds } = comparison;
   return {

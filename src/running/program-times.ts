@@ -5,7 +5,7 @@ import { messageOf, tell } from '../system/tell.ts';
 import type { MeasuredProgram } from './runnable.ts';
 import { programNotes, programOf } from './program-notes.ts';
 
-/** As a database has it. */
+/** A note in the database. */
 interface NotedTimes {
   /** Seconds of each dispatch in one run of all functions. */
   readonly dispatches: readonly (readonly [name: string, seconds: number])[];
@@ -17,7 +17,7 @@ const programTimes = programNotes('times', isNotedTimes);
 let measured: Promise<number | null> | undefined;
 
 /**
- * The caller holds the measuring lock.
+ * Notes the times of a program. The caller holds the measuring lock.
  * @param dispatchSeconds by name; if it is empty, nothing is noted
  */
 export async function noteTimes(
@@ -32,17 +32,17 @@ export async function noteTimes(
 }
 
 async function measuredRate(threads: number, log: string | undefined): Promise<number | null> {
-  // Nothing of this is loaded on a hit.
+  // Not loaded on a hit.
   const { memoryRate } = await import('../measure/memory-rate.ts');
   try {
     return await memoryRate(threads);
   } catch (error) {
-    tell(`how fast memory is read cannot be measured: ${messageOf(error)}`, log);
+    tell(`the memory rate cannot be measured: ${messageOf(error)}`, log);
     return null;
   }
 }
 
-/** The times that the database has. */
+/** The times in the database. */
 export function knownTimes(
   { command, inspected }: Pick<MeasuredProgram, 'command' | 'inspected'>,
   store: Store | null,

@@ -1,5 +1,5 @@
-// Runs a program, stock against tuned, and remembers the verdict: what makes it slower or wrong is left out from then on. Loaded only where
-// something is run or was run.
+// Runs a program, stock against tuned, and notes the verdict in the database. Later builds leave out the configurations that make the program
+// slower or wrong. Not loaded on a hit.
 import { configurationText } from '../backend/index.ts';
 import type { Command } from '../compiler/command.ts';
 import {
@@ -30,12 +30,12 @@ import { offerTo, triedOf } from './program-offer.ts';
 import { NOTHING_CHOSEN, verifyTuned, type Verification } from './verify-program.ts';
 import { because } from '../system/reason.ts';
 
-/** A program, as far as it is known. */
+/** A program with its decisions and its verdict so far. */
 export interface KnownProgram {
   readonly command: Command;
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
-  /** Its identity, see `programIdentity`. */
+  /** See `programIdentity`. */
   readonly identity: string;
   readonly memory: ProgramMemory | null;
 }
@@ -43,13 +43,13 @@ export interface KnownProgram {
 /** The decisions to inject after a run. */
 export interface Judged {
   readonly decisions: readonly Decision[];
-  /** Null where nothing was to be found out. */
+  /** Null if there was nothing to verify. */
   readonly verdict: ProgramVerdict | null;
-  /** Whether the same would be injected again, without another try. */
-  readonly settled: boolean;
+  /** Whether the next build injects the same without another run. */
+  readonly isFinal: boolean;
 }
 
-/** Runs the program, remembers the verdict, and marks configurations. The caller has the turn. */
+/** Runs the program, notes the verdict, and marks configurations. The caller holds the measuring lock. */
 export async function judgeProgram(
   program: KnownProgram,
   store: Store,
@@ -78,11 +78,11 @@ export async function judgeProgram(
     if (!(error instanceof NotVerifiedError)) throw error;
     const { why } = error;
     const verdict = notVerified(why);
-    if (!error.isLate) return { ...shippable(decisions, why, verdict), settled: true };
+    if (!error.isLate) return { ...shippable(decisions, why, verdict), isFinal: true };
     const judgement = { kept: [], leftOut: [], open: why };
     const nothing = { judgement, workloads: [], programWide: { ...NOTHING_CHOSEN, isOpen: true } };
-    const { decisions: left, settled } = conclude(program, offer, nothing, store, surroundings);
-    return { ...shippable(left, why, verdict), settled };
+    const { decisions: left, isFinal } = conclude(program, offer, nothing, store, surroundings);
+    return { ...shippable(left, why, verdict), isFinal };
   } finally {
     story.clear();
   }
@@ -91,8 +91,8 @@ export async function judgeProgram(
 const UNLIMITED: Limits = { compileSeconds: Infinity, runSeconds: Infinity, inputBytes: Infinity };
 
 /**
- * The same on demand: without limits, and regardless of an earlier verdict, which the new one replaces.
- * @throws UserError when the program cannot be compiled, or there is no turn or nothing to run it with
+ * Runs the program without limits. The new verdict replaces an earlier verdict.
+ * @throws UserError when the program does not compile, the measuring lock is held, or the runtime's tools are missing
  */
 export async function verifyOnDemand(
   asked: Omit<KnownProgram, 'memory'>,
@@ -119,14 +119,14 @@ export async function verifyOnDemand(
   }
 }
 
-/** Remembers the verdict on a program, and gives the decisions to inject. */
+/** Notes the verdict on a program. @returns the decisions to inject */
 export function conclude(
   { command, inspected, decisions, identity, memory }: KnownProgram,
   offer: ProgramWide,
   { judgement, workloads, programWide }: Omit<Verification, 'verdict'>,
   store: Store,
   surroundings: Surroundings,
-): Pick<Judged, 'decisions' | 'settled'> {
+): Pick<Judged, 'decisions' | 'isFinal'> {
   const { settings } = surroundings;
   const left = new Map(judgement.leftOut.map((one) => [one.key, one]));
   const kept = leaveOut(decisions, (key) => worse(left.get(key)?.reason));
@@ -160,12 +160,12 @@ export function conclude(
     const shown = seen.filter((one) => one !== null);
     for (const one of new Map(shown.map((one) => [one.tunable.key, one])).values()) record(one, store);
   }
-  // A configuration that replaces one that was left out did not run yet: the next build runs it.
+  // The next build runs the configurations that replace the left-out ones.
   const isReplaced = found.some((one) => plainAlternative(one) !== null);
-  return { decisions: better, settled: (open === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
+  return { decisions: better, isFinal: (open === null || attempts >= MOST_ATTEMPTS) && !isReplaced };
 }
 
-/** Records evidence from a program, for all programs with the same dispatch. */
+/** Records evidence from a program. It holds for all programs with the same dispatch. */
 function record({ record: key, configuration, evidence }: Seen, store: Store): void {
   const subject = key === null ? undefined : store.subject(key);
   if (subject === undefined) return;
@@ -173,9 +173,9 @@ function record({ record: key, configuration, evidence }: Seen, store: Store): v
 }
 
 /**
- * Marks a configuration for every program. The search goes on without it, but only once: a configuration can be slower because of the
- * placement of operands, and then the next one would be slower, too. A loss on this device does not count against the record of another
- * device.
+ * Marks a configuration for every program, so that the search goes on without it. A subject gets one mark for slowness: a configuration can be
+ * slower because of the placement of operands, and then the next configuration is slower, too. A loss on this device marks no record of
+ * another device.
  */
 function mark(
   { record, configuration }: Injected,

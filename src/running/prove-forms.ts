@@ -1,4 +1,4 @@
-// Compares a program in other forms with the written program, before tuning: results first, then times.
+// Compares a program in other forms with the written program, before tuning: first the results, then the times.
 import { join } from 'node:path';
 import { programRuns, type Uncompiled } from '../program/runs.ts';
 import { isEitherFarAhead } from '../program/answered.ts';
@@ -18,14 +18,14 @@ import type { Limits } from './limits.ts';
 import { roundedTypes } from './verify-program.ts';
 import { NO_REASON, because, type Reason } from '../system/reason.ts';
 
-/** File of the program as it is written. */
+/** File name of the written program. */
 const WRITTEN = 'written.vmfb';
 
 /** Two running compiles: the written program, and the program in its forms. */
 export interface FormsUnderWay {
   /** Folder of both modules. */
   readonly folder: string;
-  /** Configured executables of the program in its forms; null if the compiler fails. */
+  /** Configured executables of the program in its forms; null if the compile fails. */
   readonly configured: Promise<ExecutableTexts['configured'] | null>;
   /** Never rejects. */
   readonly compiled: Promise<CompiledForms>;
@@ -40,8 +40,8 @@ interface CompiledForms {
 }
 
 /**
- * Starts both compiles, so that the survey runs at the same time.
- * @param kept receives the split program and its module; rounds start from these
+ * Starts both compiles. The survey runs at the same time.
+ * @param kept receives the split program and its module, for the rounds
  * @returns null if the cache folder is not writable
  */
 export function compileForms(
@@ -79,7 +79,7 @@ export function compileForms(
   };
 }
 
-/** The verdict, and seconds of each variant's dispatches by name; empty if nothing was timed. */
+/** The verdict, and the seconds of dispatches by name; empty if nothing was timed. */
 export interface FormsProof {
   readonly verdict: ProgramVerdict;
   readonly written: ReadonlyMap<string, number>;
@@ -89,7 +89,7 @@ export interface FormsProof {
 /**
  * Runs both programs. The caller holds the measuring lock.
  * @param written the command without forms
- * @throws FormsError when the compiler does not take the forms
+ * @throws FormsError when the program does not compile in its forms
  * @throws NotVerifiedError when the runtime's tools are missing
  * @throws StoppedError when the signal fires
  */
@@ -111,14 +111,14 @@ export async function proveForms(
   if (typeof path !== 'string')
     return unproven(because('compile-failed', `the program does not compile: ${path.problem}`));
   if (typeof module !== 'string') {
-    // A form that the compiler cannot take is worse than none.
+    // A program that does not compile in its forms ships as written.
     if (!module.isLate) throw new FormsError(module.problem);
     return unproven(because('compile-failed', module.problem));
   }
   const compiled = () => Promise.resolve(path);
   const callable = await callableOf(written, inspected, surroundings, compiled, limits.inputBytes);
   if (callable.called.length === 0) return unproven(because('nothing-callable'));
-  // Sums of a convolution are added in another order, in as many steps as the program has.
+  // The forms add the terms of a convolution in another order.
   const roundsTo = roundedTypes([], inspected.input.bytes);
   const shared = { stock: path, tools, folder, signal, device: inspected.site.device, roundsTo };
   const contests = await contestsOf(callable, shared);
@@ -140,7 +140,7 @@ export async function proveForms(
   };
 }
 
-/** The compiler does not take a program in its forms. */
+/** A program does not compile in its forms. */
 export class FormsError extends UserError {
   override readonly name = 'FormsError';
 }

@@ -1,4 +1,4 @@
-// The programs that rounds begin from: untuned, and with the configuration that is offered to all operations at once.
+// The programs that rounds start from: untuned, and with the offer to all operations at once.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags } from '../compiler/command.ts';
@@ -6,7 +6,6 @@ import type { Decision } from '../decision/decision.ts';
 import { withProgramWide, type ProgramWide } from '../decision/program-wide.ts';
 import { sameExecutables } from '../inject/executable-sources.ts';
 import { splitProgram } from '../inject/split-program.ts';
-import { createDigest } from '../system/digest.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { injectedCommand, resumedCompile, resumedInjection } from '../plan/injected-command.ts';
 import { flowOf } from '../plan/kept-modules.ts';
@@ -14,7 +13,7 @@ import { planCompile } from '../plan/route.ts';
 import type { RoundBase, RunWork } from './round-bench.ts';
 import { compiling, type MeasuredProgram, type Runnable } from './runnable.ts';
 
-/** The program as it is. */
+/** The untuned program. */
 export const plainBase = (
   { command, kept }: MeasuredProgram,
   { folder, stock, split }: Runnable,
@@ -29,8 +28,7 @@ export const plainBase = (
 });
 
 /**
- * The program with what its operations are offered, compiled; null when it does not compile. The others are tried in it, as far as
- * they are found again: it has other executables.
+ * The program with the offer, compiled; null if it does not compile. Rounds tune its other workloads, if their executables are found again.
  * @param decisions about its operations, without the offer
  */
 export async function offeredBase(
@@ -44,8 +42,7 @@ export async function offeredBase(
   const all = withProgramWide(decisions, offer, '');
   const injection = planCompile(all, inspected, command, surroundings);
   if (injection.route === 'none') return null;
-  const digest = await createDigest();
-  const injected = await injectedCommand(injection, command, inspected, all, surroundings, digest);
+  const injected = await injectedCommand(injection, command, inspected, all, surroundings);
   if (injected === null) return null;
   const { argv, stdin } = injected;
   const resumed = (path: string) => resumedInjection(injected, command, path);

@@ -1,5 +1,5 @@
-// A program in rounds on this machine: configurations go into the sources of its executables, of which the compiler makes a module
-// without reading the program again.
+// Compiles and runs the rounds of a program on this machine. Configurations go into the sources of its executables, so that the compiler
+// does not read the program again.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { withTrailingFlags } from '../compiler/command.ts';
@@ -27,33 +27,36 @@ import { processEffort, runOf } from '../program/verify.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
 import { compiling, type MeasuredProgram } from './runnable.ts';
 
-/** Processes of each module in a round, which take turns; and where a call takes so many seconds, whose dispatches say enough in one. */
+/** Processes of each module in a round. The modules take turns. */
 const PROCESSES = 2;
+
+/** Seconds of a call from which one process of each module is enough. */
 const LONG_CALL = 0.02;
 
-/** A process that only tells about how long a call takes measures for so many seconds. */
+/** Seconds of the first process, which only estimates the time of a call. */
 const FIRST_SECONDS = 0.1;
 
-/** Confirming takes so many processes at least: results of both programs, then times in pairs. */
+/** Least number of processes to confirm a program: results of both programs, then times in pairs. */
 const CONFIRMING_PROCESSES = 2 * (1 + LEAST_PAIRS);
 
-/** Limits of a program that never ran: a multiple of stock's time, and at least so many seconds. */
+/** Limit of a program that never ran: a multiple of stock's time. */
 const PATIENCE = 20;
+/** The smallest such limit. */
 const LEAST_PATIENCE_SECONDS = 5;
 
 /** A workload, and its executables in a program. */
 export type RunWork = Pick<Work, 'key' | 'workload' | 'executables'>;
 
-/** A program that rounds begin from. */
+/** A program that rounds start from. */
 export interface RoundBase {
   readonly split: SplitProgram;
-  /** Arguments that compile a file instead that holds the program at the end of `flow`. */
+  /** Arguments that compile a file with the program at the end of `flow`. */
   readonly resumed: (path: string) => readonly string[];
   /** Its module without configurations. */
   readonly module: string;
-  /** Workloads that are tried in it or given, with the names of their executables. */
+  /** Workloads that are tuned in it or have a configuration, with the names of their executables. */
   readonly works: readonly RunWork[];
-  /** Where files of ours are written. */
+  /** Folder for our files. */
   readonly folder: string;
   /** Seconds of compiling the module. */
   readonly compileSeconds: number;
@@ -63,15 +66,15 @@ export interface RoundBase {
 export interface ReadyRounds {
   readonly bench: RoundBench;
   readonly stock: ProgramSeconds;
-  /** Of each dispatch, by name. */
+  /** Seconds of each dispatch, by name. */
   readonly dispatchSeconds: ReadonlyMap<string, number>;
-  /** How many dispatches each workload has, by key. */
+  /** Number of dispatches of each workload, by key. */
   readonly calls: ReadonlyMap<string, number>;
 }
 
 /**
- * Runs an untuned program once, to know the time of each dispatch.
- * @param contests stock, which the program is compared with in the end
+ * Runs the untuned program once to time its dispatches.
+ * @param contests stock, to compare the tuned program with in the end
  * @throws StoppedError when the signal fires
  */
 export async function roundBench(
@@ -159,7 +162,7 @@ export async function roundBench(
         let compiled: RoundModule | RoundFailure =
           own.size === 0 ? { module: stock, missing: new Set() } : await compile(own, 'best');
         if ('blamed' in compiled && compiled.blamed.size > 0) {
-          // A configuration that is good for its kin need not compile for each.
+          // A configuration that compiles for one workload may fail for its kin.
           for (const key of compiled.blamed) own.delete(key);
           compiled = await compile(own, 'best');
         }
@@ -176,7 +179,7 @@ export async function roundBench(
   return { bench, stock: secondsOf(first), dispatchSeconds, calls: new Map(calls) };
 }
 
-/** The fastest run: other processes only add time. */
+/** The fastest run, because other processes only add time. */
 function leastOf(times: readonly ProgramSeconds[]): ProgramSeconds {
   const workloads = new Map<string, readonly number[]>();
   for (const one of times)

@@ -1,4 +1,4 @@
-// An untuned program, compiled, with everything that a run needs.
+// An untuned program, compiled, with its tools and inputs.
 import { askCompiler } from '../compiler/ask.ts';
 import type { Command } from '../compiler/command.ts';
 import type { SplitProgram } from '../inject/split-program.ts';
@@ -21,7 +21,7 @@ export interface Runnable {
   readonly stock: string;
   /** One for each function that can be called. */
   readonly contests: readonly StockContest[];
-  /** Where it was asked for. */
+  /** Null unless a split was asked for. */
   readonly split: SplitProgram | null;
 }
 
@@ -38,7 +38,7 @@ export interface MeasuredProgram {
 }
 
 /**
- * Runs the compiler on a program. Gives its messages if that fails, else null.
+ * Runs the compiler on a program. Its result is the messages on failure, else null.
  * @throws StoppedError when the signal fires
  */
 export const compiling =
@@ -51,9 +51,9 @@ export const compiling =
   };
 
 /**
- * The caller holds the measuring lock.
- * @param isSplit whether it is split first
- * @throws NotVerifiedError when it does not compile in the time, nothing of it can be run, or the runtime's tools are missing
+ * Compiles an untuned program, and generates its inputs. The caller holds the measuring lock.
+ * @param isSplit whether the program is split first
+ * @throws NotVerifiedError when the program does not compile in the time, none of its functions can be run, or the runtime's tools are missing
  */
 export async function runnable(
   { command, inspected, surroundings, kept, limits, signal }: MeasuredProgram,

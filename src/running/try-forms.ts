@@ -1,4 +1,4 @@
-// Finds the forms in which a program is fastest: all preferred forms first, then without those that are slower than the written
+// Finds the forms in which a program is fastest: first all preferred forms, then without the forms that are slower than the written
 // operations.
 import { isDispatchOf, isTunable } from '../input/operation.ts';
 import { rewritableKey } from '../form/rewritable.ts';
@@ -27,7 +27,7 @@ export interface TriedForms {
   readonly compileSeconds: number;
 }
 
-/** Share of the budget for runs. */
+/** Share of the budget for runs of both programs. */
 const RUN_SHARE = 0.1;
 
 /** A second variant is compiled only if the first took at most this share of the budget. */
@@ -74,7 +74,7 @@ export async function tryForms(
 
   const work = async (signal: AbortSignal): Promise<TriedForms> => {
     const first = await tryThese(choices, signal);
-    // A program that is slower in its forms gets no tiles in them.
+    // A program that is slower in its forms is not tuned in them.
     const isBetter = leastRatio(first.verdict) >= LEAST_RATIO;
     const slower = slowerIn(first, isBetter);
     const rest = choices.filter(({ operation }) => !slower.has(rewritableKey(operation)));
@@ -84,7 +84,7 @@ export async function tryForms(
     const second = await tryThese(rest, signal);
     const compileSeconds = first.compileSeconds + second.compileSeconds;
     if (leastRatio(second.verdict) > leastRatio(first.verdict)) return { ...second, compileSeconds };
-    // The next module is the first program's again.
+    // The next untuned module is that of the first program.
     kept.forgetStock();
     return { ...first, compileSeconds };
   };
@@ -100,7 +100,7 @@ export async function tryForms(
   }
 }
 
-/** Keys of operations whose form is slower than the written operation; if it is tuned, with tiles. */
+/** Keys of operations whose form is slower than the written operation. @param isTuned whether the forms are tuned later */
 function slowerIn(
   {
     choices,
@@ -111,7 +111,7 @@ function slowerIn(
 ): ReadonlySet<string> {
   if (program === null || proof === null) return new Set();
   const operations = program.inspected.input.operations.filter(isTunable);
-  // The rewriting module names its operations after those that they replace.
+  // The locations of rewritten operations contain the key of the written operation.
   const isOf = (key: string, dispatch: string) =>
     operations.some(
       (one) => one.place.location?.startsWith(`${key} as `) === true && isDispatchOf(one, dispatch),
@@ -119,6 +119,6 @@ function slowerIn(
   return slowerForms(choices, proof.written, proof.formed, isOf, isTuned);
 }
 
-/** Of all functions; 0 if one was not timed or has other results. */
+/** The smallest ratio of all functions; 0 if a function was not timed or has wrong results. */
 const leastRatio = ({ functions }: ProgramVerdict): number =>
   Math.min(...functions.map(({ equal, timing }) => (equal === true ? (timing?.ratio ?? 0) : 0)), Infinity);

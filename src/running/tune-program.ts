@@ -1,4 +1,4 @@
-// Tunes the open workloads of a program: as many as possible at once in the program, then one after the other.
+// Tunes the open workloads of a program: first together in the program, then the others one by one.
 import type { Command } from '../compiler/command.ts';
 import { findMeasuringTools } from '../compiler/find.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
@@ -22,7 +22,7 @@ import { noteTimes } from './program-times.ts';
 import type { MeasuredProgram } from './runnable.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** Tuned workloads, and those that the program confirmed; null if the program was not run with all of them at once. */
+/** Tuned workloads, and the configurations that the program confirmed; null without such a run. */
 export type Tuned = TuneOutcome & { readonly confirmed: Confirmed | null };
 
 export const NOTHING_TUNED: Tuned = {
@@ -32,7 +32,7 @@ export const NOTHING_TUNED: Tuned = {
   confirmed: null,
 };
 
-/** A program as things stand. */
+/** A program with its present decisions. */
 export interface CurrentProgram {
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
@@ -46,13 +46,13 @@ export interface TuningMeans {
   readonly kept: KeptModules;
   readonly store: Store;
   readonly budgetSeconds: number;
-  /** When the database was asked, in milliseconds of the system's clock: others may have found out more since. */
+  /** Time of the lookup, in milliseconds of the system's clock. Other builds may have written records since. */
   readonly began: number;
-  /** To wait for others that measure; as long as the budget lasts where it is undefined. */
+  /** Longest wait for the measuring lock; undefined for the budget. */
   readonly patienceSeconds: number | undefined;
 }
 
-/** Tunes, until it is interrupted: everything that was measured is kept. */
+/** Tunes until it is interrupted. The database keeps all measurements. */
 export async function tuneProgram(
   works: readonly Work[],
   current: CurrentProgram,
@@ -61,7 +61,7 @@ export async function tuneProgram(
   const { inspected } = current;
   const { command, surroundings, kept, store, budgetSeconds, patienceSeconds, began } = means;
   const { settings } = surroundings;
-  // Nothing of this is loaded on a hit.
+  // Not loaded on a hit.
   const [{ tuneWorkloads }, { storyOf }, { interruptible }] = await Promise.all([
     import('../tuning/tune-workloads.ts'),
     import('../report/story.ts'),
@@ -100,7 +100,7 @@ export async function tuneProgram(
     story.end(works.length, outcome);
     return outcome;
   } catch (error) {
-    // A full disk, say. Records in the database are still used.
+    // For example a full disk. The build still uses records of the database.
     tell(`tuning failed: ${messageOf(error)}`, settings.log);
     return { ...NOTHING_TUNED, whyNot: because('internal-error', `tuning failed: ${messageOf(error)}`) };
   } finally {
@@ -111,17 +111,17 @@ export async function tuneProgram(
 const SPENT = because('budget-spent');
 const UNSURE = because('no-certain-gain');
 
-/** Workloads that were tuned at once, and those that remain to be tuned alone. */
+/** Workloads that were tuned together, and the workloads to tune alone. */
 type TunedAtOnce = Pick<ProgramTuning, 'results' | 'confirmed'> & {
   readonly alone: readonly Work[];
-  /** Reason for workloads without a result. */
+  /** Why the other workloads have no result. */
   readonly whyNot: Reason;
 };
 
-/** How much of the time dispatches have where there are a few operations as well. */
+/** Share of the time for dispatches if there are operations to tune alone. */
 const DISPATCHES_SHARE = 0.5;
 
-/** Tunes workloads in the program, all at once. */
+/** Tunes workloads together in the program. */
 async function tuneAtOnce(
   program: MeasuredProgram,
   works: readonly Work[],
@@ -131,7 +131,7 @@ async function tuneAtOnce(
 ): Promise<TunedAtOnce> {
   const nothing = { results: new Map<string, never>(), confirmed: null, alone: works, whyNot: SPENT };
   const given = surroundings.settings.budgetSeconds;
-  /** A dispatch is there in its program alone: the same time again tells nothing new of it. */
+  /** Notes dispatches as undecided: a dispatch is tuned in its program alone, and the same time gives no new result. */
   const giveUp = (all: readonly Work[], reason: string) => {
     for (const work of all)
       if (!isOperationWork(work.workload))
@@ -153,7 +153,7 @@ async function tuneAtOnce(
   try {
     const known = new Map<string, Known>();
     for (const work of works) {
-      // Others may have found out while we waited.
+      // Another build may have tuned the workload while this build waited.
       const found = recordSince(work, store, program.inspected.site);
       if (found !== null) known.set(work.key, { ...found, outcome: 'hit' });
     }
@@ -178,7 +178,7 @@ async function tuneAtOnce(
     const left = open.filter(({ key }) => !results.has(key));
     if (!lacksTime) giveUp(left, UNSURE.reason);
     const isTogether = open.some(({ workload }) => isOperationWork(workload));
-    // The program would have to confirm anything more again: another build does that.
+    // The program would have to confirm further results: a later build does that.
     const isOver = isTogether && (confirmed !== null || lacksTime);
     const whyNot = lacksTime ? SPENT : UNSURE;
     return { results: new Map([...known, ...results]), confirmed, alone: isOver ? [] : others, whyNot };
@@ -187,7 +187,7 @@ async function tuneAtOnce(
   }
 }
 
-/** A compile takes about so many times as long as a survey. */
+/** Time of a compile, in surveys. */
 const SURVEYS_PER_COMPILE = 5;
 
 /** Seconds of each dispatch, if measuring them is likely to take less than half of the tuning time; empty otherwise. */

@@ -1,4 +1,4 @@
-// A whole program, stock against tuned: equal results, and no loss of speed.
+// Verifies a whole program, stock against tuned: equal results, and no loss of speed.
 import { isBytecode } from 'mlir-parser-ts';
 import type { Command } from '../compiler/command.ts';
 import { needsOf } from '../backend/index.ts';
@@ -26,18 +26,18 @@ export interface Verification {
   readonly verdict: ProgramVerdict;
   /** Times of the workloads' dispatches. */
   readonly workloads: readonly ComparedWorkload[];
-  /** Result of the configuration that was offered to all operations at once. */
+  /** Result of the offer to all operations at once. */
   readonly programWide: {
-    /** Workloads for which it is better than their own configuration. */
+    /** Workloads that are faster with the offer than with their own configuration. */
     readonly chosen: ProgramWide;
-    /** Why it is, or is not. */
+    /** Reason for users. */
     readonly reason: string;
-    /** Whether there was no time to try it. */
+    /** Whether the time was too short to try the offer. */
     readonly isOpen: boolean;
   };
 }
 
-/** Of a program that nothing is offered to, or that cannot be run. */
+/** The result without an offer, or without a run. */
 export const NOTHING_CHOSEN: Verification['programWide'] = {
   chosen: new Map(),
   reason: '',
@@ -45,12 +45,12 @@ export const NOTHING_CHOSEN: Verification['programWide'] = {
 };
 
 /**
- * Compiles a program with and without its decisions and runs both; finds out which configurations it takes to leave out, and
- * whether the offer to all operations at once is better. The caller holds the measuring lock.
+ * Compiles a program with and without its decisions, and runs both. Finds the configurations to leave out, and whether the offer to all
+ * operations at once is faster. The caller holds the measuring lock.
+ * @param offer replaces the decisions about its operations; may be empty
  * @param kept modules of this build
- * @param offer replaces the decisions of its operations; may be empty
- * @param signal ends it
- * @throws NotVerifiedError when one of both does not compile in the time, or the runtime's tools are missing
+ * @param signal ends every process
+ * @throws NotVerifiedError when one of both programs does not compile in the time, or the runtime's tools are missing
  * @throws StoppedError when the signal fires
  */
 export async function verifyTuned(
@@ -72,9 +72,9 @@ export async function verifyTuned(
   const all = withProgramWide(decisions, offer, '');
   const wideBuilds = programBuilds(command, inspected, all, surroundings, means, 'all-tuned.vmfb');
   const compileStock = async () => {
-    const made = await kept.compiledStock(builds.stock, folder);
-    if (typeof made !== 'string') throw doesNotCompile('the program', made);
-    return made;
+    const stock = await kept.compiledStock(builds.stock, folder);
+    if (typeof stock !== 'string') throw doesNotCompile('the program', stock);
+    return stock;
   };
   const { bytes } = inspected.input;
   const callable = await callableOf(command, inspected, surroundings, compileStock, limits.inputBytes);
@@ -102,19 +102,19 @@ export async function verifyTuned(
     return { verdict, judgement, workloads: [], programWide: NOTHING_CHOSEN };
   }
   if (isInjecting) {
-    // Both at once: a compiler seldom keeps more than one core busy.
+    // Both at once, because a compiler seldom uses more than one core.
     const [whole] = await Promise.all([
       builds.tuned(keys),
       offer.size > 0 ? wideBuilds.tuned(keysOf(all)) : null,
     ]);
-    // A configuration may need too many resources in a fused dispatch: the search below finds the culprits.
+    // A configuration may need too many resources in a fused dispatch. The search below finds it.
     if ('problem' in whole && whole.isLate) throw doesNotCompile('the tuned program', whole);
   }
 
   const roundsTo = roundedTypes([...keys, ...offer.keys()], bytes);
   const shared = { stock, tools, folder, signal, device: inspected.site.device, roundsTo };
   const contests = await contestsOf(callable, shared);
-  // A program with the offer is another program, and takes as much time.
+  // The program with the offer takes as much time again.
   const runSeconds = limits.runSeconds / (isInjecting && offer.size > 0 ? 2 : 1);
   const suspects = keysOf(decisions.filter(changesProgram));
   const own = await assess(
@@ -166,7 +166,7 @@ export async function verifyTuned(
 const told = ({ leftOut }: Judgement) =>
   leftOut.map(({ key, reason }) => ({ workload: key, ...because('worse-in-program', reason) }));
 
-/** Whether its configuration changes more of a program than its operation's dispatch. */
+/** Whether a configuration changes more of the program than the dispatch of its operation. */
 const changesProgram = ({ configuration }: Decision): boolean => needsOf(configuration) !== null;
 
 const keysOf = (decisions: readonly Decision[]): string[] => [
@@ -176,7 +176,7 @@ const keysOf = (decisions: readonly Decision[]): string[] => [
 export const doesNotCompile = (what: string, { problem, isLate }: Uncompiled) =>
   new NotVerifiedError(because('compile-failed', `${what} does not compile: ${problem}`), isLate);
 
-/** Narrow floats that a program uses, as far as workloads and its text say. */
+/** Narrow float types in the workloads and in the text of a program. */
 export function roundedTypes(keys: readonly string[], input: Uint8Array): string[] {
   const text = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
   const isUsed = (type: string) =>

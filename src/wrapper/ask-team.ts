@@ -1,5 +1,5 @@
-// A build and its team's server: asks about misses, and pushes new records. Loaded only with a team, after a miss or a search. No answer
-// stops a build.
+// Asks the team's server about misses, and pushes new records to it. Loaded only with a team, after a miss or a search. A server that does
+// not answer stops no build.
 import type { Device } from '../backend/device.ts';
 import { noteCounts } from '../report/counting.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -18,12 +18,12 @@ import { openTeam } from '../team/postgres.ts';
 import { teamState } from '../team/state.ts';
 import type { Question, Received } from '../team/team.ts';
 import type { Work } from '../tuning/tune-workloads.ts';
-import { noteUnreachable } from './worth-asking.ts';
+import { noteUnreachable } from './should-ask-team.ts';
 
-/** Limit of a push. */
+/** Limit of a push, in milliseconds. */
 const PUSH_LIMIT_MS = 1000;
 
-/** Surroundings with a database that can be written, and their team, which is set. */
+/** A build that has a team and a writable database. */
 interface Asker {
   readonly url: string;
   readonly site: Site;
@@ -32,9 +32,9 @@ interface Asker {
 
 /**
  * Asks the team about misses, and writes its records into the database. Never throws.
- * @param missing looks up the misses of now
- * @param isTuned whether this build tunes the remaining misses; otherwise the team is told that they are wanted
- * @param begun by `performance.now()`: since when the build waits for this
+ * @param missing looks up the present misses
+ * @param isTuned whether this build tunes the remaining misses; if not, they go on the team's wanted list
+ * @param begun start of the wait, by `performance.now()`
  */
 export async function askTeam(
   missing: () => readonly Work[],
@@ -44,7 +44,7 @@ export async function askTeam(
 ): Promise<void> {
   const { settings, cacheDirectory, env } = surroundings;
   const { teamTimeoutMs } = settings;
-  // Loading the client counts as waiting. If that takes most of the limit on a busy machine, half is left for the question.
+  // Loading the client counts as waiting. The question gets at least half of the limit.
   const limitMs = Math.max(teamTimeoutMs / 2, begun + teamTimeoutMs - performance.now());
   const end = performance.now() + limitMs;
   try {
@@ -81,19 +81,19 @@ export async function askTeam(
       team.close();
     }
   } catch (error) {
-    // A URL that says something strange; a database that is locked.
+    // For example a malformed URL, or a locked database.
     report({ outcome: 'unreachable', reason: messageOf(error) }, 0, surroundings);
   }
 }
 
-/** Records of its class come right after the device's own. */
+/** The server prefers records of the device, then those of its class. */
 function processorOf({ processor }: Device): Pick<Question, 'processor'> {
   if (processor === undefined) return {};
   const { architecture, vendor, family, model } = processor;
   return { processor: { architecture, vendor, family, model } };
 }
 
-/** All of the database, in and out. Opened beside the store, and only where there is something to write or to tell. */
+/** Opens the local database for exchange, only if there are lines to write or to push. */
 async function withLocal<T>({ database }: Settings, action: (local: Exchange) => T | Promise<T>): Promise<T> {
   const local = openExchange(database);
   try {
@@ -105,7 +105,7 @@ async function withLocal<T>({ database }: Settings, action: (local: Exchange) =>
 
 const asReading = (line: Line) => ({ outcome: 'line' as const, line });
 
-/** The server's lines about the question, and the devices that they name. */
+/** The server's lines about the asked workloads, and the lines of their devices. */
 function usable({ lines }: Received, works: readonly Work[], site: Site): Line[] {
   const place = placeOf(site);
   const asked = new Set(works.map(({ key }) => key));
@@ -121,7 +121,7 @@ function usable({ lines }: Received, works: readonly Work[], site: Site): Line[]
   return wanted.length === 0 ? [] : [...others, ...wanted];
 }
 
-/** Counts it. */
+/** Counts the outcome of a question. */
 function report(asked: Asked, found: number, surroundings: Surroundings): void {
   if (asked.outcome === 'unreachable') {
     noteUnreachable(asked.reason, surroundings);
@@ -135,7 +135,7 @@ function report(asked: Asked, found: number, surroundings: Surroundings): void {
   });
 }
 
-/** Pushes new records, for a second at most. Never throws: the rest is pushed next time, or by `iree-tuned sync`. */
+/** Pushes new records for at most a second. Never throws: the next push, or `iree-tuned sync`, sends the rest. */
 export async function tellTeam({ url, surroundings }: Omit<Asker, 'site'>): Promise<void> {
   const { cacheDirectory, env, settings } = surroundings;
   const end = performance.now() + PUSH_LIMIT_MS;
@@ -154,7 +154,7 @@ export async function tellTeam({ url, surroundings }: Omit<Asker, 'site'>): Prom
         : server;
       if (pushed.ok) return;
       const { failure } = pushed;
-      // A server that has answered can still be asked: most logins may only read, and writers wait for each other.
+      // A refused push leaves the breaker closed: most roles may only read, and writers block each other.
       if (!server.ok) state.setBreaker(afterFailure(before, failure, Date.now(), Math.random()));
       if (settings.log !== undefined) writeLog(`not pushed: ${failure.reason}`, settings.log);
     } finally {

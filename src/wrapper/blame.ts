@@ -1,4 +1,4 @@
-// Finds the configurations that make a compile fail. A failure of the machine, such as a full disk, blames none.
+// Finds the configurations that make a compile fail. A failure of the machine, such as a full disk, blames no configuration.
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lineIndex, type LineIndex } from 'mlir-parser-ts';
@@ -9,7 +9,6 @@ import type { Place } from '../input/operation.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { writtenNow } from '../store/author.ts';
 import type { Store } from '../store/store.ts';
-import { createDigest } from '../system/digest.ts';
 import { makeScratchFolder } from '../system/scratch.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import { planCompile } from '../plan/route.ts';
@@ -17,17 +16,14 @@ import type { Inspected } from '../plan/inspected.ts';
 import type { Plan } from './ending.ts';
 import { because } from '../system/reason.ts';
 
-/** A plan with what it takes to compile it otherwise. */
-export type InspectedPlan = Plan & { readonly inspected: Inspected };
-
-/** Messages about memory, disks, rights, file descriptors and the linker. */
+/** Messages about memory, disks, permissions, file descriptors and the linker. */
 const ABOUT_MACHINE =
   /no space left|input\/output error|cannot allocate|out of memory|temporarily unavailable|too many open files|quota exceeded|permission denied|read-only file system|\blinker\b|\blld\b|failed to (?:open|create|write)|could not open/i;
 
 /**
  * Repeats a failed compile with a scratch output.
  * @param workSeconds limit of processor time
- * @returns the messages if it fails again and no resource of the machine is missing; null otherwise
+ * @returns the compiler's messages if it fails again; null if it succeeds, or fails because of the machine or the time limit
  */
 export async function failsAgain(
   { argv, stdin }: Compile,
@@ -51,12 +47,13 @@ export async function failsAgain(
 }
 
 /**
- * Marks the configurations that a failed compile's messages point at and that fail again alone, each for its workload and for ever.
+ * Marks a configuration as broken, forever, if the messages point at its operation and the compile fails again with this configuration alone.
  * @param stderr messages of the compile with all configurations
- * @param workSeconds limit of each compile
+ * @param workSeconds limit of processor time of each compile
  */
 export async function markBroken(
-  plan: InspectedPlan,
+  plan: Plan,
+  inspected: Inspected,
   stderr: string,
   store: Store,
   surroundings: Surroundings,
@@ -64,19 +61,20 @@ export async function markBroken(
 ): Promise<void> {
   for (const one of blamed(plan, stderr)) {
     const subject = one.record === null ? undefined : store.subject(one.record);
-    const said =
-      subject === undefined ? null : await failingAlone(one, plan, stderr, surroundings, workSeconds);
-    if (subject === undefined || said === null) continue;
+    if (subject === undefined) continue;
+    const said = await failingAlone(one, plan, inspected, stderr, surroundings, workSeconds);
+    if (said === null) continue;
     store.addMarks(subject, [
       { configuration: one.configuration, kind: 'compile-error', reason: firstError(said), ...writtenNow() },
     ]);
   }
 }
 
-/** Compiles with the configuration of one operation alone. Gives the messages if that fails, null otherwise. */
+/** Compiles with the configuration of one operation alone. @returns the messages if that fails; null otherwise */
 async function failingAlone(
   { tunable: { key: blamedKey } }: Injected,
-  { decisions, inspected, command }: InspectedPlan,
+  { decisions, command }: Plan,
+  inspected: Inspected,
   stderr: string,
   surroundings: Surroundings,
   workSeconds: number,
@@ -84,13 +82,12 @@ async function failingAlone(
   const own = leaveOut(decisions, (key) => (key === blamedKey ? null : because('worse-in-program')));
   if (own.filter(isInjected).length === decisions.filter(isInjected).length) return stderr;
   const injection = planCompile(own, inspected, command, surroundings);
-  const digest = await createDigest();
-  const alone = await injectedCommand(injection, command, inspected, own, surroundings, digest);
+  const alone = await injectedCommand(injection, command, inspected, own, surroundings);
   if (alone === null || injection.route === 'none') return null;
   return failsAgain(alone, command.compiler.executable, surroundings, workSeconds);
 }
 
-/** The decisions whose operations the messages point at; the only one, if there is just one and the messages name a place. */
+/** The decisions whose operations the messages point at. A single decision is blamed for an error at any place. */
 function blamed({ decisions, input }: Plan, stderr: string): Injected[] {
   const injected = decisions.filter(isInjected);
   const lines = new Set([...stderr.matchAll(/:(\d+):\d+: error:/g)].map((match) => Number(match[1])));
@@ -102,6 +99,6 @@ function blamed({ decisions, input }: Plan, stderr: string): Injected[] {
 const lineOf = ({ operation, location }: Place, index: LineIndex): number =>
   operation === null ? Number(/:(\d+):\d+$/.exec(location ?? '')?.[1]) : index.locate(operation.start).line;
 
-/** The first line about an error. */
+/** The first line with an error. */
 export const firstError = (stderr: string): string =>
   stderr.split('\n').find((line) => line.includes('error')) ?? 'no message';

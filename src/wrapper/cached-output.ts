@@ -1,4 +1,4 @@
-// One compile's place in the output cache.
+// The output of one compile in the output cache.
 import type { Command } from '../compiler/command.ts';
 import type { InputText } from '../input/text.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
@@ -9,7 +9,7 @@ import { fetchOutput, keepOutput } from './outputs.ts';
 
 export interface CachedOutput {
   /**
-   * Writes a known output to the user's path: from the cache, else from a module of this build, which is cached then.
+   * Writes the output to the user's path: from the cache, else from a module of this build, which goes into the cache.
    * @param module path of the module if this build has compiled it already
    * @returns the key if the output is in the cache now; null if nothing was written
    */
@@ -18,7 +18,7 @@ export interface CachedOutput {
   keep(module: string, messages: Uint8Array): string | null;
 }
 
-/** @param parts everything that decides about the output's bytes, except the input's name */
+/** @param parts everything that the output's bytes depend on, except the input's name */
 export async function cachedOutput(
   command: Command,
   { bytes, file }: Pick<InputText, 'bytes' | 'file'>,
@@ -27,9 +27,9 @@ export async function cachedOutput(
 ): Promise<CachedOutput> {
   const { input, output } = command.arguments;
   const path = output.kind === 'file' && settings.outputs && canDeliver(command) ? output.path : null;
-  // The output holds the input's name in its locations.
+  // Locations in the output contain the input's name.
   const key = (await createDigest())([Buffer.from(JSON.stringify([...parts, input]))]);
-  /** The compiler may have read another input than we. */
+  /** False if the input has changed since we read it: the compiler may have read the new one. */
   const isSameInput = () => input?.kind !== 'file' || fileState(input.path)?.identity === file?.identity;
   const keep = (module: string, messages: Uint8Array) => {
     const isKept =
@@ -48,9 +48,9 @@ export async function cachedOutput(
   };
 }
 
-/** Modules of this build are from compiles without messages. */
+/** This build keeps only modules of compiles without messages. */
 const NONE = new Uint8Array();
 
-/** Whether the input links object files, which are no part of the key. */
+/** Whether the input links object files, which the key does not cover. */
 const linksObjects = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('hal.executable.object');

@@ -1,21 +1,21 @@
-// How long a compile with an injection may work before it counts as one that never ends.
+// The time limit of a compile with an injection. A compile beyond the limit counts as endless.
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { Command } from '../compiler/command.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Input } from '../input/input.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 
-/** A compile takes about six times as long as its survey, so this is a hundred compiles. */
+/** Limit in surveys. A compile takes about six times as long as its survey, so this is a hundred compiles. */
 const SURVEYS = 600;
 
-/** Least limit: a short survey is a poor estimate. */
+/** The smallest limit, because a short survey is a poor estimate. */
 const LEAST_SECONDS = 5 * 60;
 
-/** Limit of processor time in seconds. Infinity without a survey: a compile that takes an hour untuned must not be ended. */
+/** Limit of processor time in seconds. Infinity without a survey, because an untuned compile may take an hour. */
 export const compileLimit = (surveySeconds: number | undefined): number =>
   surveySeconds === undefined ? Infinity : Math.max(LEAST_SECONDS, SURVEYS * surveySeconds);
 
-/** The limit that follows from the input's last survey. */
+/** The limit by the input's last survey, in seconds of processor time. */
 export const limitFor = (
   command: Command,
   { digest }: Pick<Input, 'digest'>,

@@ -1,4 +1,4 @@
-// A compile that is looked at: from the command line to the real compiler in our place.
+// A compile from the command line to the real compiler in our place.
 import { readCommand, type Command } from '../compiler/command.ts';
 import { inputIdentity } from '../compiler/command-identity.ts';
 import type { FoundCompiler } from '../compiler/find.ts';
@@ -7,13 +7,11 @@ import type { Injection } from '../inject/plan.ts';
 import { surveyMemory } from '../input/survey-memory.ts';
 import type { Counts } from '../report/counting.ts';
 import { countsOf } from '../report/counts.ts';
-import { explainedAgain } from '../report/explain-file.ts';
-import type { ProgramTimes } from '../report/time-shares.ts';
+import { explainedAgain, isExplained } from '../report/explain-file.ts';
 import type { Settings } from '../settings/index.ts';
 import { NAMES } from '../settings/settings.ts';
 import { withoutTuning, type Surroundings } from '../settings/surroundings.ts';
 import { takenStdin } from '../system/bytes.ts';
-import { createDigest } from '../system/digest.ts';
 import { exitLike } from '../system/run.ts';
 import { messageOf, tell, writeLog } from '../system/tell.ts';
 import { limitFor } from './compile-limit.ts';
@@ -21,24 +19,23 @@ import { decide, type Decided } from './decide.ts';
 import { canDeliver } from './deliver.ts';
 import { injectedCommand, originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
-import { inspect, unread, type PassThrough } from './inspect.ts';
+import { inspect, passOnce, type PassThrough } from './inspect.ts';
 import { flowOf } from '../plan/kept-modules.ts';
 import { ledgerPath, notePlan, planIdentity } from '../plan/ledger.ts';
 import { knownTimes } from '../running/program-times.ts';
 import { rememberRun } from './replay.ts';
-import { nextRun, NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
+import { NOT_APPLIED, SUCCESS, type Ending, type Plan, type PlanHooks } from './ending.ts';
 import { attempt, hasDelivered, runInPlace } from './in-place.ts';
 import { reportCompile, reportPass } from './report-compile.ts';
 import { mayFallBack, refuse, whyNotTuned } from './required.ts';
 import { withSurvey } from './resolve.ts';
 import { passOn } from './pass-on.ts';
 import { runPlan } from './run-plan.ts';
-import { because } from '../system/reason.ts';
+import { because, type Reason } from '../system/reason.ts';
 
 /**
- * Compiles, with everything that is known or can be found out. Never returns; rejects only when the compiler cannot be
- * started.
- * @param problems settings that are not understood
+ * Compiles with the tuned configurations. Never returns; rejects only when the compiler cannot be started.
+ * @param problems settings that are invalid or unsafe
  */
 export async function compile(
   argv: readonly string[],
@@ -57,17 +54,14 @@ export async function compile(
     if (settings.log !== undefined && error instanceof Error) writeLog(error.stack ?? '', settings.log);
     await attempt(() => {
       if (command === undefined) return;
-      reportPass(
-        unread(because('internal-error', `tuning failed: ${messageOf(error)}`), stdin),
-        command,
-        surroundings,
-      );
+      const why = because('internal-error', `tuning failed: ${messageOf(error)}`);
+      reportPass(passOnce(why), command, surroundings);
     }, surroundings);
     return runInPlace(compiler.executable, argv, stdin, env);
   };
   // An uncaught rejection would end this process with an error, and a promise that never settles would end it with success.
   process.once('uncaughtException', (error) => void goOn(error));
-  process.once('beforeExit', () => void goOn('nothing goes on'));
+  process.once('beforeExit', () => void goOn('the build stopped without a result'));
   try {
     await tellUnknown(argv, settings);
     command = await readCommand(argv, compiler, surroundings.cacheDirectory);
@@ -90,25 +84,23 @@ async function tellUnknown(argv: readonly string[], { log }: Settings): Promise<
   tell(`${flag} is no setting${didYouMean(flag, flags)}`, log);
 }
 
-/** With a setting that is not understood or not safe, the input is compiled untuned. */
+/** With an invalid or unsafe setting, the input is compiled untuned. */
 function passUntouched(problems: readonly string[], settings: Settings): PassThrough {
   const pass = because('setting-invalid', `a setting cannot be used: ${problems.join('; ')}`);
   tell(`${pass.reason}; this build goes on without tuning`, settings.log);
-  return unread(pass);
+  return passOnce(pass);
 }
 
 /**
  * Decides, plans and runs the plan. Never returns.
- * @param given the user's own surroundings, which identify a repeated command
+ * @param given the user's own surroundings; they identify a replay
  */
 async function compileTuned(found: Inspected, asked: Command, given: Surroundings): Promise<never> {
   const decided = await decide(found, asked, given);
   const { command, inspected, decisions, injection, lock, store, kept, surroundings } = decided;
   const { settings, cacheDirectory } = surroundings;
-  // Only the explanation shows times.
-  const isTold = settings.explain !== undefined || settings.log !== undefined;
-  const programTimes = knownTimes({ command, inspected }, isTold ? store : null);
-  const report = reporting(decided, programTimes, asked, given);
+  const limit = () => limitFor(command, inspected.input, surroundings);
+  const report = reporting(decided, asked, given);
   const run = async (injected: InjectedCommand | null, onEnd = report): Promise<never> => {
     const module = await kept.find(injected ?? originalCompile(command, inspected.input));
     const plan: Plan = { command, input: inspected.input, decisions, injected, module };
@@ -116,99 +108,78 @@ async function compileTuned(found: Inspected, asked: Command, given: Surrounding
       mayFallBack: mayFallBack(settings, lock),
       onEnd,
       async onLost() {
-        // The next build then decides about the operations that the compiler really generates.
+        // With this survey the next build decides about the generated operations.
         await withSurvey(inspected, command, surroundings);
       },
       async onFailure(stderr) {
         if (store === null || settings.readonly || stderr === null) return;
         const { markBroken } = await import('./blame.ts');
-        await markBroken({ ...plan, inspected }, stderr, store, surroundings, limitOf(decided));
+        await markBroken(plan, inspected, stderr, store, surroundings, limit());
       },
     };
-    // Locked configurations were proven to land when the lock file was made.
+    // `iree-tuned lock` has proven that locked configurations land.
     return runPlan(plan, hooks, lock?.whole ? withoutTuning(surroundings) : surroundings);
   };
 
-  const whyNot = settings.require === undefined ? null : whyNotTuned(decisions);
-  if (whyNot !== null) {
+  const refuseAs = (ending: Pick<Ending, 'landed'> & { readonly fallback: Reason }): never => {
     store?.close();
-    report({ ...NOT_APPLIED, applied: null, argv: command.argv, fallback: whyNot });
-    return refuse(whyNot.reason, settings);
-  }
+    report({ ...NOT_APPLIED, ...ending, argv: command.argv });
+    return refuse(ending.fallback.reason, settings);
+  };
+
+  const whyNot = settings.require === undefined ? null : whyNotTuned(decisions);
+  if (whyNot !== null) return refuseAs({ landed: null, fallback: whyNot });
   if (injection.route === 'none' && command.rewriting === undefined) {
     store?.close();
     return run(null);
   }
-  const digest = await createDigest();
-  const injected = await injectedCommand(
-    injection,
-    command,
-    inspected,
-    decisions,
-    surroundings,
-    digest,
-    kept,
-  );
+  const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, kept);
   if (injected === null) {
     const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
     const landed = decisions.map((decision) => (isInjected(decision) ? false : null));
     notePlan(cacheDirectory, identity, { state: 'seen', landed });
+    const lost = { landed, fallback: because('not-substitutable') };
+    if (!mayFallBack(settings, lock)) return refuseAs(lost);
     store?.close();
-    const fallback = because('not-substitutable');
-    const reportLost = (ending: Ending) => {
-      report({ ...NOT_APPLIED, landed, argv: ending.argv, output: ending.output, fallback });
-    };
-    if (mayFallBack(settings, lock)) return run(null, reportLost);
-    report({ ...NOT_APPLIED, landed, argv: command.argv, fallback });
-    return refuse(fallback.reason, settings);
+    return run(null, (ending) => {
+      report({ ...ending, ...lost, replayFiles: null });
+    });
   }
   const isWanted = kept.splitOf(flowOf(command, injection)) !== null && decisions.some(isInjected);
   if (isWanted && canDeliver(command) && (await kept.find(injected)) === null) {
-    // Nothing of this is loaded on a hit.
+    // Not loaded on a hit.
     const { completeSplit } = await import('../running/program-builds.ts');
-    await completeSplit(command, inspected, decisions, surroundings, kept, limitOf(decided));
+    await completeSplit(command, inspected, decisions, surroundings, kept, limit());
   }
   return run(injected);
 }
 
-const limitOf = ({ command, inspected, surroundings }: Decided): number =>
-  limitFor(command, inspected.input, surroundings);
-
-/** Counts and explains how a compile ends, and remembers a command that would end in the same way again. */
-function reporting(
-  decided: Decided,
-  programTimes: ProgramTimes,
-  asked: Command,
-  given: Surroundings,
-): (ending: Ending) => void {
-  const { command, inspected, decisions, injection } = decided;
+/** Reports the ending of a compile, and remembers the compile if the next build would repeat it. */
+function reporting(decided: Decided, asked: Command, given: Surroundings): (ending: Ending) => void {
+  const { command, inspected, decisions, injection, isFinal, before, until } = decided;
+  // Only the explanation shows times.
+  const isTimed = isExplained(decided.surroundings.settings);
+  const programTimes = knownTimes({ command, inspected }, isTimed ? decided.store : null);
   const handedOver = performance.now();
-  const { digest } = inspected.input;
+  const { input, site } = inspected;
   return (ending) => {
     const told = reportCompile(ending, decided, programTimes, handedOver);
-    const { input } = command.arguments;
-    if (!decided.settled || ending.files === null || input?.kind !== 'file') return;
+    if (!isFinal || ending.replayFiles === null) return;
     const { cacheDirectory } = given;
     const memories = [
-      surveyMemory.pathOf(cacheDirectory, inputIdentity(command, digest)),
-      ledgerPath(cacheDirectory, planIdentity(command, digest, decisions, injection.route)),
+      surveyMemory.pathOf(cacheDirectory, inputIdentity(command, input.digest)),
+      ledgerPath(cacheDirectory, planIdentity(command, input.digest, decisions, injection.route)),
     ];
-    const counts = countsOfRepeat(decisions, injection, ending);
-    const run = nextRun(ending, command, counts, told && explainedAgain(told));
-    const files = [...memories, ...inspected.site.driverFiles, ...decided.files, ...ending.files];
-    rememberRun(
-      run,
-      asked,
-      { path: input.path, text: inspected.input },
-      decided.before,
-      files,
-      given,
-      decided.until,
-    );
+    const again = {
+      counts: countsOfRepeat(decisions, injection, ending),
+      explanation: told && explainedAgain(told),
+    };
+    const files = [...memories, ...site.driverFiles, ...decided.files, ...ending.replayFiles];
+    rememberRun(ending, again, asked, input, before, files, given, until);
   };
 }
 
-/** Counts of the same compile the next time: nothing is tuned twice. */
+/** Counts of a replay: workloads that this build tuned are hits. */
 function countsOfRepeat(
   decisions: readonly Decision[],
   injection: Injection,

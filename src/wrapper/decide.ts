@@ -5,14 +5,13 @@ import type { Decision } from '../decision/decision.ts';
 import { matchesGenerated, type Injection } from '../inject/plan.ts';
 import type { ProgramVerdict } from '../program/verdict.ts';
 import type { ExplainedForms } from '../report/explain.ts';
-import type { Settings } from '../settings/index.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { openAsFarAsPossible } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { messageOf, tell } from '../system/tell.ts';
 import type { Inspected } from '../plan/inspected.ts';
 import { KeptModules } from '../plan/kept-modules.ts';
-import { lastWord } from './last-word.ts';
+import { verifiedDecisions } from './verified-decisions.ts';
 import type { LockedBuild } from './locked.ts';
 import { planCompile } from '../plan/route.ts';
 import { inBetterForms } from './program-forms.ts';
@@ -24,31 +23,31 @@ import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions about a program, and their reasons. */
 export interface Decided {
-  /** The user's, in other forms where that is better. */
+  /** The user's command, in other forms if these are faster. */
   readonly command: Command;
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
   readonly injection: Injection;
   readonly verdict: ProgramVerdict | null;
   readonly forms: ExplainedForms | null;
-  /** Seconds that were spent on measuring, and on waiting for a turn. */
+  /** Seconds of measuring and of waiting for the measuring lock. */
   readonly tuning: number;
-  /** Whether the same would be decided again. */
-  readonly settled: boolean;
-  /** When others may know more, as in `Resolved`. */
+  /** Whether the next build decides the same. */
+  readonly isFinal: boolean;
+  /** When to ask the team again, as in `Resolved`. */
   readonly until: number | null;
-  /** State of the files that decided about it. */
+  /** States of the lock file and the database before the decisions. */
   readonly before: Stamps;
-  /** Other files that decided about it. */
+  /** Other files that the decisions depend on. */
   readonly files: readonly string[];
   readonly store: Store | null;
   readonly kept: KeptModules;
   readonly lock: LockedBuild | null;
-  /** The user's, as far as the database can be written. */
+  /** The user's settings; read-only if the database cannot be written. */
   readonly surroundings: Surroundings;
 }
 
-/** Decides by the lock file where there is one that knows all of it, else by the database. */
+/** Decides by the lock file if there is one that has the whole program, else by the database. */
 export const decide = (found: Inspected, command: Command, given: Surroundings): Promise<Decided> =>
   given.settings.lock === undefined && !given.settings.frozen
     ? decideByStore(found, command, given, null)
@@ -60,19 +59,19 @@ async function decideLocked(
   surroundings: Surroundings,
 ): Promise<Decided> {
   const before = stampsBefore(surroundings, surroundings.settings.lock === undefined);
-  // Nothing of this is loaded where there is no lock file.
+  // Loaded only with a lock file.
   const { consultLock } = await import('./locked.ts');
   const lock = await consultLock(found, command, surroundings);
   if (lock.problem !== null) tell(lock.problem, surroundings.settings.log);
   const { program, forms, whole } = lock;
-  // A build with a problem repeats its message.
-  const settled = lock.problem === null;
+  // A replay would not repeat the message about the problem.
+  const isFinal = lock.problem === null;
   if (whole === null) {
     const decided = await decideByStore(program.inspected, command, surroundings, lock);
-    return { ...decided, settled: settled && decided.settled, before: [...before, ...decided.before] };
+    return { ...decided, isFinal: isFinal && decided.isFinal, before: [...before, ...decided.before] };
   }
   return {
-    ...{ lock, forms, before, settled, surroundings },
+    ...{ lock, forms, before, isFinal, surroundings },
     ...program,
     ...whole,
     verdict: null,
@@ -84,51 +83,42 @@ async function decideLocked(
   };
 }
 
-/** Looks up, tunes misses and verifies the program: in other forms if it has any, else as written. */
+/** Looks up, tunes misses and verifies the program, in the forms in which it is faster. */
 async function decideByStore(
   asked: Inspected,
-  command: Command,
+  written: Command,
   given: Surroundings,
   lock: LockedBuild | null,
 ): Promise<Decided> {
-  const { store, problem, isReadonly, found } = await openDatabase(asked, given.settings);
-  const settings = isReadonly ? { ...given.settings, readonly: true } : given.settings;
-  const surroundings = { ...given, settings };
-  if (problem !== null) tell(`${problem.reason}; this build goes on without tuning`, settings.log);
+  const { found: inspected, store, problem, surroundings } = await openDatabase(asked, given);
   const before = stampsBefore(surroundings);
   const kept = new KeptModules();
-  return decideInForms(found, { command, store, problem, surroundings, kept, lock }, before);
-}
-
-/** A program in its forms where these are known to be better, or prove to be; else as it is written. */
-async function decideInForms(inspected: Inspected, asked: Asked, before: Stamps): Promise<Decided> {
-  const { command, store, problem, surroundings, kept } = asked;
-  const { settings } = surroundings;
   const begun = performance.now();
   const mayMeasure = problem === null && whyUntuned(store, inspected, surroundings) === null;
   const { program, verdict, compileSeconds, forms, isOpen } = await inBetterForms(
-    { command, inspected },
+    { command: written, inspected },
     store,
     surroundings,
     kept,
     mayMeasure,
   );
-  // One budget pays for all measuring of a build, and not for its compiles.
+  // The budget pays for all measuring of a build, and not for its compiles.
   const spent = verdict === null ? 0 : (performance.now() - begun) / 1000;
   const spentSeconds = Math.max(0, spent - compileSeconds);
-  const own = { ...asked, command: program.command };
+  const { command } = program;
+  const own = { command, store, problem, surroundings, kept, lock };
   const decided = await decideProgram(program.inspected, own, spentSeconds);
+  const isInTime = spent === 0 || spentSeconds < surroundings.settings.budgetSeconds;
   return {
     ...decided,
     ...{ before, forms },
     verdict: decided.verdict ?? verdict,
     tuning: decided.tuning + spent,
-    settled:
-      decided.settled && !(mayMeasure && isOpen) && (spent === 0 || spentSeconds < settings.budgetSeconds),
+    isFinal: decided.isFinal && !(mayMeasure && isOpen) && isInTime,
   };
 }
 
-/** @param spentSeconds that its forms have taken of the budget */
+/** @param spentSeconds the part of the budget that comparing forms has taken */
 async function decideProgram(
   found: Inspected,
   asked: Asked,
@@ -142,7 +132,7 @@ async function decideProgram(
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
   if (!matchesGenerated(injection.route)) {
-    // The generated operation, which was measured, can differ from the written one.
+    // Tuning measures the generated operation, which can differ from the written operation.
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
     if (surveyed !== resolved.inspected) {
       resolved = await resolveIt(surveyed, spentSeconds + tuning);
@@ -153,36 +143,38 @@ async function decideProgram(
   const { inspected, whyNot, files, until } = resolved;
   const program = { command, inspected, decisions: resolved.decisions, identity, memory };
   const secondsLeft = surroundings.settings.budgetSeconds - spentSeconds - tuning;
-  const seen = { confirmed: resolved.confirmed, secondsLeft };
-  const word = await lastWord(program, injection, whyNot, store, surroundings, kept, seen);
-  const { decisions, verdict } = word;
+  const tuned = { confirmed: resolved.confirmed, secondsLeft };
+  const verified = await verifiedDecisions(program, injection, whyNot, store, surroundings, kept, tuned);
+  const { decisions, verdict } = verified;
   if (decisions !== resolved.decisions) injection = planCompile(decisions, inspected, command, surroundings);
-  tuning += word.seconds;
-  const settled = resolved.settled && word.settled;
-  return { ...asked, inspected, decisions, injection, verdict, tuning, settled, files, until };
+  tuning += verified.seconds;
+  const isFinal = resolved.isFinal && verified.isFinal;
+  return { ...asked, inspected, decisions, injection, verdict, tuning, isFinal, files, until };
 }
 
-/** A database, and the site that it knows the target device as. */
-interface Database {
-  readonly store: Store | null;
-  /** Why there is none, or why it is of no use. */
-  readonly problem: Reason | null;
-  /** Whether it is only read, wherever that comes from. */
-  readonly isReadonly: boolean;
-  readonly found: Inspected;
-}
-
-/** If the database cannot be used, the build goes on without tuning, with a message. */
-async function openDatabase(found: Inspected, settings: Settings): Promise<Database> {
+/**
+ * Opens the database, and finds the device of `for-device` in it. If the database cannot be used, the build goes on without tuning, with a
+ * message.
+ */
+async function openDatabase(
+  found: Inspected,
+  surroundings: Surroundings,
+): Promise<Pick<Asked, 'store' | 'problem' | 'surroundings'> & { readonly found: Inspected }> {
+  const { settings } = surroundings;
   const { database, readonly, forDevice, log } = settings;
-  const without = (problem: Reason) => ({ store: null, problem, isReadonly: readonly, found });
+  const without = (problem: Reason) => {
+    tell(`${problem.reason}; this build goes on without tuning`, log);
+    return { store: null, problem, surroundings, found };
+  };
   try {
     const onMigrated = (message: string) => {
       tell(message, log);
     };
     const { store, whyReadonly } = await openAsFarAsPossible(database, { readonly, onMigrated });
     if (whyReadonly !== null) tell(whyReadonly, log);
-    const opened = { store, problem: null, isReadonly: readonly || whyReadonly !== null };
+    const isReadonly = readonly || whyReadonly !== null;
+    const own = { ...surroundings, settings: { ...settings, readonly: isReadonly } };
+    const opened = { store, problem: null, surroundings: own };
     if (forDevice === undefined) return { ...opened, found };
     // Loaded only if the setting is used.
     const { siteFor, UnknownDeviceError } = await import('../decision/for-device.ts');

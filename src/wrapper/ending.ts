@@ -1,4 +1,4 @@
-// A command to run, and how its compile ends.
+// A plan: a command to run. An ending: the outcome of its compile.
 import type { Command } from '../compiler/command.ts';
 import type { Decision } from '../decision/decision.ts';
 import type { InputText } from '../input/text.ts';
@@ -6,10 +6,9 @@ import type { InjectedCommand } from '../plan/injected-command.ts';
 import type { Landed, LedgerEntry } from '../plan/ledger.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { CachedOutput } from './cached-output.ts';
-import type { Run as ReplayedRun } from './replay.ts';
 import type { Reason } from '../system/reason.ts';
 
-/** A command that is to be run. */
+/** A command to run. */
 export interface Plan {
   readonly command: Command;
   readonly input: Pick<InputText, 'bytes' | 'digest' | 'file'>;
@@ -20,27 +19,26 @@ export interface Plan {
   readonly module: string | null;
 }
 
-/** How one compile ended. It is reported just before this process ends or is replaced. */
+/** The outcome of a compile, reported just before this process ends or is replaced. */
 export interface Ending {
-  /** Whether every configuration was seen in the executables; null if no build has looked. */
-  readonly applied: boolean | null;
+  /** For each decision, whether its configuration landed; null if no build has looked. */
   readonly landed: Landed | null;
   readonly argv: readonly string[];
-  /** Set when the compile was done without the injection after all. */
+  /** Why the compile had no injection in the end; null if it had the planned one. */
   readonly fallback: Reason | null;
   /** Key of the output in the output cache; null if it is not there. */
   readonly output: string | null;
   /** Whether messages of the compiler are edited, so that it cannot replace this process. */
   readonly isEdited?: boolean;
-  /** The files of ours that were used, when the same command is sure to be run in the same way again; null otherwise. */
-  readonly files: readonly string[] | null;
+  /** Our files that a replay of the command reads; null if the next build must not replay it. */
+  readonly replayFiles: readonly string[] | null;
 }
 
 /** Callbacks of a running plan. */
 export interface PlanHooks {
   /** Whether a failed build may fall back to the original command. */
   readonly mayFallBack: boolean;
-  /** It is clear how it ends. */
+  /** Reports the ending. */
   readonly onEnd: (ending: Ending) => void;
   /** A configuration was injected and did not land. */
   readonly onLost: () => Promise<void>;
@@ -48,8 +46,8 @@ export interface PlanHooks {
   readonly onFailure: (stderr: string | null) => Promise<void> | void;
 }
 
-/** A plan that is being run. */
-export interface Run {
+/** A running plan. */
+export interface RunningPlan {
   readonly plan: Plan;
   readonly hooks: PlanHooks;
   readonly surroundings: Surroundings;
@@ -64,24 +62,11 @@ export interface Run {
   readonly end: (landed: Landed | null, output: string | null) => void;
 }
 
-/** The same compile the next time, with its output where that is in the output cache. */
-export const nextRun = (
-  { argv, output, isEdited }: Ending,
-  { arguments: { output: to } }: Command,
-  counts: ReplayedRun['counts'],
-  explanation: ReplayedRun['explanation'] | null,
-): ReplayedRun => ({
-  ...{ argv, counts },
-  ...(explanation && { explanation }),
-  ...(output !== null &&
-    to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
-});
-
-/** How a compile ends that need not be run. */
+/** Result of a compile that succeeds without running the compiler. */
 export const SUCCESS = { code: 0, signal: null, forwarded: null };
 
 /** Fields of an ending without the injection. */
-export const NOT_APPLIED = { applied: false, landed: null, files: null, output: null };
+export const NOT_APPLIED = { landed: null, replayFiles: null, output: null };
 
 /** Whether all configurations landed; null if no build has looked. */
 export const allLanded = (landed: Landed | null): boolean | null =>

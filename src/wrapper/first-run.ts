@@ -1,31 +1,30 @@
-// Runs a plan that is not known to compile. Its output is held back until it is whole. If the injection fails in any way, the user's own
-// command runs.
+// Runs a plan that may not compile. Its output is held back until it is complete. If the injection fails in any way, the user's own command
+// runs.
 import { existsSync, statSync } from 'node:fs';
 import { withTrailingFlags, type Command } from '../compiler/command.ts';
 import { isInjected } from '../decision/decision.ts';
 import { proveLanded } from '../inject/proof.ts';
 import { originalCompile, type InjectedCommand } from '../plan/injected-command.ts';
 import { notePlan, type Landed } from '../plan/ledger.ts';
-import type { Surroundings } from '../settings/surroundings.ts';
 import { exitLike, runCompiler, type RunResult } from '../system/run.ts';
 import { STALL_SECONDS, whenHung } from '../system/stall.ts';
 import { tell } from '../system/tell.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { limitFor } from './compile-limit.ts';
 import { deliverFile } from './deliver.ts';
-import { allLanded, NOT_APPLIED, SUCCESS, type Plan, type Run } from './ending.ts';
+import { allLanded, NOT_APPLIED, SUCCESS, type RunningPlan } from './ending.ts';
 import { attempt, noteDelivered, runInPlace } from './in-place.ts';
 import { messagesOf, show, withColours } from './messages.ts';
 import { LOST, mayLook, refuse } from './required.ts';
 import { because } from '../system/reason.ts';
 
-const UNSEEN = 'nobody could look whether configurations are in the executables';
+const UNSEEN = 'the executables could not be searched for the configurations';
 
 /**
  * Runs a plan for the first time. Never returns.
  * @param held scratch path for the output; null if the compiler writes to the user's path
  */
-export async function firstRun(run: Run, held: string | null, workSeconds?: number): Promise<never> {
+export async function firstRun(run: RunningPlan, held: string | null, workSeconds?: number): Promise<never> {
   const { plan, surroundings, compile, end } = run;
   const { command, input, injected } = plan;
   const { executable } = command.compiler;
@@ -37,7 +36,7 @@ export async function firstRun(run: Run, held: string | null, workSeconds?: numb
   const limit = workSeconds ?? limitFor(command, input, surroundings);
   const result = await runCompiler(executable, withColours(heldArgv(argv, held), env), {
     env,
-    // The user's command may still have to read ours.
+    // If this compile fails, the user's command reads our stdin.
     stdin: stdin ?? (injected === null ? new Uint8Array() : undefined),
     capture: true,
     limits: injected === null ? [] : [whenHung({ stallSeconds: STALL_SECONDS, workSeconds: limit })],
@@ -50,13 +49,13 @@ export async function firstRun(run: Run, held: string | null, workSeconds?: numb
     held === null ? succeeded(result, command, before) : result.code === 0 && existsSync(held);
   if (isWritten) return deliver(run, result, held);
   if (injected !== null) return recover(run, injected, result, held, limit);
-  // The command fails again, with the messages that the compiler writes to the user.
+  // The command fails again, and its messages reach the user directly.
   end(null, null);
   return runInPlace(executable, argv, stdin, env);
 }
 
-/** Delivers a whole output, and notes in the ledger what was seen of it: before the output is written where `require=landed` asks so. */
-async function deliver(run: Run, result: RunResult, held: string | null): Promise<never> {
+/** Delivers a complete output, and notes in the ledger whether its configurations landed. With `require=landed` the proof comes first. */
+async function deliver(run: RunningPlan, result: RunResult, held: string | null): Promise<never> {
   const { plan, hooks, surroundings, compile, cached, isInjecting, end } = run;
   const { argv, stdin, mapMessages } = compile;
   const { env, settings } = surroundings;
@@ -70,8 +69,7 @@ async function deliver(run: Run, result: RunResult, held: string | null): Promis
     const isKept = held !== null && result.stdout.length === 0;
     const output = isKept ? cached.keep(held, messagesOf(result, mapMessages)) : null;
     // After a loss the next build decides anew.
-    if (allLanded(landed) === false)
-      hooks.onEnd({ applied: false, landed, argv, fallback: null, output, files: null });
+    if (allLanded(landed) === false) hooks.onEnd({ landed, argv, fallback: null, output, replayFiles: null });
     else end(landed, output);
   }, surroundings);
   // With a full disk the compiler reports the error itself. After a partial write to stdout it must not write again.
@@ -81,30 +79,24 @@ async function deliver(run: Run, result: RunResult, held: string | null): Promis
   return exitLike({ ...SUCCESS, code: 1 });
 }
 
-/** Looks for each decision whether its configuration landed, and notes the finding; null if this build may not look. */
-async function prove({ plan, hooks, surroundings, identity }: Run): Promise<Landed | null> {
-  const { injected } = plan;
+/** Proves for each decision whether its configuration landed, and notes the proof; null if this build may not look. */
+async function prove({ plan, hooks, surroundings, identity }: RunningPlan): Promise<Landed | null> {
+  const { command, decisions, injected } = plan;
   if (injected === null) return null;
-  const { cacheDirectory } = surroundings;
-  const landed = await provenLanding(injected, plan, surroundings);
+  const { env, cacheDirectory, settings } = surroundings;
+  const { executable } = command.compiler;
+  const { forExecutables, route } = injected;
+  const look = () => proveLanded(executable, forExecutables, decisions, route, { env, cacheDirectory });
+  const seen = decisions.some(isInjected) ? look : () => decisions.map(() => null);
+  const landed = mayLook(settings) ? await seen() : null;
   notePlan(cacheDirectory, identity, landed === null ? { state: 'compiled' } : { state: 'seen', landed });
   if (allLanded(landed) === false) await hooks.onLost();
   return landed;
 }
 
-function provenLanding(
-  { forExecutables, route }: InjectedCommand,
-  { command, decisions }: Plan,
-  { env, cacheDirectory, settings }: Surroundings,
-): Promise<Landed | null> {
-  if (!mayLook(settings)) return Promise.resolve(null);
-  if (!decisions.some(isInjected)) return Promise.resolve(decisions.map(() => null));
-  return proveLanded(command.compiler.executable, forExecutables, decisions, route, { env, cacheDirectory });
-}
-
-/** A plan that has failed: runs the user's own command, and finds out whether the injection is to blame. */
+/** After a failed plan, runs the user's own command. If that succeeds, the injection is to blame. */
 async function recover(
-  { plan: { command, input }, hooks, surroundings, identity }: Run,
+  { plan: { command, input }, hooks, surroundings, identity }: RunningPlan,
   injected: InjectedCommand,
   failed: RunResult,
   held: string | null,
@@ -126,7 +118,7 @@ async function recover(
   if (isOurFault) {
     tell('a tuned compile failed and was done again without tuning', settings.log);
     await attempt(async () => {
-      // The user has the output by now, so a second compile delays no result.
+      // The user has the output by now. A second compile delays nothing.
       const { failsAgain, firstError } = await import('./blame.ts');
       const said = hasHung ? null : await failsAgain(injected, executable, surroundings, limit);
       if (!hasHung && said === null) return;
@@ -147,7 +139,7 @@ const heldArgv = (argv: readonly string[], held: string | null): readonly string
   held === null ? argv : withTrailingFlags(argv, ['-o', held]);
 
 /**
- * The compiler can exit with 0 and leave nothing but a crash reproducer: then there is no output, or still an old one.
+ * Whether the compile wrote its output. The compiler can exit with 0 after writing only a crash reproducer.
  * @param before the output's state before the compile
  */
 function succeeded(result: RunResult, command: Command, before: string): boolean {
@@ -155,7 +147,7 @@ function succeeded(result: RunResult, command: Command, before: string): boolean
   return command.arguments.output.kind === 'stdout' || outputState(command) !== before;
 }
 
-/** A text that is another one when the output has been written; for a device, which does not tell, always another. */
+/** State of the output file. It differs after every write; for a device it always differs. */
 function outputState({ arguments: { output } }: Command): string {
   if (output.kind === 'stdout') return '';
   const status = statSync(output.path, { bigint: true, throwIfNoEntry: false });

@@ -1,9 +1,9 @@
-// Runs a command in our place, and what no build depends on.
+// Runs a command in our place, and actions whose failure must not fail the build.
 import type { Surroundings } from '../settings/surroundings.ts';
 import { exitLike, replaceProcess, replaceProcessFed, runCompiler } from '../system/run.ts';
 import { messageOf, tell } from '../system/tell.ts';
 
-/** Runs a command in our place where possible. Never returns. */
+/** Runs a command in our place, or as a child if it needs bytes on stdin. Never returns. */
 export async function runInPlace(
   executable: string,
   argv: readonly string[],
@@ -18,13 +18,13 @@ export async function runInPlace(
   }
 }
 
-/** Does something that no build depends on. Never rejects. */
+/** Runs an action whose failure must not fail the build. Never rejects. */
 export async function attempt(
-  deed: () => Promise<void> | void,
+  action: () => Promise<void> | void,
   { settings }: Pick<Surroundings, 'settings'>,
 ): Promise<void> {
   try {
-    await deed();
+    await action();
   } catch (error) {
     tell(messageOf(error), settings.log);
   }
@@ -32,10 +32,10 @@ export async function attempt(
 
 let isDelivered = false;
 
-/** Whether the user has the output: a failure from then on starts no other compile. */
+/** Whether the user has the output. After that no failure starts another compile. */
 export const hasDelivered = (): boolean => isDelivered;
 
-/** The user has the output. */
+/** Notes that the user has the output. */
 export const noteDelivered = (): void => {
   isDelivered = true;
 };

@@ -16,30 +16,21 @@ import type { Inspected } from '../plan/inspected.ts';
 import { mayPreprocess } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { describeSite, noTuner, type NoSite, type Site } from '../site/site.ts';
-import { takenStdin } from '../system/bytes.ts';
 import { messageOf } from '../system/tell.ts';
 import { because, type Reason } from '../system/reason.ts';
 
-/** The compile goes on as the user gave it. */
+/** A command that runs untuned. */
 export interface PassThrough {
+  /** The reason. */
   readonly pass: Reason;
-  /** Operations that were seen before it was clear that nothing can be done. */
+  /** The operations of the input, if the reason is that none is tunable. */
   readonly decisions: readonly Decision[];
+  /** Undefined if the next compile of the same input can differ. */
   readonly input: InputText | undefined;
-  /** Whether the same input would be passed on for the same reason again. */
-  readonly lasting: boolean;
-  /** The input again, when it came from stdin and is used up now. */
-  readonly stdin: Uint8Array | undefined;
 }
 
-/** A command that is passed on before its input is read. */
-export const unread = (pass: Reason, stdin?: Uint8Array): PassThrough => ({
-  pass,
-  decisions: [],
-  input: undefined,
-  lasting: false,
-  stdin,
-});
+/** A command that runs untuned this time. */
+export const passOnce = (pass: Reason): PassThrough => ({ pass, decisions: [], input: undefined });
 
 /** Reads the input and finds its tunable operations, or the reason to pass the command on. */
 export async function inspect(
@@ -47,10 +38,11 @@ export async function inspect(
   surroundings: Surroundings,
 ): Promise<Inspected | PassThrough> {
   const reason = whyUntouched(command.arguments);
-  if (reason !== null) return unread(reason);
+  if (reason !== null) return passOnce(reason);
   const site = await describeSite(command, surroundings);
   // Without a tuner for the target, reading the input would only cost time.
-  if (!('noSite' in site) && backendNamed(site.target.key) === undefined) return unread(noTuner(site.target));
+  if (!('noSite' in site) && backendNamed(site.target.key) === undefined)
+    return passOnce(noTuner(site.target));
   const input = await inspectInput(command, surroundings);
   return 'pass' in input ? input : inspectedAt(site, input);
 }
@@ -58,35 +50,35 @@ export async function inspect(
 /** An input with its site, or the reason to pass the command on. */
 export function inspectedAt(site: Site | NoSite, input: Input): Inspected | PassThrough {
   if (!('noSite' in site)) return { input, site };
-  return { ...passOn(site.noSite, input, input.reading.fromStdin), lasting: site.lasting };
+  return { pass: site.noSite, decisions: [], input: site.lasting ? input : undefined };
 }
 
-/** The part that depends on arguments and input. The compiler is asked only if no build has asked before. */
+/** The part of `inspect` that depends on arguments and input alone. It runs the compiler only if no survey of the input is cached. */
 export async function inspectInput(
   command: Command,
   surroundings: Surroundings,
 ): Promise<Input | PassThrough> {
   const { arguments: args } = command;
   const reason = whyUntouched(args);
-  if (reason !== null) return unread(reason);
+  if (reason !== null) return passOnce(reason);
   const fromStdin = args.input!.kind === 'stdin';
   // A pipe can be read once, and a descriptor's path means another file in a child.
   if (args.input!.kind === 'file' && !isPlainFile(args.input!.path))
-    return unread(because('input-not-a-file'));
+    return passOnce(because('input-not-a-file'));
   const text = await readOrNot(args, surroundings.cacheDirectory);
-  if ('code' in text) return unread(text, takenStdin());
+  if ('code' in text) return passOnce(text);
   const { bytes } = text;
-  const pass = (why: Reason, decisions: readonly Decision[] = []) => passOn(why, text, fromStdin, decisions);
+  const pass = (why: Reason, decisions: readonly Decision[] = []) => ({ pass: why, decisions, input: text });
   if (!isBytecode(bytes) && isDisabledByComment(bytes)) return pass(because('disabled-by-comment'));
   if (namesDevices(bytes)) return pass(because('own-devices'));
 
   const reading = readingOf(args, fromStdin);
   const { settings } = surroundings;
-  // A program in other forms has other operations, and a lock file decides by those that it knows.
+  // Other forms have other operations. A lock file decides by the operations that it lists.
   const mayBeFormed = mayHaveForms(reading, settings) && settings.lock === undefined && !settings.frozen;
   const isEnough: IsEnough = (rewritables) => mayBeFormed && chooseForms(rewritables).length > 0;
   const found = await operationsOf(text, command, reading, surroundings, { isEnough });
-  if ('code' in found) return { ...pass(found), lasting: false };
+  if ('code' in found) return passOnce(found);
   const { operations, rewritables } = found;
   if (!operations.some(isTunable) && chooseForms(rewritables).length === 0)
     return pass(
@@ -102,19 +94,11 @@ const DESCRIPTOR = /^\/(?:dev\/(?:std|fd)|proc\/)/;
 const isPlainFile = (path: string): boolean =>
   !DESCRIPTOR.test(path) && statSync(path, { throwIfNoEntry: false })?.isFile() !== false;
 
-/** Whether a program can be given to the compiler in other forms: a pipeline of the user's takes the place that it needs. */
+/** Whether a program can be compiled in other forms. A rewriting pass needs the place of the user's own pipeline. */
 export const mayHaveForms = (
   { ownPipeline, dataTiling }: ReadingOptions,
   { inject }: Surroundings['settings'],
 ): boolean => !ownPipeline && !dataTiling && mayPreprocess(inject);
-
-/** A command whose input was read before that was clear. */
-const passOn = (
-  pass: Reason,
-  input: InputText,
-  fromStdin: boolean,
-  decisions: readonly Decision[] = [],
-): PassThrough => ({ pass, decisions, input, lasting: true, stdin: fromStdin ? input.bytes : undefined });
 
 /** Attributes of targets and affinities. `hal.devices.get` asks for a device at run time and names none. */
 const NAMED =
@@ -139,12 +123,12 @@ function readingOf(args: CompilerArguments, fromStdin: boolean): ReadingOptions 
   };
 }
 
-/** Commands that do not compile one input to the end, or that the user tunes. */
+/** Why a command cannot be tuned: it does not compile one input to the end, or the user tunes it. Null if it can. */
 function whyUntouched(args: CompilerArguments): Reason | null {
   if (args.informational) return because('information-only');
   if (args.unclear !== null) return because('command-unclear', args.unclear);
   if (args.input === null) return because('no-input');
-  // A new plan's output is held back: by then such a name means something else.
+  // A held output is delivered later, when the name of a descriptor means another file.
   if (args.output.kind === 'file' && DESCRIPTOR.test(args.output.path)) return because('output-descriptor');
   const tuning = userTuningFlag(args.flags);
   if (tuning !== null) return because('own-tuning', `${tuning} is given`);
@@ -158,7 +142,7 @@ function whyUntouched(args: CompilerArguments): Reason | null {
   return null;
 }
 
-/** The input, or why it is not looked at. */
+/** The input, or the reason why it is not read. */
 async function readOrNot({ input }: CompilerArguments, cacheDirectory: string): Promise<InputText | Reason> {
   try {
     const text = await readInput(input!.kind === 'file' ? input!.path : null, cacheDirectory);

@@ -1,4 +1,4 @@
-// A build with a lock file: its decisions about this program, and the open rest.
+// A build with a lock file: the locked decisions about this program, and the operations that are not locked.
 import { readFileSync, statSync } from 'node:fs';
 import { loadBackendsIn } from '../backend/index.ts';
 import type { Decision, Override } from '../decision/decision.ts';
@@ -21,27 +21,26 @@ import type { FormedProgram } from '../plan/rewritten.ts';
 import { withSurvey } from './resolve.ts';
 import { because } from '../system/reason.ts';
 
-/** Effect of a lock file on one build. */
+/** The locked decisions of one build. */
 export interface LockedBuild {
-  /** Path of the lock file, be it there or not. */
+  /** Path of the lock file, even if there is no file. */
   readonly path: string;
-  /** Why it does not fit, and the way out; null if it fits. */
+  /** Why the file does not fit, and the way out; null if it fits. */
   readonly problem: string | null;
-  /** In the forms that it is locked in; surveyed where that counts. */
+  /** In its locked forms, surveyed if the survey can differ from the text. */
   readonly program: FormedProgram;
-  /** Null where it is locked in none. */
+  /** Null if the program is locked as written. */
   readonly forms: ExplainedForms | null;
-  /** Its decisions about workloads. */
+  /** The locked decision about each operation. */
   readonly override: Override;
-  /** The complete decision; null if the database decides about the rest. */
+  /** The decisions about all operations; null if the database decides about some of them. */
   readonly whole: { readonly decisions: readonly Decision[]; readonly injection: Injection } | null;
 }
 
 /**
- * Reads the lock file's decisions. A locked program is compiled as the file says. So is a changed program of the same name, if all of its
- * workloads are locked: each was measured for this target and compiler, and an edit elsewhere is no reason for two machines to differ.
- * Otherwise the locked workloads keep their configuration, and the database decides about the rest; with a frozen lock file the rest gets
- * the default. Never throws.
+ * Reads the lock file's decisions. The file decides alone about a program that it has. It also decides alone about a changed program of the
+ * same name if it has all workloads: two machines must build the same. Otherwise the database decides about the workloads that the file
+ * lacks; with a frozen lock file they get the default. Never throws.
  */
 export async function consultLock(
   found: Inspected,
@@ -58,7 +57,7 @@ export async function consultLock(
 
   const entry = programIn(lock, asked);
   if (entry !== null) {
-    // Only a survey says which convolutions there are.
+    // Only a survey finds the convolutions.
     const isSurveyed = entry.surveyed || entry.forms.size > 0;
     const written = { command, inspected: isSurveyed ? await survey(found) : found };
     const program = await inNotedForms(written, entry.forms, quiet);
@@ -72,7 +71,7 @@ export async function consultLock(
 
   const known = recordsIn(lock, asked);
   const changes = differencesFrom(lock, asked);
-  // If the file may decide alone, an earlier survey in the cache must make no difference.
+  // A file that may decide alone must decide the same whether the cache has a survey or not.
   const isAlone = known.size > 0 && (frozen || changes !== null);
   const inspected = isAlone ? await survey(found) : found;
   const override = overrideOf(known);
@@ -84,7 +83,7 @@ export async function consultLock(
   return { path, problem, program: { command, inspected }, forms: null, override, whole };
 }
 
-/** Why a program is not compiled as a lock file says; null where there is nothing to be told. */
+/** Why a program differs from its entry; null if there is nothing to report. */
 function whyUnlike(
   program: string | null,
   path: string,
@@ -93,20 +92,20 @@ function whyUnlike(
 ): string | null {
   const name = program ?? 'the input';
   if (changes !== null) {
-    const what = changes.length === 0 ? 'its operations are others' : changes.join(', ');
-    return `${name} is not what the lock file ${path} was made for: ${what}; iree-tuned lock brings it up to date`;
+    const what = changes.length === 0 ? 'its operations differ' : changes.join(', ');
+    return `${name} differs from its entry in the lock file ${path}: ${what}; iree-tuned lock updates it`;
   }
   return isLoss ? `${name} is not in the lock file ${path}; iree-tuned lock ${name} -- FLAGS adds it` : null;
 }
 
 const consequence = (open: number, frozen: boolean): string =>
   open === 0
-    ? 'what it has for each of the workloads is used'
+    ? 'this build uses the locked configuration of each workload'
     : frozen
       ? `${open} ${open === 1 ? 'workload is' : 'workloads are'} left to the default (frozen)`
-      : 'this build goes on as without it where it says nothing';
+      : 'the database decides about workloads that are not locked';
 
-/** Empty where nothing can be read. */
+/** The lock file's text; empty if it cannot be read. */
 function textOf(path: string): string {
   try {
     return statSync(path).isFile() ? readFileSync(path, 'utf8') : '';
@@ -115,6 +114,7 @@ function textOf(path: string): string {
   }
 }
 
+/** The lock file, or why it cannot be used. */
 function readOr(path: string): Lock | string {
   try {
     return readLock(path)?.lock ?? `there is no lock file ${path}`;
@@ -123,17 +123,16 @@ function readOr(path: string): Lock | string {
   }
 }
 
-/** How many workloads nothing is known of. */
+/** Number of workloads that are not locked. */
 const countOpen = (input: Input, override: Override): number =>
   new Set(tunables(input).flatMap((one) => (override(one) === null ? [one.key] : []))).size;
 
 function wholeOf(
-  inspected: Inspected,
+  { input, site }: Inspected,
   override: Override,
   entry: LockedProgram | null,
   { settings }: Surroundings,
 ): NonNullable<LockedBuild['whole']> {
-  const { input, site } = inspected;
   const decisions = decideAll(input.operations, override, because('frozen'));
   const wanted = entry === null || entry.route === 'none' ? settings.inject : entry.route;
   return { decisions, injection: planInjection(decisions, injectionOptions(input, site, wanted)) };

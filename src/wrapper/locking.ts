@@ -1,5 +1,5 @@
-// Makes the lock file's entry of a program: the configurations that a build gets now, by the database and the program's verdict, else by
-// the old entry.
+// Makes the entry of a program in the lock file: the configurations that a build uses now, by the database and the program's verdict, else
+// by the old entry.
 import { isDeepStrictEqual } from 'node:util';
 import { isDefault } from '../backend/configuration.ts';
 import { configurationText, isConfiguration } from '../backend/index.ts';
@@ -13,18 +13,17 @@ import { isTunable } from '../input/operation.ts';
 import { operationsAsWritten } from '../input/operations.ts';
 import { askedOf } from '../lock/asked.ts';
 import { decideAll, overrideOf } from '../lock/decide.ts';
-import { programIn, recordsIn } from '../lock/find.ts';
+import { programIn, recordsIn, type AskedProgram } from '../lock/find.ts';
 import type { Lock, LockedProgram, LockedWorkload } from '../lock/lock.ts';
-import type { Route } from '../settings/settings.ts';
+import { ROUTES } from '../settings/settings.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Speedup, Store } from '../store/store.ts';
 import { parseJson } from '../store/validate.ts';
-import { createDigest } from '../system/digest.ts';
 import { UserError } from '../system/user-error.ts';
 import { workloadRank } from '../workload/workload.ts';
 import { injectedCommand } from '../plan/injected-command.ts';
 import type { Inspected } from '../plan/inspected.ts';
-import { planIdentity, recallPlan } from '../plan/ledger.ts';
+import { notePlan, planIdentity, recallPlan } from '../plan/ledger.ts';
 import { injectionOptions, planCompile } from '../plan/route.ts';
 import { inKnownForms, inNotedForms } from './program-forms.ts';
 import type { FormedProgram } from '../plan/rewritten.ts';
@@ -35,12 +34,12 @@ import { because } from '../system/reason.ts';
 /** Why a workload has no record in a lock file. */
 export const NO_RECORD = because('no-record');
 
-/** A program with everything that is asked about it. */
+/** A program to lock. */
 export interface ProgramToLock {
-  /** As it is written; surveyed. */
+  /** As written, surveyed. */
   readonly inspected: Inspected;
   readonly command: Command;
-  /** Null where there is no database. */
+  /** Null without a database. */
   readonly store: Store | null;
   /** The present lock file. */
   readonly lock: Lock;
@@ -49,8 +48,8 @@ export interface ProgramToLock {
 }
 
 /**
- * The entry of a program. How its configurations reach the compiler is proven here, once, where no build has done that.
- * @throws UserError when it does not compile with its configurations, or its command cannot be written down
+ * The entry of a program. Proves that its configurations land, unless the ledger has a proof.
+ * @throws UserError when the program does not compile with its configurations, or its command has absolute paths or no file
  */
 export async function lockedProgram(
   { store, lock, path, ...written }: ProgramToLock,
@@ -58,24 +57,18 @@ export async function lockedProgram(
 ): Promise<LockedProgram> {
   const { settings } = surroundings;
   const { site } = written.inspected;
-  const { program, ...asked } = askedOf(
-    written.command,
-    written.inspected.input.digest,
-    site,
-    settings,
-    path,
-  );
+  const asked = askedOf(written.command, written.inspected.input.digest, site, settings, path);
+  const { program } = asked;
   if (program === null) throw new UserError('a lock file names programs by their files: give one');
   const absolute = asked.flags.find((flag) => /=\//.test(flag));
   if (absolute !== undefined)
     throw new UserError(
       `${absolute}: a lock file is for other machines, too: give a path relative to the working folder`,
     );
-  const entry = programIn(lock, { program, ...asked });
+  const entry = programIn(lock, asked);
   const { forms, command, inspected } = await formsNow(written, store, entry, surroundings);
   const { input } = inspected;
-  const locked = entry?.workloads ?? recordsIn(lock, { program, ...asked });
-  const workloads = workloadsNow({ inspected, command, store }, locked, entry !== null, surroundings);
+  const workloads = workloadsNow({ inspected, command, store }, lock, asked, surroundings);
   const decisions = decideAll(input.operations, overrideOf(workloads), NO_RECORD);
   const isAsBefore = entry !== null && effectOf(entry.workloads) === effectOf(workloads);
   const route = isAsBefore ? entry.route : await provenRoute(decisions, inspected, command, surroundings);
@@ -89,10 +82,10 @@ export async function lockedProgram(
       planInjection(decideAll(texts, overrideOf(workloads), NO_RECORD), options),
       planInjection(decisions, options),
     );
-  return { program, ...asked, forms, route, surveyed, workloads };
+  return { ...asked, program, forms, route, surveyed, workloads };
 }
 
-/** The program in the forms that builds compile it in now: those that are locked where the database does not know better. */
+/** The program in the forms that builds use now: the forms of the old entry if the database has no verdict. */
 async function formsNow(
   written: FormedProgram,
   store: Store | null,
@@ -107,18 +100,16 @@ async function formsNow(
   return { ...better.program, forms: namesOf(better.choices) };
 }
 
-/**
- * The configuration of each workload now.
- * @param locked their present entries
- * @param isSame whether that was for this very program, with the last word that it had
- */
+/** The configuration of each workload now: from the database, else from the lock file. */
 function workloadsNow(
   { inspected, command, store }: Pick<ProgramToLock, 'inspected' | 'command' | 'store'>,
-  locked: ReadonlyMap<string, LockedWorkload>,
-  isSame: boolean,
+  lock: Lock,
+  asked: AskedProgram,
   { settings }: Surroundings,
 ): Map<string, LockedWorkload> {
   const { input, site } = inspected;
+  const entry = programIn(lock, asked);
+  const locked = entry?.workloads ?? recordsIn(lock, asked);
   const lookup = lookUp(store, input, site, settings);
   const memory = programMemory.recall(store, programOf(command, inspected));
   const found = inProgram(lookup.decide(new Map(), NO_RECORD), memory, lookup.marked, settings.inject);
@@ -134,18 +125,19 @@ function workloadsNow(
       (old.kind === 'unknown' ||
         (isConfiguration(old.configuration, workloadRank(workload)) &&
           (marked === undefined || textOf(old) !== configurationText(marked))));
-    workloads.set(key, isUsable && isKept(old, own, isSame && memory === null) ? old : own);
+    workloads.set(key, isUsable && isKept(old, own, entry !== null && memory === null) ? old : own);
   }
   return workloads;
 }
 
 /**
- * Whether an old entry stays. A machine without a record does not take back another machine's, and without a run it does not take back a
- * program's verdict.
+ * Whether an old workload stays. A machine without a record keeps another machine's record, and a machine without a verdict keeps the old
+ * verdict.
+ * @param isOldVerdict whether the old entry has the only verdict on the program
  */
-function isKept(old: LockedWorkload, own: LockedWorkload, hasLastWord: boolean): boolean {
+function isKept(old: LockedWorkload, own: LockedWorkload, isOldVerdict: boolean): boolean {
   if (own.kind === 'unknown') return true;
-  if (!hasLastWord) return false;
+  if (!isOldVerdict) return false;
   return old.kind === 'program' || (old.kind === 'left-out' && textOf(old) === textOf(own));
 }
 
@@ -174,13 +166,13 @@ function lockedWorkload(
 
 const NO_SPEEDUP: Speedup = { ratio: 1, low: 1, high: 1 };
 
-/** As many digits as a person reads, and more where fewer would leave nothing of the gain. */
+/** Rounds to three digits, unless no gain would be left. */
 function rounded({ ratio, low, high }: Speedup): Speedup {
   const round = (value: number) => Math.round(value * 1000) / 1000;
   return round(low) > 1 ? { ratio: round(ratio), low: round(low), high: round(high) } : { ratio, low, high };
 }
 
-/** A reason as a lock file may have it. */
+/** A reason as a lock file can hold it. */
 const oneLine = (reason: string): string => reason.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 500);
 
 /** Key of the configurations of workloads: equal for the same injection. */
@@ -195,7 +187,10 @@ const effectOf = (workloads: ReadonlyMap<string, LockedWorkload>): string =>
       .sort(),
   );
 
-/** The route by which everything lands, or the first where none does that. */
+/**
+ * The first route by which every configuration lands; the first of all routes if no route is such. The ledger keeps the proofs.
+ * @throws UserError when the program does not compile with its configurations
+ */
 async function provenRoute(
   decisions: readonly Decision[],
   inspected: Inspected,
@@ -204,25 +199,22 @@ async function provenRoute(
 ): Promise<Injection['route']> {
   const { env, cacheDirectory } = surroundings;
   const { executable } = command.compiler;
-  const digest = await createDigest();
-  const found = new Map<Route, readonly (boolean | null)[]>();
-  const broken = () => new UserError(BROKEN);
-  for (;;) {
-    const injection = planCompile(decisions, inspected, command, surroundings, found);
-    if (injection.route === 'none' || found.has(injection.route)) return injection.route;
+  const next = () => planCompile(decisions, inspected, command, surroundings);
+  for (let tries = 0; tries < ROUTES.length; tries++) {
+    const injection = next();
     const identity = planIdentity(command, inspected.input.digest, decisions, injection.route);
     const known = recallPlan(cacheDirectory, identity);
-    if (known?.state === 'broken') throw broken();
-    if (known?.landed) return injection.route;
-    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings, digest);
+    if (known?.state === 'broken') throw new UserError(BROKEN);
+    if (injection.route === 'none' || known?.landed) return injection.route;
+    const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
     if (injected === null) return injection.route;
     const { forExecutables, route } = injected;
     const landed = await proveLanded(executable, forExecutables, decisions, route, { env, cacheDirectory });
-    if (landed === null) throw broken();
-    if (!landed.includes(false)) return route;
-    found.set(injection.route, landed);
+    if (landed === null) throw new UserError(BROKEN);
+    notePlan(cacheDirectory, identity, { state: 'seen', landed });
   }
+  return next().route;
 }
 
 const BROKEN =
-  'the compiler fails with what is to be locked: build it with iree-compile-tuned, which finds out what breaks it, and lock it then';
+  'the compiler fails with the configurations to lock: build the program with iree-compile-tuned, which finds the failing one, then lock it';

@@ -1,4 +1,4 @@
-// Shows a captured compile: its stdout and its messages.
+// Shows the stdout and the messages of a captured compile.
 import { writeSync } from 'node:fs';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { RunResult } from '../system/run.ts';
@@ -11,7 +11,7 @@ export const hasColours = ({ TERM = '' }: Surroundings['env']): boolean =>
   process.getBuiltinModule('node:tty').isatty(2) &&
   /^(?:ansi|cygwin|linux|(?:screen|xterm|vt100|rxvt).*|.*color)$/.test(TERM);
 
-/** The compiler's output goes to a pipe of ours, so a flag tells it about the terminal. The user's own flag comes later and wins. */
+/** Adds a flag for colours, because the compiler writes to a pipe. The user's own flag comes later and wins. */
 export const withColours = (argv: readonly string[], env: Surroundings['env']): readonly string[] =>
   hasColours(env) ? ['--color', ...argv] : argv;
 
@@ -30,7 +30,7 @@ export const writeMessages = (messages: Uint8Array): void => void writeAll(2, me
 export const messagesOf = ({ stderr }: RunResult, mapMessages: MapMessages): Uint8Array =>
   mapMessages === null ? stderr : Buffer.from(mapMessages(stderr.toString()));
 
-/** Writes bytes, blocking. Returns the number of written bytes: fewer after an error, such as a closed pipe or a full disk. */
+/** Writes bytes, blocking. @returns the number of written bytes, smaller after an error such as a closed pipe */
 function writeAll(descriptor: number, bytes: Uint8Array): number {
   let written = 0;
   while (written < bytes.length) {

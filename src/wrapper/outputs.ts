@@ -1,4 +1,4 @@
-// The output cache: a repeated compile copies its output, and shows the messages of the compile.
+// The output cache: a repeated compile copies the output and shows the messages of the first compile.
 import { copyFileSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { copyOver, piecesOfFile } from '../system/bytes.ts';
@@ -11,7 +11,7 @@ import { temporaryName } from '../system/scratch.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { hasColours, writeMessages } from './messages.ts';
 
-/** Size of all outputs, in bytes. The least recently used go first. */
+/** Largest size of all outputs, in bytes. The least recently used outputs are removed first. */
 export const OUTPUTS_LIMIT = 2 * 2 ** 30;
 
 interface OutputNote {
@@ -26,7 +26,7 @@ interface OutputNote {
   readonly hasColours?: boolean;
 }
 
-/** Longer messages are not stored, and neither is their output, in bytes. */
+/** Longest messages, in bytes. An output with longer messages is not stored. */
 const LONGEST_MESSAGES = 2 ** 16;
 
 const notes = memoryOf(
@@ -53,7 +53,7 @@ function checksum() {
 
 /**
  * Copies an output to the user's path, and shows the messages of its compile.
- * @returns false if there is none, it is damaged, its messages are not for such a terminal, or the copy fails
+ * @returns false if there is no output, it is damaged, its messages have other colours than the terminal, or the copy fails
  */
 export function fetchOutput(
   cacheDirectory: string,
@@ -74,7 +74,7 @@ export function fetchOutput(
       rmSync(path, { force: true });
       return false;
     }
-    // The note's time orders outputs by their last use.
+    // The time of the note is the last use of the output.
     notes.remember(cacheDirectory, { ...note, settled });
     if (messages !== undefined) writeMessages(Buffer.from(messages, 'latin1'));
     return true;

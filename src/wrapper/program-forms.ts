@@ -1,5 +1,5 @@
-// A program in other forms than it is written in: its convolutions are rewritten before the compiler optimises anything. It is compiled
-// and measured like any other program, and ships only if a run has shown it to be right and faster than stock.
+// Forms of a program: convolutions are rewritten before the compiler optimises them. A program in other forms ships only if a run has shown
+// that its results are right and that it is faster than stock.
 import { chooseForms, choicesOf, type FormChoice, type FormNames } from '../form/choose.ts';
 import { rewritableKey } from '../form/rewritable.ts';
 import type { Input } from '../input/input.ts';
@@ -21,18 +21,18 @@ import type { TriedForms } from '../running/try-forms.ts';
 import { because } from '../system/reason.ts';
 
 /** The verdict on a program in other forms. */
-export interface FormsMemory {
+interface FormsMemory {
   /** `open` without a result. */
   readonly verdict: 'better' | 'worse' | 'open';
   readonly reason: string;
   /** Keys of operations that are faster as written; the others have their preferred form. */
   readonly asWritten?: readonly string[];
-  /** The most that a build could spend on it. */
+  /** Budget of the last build that tried the forms. */
   readonly budgetSeconds: number;
   readonly attempts: number;
 }
 
-export const formsMemory = programNotes(
+const formsMemory = programNotes(
   'forms',
   hasFields<FormsMemory>({
     verdict: (value) => value === 'better' || value === 'worse' || value === 'open',
@@ -49,7 +49,7 @@ const isWorthTrying = (memory: FormsMemory | null, input: Input, budgetSeconds: 
     (memory.verdict === 'open' &&
       (memory.attempts < MOST_ATTEMPTS || isMoreTime(budgetSeconds, memory.budgetSeconds))));
 
-/** A program, surveyed, in noted forms; null if this version or the compiler does not know one of them. */
+/** A program, surveyed, in these forms; null if this version or the compiler does not know one of them. */
 export async function inNotedForms(
   written: FormedProgram,
   names: FormNames,
@@ -67,28 +67,30 @@ export const explainNoted = (names: FormNames): ExplainedForms => ({
   operations: [...names].map(([operation, form]) => ({ operation, form })),
 });
 
-/** A program as it is to be compiled: in other forms where these are better. */
+/** A program to compile: in other forms if these are faster. */
 export interface BetterForms {
   readonly program: FormedProgram;
-  /** Its forms; none where it is as it is written. */
+  /** Its forms; empty if it is as written. */
   readonly choices: readonly FormChoice[];
-  /** Whether it is known which is better. */
+  /** Whether there is a verdict on the forms. */
   readonly isKnown: boolean;
   /** Result of the run; null if nothing ran. */
   readonly verdict: ProgramVerdict | null;
-  /** The part of the time that the compiler took for the program itself. */
+  /** Seconds that the compiler took for the program itself. */
   readonly compileSeconds: number;
-  /** Null where the program has no other forms. */
+  /** Null if the program has no other forms. */
   readonly forms: ExplainedForms | null;
-  /** Whether the next build would try to find out whether they are better. */
+  /** Whether the next build tries the forms. */
   readonly isOpen: boolean;
 }
 
+const NO_FORMS = { choices: [], isKnown: true, verdict: null, compileSeconds: 0, forms: null, isOpen: false };
+
 /**
- * A program in the preferred form of each convolution, if it is known or found to be better in them. A pipeline of the user's own
- * excludes other forms.
- * @param mayMeasure never without a database
- * @param kept takes the compiled modules
+ * A program in the preferred form of each convolution, if it is faster in these forms. If there is no verdict yet, the program runs in both.
+ * The user's own pipeline excludes other forms.
+ * @param kept receives the compiled modules
+ * @param mayMeasure false without a database
  */
 export async function inBetterForms(
   written: FormedProgram,
@@ -98,56 +100,49 @@ export async function inBetterForms(
   mayMeasure: boolean,
 ): Promise<BetterForms> {
   const { settings } = surroundings;
-  const { inspected } = written;
-  const { rewritables, reading } = inspected.input;
+  const { command, inspected } = written;
+  const { rewritables, reading, surveyed: isSurveyed, operations } = inspected.input;
   const preferred = mayHaveForms(reading, settings) ? chooseForms(rewritables) : [];
-  /** Where it was enough to know the convolutions, the operations are still to be found. */
-  const isComplete = inspected.input.surveyed || inspected.input.operations.length > 0;
-  const surveyedAsWritten = (hasTurn: boolean) =>
-    isComplete ? inspected : withSurvey(inspected, written.command, surroundings, hasTurn);
   const asWritten = async (more: Partial<BetterForms>, hasTurn = false): Promise<BetterForms> => ({
-    ...{ choices: [], isKnown: true, verdict: null, compileSeconds: 0, forms: null, isOpen: false },
-    ...more,
-    program: { ...written, inspected: await surveyedAsWritten(hasTurn) },
+    ...{ ...NO_FORMS, ...more },
+    program: {
+      command,
+      // `inspect` stops once it knows the rewritable operations. The others are still unknown then.
+      inspected:
+        isSurveyed || operations.length > 0
+          ? inspected
+          : await withSurvey(inspected, command, surroundings, hasTurn),
+    },
   });
   if (preferred.length === 0) return asWritten({});
-  const identity = programOf(await rewritten(written.command, preferred, surroundings), inspected);
-  const memory = formsMemory.recall(store, identity);
-  const without = (left: readonly string[]) =>
-    preferred.filter(({ operation }) => !left.includes(rewritableKey(operation)));
+  const identity = programOf(await rewritten(command, preferred, surroundings), inspected);
+  const recall = () => formsMemory.recall(store, identity);
+  const memory = recall();
+  const chosen = (known: FormsMemory | null) =>
+    preferred.filter(({ operation }) => known?.asWritten?.includes(rewritableKey(operation)) !== true);
   const explained = (known: FormsMemory | null): ExplainedForms => ({
     used: known?.verdict === 'better',
     ...because(CODES[known?.verdict ?? 'open'], known?.reason),
-    operations: without(known?.asWritten ?? []).map(({ operation, form }) => ({
-      ...{ operation: rewritableKey(operation), form },
-    })),
+    operations: chosen(known).map(({ operation, form }) => ({ operation: rewritableKey(operation), form })),
   });
   const inForms = async (better: FormsMemory): Promise<BetterForms> => {
-    const choices = without(better.asWritten ?? []);
-    const formed = await rewritten(written.command, choices, surroundings);
+    const choices = chosen(better);
+    const formed = await rewritten(command, choices, surroundings);
     const program = await surveyed(formed, inspected, surroundings);
-    if (program === null) return asWritten({ isKnown: true, forms: explained(better) });
-    const known = {
-      isKnown: true,
-      forms: explained(better),
-      verdict: null,
-      compileSeconds: 0,
-      isOpen: false,
-    };
-    return { program, choices, ...known };
+    const forms = explained(better);
+    return program === null ? asWritten({ forms }) : { ...NO_FORMS, program, choices, forms };
   };
   if (memory?.verdict === 'better') return inForms(memory);
-  const known = { isKnown: memory !== null && memory.verdict !== 'open', forms: explained(memory) };
+  const known = { isKnown: memory?.verdict === 'worse', forms: explained(memory) };
   if (!mayMeasure || store === null || !isWorthTrying(memory, inspected.input, settings.budgetSeconds))
     return asWritten(known);
-  const recall = () => formsMemory.recall(store, identity);
   const isStillOpen = () => recall()?.verdict !== 'better';
   const turn = await takeTurn(surroundings, Math.min(PATIENCE_SECONDS, settings.budgetSeconds), isStillOpen);
   try {
     const found = recall();
     if (found?.verdict === 'better') return await inForms(found);
     if (turn === null) return await asWritten({ ...known, isOpen: true });
-    // Nothing of this is loaded on a hit.
+    // Not loaded on a hit.
     const { tryForms } = await import('../running/try-forms.ts');
     const tried = await tryForms(preferred, written, surroundings, kept);
     const now = verdictOn(tried, preferred, settings.budgetSeconds, memory);
@@ -156,7 +151,7 @@ export async function inBetterForms(
     const { verdict, compileSeconds, program, choices } = tried;
     const told = { verdict, compileSeconds, forms: explained(now), isOpen, isKnown: !isOpen };
     if (now.verdict === 'better' && program !== null) return { program, choices, ...told };
-    // The next module that is compiled without configurations is another one.
+    // The modules in forms are of no use for the written program.
     kept.discard();
     return await asWritten(told, true);
   } finally {
@@ -164,14 +159,14 @@ export async function inBetterForms(
   }
 }
 
-/** The same by noted verdicts, without measuring. */
+/** The same by the verdicts in the database, without measuring. */
 export const inKnownForms = (
   written: FormedProgram,
   store: Store | null,
   surroundings: Surroundings,
 ): Promise<BetterForms> => inBetterForms(written, store, surroundings, new KeptModules(), false);
 
-/** The verdict of a run on the forms. */
+/** The verdict of a run. */
 function verdictOn(
   { verdict: { functions, reason: problem }, isRefused, choices }: TriedForms,
   preferred: readonly FormChoice[],

@@ -1,4 +1,4 @@
-// Repeats a compile without deciding anew, as long as command, settings, input, compiler and database are unchanged.
+// Replays a compile without new decisions while command, settings, input, compiler and database are unchanged.
 import { statSync } from 'node:fs';
 import type { Explanation } from '../report/explain.ts';
 import { isExplained } from '../report/explain-file.ts';
@@ -20,44 +20,43 @@ import { piecesOfFile } from '../system/bytes.ts';
 import { createDigest } from '../system/digest.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Command } from '../compiler/command.ts';
+import type { Ending } from './ending.ts';
 import { REPLAYS } from '../system/cache.ts';
 import { memoryOf } from '../system/memory.ts';
 import { filesOfFlags } from '../compiler/command-identity.ts';
 import { compilerFiles } from '../compiler/identity.ts';
 
-/** The command to run, and the counts to add. */
-export interface Run {
-  /** The real compiler's arguments. */
-  readonly argv: readonly string[];
-  readonly counts: Readonly<Record<string, number>>;
-  /** Its explanation, if a setting asked for one. */
-  readonly explanation?: Explanation;
-  /** Its output in the output cache. */
-  readonly output?: KeptOutput;
-}
-
+/** An output in the output cache. */
 interface KeptOutput {
   /** Key in the output cache. */
   readonly identity: string;
   /** The user's path. */
   readonly path: string;
-  /** Whether `argv` must not run without us, because messages of the compiler are edited. */
+  /** Whether only this output can be replayed: `argv` alone would show messages that are not edited. */
   readonly isAll: boolean;
 }
 
-/** A command whose end is known. */
-export interface Replay extends Run {
+/** A compile to replay. */
+export interface Replay {
   readonly identity: string;
+  /** The real compiler's arguments. */
+  readonly argv: readonly string[];
+  /** Counts to add. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Left out if no setting asked for one. */
+  readonly explanation?: Explanation;
+  /** Left out if the output cache does not have it. */
+  readonly output?: KeptOutput;
   /** Path of its input. */
   readonly input: string;
   readonly digest: string;
   /** `settledIdentity` of the input when its digest was verified last. */
   readonly settled: string | null;
-  /** Of the CPU. Compared as they are: to digest them with the identity would take a hundredth of the time of a hit. */
+  /** Features of the CPU. They are not in the identity, because their digest takes 1% of the time of a hit. */
   readonly features: string;
   /** Identity of each file that the run depends on; null for a missing file. */
   readonly files: readonly (readonly [path: string, identity: string | null])[];
-  /** When it is to be looked at again, in milliseconds of the system's clock; left out for as long as nothing changes. */
+  /** When to ask the team again, in milliseconds of the system's clock; left out for never. */
   readonly until?: number;
 }
 
@@ -73,7 +72,7 @@ const memory = memoryOf(
   }),
 );
 
-/** The run of a command when it was last compiled; null if there is none, or if it may differ now. Never throws. */
+/** The last compile of a command; null if there is none, or if a new compile may differ. Never throws. */
 export async function recallRun(
   argv: readonly string[],
   executable: string,
@@ -105,8 +104,8 @@ export type Stamps = Replay['files'];
 const stampsOf = (paths: readonly string[]): Stamps => paths.map((path) => [path, contentIdentity(path)]);
 
 /**
- * Identities of lock file and database before they decide anything. Never throws.
- * @param withDatabase false where it is not asked
+ * Identities of the lock file and the database before the decisions. Never throws.
+ * @param withDatabase false if the database decides nothing
  */
 export function stampsBefore({ settings: { lock, database } }: Surroundings, withDatabase = true): Stamps {
   try {
@@ -121,40 +120,47 @@ export function stampsBefore({ settings: { lock, database } }: Surroundings, wit
 }
 
 /**
- * Remembers the run of a command, unless a file that decided about it has changed meanwhile. Never throws.
- * @param before identities when the decisions were made
- * @param files other files that decided about it
- * @param until when others may know more about it, in milliseconds of the system's clock; null for never
+ * Remembers a compile to replay it, unless the lock file or the database has changed during the build. Never throws.
+ * @param written the user's own command
+ * @param before states of the lock file and the database before the decisions
+ * @param files other files that the decisions depend on
+ * @param until when to ask the team again, in milliseconds of the system's clock; null for never
  */
 export function rememberRun(
-  run: Run,
-  { argv, compiler: { executable }, arguments: args }: Command,
-  {
-    path,
-    text: { digest, file },
-  }: { readonly path: string; readonly text: Pick<InputText, 'digest' | 'file'> },
+  { argv, output, isEdited }: Ending,
+  { counts, explanation }: Pick<Replay, 'counts'> & { readonly explanation: Explanation | null },
+  written: Command,
+  { digest, file }: Pick<InputText, 'digest' | 'file'>,
   before: Stamps,
   files: readonly string[],
   surroundings: Surroundings,
   until: number | null = null,
 ): void {
-  if (!isReplayable(argv, surroundings)) return;
+  const { executable } = written.compiler;
+  const { input, output: to } = written.arguments;
+  if (input?.kind !== 'file' || !isReplayable(written.argv, surroundings)) return;
   try {
     if (before.length === 0 || before.some(([path, identity]) => contentIdentity(path) !== identity)) return;
     memory.remember(surroundings.cacheDirectory, {
-      ...run,
+      ...{ argv, counts },
+      ...(explanation && { explanation }),
+      ...(output !== null &&
+        to.kind === 'file' && { output: { identity: output, path: to.path, isAll: isEdited === true } }),
       ...(until !== null && { until }),
-      identity: identityOf(argv, executable, surroundings),
-      ...{ input: path, digest, settled: settled(file) },
+      identity: identityOf(written.argv, executable, surroundings),
+      ...{ input: input.path, digest, settled: settled(file) },
       features: cpuFeatures(),
-      files: [...before, ...stampsOf([...compilerFiles(executable), ...filesOfFlags(args), ...files])],
+      files: [
+        ...before,
+        ...stampsOf([...compilerFiles(executable), ...filesOfFlags(written.arguments), ...files]),
+      ],
     });
   } catch {
-    // A working directory that is gone, say. Then it is looked at again.
+    // For example, the working directory is gone. The next build decides again.
   }
 }
 
-/** A database server does not tell when it changes, and a response file may change. */
+/** A command is not replayable if its database is a server, or if it has a response file: their changes are not seen. */
 const isReplayable = (argv: readonly string[], { settings }: Surroundings): boolean =>
   !/^postgres/i.test(settings.database) && !argv.some((argument) => argument.startsWith('@'));
 
@@ -167,7 +173,7 @@ function identityOf(argv: readonly string[], executable: string, { settings, env
   return JSON.stringify([process.cwd(), argv, executable, ours, ...machine]);
 }
 
-/** An empty file is as good as none: so is the log that a database leaves behind. */
+/** An empty file counts as missing: SQLite leaves an empty log behind. */
 function contentIdentity(path: string): string | null {
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0 ? null : fileIdentity(path);
 }

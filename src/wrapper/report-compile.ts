@@ -15,16 +15,16 @@ import { isExplained, writeExplanation } from '../report/explain-file.ts';
 import { timeSharesOf, type ProgramTimes } from '../report/time-shares.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import type { Decided } from './decide.ts';
-import type { Ending } from './ending.ts';
+import { allLanded, type Ending } from './ending.ts';
 import type { PassThrough } from './inspect.ts';
 import { NO_REASON } from '../system/reason.ts';
 
-/** Since this process was started. */
+/** Seconds since the start of this process. */
 const seconds = (until = performance.now()) => until / 1000;
 
 /**
- * A compile with decisions; called when it is clear how it ends, just before this process ends or is replaced.
- * @param handedOver when it was decided, by `performance.now()`
+ * Reports a compile with decisions.
+ * @param handedOver end of the decisions, by `performance.now()`
  * @returns its explanation; null if no setting asks for one
  */
 export function reportCompile(
@@ -35,7 +35,7 @@ export function reportCompile(
 ): Explanation | null {
   const { command, decisions, injection, verdict, forms, lock, tuning, surroundings } = decided;
   const { input, site } = decided.inspected;
-  const { argv, applied, landed, fallback } = ending;
+  const { argv, landed, fallback } = ending;
   note(
     countsOf({ decisions, injection, verdict, landed, fallback, tuningSeconds: tuning }),
     command,
@@ -48,7 +48,11 @@ export function reportCompile(
     target: site.target.target,
     device: site.device,
     route: fallback === null ? injection.route : 'none',
-    ...{ applied, forms, program: verdict && explainProgram(verdict) },
+    ...{
+      applied: fallback === null && allLanded(landed),
+      forms,
+      program: verdict && explainProgram(verdict),
+    },
     command: [command.compiler.executable, ...argv],
     ...(fallback ?? whyNothing(injection, forms) ?? NO_REASON),
     operations: explainOperations(input, inputName(command), decisions, landed),
@@ -60,7 +64,7 @@ export function reportCompile(
   return explanation;
 }
 
-/** A compile that is passed on as it is. @returns as for `reportCompile` */
+/** Reports an untuned compile. @returns as for `reportCompile` */
 export function reportPass(
   { pass, decisions, input }: PassThrough,
   command: Command,
@@ -69,19 +73,19 @@ export function reportPass(
   note(countsOfPass(pass, decisions), command, surroundings);
   if (command.arguments.informational || !isExplained(surroundings.settings)) return null;
   const { executable } = command.compiler;
+  const text = input ?? { bytes: new Uint8Array(), cuts: [] };
   const explanation: Explanation = {
-    ...UNDECIDED,
+    ...{ version: EXPLAIN_VERSION, route: 'none', target: null, device: null, applied: null },
+    ...{ lock: null, forms: null, time: null, program: null },
     compiler: { executable },
     command: [executable, ...command.argv],
     ...pass,
-    operations: explainOperations(input ?? NOTHING, inputName(command), decisions, null),
+    operations: explainOperations(text, inputName(command), decisions, null),
     seconds: { total: seconds(), tuning: 0, overhead: seconds() },
   };
   writeExplanation(explanation, surroundings.settings);
   return explanation;
 }
-
-const NOTHING = { bytes: new Uint8Array(), cuts: [] };
 
 const inputName = ({ arguments: { input } }: Command) => (input?.kind === 'file' ? input.path : '<stdin>');
 
@@ -89,16 +93,3 @@ function note(counts: Counts, command: Command, { cacheDirectory }: Surroundings
   noteCounts(cacheDirectory, counts);
   logBuild(cacheDirectory, inputName(command), false, counts);
 }
-
-/** What is said of a compile that nothing was decided about. */
-const UNDECIDED = {
-  version: EXPLAIN_VERSION,
-  target: null,
-  device: null,
-  route: 'none',
-  applied: null,
-  lock: null,
-  forms: null,
-  time: null,
-  program: null,
-} as const;

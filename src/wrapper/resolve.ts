@@ -1,4 +1,4 @@
-// Decides about every operation of one compile: by a record, by tuning, or for the default with a reason.
+// Decides about every operation of a compile: a record, a tuning result, or the default with a reason.
 import type { Decision } from '../decision/decision.ts';
 import { messageOf } from '../system/tell.ts';
 import type { Store } from '../store/store.ts';
@@ -17,7 +17,7 @@ import type { KeptModules } from '../plan/kept-modules.ts';
 import type { Confirmed } from '../running/program-rounds.ts';
 import { NOTHING_TUNED, tuneProgram } from '../running/tune-program.ts';
 import type { LockedBuild } from './locked.ts';
-import { isWorthAsking } from './worth-asking.ts';
+import { shouldAskTeam } from './should-ask-team.ts';
 import { whyLeftOut, inProgram, type ProgramMemory } from '../running/program-memory.ts';
 import { tidyUp } from '../system/tidy.ts';
 import { BUSY, takeTurn } from '../site/turn.ts';
@@ -30,7 +30,7 @@ export interface Asked {
   /** Why there is no database; null if there is one. */
   readonly problem: Reason | null;
   readonly surroundings: Surroundings;
-  /** Takes the untuned program, if it is compiled for times of its dispatches. */
+  /** Receives the untuned program if it is compiled to time its dispatches. */
   readonly kept: KeptModules;
   /** Decisions of a lock file; null for none. */
   readonly lock: LockedBuild | null;
@@ -40,24 +40,24 @@ export interface Resolved {
   /** The inspected command, with a survey if anything was tuned. */
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
-  /** Seconds spent on tuning, and on waiting for others to end theirs. */
+  /** Seconds of tuning, and of waiting for the measuring lock. */
   readonly seconds: number;
-  /** Whether the same database would lead to the same decisions: nothing is still to be tuned or noted. */
-  readonly settled: boolean;
-  /** Files beside the database that decided about it. */
+  /** Whether the next build decides the same: nothing is left to tune or to note. */
+  readonly isFinal: boolean;
+  /** Files beside the database that the decisions depend on. */
   readonly files: readonly string[];
-  /** Why nothing is measured in this build; null when something may be. */
+  /** Why nothing is measured in this build; null if measuring is allowed. */
   readonly whyNot: Reason | null;
-  /** Configurations that the program ran with all at once while it was tuned; null for none. */
+  /** Configurations that the program ran with while it was tuned; null for none. */
   readonly confirmed: Confirmed | null;
-  /** When to ask the team again about misses, in milliseconds of the system's clock; null without a team. */
+  /** When to ask the team again about misses, in milliseconds of the system's clock; null for never. */
   readonly until: number | null;
 }
 
 /**
- * Decides about every operation: looks records up, and tunes misses if the settings allow it.
- * @param program the verdict on the program as a whole
- * @param spentSeconds that this build has measured already
+ * Decides about every operation: looks up records, and tunes misses if the settings allow it.
+ * @param program the verdict on the whole program
+ * @param spentSeconds the part of the budget that this build has used already
  */
 export async function resolve(
   inspected: Inspected,
@@ -66,34 +66,28 @@ export async function resolve(
   spentSeconds = 0,
 ): Promise<Resolved> {
   const { settings } = surroundings;
-  const override = lock?.override;
-  // The lookup does not see records that other builds write from now on.
+  // The lookup has no records that other builds write from now on.
   const began = Date.now();
-  let lookup = lookUp(store, inspected.input, inspected.site, settings, override);
+  const lookUpIn = ({ input, site }: Inspected) => lookUp(store, input, site, settings, lock?.override);
+  let lookup = lookUpIn(inspected);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
-  const { waitedSeconds } = inspected.input;
   const whySpent = spentSeconds < settings.budgetSeconds ? null : because('budget-spent');
   const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
   /** Copies the team's records for misses into the database, and looks up again. */
-  const askOthers = async ({ input, site }: Inspected) => {
+  const askOthers = async (asking: Inspected) => {
     const { team: url } = settings;
     if (url === undefined || store === null || settings.readonly || lookup.misses.length === 0) return;
     const begun = performance.now();
     const workloads = lookup.misses.map(({ key }) => key);
-    if (!isWorthAsking(url, { ...placeOf(site), workloads }, surroundings)) return;
+    if (!shouldAskTeam(url, { ...placeOf(asking.site), workloads }, surroundings)) return;
     const { askTeam } = await import('./ask-team.ts');
-    const missing = () => (lookup = lookUp(store, input, site, settings, override)).misses;
-    await askTeam(missing, whyNot === null, begun, { url, site, surroundings });
+    const missing = () => (lookup = lookUpIn(asking)).misses;
+    await askTeam(missing, whyNot === null, begun, { url, site: asking.site, surroundings });
   };
-  const until = () =>
-    settings.team === undefined || lookup.misses.length === 0 ? null : Date.now() + MISSING_MS;
   await askOthers(inspected);
   let tools: readonly string[] = [];
-  /**
-   * The workloads to tune. Left out are workloads for which an earlier build had too little time, and those whose configuration was marked
-   * because of this very program.
-   */
+  /** Workloads to tune, but not those that this program runs slower with or that need more time than this build has. */
   const toTune = (): readonly Work[] => {
     const missed = lookup.misses.filter(
       ({ key }) => whyLeftOut(program, key, lookup.marked.get(key)) === null,
@@ -108,24 +102,28 @@ export async function resolve(
       return before === undefined || isWorthAnotherTry(before, seconds, tools);
     });
   };
-  type Outcome = Pick<Resolved, 'inspected' | 'decisions' | 'seconds' | 'settled'>;
-  const resolved = (outcome: Outcome, confirmed: Confirmed | null = null): Resolved => ({
-    ...outcome,
-    ...{ files: tools, whyNot, confirmed, until: until() },
+  const resolved = (
+    outcome: Pick<Resolved, 'inspected' | 'decisions' | 'seconds' | 'isFinal'>,
+    confirmed: Confirmed | null = null,
+  ): Resolved => ({
+    ...{ ...outcome, confirmed, whyNot, files: tools },
+    until: settings.team === undefined || lookup.misses.length === 0 ? null : Date.now() + MISSING_MS,
   });
+  const { waitedSeconds } = inspected.input;
   let open = whyNot === null ? toTune() : lookup.misses;
-  if (open.length === 0) {
-    const decisions = decide(new Map());
-    return resolved({ inspected, decisions, seconds: waitedSeconds, settled: true });
-  }
-  // A build that is no hit has the time to tidy up after those that were killed.
-  tidyUp(surroundings.cacheDirectory);
-  if (whyNot !== null || store === null) {
-    if (settings.onMiss === 'record' && store !== null && !settings.readonly)
+  // A build that is no hit has the time to remove files of killed builds.
+  if (open.length > 0) tidyUp(surroundings.cacheDirectory);
+  if (open.length === 0 || whyNot !== null || store === null) {
+    const isNoted = open.length > 0 && settings.onMiss === 'record';
+    if (isNoted && store !== null && !settings.readonly)
       for (const subject of wantedSubjects(lookup, inspected.site)) store.noteMiss(subject);
-    const settled = store !== null && settings.onMiss !== 'record';
-    const decisions = decide(new Map(), whyNot ?? because('no-database'));
-    return resolved({ inspected, decisions, seconds: waitedSeconds, settled });
+    const isFinal = open.length === 0 || (store !== null && !isNoted);
+    return resolved({
+      inspected,
+      decisions: decide(new Map(), whyNot ?? undefined),
+      seconds: waitedSeconds,
+      isFinal,
+    });
   }
 
   const begun = performance.now();
@@ -134,22 +132,18 @@ export async function resolve(
   const patience = () => (open.every(({ goesOnFrom }) => goesOnFrom !== undefined) ? 0 : undefined);
   const surveyed = await surveyToTune(inspected, command, surroundings, patience());
   if ('code' in surveyed) {
-    // The build that held the lock may have tuned the same.
-    lookup = lookUp(store, inspected.input, inspected.site, settings, override);
+    // The build that held the lock may have tuned the same workloads.
+    lookup = lookUpIn(inspected);
     const decisions = decide(new Map(), surveyed);
-    return resolved({ inspected, decisions, seconds: seconds(), settled: false });
+    return resolved({ inspected, decisions, seconds: seconds(), isFinal: false });
   }
   if (surveyed !== inspected) {
-    lookup = lookUp(store, surveyed.input, surveyed.site, settings, override);
+    lookup = lookUpIn(surveyed);
     await askOthers(surveyed);
     open = toTune();
   }
   const budgetSeconds = settings.budgetSeconds - spentSeconds - seconds();
-  const current = {
-    inspected: surveyed,
-    decisions: decide(new Map()),
-    memory: program,
-  };
+  const current = { inspected: surveyed, decisions: decide(new Map()), memory: program };
   const work = { command, surroundings, kept, store, budgetSeconds, patienceSeconds: patience(), began };
   const tuned = open.length === 0 ? NOTHING_TUNED : await tuneProgram(open, current, work);
   const { results, undecided } = tuned;
@@ -157,18 +151,18 @@ export async function resolve(
     const { tellTeam } = await import('./ask-team.ts');
     await tellTeam({ url: settings.team, surroundings });
   }
-  const settled = open.every(({ key }) => {
+  const isFinal = open.every(({ key }) => {
     const known = results.get(key);
     return known === undefined
       ? undecided.has(key)
       : !isUnfinished(known, shareOf(settings.budgetSeconds, open.length));
   });
   const decisions = decide(results, tuned.whyNot, undecided);
-  return resolved({ inspected: surveyed, decisions, seconds: seconds(), settled }, tuned.confirmed);
+  return resolved({ inspected: surveyed, decisions, seconds: seconds(), isFinal }, tuned.confirmed);
 }
 
 /**
- * A survey that waits for the measuring lock, by default as long as the budget lasts. Without a survey nothing is tuned.
+ * Surveys the input while nothing is measured on the machine. Waits for the measuring lock, by default as long as the budget lasts.
  * @returns the reason if there is no survey: another build held the lock, or nothing can be written
  */
 async function surveyToTune(
@@ -206,7 +200,7 @@ export async function withSurvey(
   return surveyed === null ? inspected : { ...inspected, input: { ...inspected.input, ...surveyed } };
 }
 
-/** Why nothing is measured in this build; null when something may be. */
+/** Why nothing is measured in this build; null if measuring is allowed. */
 export function whyUntuned(
   store: Store | null,
   inspected: Inspected,

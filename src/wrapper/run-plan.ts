@@ -1,12 +1,12 @@
-// Runs a plan by the ledger: a broken plan as the user's own command, a known output from the cache, a proven plan in our place, and any
-// other plan as a child whose output is held back until it is whole.
+// Runs a plan by the ledger: a broken plan as the user's own command, a cached output as a copy, and a proven plan in our place. Any other
+// plan runs as a child, whose output is held back until it is complete.
 import { isInjected } from '../decision/decision.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { exitLike, runCompiler } from '../system/run.ts';
 import { originalCompile } from '../plan/injected-command.ts';
 import { notePlan, planIdentity, recallPlan, type Landed, type LedgerEntry } from '../plan/ledger.ts';
 import { cachedOutput } from './cached-output.ts';
-import { allLanded, NOT_APPLIED, SUCCESS, type Plan, type PlanHooks, type Run } from './ending.ts';
+import { NOT_APPLIED, SUCCESS, type Plan, type PlanHooks, type RunningPlan } from './ending.ts';
 import { heldOutput } from './deliver.ts';
 import { noteDelivered, runInPlace } from './in-place.ts';
 import { show, withColours } from './messages.ts';
@@ -28,7 +28,7 @@ export async function runPlan(
   const { settings } = surroundings;
   if (entry?.state === 'broken') return runUntuned(run, entry);
   if (settings.require === 'landed' && isInjecting && entry?.state === 'lost') return refuse(LOST, settings);
-  /** Whether this build has to look for the configurations: a plan of a build with budget 0 has no proof yet. */
+  /** Whether this build must prove that the configurations landed. A build with budget 0 leaves no proof. */
   const isUnseen = isInjecting && (entry === null || entry.state === 'compiled') && mayLook(settings);
   const isProven = entry !== null && !isUnseen;
   if (isProven || !isInjecting) deliverKnown(run);
@@ -37,12 +37,12 @@ export async function runPlan(
   const mayHold = plan.injected !== null || (settings.outputs && run.compile.stdin === undefined);
   const held = mayHold ? heldOutput(plan.command, surroundings.cacheDirectory) : null;
   if (plan.injected === null && held === null) return runProven(run);
-  // Nothing of this is loaded on a hit.
+  // Not loaded on a hit.
   const { firstRun } = await import('./first-run.ts');
   return firstRun(run, held, workSeconds);
 }
 
-async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): Promise<Run> {
+async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): Promise<RunningPlan> {
   const { command, input, decisions, injected } = plan;
   const compile = injected ?? { ...originalCompile(command, input), mapMessages: null, files: [] };
   const { argv, stdin, mapMessages, files } = compile;
@@ -51,11 +51,11 @@ async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): 
       ? planIdentity(command, input.digest, [], 'none')
       : planIdentity(command, input.digest, decisions, injected.route);
   const end = (landed: Landed | null, output: string | null) => {
-    // Only this program can edit messages again, or read an input from a pipe.
-    const isRepeatable = stdin === undefined && (mapMessages === null || output !== null);
+    // A replay can neither edit messages nor read a pipe.
+    const isReplayable = stdin === undefined && (mapMessages === null || output !== null);
     hooks.onEnd({
-      ...{ applied: allLanded(landed), landed, argv, fallback: null, output },
-      ...{ files: isRepeatable ? files : null, isEdited: mapMessages !== null },
+      ...{ landed, argv, fallback: null, output },
+      ...{ replayFiles: isReplayable ? files : null, isEdited: mapMessages !== null },
     });
   };
   return {
@@ -66,8 +66,8 @@ async function runOf(plan: Plan, hooks: PlanHooks, surroundings: Surroundings): 
   };
 }
 
-/** The user's own command in place of a plan that has broken this compile before. */
-function runUntuned({ plan, hooks, surroundings }: Run, { reason }: LedgerEntry): Promise<never> {
+/** Runs the user's own command in place of a broken plan. */
+function runUntuned({ plan, hooks, surroundings }: RunningPlan, { reason }: LedgerEntry): Promise<never> {
   const { command, input } = plan;
   const fallback = because('broke-before', `these configurations broke this compile before: ${reason}`);
   hooks.onEnd({ ...NOT_APPLIED, argv: command.argv, fallback });
@@ -76,8 +76,8 @@ function runUntuned({ plan, hooks, surroundings }: Run, { reason }: LedgerEntry)
   return runInPlace(command.compiler.executable, argv, stdin, surroundings.env);
 }
 
-/** Delivers an output that is in the output cache or was compiled by this build, and ends this process. Returns if there is none. */
-function deliverKnown({ plan, surroundings, identity, entry, cached, end }: Run): void {
+/** Delivers the output from the output cache or from this build's modules, and ends this process. Returns if neither has it. */
+function deliverKnown({ plan, surroundings, identity, entry, cached, end }: RunningPlan): void {
   const delivered = cached.deliver(plan.module);
   if (delivered === null) return;
   noteDelivered();
@@ -86,8 +86,8 @@ function deliverKnown({ plan, surroundings, identity, entry, cached, end }: Run)
   exitLike(SUCCESS);
 }
 
-/** A compile that is known to succeed, or the user's own. */
-async function runProven({ plan, surroundings, compile, entry, end }: Run): Promise<never> {
+/** Runs a plan that compiles for certain, or the user's own command. */
+async function runProven({ plan, surroundings, compile, entry, end }: RunningPlan): Promise<never> {
   const { executable } = plan.command.compiler;
   const { argv, stdin, mapMessages } = compile;
   const { env } = surroundings;

@@ -16,7 +16,6 @@ import { injectedCommand } from '../../src/plan/injected-command.ts';
 import { planCompile } from '../../src/plan/route.ts';
 import { openSqliteStore } from '../../src/store/sqlite/sqlite.ts';
 import { subjectOf } from '../../src/store/subject.ts';
-import { createDigest } from '../../src/system/digest.ts';
 import { isOperationWork, type OperationWork } from '../../src/workload/workload.ts';
 import { inspect } from '../../src/wrapper/inspect.ts';
 import { matmulModule } from '../scenarios/support.ts';
@@ -96,14 +95,7 @@ test('a backend of a few lines is looked up, injected and found where it landed'
 
   const injection = planCompile(decisions, inspected, command, surroundings);
   expect(injection.route).toBe('inline');
-  const injected = await injectedCommand(
-    injection,
-    command,
-    inspected,
-    decisions,
-    surroundings,
-    await createDigest(),
-  );
+  const injected = await injectedCommand(injection, command, inspected, decisions, surroundings);
   // Its pipeline takes no specs: the configuration is written into the program.
   const asking = { env: process.env, cacheDirectory: surroundings.cacheDirectory };
   const landed = await proveLanded(

@@ -7,7 +7,7 @@ import { toStoreError } from '../../src/store/errors.ts';
 import { refuseRecursion } from '../../src/system/recursion.ts';
 import { tuneWorkloads } from '../../src/tuning/tune-workloads.ts';
 import { KeptModules } from '../../src/plan/kept-modules.ts';
-import { lastWord } from '../../src/wrapper/last-word.ts';
+import { verifiedDecisions } from '../../src/wrapper/verified-decisions.ts';
 import { open, temporaryPath } from '../store/support.ts';
 import { SPACE } from '../support/backend.ts';
 import { root, temporaryDirectory } from '../support/folders.ts';
@@ -63,9 +63,9 @@ const SAID: Readonly<Record<string, () => string | Promise<string>>> = {
     const log = join(temporaryDirectory(), 'log');
     const inspected = { input: inputOf(''), site: siteOf() };
     const program = { command: commandOf('in.mlir'), inspected, decisions: [], identity: '', memory: null };
-    const injection = { route: 'spec' } as Parameters<typeof lastWord>[1];
+    const injection = { route: 'spec' } as Parameters<typeof verifiedDecisions>[1];
     const surroundings = { ...surroundingsOf({ log }), cacheDirectory: '/dev/null/cache' };
-    await lastWord(program, injection, null, open(temporaryPath()), surroundings, new KeptModules());
+    await verifiedDecisions(program, injection, null, open(temporaryPath()), surroundings, new KeptModules());
     return readFileSync(log, 'utf8');
   },
 };

@@ -101,14 +101,14 @@ describe('the route', () => {
       decide(operation(), [dataTile]),
       {},
       'preprocess',
-      'data tiling is asked for before code generation begins',
+      'data tiling must be requested before code generation',
     ],
     [
       'inline for operations of one form that want different things',
       decide(operation() + operation(), [tile, best]),
       {},
       'inline',
-      'operations of the same form want different configurations',
+      'operations of the same form have different configurations',
     ],
     [
       'inline for a neighbour with a configuration of its own',
@@ -129,12 +129,12 @@ describe('the route', () => {
       route: 'none',
       ...because(
         'no-route',
-        'the input has operations with configurations of their own; an input of this size is not copied to edit it',
+        'the input has operations with configurations of their own; the input is too large to be copied for edits',
       ),
     });
     expect(planInjection(decide(operation(), [tile]), { ...large, wanted: 'inline' })).toEqual({
       route: 'none',
-      ...because('no-route', 'an input of this size is not copied to edit it'),
+      ...because('no-route', 'the input is too large to be copied for edits'),
     });
     expect(planInjection(decide(operation(), [tile]), large).route).toBe('spec');
   });

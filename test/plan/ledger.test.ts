@@ -37,14 +37,14 @@ function decision(change: (workload: OperationWork) => OperationWork = (workload
   };
 }
 
-test('a plan is another one when the same configuration is for another form of operation', () => {
+test('the same configuration on another form of operation makes another plan', () => {
   const identity = (of: Decision) => planIdentity(commandOf(...argv), 'digest', [of], 'spec');
   const transposed = decision((workload) => ({ ...workload, lhs: { ...workload.lhs, dimensions: [2, 0] } }));
   expect(identity(decision())).toBe(identity(decision()));
   expect(identity(transposed)).not.toBe(identity(decision()));
 });
 
-test('a plan is the same wherever its output goes, and another one for other flags and inputs', () => {
+test('a plan does not depend on the output path, but on flags and inputs', () => {
   const identity = (given: string[], digest = 'digest') =>
     planIdentity(commandOf(...given), digest, [decision()], 'spec');
   expect(identity(['in.mlir', '-o', 'other.vmfb'])).toBe(identity(argv));
@@ -52,7 +52,7 @@ test('a plan is the same wherever its output goes, and another one for other fla
   expect(identity(argv, 'another')).not.toBe(identity(argv));
 });
 
-test('what is known of a program is known of it on one device', () => {
+test('notes about a program hold for one device', () => {
   const place = { target: 'llvm-cpu znver4', compiler: '3.13.0' };
   const identity = (device: string, digest = 'digest') =>
     programIdentity(commandOf(...argv), digest, { ...place, device });
@@ -72,7 +72,7 @@ test.each(
   [['unknown', null] as const, ...FINDINGS].flatMap(([from, before]) =>
     FINDINGS.map(([to, finding]) => ({ from, to, before, finding })),
   ),
-)('a plan that is $from and is found to be $to', ({ from, to, before, finding }) => {
+)('a plan that is $from and becomes $to', ({ from, to, before, finding }) => {
   const directory = temporaryDirectory();
   if (before !== null) notePlan(directory, 'plan', before);
   expect(recallPlan(directory, 'plan')?.state ?? 'unknown').toBe(from);
@@ -81,7 +81,7 @@ test.each(
   expect(recallPlan(directory, 'plan')!.state).toBe(isAllowed ? to : from);
 });
 
-test('nothing is forgotten of a broken plan, and every plan may turn out to be broken', () => {
+test('a broken plan stays broken, and every other plan can become broken', () => {
   expect(TRANSITIONS.broken).toEqual([]);
   for (const state of ['unknown', 'compiled', 'landed', 'lost'] as const)
     expect(TRANSITIONS[state]).toContain('broken');

@@ -44,7 +44,7 @@ function planner(decisions: readonly Decision[], inject: 'auto' | Route = 'auto'
   };
 }
 
-test('what did not land by one route is tried by the next, substitution last, and then by the first again', () => {
+test('after a loss the next route is tried, substitution last, then the first route again', () => {
   const { route, found } = planner(decide([MATMUL_TILES]));
   const tried: string[] = [];
   for (const expected of ['spec', 'preprocess', 'inline', 'substitute'] as const) {
@@ -55,7 +55,7 @@ test('what did not land by one route is tried by the next, substitution last, an
   expect(route()).toBe('spec');
 });
 
-test('a route by which everything landed, or where nobody looked, stays', () => {
+test('a route without a loss stays, with or without a proof', () => {
   for (const landed of [[true], [null], null]) {
     const { route, found } = planner(decide([MATMUL_TILES]));
     found('spec', landed);
@@ -63,13 +63,13 @@ test('a route by which everything landed, or where nobody looked, stays', () => 
   }
 });
 
-test('a route that the user wants stays, whatever it loses', () => {
+test('a route of the user stays after a loss', () => {
   const { route, found } = planner(decide([MATMUL_TILES]), 'inline');
   found('inline', [false]);
   expect(route()).toBe('inline');
 });
 
-test('data tiling is not given up for another operation that did not land beside it', () => {
+test('data tiling stays after another operation beside it was lost', () => {
   const { route, found } = planner(decide([{ version: 1, kind: 'data-tile' }, MATMUL_TILES]));
   expect(route()).toBe('preprocess');
   found('preprocess', [true, false]);

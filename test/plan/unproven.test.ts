@@ -1,4 +1,4 @@
-// What changes a program around its operations is not injected unseen.
+// Configurations that change the program around their operation do not ship without a run.
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../../src/backend/configuration.ts';
 import type { Decision } from '../../src/decision/decision.ts';
@@ -23,7 +23,7 @@ const decisions = [
 
 const why = because('no-time', 'there was no time to find out whether it is slower with data tiling');
 
-test('data tiling is left out, and said to be', () => {
+test('data tiling is left out, with the reason', () => {
   const before = { functions: [], skipped: [], leftOut: [], injected: true, ...because('no-time', 'why') };
   const { decisions: after, verdict } = shippable(decisions, NO_TIME, before);
   expect(after[0]).toBe(decisions[0]);
@@ -32,7 +32,7 @@ test('data tiling is left out, and said to be', () => {
   expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', ...why }] });
 });
 
-test('what asks nothing of the program takes its place', () => {
+test('a configuration of the operation alone takes its place', () => {
   const both = { ...decisions[1]!, alternative: decision('b', tile) };
   const before = { functions: [], skipped: [], leftOut: [], injected: true, ...because('no-time', 'why') };
   const { decisions: after, verdict } = shippable([both], NO_TIME, before);
@@ -41,14 +41,14 @@ test('what asks nothing of the program takes its place', () => {
   expect(verdict).toEqual({ ...before, leftOut: [{ workload: 'b', ...why }] });
 });
 
-test('nothing is injected where that was all', () => {
+test('nothing is injected if no other configuration is left', () => {
   const { verdict } = shippable(decisions.slice(1), NO_TIME, {
     ...{ functions: [], skipped: [], leftOut: [], injected: true, ...NO_REASON },
   });
   expect(verdict!.injected).toBe(false);
 });
 
-describe('in a program that nobody runs', () => {
+describe('in a program without a run', () => {
   const packed: Configuration = { version: 1, kind: 'data-tile' };
   const product = (m: number, n: number, k: number, configuration: Configuration, constantRhs = false) => {
     const workload = { ...matmul(m, n, k), constantRhs };
@@ -62,16 +62,16 @@ describe('in a program that nobody runs', () => {
       ({ configuration }) => configuration?.kind ?? null,
     );
 
-  test('what may be packed in the dispatch of another product is not', () => {
+  test('an operand that another product may pack gets no data tiling', () => {
     expect(kinds([product(128, 3072, 768, tile), product(128, 768, 3072, packed)])).toEqual(['tile', null]);
     expect(
       kinds([product(128, 3072, 768, { version: 1, kind: 'default' }), product(128, 768, 3072, packed)]),
     ).toEqual(['default', null]);
-    // Whatever becomes of a result in between, as many elements are packed.
+    // A reshape in between does not change the number of elements.
     expect(kinds([product(64, 64, 16, tile), product(16, 32, 256, packed)])).toEqual(['tile', null]);
   });
 
-  test('data tiling is kept where all of it is packed, and where nothing else is read', () => {
+  test('data tiling is kept if all products have it, or if no product reads another product', () => {
     expect(kinds([product(128, 3072, 768, packed), product(128, 768, 3072, packed)])).toEqual([
       'data-tile',
       'data-tile',
@@ -83,12 +83,12 @@ describe('in a program that nobody runs', () => {
     expect(kinds([product(512, 512, 512, packed)])).toEqual(['data-tile']);
   });
 
-  test('what is left out for that is another product itself', () => {
+  test('a product without data tiling excludes data tiling of the products that read it', () => {
     const chain = [product(64, 96, 32, tile), product(64, 160, 96, packed), product(64, 48, 160, packed)];
     expect(kinds(chain)).toEqual(['tile', null, null]);
   });
 
-  test('what asks nothing of the program takes its place', () => {
+  test('a configuration of the operation alone takes its place', () => {
     const second = product(128, 768, 3072, packed);
     const plain = product(128, 768, 3072, tile);
     expect(kinds([product(128, 3072, 768, tile), { ...second, alternative: plain }])).toEqual([
@@ -97,13 +97,13 @@ describe('in a program that nobody runs', () => {
     ]);
   });
 
-  test('constants are packed when they are compiled', () => {
+  test('constant operands are packed at compile time', () => {
     const others = product(768, 3072, 16, tile);
     expect(kinds([others, product(128, 768, 3072, packed)])).toEqual(['tile', null]);
     expect(kinds([others, product(128, 768, 3072, packed, true)])).toEqual(['tile', 'data-tile']);
   });
 
-  test('an operation that is not understood is no reason', () => {
+  test('a skipped operation is no reason to leave out data tiling', () => {
     const skipped = { ...decision('x', tile), tunable: null } as Decision;
     expect(kinds([skipped, product(8, 8, 8, packed)])).toEqual(['tile', 'data-tile']);
   });

@@ -1,4 +1,4 @@
-// What was found to make a program worse stays out of it, and what takes its place does not.
+// Configurations that make a program slower stay out of it; their replacements do not.
 import { expect, test } from 'vitest';
 import { configurationText } from '../../src/backend/index.ts';
 import type { Configuration } from '../../src/backend/configuration.ts';
@@ -22,14 +22,14 @@ const kindIn = (program: ReturnType<typeof leftOut>) =>
   inProgram([{ ...decision(packed), alternative: decision(tile) }], program, new Map(), 'auto')[0]!
     .configuration?.kind;
 
-test('what asks nothing of the program takes the place of what makes it worse, until that does, too', () => {
+test('a configuration of the operation alone replaces a slower one, until it is slower, too', () => {
   expect(kindIn(leftOut())).toBe('data-tile');
   expect(kindIn(leftOut(packed))).toBe('tile');
   expect(kindIn(leftOut(packed, tile))).toBeUndefined();
   expect(kindIn(leftOut(tile))).toBe('data-tile');
 });
 
-test('of several that were left out each is known with its reason', () => {
+test('each left-out configuration keeps its reason', () => {
   const program = leftOut(packed, tile);
   expect(whyLeftOut(program, 'a', packed)?.reason).toBe('data-tile is slower');
   expect(whyLeftOut(program, 'a', tile)?.reason).toBe('tile is slower');

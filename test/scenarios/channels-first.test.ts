@@ -1,4 +1,4 @@
-// Convolutions with their channels first: in another form where the program is better in it.
+// Convolutions with their channels first: in another form if the program is faster in it.
 import { chmodSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { convolutionKey, type Convolution } from '../../src/form/convolution.ts';
@@ -29,7 +29,7 @@ func.func @main(%image: tensor<1x32x66x66xf32>, %filter: tensor<32x3x3xf32>) -> 
 const argv = [...HOST, 'in.mlir', '-o', 'out.vmfb'];
 const operations = [{ operation: convolutionKey(DEPTHWISE), form: 'shifted-slices' }];
 
-/** @param slower whether the program as it is written takes longer than in its forms */
+/** @param slower whether the written program is slower than the program in its forms */
 function workplace(slower: boolean): Workplace {
   const place = Workplace.simulated();
   place.write('in.mlir', program);
@@ -40,7 +40,7 @@ function workplace(slower: boolean): Workplace {
 const isRewritten = (command: readonly string[]) =>
   command.some((flag) => /^--iree-preprocessing-pass-pipeline=.*iree_tuned_forms/.test(flag));
 
-test('a program that is faster in other forms is compiled in them, from then on by every build', async () => {
+test('a program that is faster in other forms is compiled in them by all later builds', async () => {
   const place = workplace(true);
   const first = await place.explain(argv);
   expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -57,7 +57,7 @@ test('a program that is faster in other forms is compiled in them, from then on 
   expect(second.explanation).toMatchObject({ forms: used, program: null, seconds: { tuning: 0 } });
   expect(place.read('out.vmfb')).toEqual(output);
 
-  // The database alone knows it.
+  // The verdict is in the database.
   place.remove('cache');
   const elsewhere = await place.explain([...argv, '--iree-tuned-budget=0']);
   expect(elsewhere.explanation).toMatchObject({ forms: used, program: null });
@@ -83,24 +83,24 @@ test('a lock file and a spec have the forms of a program', async () => {
   await place.stock([...HOST, ...flags, 'in.mlir', '-o', 'by-spec.vmfb']);
   expect(place.read('by-spec.vmfb')).toEqual(output);
 
-  // Nothing but the lock file is left.
+  // The lock file decides without database and cache.
   for (const name of ['cache', 'data']) place.remove(name);
   const { code, stderr, explanation } = await place.explain([...argv, '--iree-tuned-frozen']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(explanation).toMatchObject({ forms: { used: true, reason: 'locked', operations } });
   expect(place.read('out.vmfb')).toEqual(output);
 
-  // Who knows nothing of forms does not take them back, and a form that nobody knows is no form.
+  // A lock on a machine without a verdict keeps the forms. An unknown form is ignored.
   const locked = place.read('iree-tuned.lock').toString();
   await place.tuned(['lock', 'in.mlir', '--', ...HOST]);
   expect(place.read('iree-tuned.lock').toString()).toBe(locked);
   place.write('iree-tuned.lock', locked.replace('"shifted-slices"', '"shifted"'));
   const unknown = await place.explain([...argv, '--iree-tuned-frozen']);
-  const problem = expect.stringContaining('its operations are others') as string;
+  const problem = expect.stringContaining('its operations differ') as string;
   expect(unknown).toMatchObject({ code: 0, explanation: { forms: null, lock: { problem } } });
 });
 
-test('a program that is slower in other forms stays as it is written, and is tried once', async () => {
+test('a program that is slower in other forms stays as written, and is tried once', async () => {
   const place = workplace(false);
   place.write('deeds', `echo "$module" >>'${place.path('runs')}'`);
   for (const isFirst of [true, false]) {
@@ -115,7 +115,7 @@ test('a program that is slower in other forms stays as it is written, and is tri
   }
 });
 
-test('a program whose results are different in other forms stays as it is written', async () => {
+test('a program with different results in other forms stays as written', async () => {
   const place = workplace(true);
   place.write('wrong', '.');
   const { explanation } = await place.explain(argv);
@@ -130,7 +130,7 @@ test.each([
   ['the user says how configurations are injected', ['--iree-tuned-inject=spec'], null],
   ['the user has a pipeline', ['--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)'], null],
   ['the user has data tiling', ['--iree-global-opt-data-tiling'], null],
-])('a program stays as it is written where %s', async (_, flags, forms) => {
+])('a program stays as written if %s', async (_, flags, forms) => {
   const place = workplace(true);
   const { code, explanation } = await place.explain([...argv, ...flags]);
   expect(code).toBe(0);
@@ -139,7 +139,7 @@ test.each([
   expect(isRewritten(explanation.command)).toBe(false);
 });
 
-test('a form that the compiler does not take is no failure of the build', async () => {
+test('a form that does not compile fails no build', async () => {
   const place = new Workplace({ IREE_TUNED_BUDGET: '20' });
   place.write('in.mlir', program);
   place.write(

@@ -1,4 +1,4 @@
-// Inputs in every form that the compiler takes: the same matmul is found, tuned once, and proven to land in each.
+// Inputs in every dialect of the compiler: the same matmul is tuned once, and its configuration lands in each.
 import { writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runtimeTool } from '../support/real-tools.ts';
@@ -6,11 +6,11 @@ import { dialects } from './dialects.ts';
 import { HOST, matmulModule, oddMatmul, Workplace } from './support.ts';
 import { problemsOf } from '../support/explain-schema.ts';
 
-/** Small integers: their sums are exact. */
+/** Sums of small integers are exact. */
 const numbers = (length: number) => Float32Array.from({ length }, (_, i) => ((i * 7919) % 13) - 6);
 
 describe('an input', () => {
-  // What becomes of the whole program is no matter of its dialect.
+  // The verdict on the whole program does not depend on its dialect.
   const place = Workplace.simulated({}, { programs: 'failing' });
   beforeAll(() => {
     writeFileSync(place.path('a.bin'), numbers(61 * 71));
@@ -47,7 +47,7 @@ describe('an input', () => {
     expect(place.read('tuned.vmfb').equals(place.read('stock.vmfb'))).toBe(false);
     expect((await outputOf('tuned.vmfb', name)).equals(await outputOf('stock.vmfb', name))).toBe(true);
 
-    // Now everything is known: the same again, without a look at anything.
+    // The next build is a replay.
     const again = await place.explain([...HOST, file, '-o', 'again.vmfb']);
     expect(again.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
     expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
@@ -71,12 +71,12 @@ describe('an input', () => {
     await expectTuned('bytecode.mlir', 'bytecode');
   });
 
-  test('in torch says where each operation stands in it', async () => {
+  test('in torch gets the location of each operation', async () => {
     const { explanation } = await place.explain([...HOST, 'torch.mlir', '-o', 'tuned.vmfb']);
     expect(explanation.operations).toMatchObject([{ location: 'torch.mlir:2:8' }]);
   });
 
-  test('is explained with its source and with what landed', async () => {
+  test('is explained with its source and its landed configurations', async () => {
     const { code, stdout, stderr } = await place.tuned(['explain', 'torch.mlir']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.toString()).toMatch(
@@ -104,7 +104,7 @@ describe('an input', () => {
     workload: `contraction m=${m} n=67 k=71 f32,f32->f32 km,kn->mn`,
   });
 
-  test('of which the compiler makes other operations is tuned for those', async () => {
+  test('whose operations the compiler rewrites is tuned for the generated operations', async () => {
     place.write('transposed.mlir', transposed(62));
     const tuned = await place.explain([...HOST, 'transposed.mlir', '-o', 'tuned.vmfb']);
     expect(tuned).toMatchObject({ code: 0, stderr: '' });
@@ -114,7 +114,7 @@ describe('an input', () => {
     ]);
   });
 
-  test('whose unit dimensions the compiler folds away is tuned as what is left', async () => {
+  test('whose unit dimensions the compiler folds away is tuned for the folded operations', async () => {
     place.write('unit.mlir', matmulModule(1, 67, 71));
     const tuned = await place.explain([...HOST, '--iree-opt-level=O2', 'unit.mlir', '-o', 'tuned.vmfb']);
     expect(tuned).toMatchObject({ code: 0, stderr: '' });
@@ -128,7 +128,7 @@ describe('an input', () => {
     ]);
   });
 
-  test('whose weights are longer than anybody reads is tuned and injected without a copy of it', async () => {
+  test('with large weights is tuned and injected without a copy', async () => {
     const digits = Buffer.alloc(2 ** 25 + 2 ** 23, '0123456789abcdef');
     const text = oddMatmul.replace(
       '{\n',
@@ -159,11 +159,11 @@ describe('an input', () => {
     expect(again.explanation.operations).toMatchObject([{ outcome: 'hit' }]);
     expect(place.read('again.vmfb').equals(place.read('tuned.vmfb'))).toBe(true);
     expect((await place.explain([...argv, '--iree-tuned-inject=inline'])).explanation.reason).toBe(
-      'an input of this size is not copied to edit it',
+      'the input is too large to be copied for edits',
     );
   });
 
-  test('that looks like a hit and is none is found out, and tuned by the next build at the latest', async () => {
+  test('whose configuration is lost is tuned by the next build at the latest', async () => {
     place.write('lookalike.mlir', transposed(61));
     const argv = [...HOST, 'lookalike.mlir', '-o', 'tuned.vmfb'];
     await place.explain(argv);

@@ -1,4 +1,4 @@
-// A lock file: what was found on one machine is compiled on another one, to the byte, with nothing but that file.
+// A lock file: a second machine compiles the same bytes as the first machine from the lock file alone.
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -20,14 +20,14 @@ async function lock(place: Workplace, args: readonly string[] = ['in.mlir', '--'
   return { code, stdout: stdout.toString(), stderr };
 }
 
-/** Another user's place on another machine, with what is in the repository and nothing else. */
+/** The place of another user on another machine, with the files of the repository alone. */
 function elsewhere(from: Workplace, env: Readonly<Record<string, string>> = {}): Workplace {
   const place = new Workplace(env);
   for (const name of ['in.mlir', LOCK]) place.write(name, from.read(name));
   return place;
 }
 
-/** The same for a user of whom nothing is known, with nothing to set but the compiler. */
+/** The same for a user without settings. */
 async function expectSameWithoutHome(
   place: Workplace,
   env: Readonly<Record<string, string>>,
@@ -63,70 +63,66 @@ const PLAIN: TileConfiguration = {
 };
 const isStrided = (workload: string) => / in=[0-9a-f]{16}$/.test(workload);
 
-describe(
-  'a build with a lock file is the one that it was made from, with nothing else to know',
-  { timeout: 600_000 },
-  () => {
-    // The last one with the real compiler on both sides: the one that remembers exchanges the names of folders.
-    test.each<[string, string, string, (workload: string) => Configuration | null, executable?: string]>([
-      ['spec', oddMatmul, 'auto', () => TILE],
-      ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
-      ['inline', oddMatmul, 'inline', () => TILE],
-      ['substitute', oddMatmul, 'substitute', () => TILE],
-      ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
-      ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],
-      [
-        'spec',
-        STRIDED,
-        'auto',
-        (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN),
-        compiler.executable,
-      ],
-    ])('by %s', async (route, text, inject, choose, executable = rememberingCompiler) => {
-      const env = { IREE_TUNED_INJECT: inject };
-      const origin = new Workplace(env);
-      origin.write('in.mlir', text);
-      await record(origin, choose);
-      const built = await origin.explain(argv, {
-        env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_COMPILER: executable },
-      });
-      expect(built).toMatchObject({ code: 0, explanation: { route, lock: null } });
-      const module = origin.read('out.vmfb');
-      const written = await lock(origin);
-      expect(written).toMatchObject({ code: 0, stderr: '' });
-      expect(origin.read(LOCK).toString()).not.toMatch(/\/(?:tmp|root|home)\//);
-
-      const place = elsewhere(origin, env);
-      const watched = place.watchedTools(executable);
-      const own = { IREE_TUNED_COMPILER: watched.compiler, IREE_TUNED_OUTPUTS: 'off' };
-      const first = await place.explain(argv, { env: own });
-      expect(first).toMatchObject({ code: 0, stderr: '' });
-      expect(place.read('out.vmfb').equals(module)).toBe(true);
-      expect(watched.ran().filter((line) => !line.startsWith('iree-compile '))).toEqual([]);
-      expect(place.has('data')).toBe(false);
-      const { explanation } = first;
-      expect(explanation).toMatchObject({
-        route,
-        lock: { used: true, problem: null },
-        seconds: { tuning: 0 },
-      });
-      for (const { outcome, reason } of explanation.operations)
-        if (outcome === 'hit') expect(reason).toMatch(/^locked: /);
-      watched.ran();
-      expect(await place.compile(argv, { env: own })).toMatchObject({ code: 0, stderr: '' });
-      expect(watched.ran()).toHaveLength(1);
-      expect(place.read('out.vmfb').equals(module)).toBe(true);
-      expect(readdirSync(place.folder)).not.toContain('data');
-      if (text === oddMatmul) await expectSameWithoutHome(place, { IREE_TUNED_INJECT: inject }, module);
-      if (route === 'none') return;
-      await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
-      expect(place.read('stock.vmfb').equals(module)).toBe(false);
+describe('a build from the lock file alone gives the bytes of the locked build', { timeout: 600_000 }, () => {
+  // Substitution needs the real compiler: the compiler that remembers replaces names of folders.
+  test.each<[string, string, string, (workload: string) => Configuration | null, executable?: string]>([
+    ['spec', oddMatmul, 'auto', () => TILE],
+    ['preprocess', oddMatmul, 'auto', () => ({ version: 1, kind: 'data-tile' })],
+    ['inline', oddMatmul, 'inline', () => TILE],
+    ['substitute', oddMatmul, 'substitute', () => TILE],
+    ['substitute', STRIDED, 'auto', (workload) => (isStrided(workload) ? STRIDED_TILES : null)],
+    ['none', oddMatmul, 'auto', () => ({ version: 1, kind: 'default' })],
+    [
+      'spec',
+      STRIDED,
+      'auto',
+      (workload) => (isStrided(workload) ? STRIDED_TILES : PLAIN),
+      compiler.executable,
+    ],
+  ])('by %s', async (route, text, inject, choose, executable = rememberingCompiler) => {
+    const env = { IREE_TUNED_INJECT: inject };
+    const origin = new Workplace(env);
+    origin.write('in.mlir', text);
+    await record(origin, choose);
+    const built = await origin.explain(argv, {
+      env: { IREE_TUNED_BUDGET: '0', IREE_TUNED_COMPILER: executable },
     });
-  },
-);
+    expect(built).toMatchObject({ code: 0, explanation: { route, lock: null } });
+    const module = origin.read('out.vmfb');
+    const written = await lock(origin);
+    expect(written).toMatchObject({ code: 0, stderr: '' });
+    expect(origin.read(LOCK).toString()).not.toMatch(/\/(?:tmp|root|home)\//);
 
-test('what the compiler makes of the text is locked, and found elsewhere', { timeout: 600_000 }, async () => {
-  // It folds the transpose into the product, and runs over n before m then.
+    const place = elsewhere(origin, env);
+    const watched = place.watchedTools(executable);
+    const own = { IREE_TUNED_COMPILER: watched.compiler, IREE_TUNED_OUTPUTS: 'off' };
+    const first = await place.explain(argv, { env: own });
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(place.read('out.vmfb').equals(module)).toBe(true);
+    expect(watched.ran().filter((line) => !line.startsWith('iree-compile '))).toEqual([]);
+    expect(place.has('data')).toBe(false);
+    const { explanation } = first;
+    expect(explanation).toMatchObject({
+      route,
+      lock: { used: true, problem: null },
+      seconds: { tuning: 0 },
+    });
+    for (const { outcome, reason } of explanation.operations)
+      if (outcome === 'hit') expect(reason).toMatch(/^locked: /);
+    watched.ran();
+    expect(await place.compile(argv, { env: own })).toMatchObject({ code: 0, stderr: '' });
+    expect(watched.ran()).toHaveLength(1);
+    expect(place.read('out.vmfb').equals(module)).toBe(true);
+    expect(readdirSync(place.folder)).not.toContain('data');
+    if (text === oddMatmul) await expectSameWithoutHome(place, { IREE_TUNED_INJECT: inject }, module);
+    if (route === 'none') return;
+    await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
+    expect(place.read('stock.vmfb').equals(module)).toBe(false);
+  });
+});
+
+test('generated operations are locked, and found on another machine', { timeout: 600_000 }, async () => {
+  // The compiler folds the transpose into the product, and loops over n before m.
   const text = `func.func @turned(%a: tensor<96x64xf32>, %b: tensor<64x128xf32>, %f: tensor<96x128xf32>) -> tensor<128x96xf32> {
   %m = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<96x64xf32>, tensor<64x128xf32>) outs(%f : tensor<96x128xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
@@ -152,7 +148,7 @@ test('what the compiler makes of the text is locked, and found elsewhere', { tim
   expect(await origin.explain(argv)).toMatchObject({ explanation: { route: 'spec' } });
   const place = elsewhere(origin);
   const build = await place.explain(argv);
-  // What was tuned is known better than what was put in.
+  // A tuned record replaces the imported one.
   expect(outcomes(build)).toEqual([expect.stringMatching(/^hit: locked: [\d.]+x faster/)]);
   expect(place.read('out.vmfb').equals(origin.read('out.vmfb'))).toBe(true);
   expect(place.has('data')).toBe(false);
@@ -170,7 +166,7 @@ const outcomes = ({ explanation }: Awaited<ReturnType<Workplace['explain']>>) =>
 const LOCKED = 'hit: locked: 1.83x faster than the default';
 
 describe('a program that has changed', () => {
-  test('keeps what is locked for its matmuls where that is all of them, and is named', async () => {
+  test('keeps its locked configurations if all its matmuls are locked, with a message', async () => {
     const place = elsewhere(origin);
     place.write('in.mlir', `// Another text.\n${oddMatmul}`);
     const build = await place.explain(argv);
@@ -179,12 +175,12 @@ describe('a program that has changed', () => {
     expect(build.explanation.lock).toEqual({
       path: place.path(LOCK),
       used: true,
-      problem: `in.mlir is not what the lock file ${place.path(LOCK)} was made for: its text has changed; iree-tuned lock brings it up to date; what it has for each of the workloads is used`,
+      problem: `in.mlir differs from its entry in the lock file ${place.path(LOCK)}: its text has changed; iree-tuned lock updates it; this build uses the locked configuration of each workload`,
     });
     expect(place.has('data')).toBe(false);
   });
 
-  test('is built as without a lock file for what is not locked, but for what is', async () => {
+  test('uses the database for workloads that are not locked', async () => {
     const place = elsewhere(origin, NO_TUNING);
     place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
     const build = await place.explain(argv);
@@ -195,13 +191,13 @@ describe('a program that has changed', () => {
     store.close();
   });
 
-  test('gets the default for what is not locked where that is frozen', async () => {
+  test('gets the default for workloads that are not locked if the file is frozen', async () => {
     const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
     place.write('in.mlir', oddMatmul + matmulModule(16, 32, 64).replace('@main', '@more'));
     const build = await place.explain(argv, { env: { IREE_TUNED_LOG: 'log' } });
     expect(outcomes(build)).toEqual([LOCKED, 'default: not locked: nothing else is asked (frozen)']);
     expect(place.read('log').toString()).toMatch(
-      / in\.mlir is not what .*; iree-tuned lock brings it up to date; 1 workload is left to the default \(frozen\)\n/,
+      / in\.mlir differs from its entry in .*; iree-tuned lock updates it; 1 workload is left to the default \(frozen\)\n/,
     );
     expect(place.has('data')).toBe(false);
     place.write('other.mlir', matmulModule(16, 32, 64));
@@ -212,7 +208,7 @@ describe('a program that has changed', () => {
     );
   });
 
-  test('is built without the lock file by another compiler, which is named', async () => {
+  test('is built without the lock file by another compiler, with a message', async () => {
     const place = elsewhere(origin, NO_TUNING);
     const version = `echo 'IREE compiler version 3.99.0 @ ${'a'.repeat(40)}'; exit`;
     const env = misbehavingCompiler(place, '--version', version);
@@ -223,7 +219,7 @@ describe('a program that has changed', () => {
     expect(outcomes(frozen)).toEqual(['default: not locked: nothing else is asked (frozen)']);
   });
 
-  test('is built without the lock file for another target, which is named', async () => {
+  test('is built without the lock file for another target, with a message', async () => {
     const place = elsewhere(origin, NO_TUNING);
     const flags = [...HOST.slice(0, 2), '--iree-llvmcpu-target-cpu=x86-64-v3', 'in.mlir', '-o', 'out.vmfb'];
     const build = await place.explain(flags);
@@ -251,7 +247,7 @@ describe('a lock file that cannot be used', () => {
       (text: string) => text.replace('[64,128,0]', '[64,99999999,0]'),
       'is unknown to this version',
     ],
-  ])('because it %s is named, and the build goes on without it', async (_, bend, why) => {
+  ])('because it %s gives a message, and the build goes on without it', async (_, bend, why) => {
     const place = elsewhere(origin, NO_TUNING);
     const text = bend(origin.read(LOCK).toString());
     expect(text).not.toBe(origin.read(LOCK).toString());
@@ -265,23 +261,23 @@ describe('a lock file that cannot be used', () => {
     expect(outcomes(frozen)).toEqual(['default: not locked: nothing else is asked (frozen)']);
     await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
     expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
-    // It is not overwritten either.
+    // The file stays unchanged.
     const relocked = await lock(place);
     expect(relocked.code).toBe(1);
     expect(relocked.stderr).toContain(`the lock file ${place.path(LOCK)} cannot be used: `);
     expect(place.read(LOCK).toString()).toBe(text);
   });
 
-  test('is missed where somebody names it', async () => {
+  test('that is set and missing gives a message', async () => {
     const place = elsewhere(origin, { ...NO_TUNING, IREE_TUNED_LOCK: 'absent.lock' });
     const { explanation } = await place.explain(argv);
     expect(explanation.lock!.problem).toBe(
-      'there is no lock file absent.lock; this build goes on as without it where it says nothing',
+      'there is no lock file absent.lock; the database decides about workloads that are not locked',
     );
   });
 });
 
-describe('what a build remembers', () => {
+describe('a replay', () => {
   const env = { IREE_TUNED_ON_MISS: 'default' };
   const build = async (place: Workplace) => {
     expect(await place.compile(argv, { env })).toMatchObject({ code: 0, stderr: '' });
@@ -311,7 +307,7 @@ describe('what a build remembers', () => {
     expect((await build(place)).equals(changed)).toBe(true);
   });
 
-  test('does not depend on a database that nobody asks', async () => {
+  test('does not depend on a database that decides nothing', async () => {
     const place = elsewhere(origin);
     const locked = await build(place);
     const before = readReplay(place);
@@ -332,7 +328,7 @@ describe('what a build remembers', () => {
 });
 
 describe('iree-tuned lock', () => {
-  test('finds nothing to do where it has done it, also on a machine that knows nothing else', async () => {
+  test('changes nothing the second time, also on a machine without records', async () => {
     const text = origin.read(LOCK).toString();
     const newcomer = elsewhere(origin);
     const input = ['in.mlir', '--', ...HOST];
@@ -350,7 +346,7 @@ describe('iree-tuned lock', () => {
     expect(newcomer.has('data')).toBe(false);
   });
 
-  test('says with --check what is not as it would be, and writes nothing', async () => {
+  test('reports differences with --check, and writes nothing', async () => {
     const place = elsewhere(origin);
     place.write('in.mlir', `// Another text.\n${oddMatmul}`);
     const text = place.read(LOCK).toString();
@@ -365,7 +361,7 @@ describe('iree-tuned lock', () => {
     expect(other.code).toBe(1);
     expect(other.stdout).toContain('\n+ program: "other.mlir"\n');
     expect(other.stdout).toContain('\n+ contraction m=16 n=32 k=64 ');
-    // Brought up to date.
+    // The file is up to date now.
     expect(await lock(place, [])).toMatchObject({ code: 0 });
     expect(await lock(place, ['--check'])).toMatchObject({ code: 0 });
     place.write(
@@ -382,7 +378,7 @@ describe('iree-tuned lock', () => {
     });
   });
 
-  test('locks without a record to the default, and says so; what is gone goes', async () => {
+  test('locks workloads without a record to the default, with a message, and removes workloads that are gone', async () => {
     const place = elsewhere(origin, { IREE_TUNED_FROZEN: '1' });
     place.write('other.mlir', matmulModule(16, 32, 64));
     const { code, stdout } = await lock(place, ['other.mlir', '--', ...HOST]);
@@ -404,7 +400,7 @@ describe('iree-tuned lock', () => {
     expect(place.read(LOCK).toString()).toBe(origin.read(LOCK).toString());
   });
 
-  test('takes what this machine has found since', async () => {
+  test('takes new records of this machine', async () => {
     const place = elsewhere(origin);
     mkdirSync(dirname(place.database));
     cpSync(origin.database, place.database);
@@ -418,7 +414,7 @@ describe('iree-tuned lock', () => {
     expect(stdout).toMatch(/\n- contraction .*"peeling":true.*\n\+ contraction .*"peeling":false.*\nWrote /);
   });
 
-  test('is shown by explain, and tells what cannot be locked', async () => {
+  test('is shown by explain, and names programs that cannot be locked', async () => {
     const place = elsewhere(origin);
     const { stdout } = await place.tuned(['explain', 'in.mlir', '--', ...HOST]);
     expect(stdout.toString()).toContain('hit: locked: 1.83x faster than the default');
@@ -440,7 +436,7 @@ describe('iree-tuned lock', () => {
     });
   });
 
-  test('of several inputs at once loses none', async () => {
+  test('of several inputs at once loses no entry', async () => {
     const place = elsewhere(origin);
     const names = ['a.mlir', 'b.mlir'];
     for (const [i, name] of names.entries()) place.write(name, matmulModule(16, 32, 64 + 16 * i));

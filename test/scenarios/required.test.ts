@@ -7,7 +7,7 @@ const UNTUNED = 86;
 const isInjected = '*--iree-codegen-tuning-spec-path=*';
 const failing = "echo 'in.mlir:2:3: error: no such thing' >&2; exit 1";
 
-test.each(['tuned', 'landed'])('require=%s is content with what has its configurations', async (require) => {
+test.each(['tuned', 'landed'])('require=%s accepts a build with its configurations', async (require) => {
   const place = await recordedWorkplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: require });
   for (const state of ['new', 'known']) {
     if (place.has('out.vmfb')) place.remove('out.vmfb');
@@ -18,17 +18,17 @@ test.each(['tuned', 'landed'])('require=%s is content with what has its configur
   expect(explanation.applied).toBe(require === 'landed' ? true : null);
 });
 
-test('a miss ends it, with the workload and the reason, and writes nothing', async () => {
+test('a miss refuses the build, with the workload and the reason, and writes no output', async () => {
   const place = workplace({ IREE_TUNED_BUDGET: '0', IREE_TUNED_REQUIRE: 'tuned' });
   const { code, stderr } = await place.compile(argv);
   expect(code).toBe(UNTUNED);
   expect(stderr).toMatch(
-    /^iree-compile-tuned: require=tuned allows no build without its configurations: nothing is known of contraction m=\d+ .*: .*budget is 0.*\n$/,
+    /^iree-compile-tuned: require=tuned allows no build without its configurations: no configuration is known for contraction m=\d+ .*: .*budget is 0.*\n$/,
   );
   expect(place.has('out.vmfb')).toBe(false);
 });
 
-test('an input without anything to tune is compiled as ever', async () => {
+test('an input without tunable operations is compiled', async () => {
   const place = workplace({ IREE_TUNED_REQUIRE: 'landed' });
   place.write(
     'in.mlir',
@@ -37,11 +37,11 @@ test('an input without anything to tune is compiled as ever', async () => {
   expect(await place.compile(argv)).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a tuned compile that fails ends it, now and the next time, and leaves what was there', async () => {
+test('a failed tuned compile refuses the build, now and the next time, and keeps the old output', async () => {
   const place = await recordedWorkplace({ IREE_TUNED_REQUIRE: 'tuned' });
   const env = misbehavingCompiler(place, isInjected, failing);
-  // Its record is marked then, and nothing else is known.
-  for (const reason of ['the tuned compile failed', 'nothing is known of contraction']) {
+  // The record is marked then, and there is no other record.
+  for (const reason of ['the tuned compile failed', 'no configuration is known for contraction']) {
     place.write('out.vmfb', 'before');
     const { code, stderr } = await place.compile(argv, { env: { ...env, IREE_TUNED_BUDGET: '0' } });
     expect(code).toBe(UNTUNED);
@@ -50,13 +50,13 @@ test('a tuned compile that fails ends it, now and the next time, and leaves what
   }
 });
 
-test('what does not compile at all ends as the compiler does', async () => {
+test('an input that does not compile ends as with the compiler', async () => {
   const place = await recordedWorkplace({ IREE_TUNED_REQUIRE: 'tuned' });
   const env = misbehavingCompiler(place, '*', failing);
   expect(await place.compile(argv, { env: { ...env, IREE_TUNED_BUDGET: '0' } })).toMatchObject({ code: 1 });
 });
 
-test('a frozen lock file is one, too', async () => {
+test('a frozen lock file refuses a build, too', async () => {
   const place = await recordedWorkplace();
   expect((await place.tuned(['lock', 'in.mlir', '--', ...HOST])).code).toBe(0);
   const env = misbehavingCompiler(place, isInjected, failing);
@@ -66,7 +66,7 @@ test('a frozen lock file is one, too', async () => {
   const { code, stderr } = await place.compile(frozen, { env });
   expect(code).toBe(UNTUNED);
   expect(stderr).toContain('a frozen lock file allows no build without its configurations');
-  // Without being frozen it goes on, and says so.
+  // Without the frozen lock file the build goes on with a message.
   place.remove('cache');
   const { explanation } = await place.explain(argv, { env });
   expect(explanation.reason).toBe('the tuned compile failed');

@@ -1,5 +1,5 @@
 // @module-tag slow
-// Builds that miss something, and a team that may know it. Nothing is tuned here.
+// Builds with misses, and a team's server with records. No build tunes here.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -24,7 +24,7 @@ const site = siteOf();
 const aboutMatmul = (m: number): Subject =>
   subjectOf({ key: keyOfMatmul(m, 512, 512), workload: matmul(m, 512, 512) }, site);
 
-/** A machine that tunes nothing, and a build on it. */
+/** A machine with tuning disabled. */
 function machine(team: string | undefined, change: Partial<Settings> = {}) {
   const database = temporaryPath();
   const surroundings = surroundingsOf({
@@ -43,7 +43,7 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
         site,
         input: inputOf(sizes.map((m) => matmulText(m, 512, 512)).join('')),
       };
-      const { decisions, until, settled } = await resolve(
+      const { decisions, until, isFinal } = await resolve(
         inspected,
         {
           ...{ command: commandOf('in.mlir'), store, problem: null, surroundings },
@@ -51,7 +51,7 @@ function machine(team: string | undefined, change: Partial<Settings> = {}) {
         },
         null,
       );
-      return { got: decisions.map(({ outcome }) => outcome), until, settled };
+      return { got: decisions.map(({ outcome }) => outcome), until, isFinal };
     },
     counts: () => undated(pendingCounts(surroundings.cacheDirectory)),
   };
@@ -70,23 +70,23 @@ const known = (m: number, change: Parameters<typeof claimOf>[0] = {}) => {
 };
 
 describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
-  test('gets what is missing from there, once and for all', async () => {
+  test('copies records of the team into the local database', async () => {
     const { url, database } = await teamThatKnows(...known(8), ...known(16));
     const { build, counts } = machine(url);
-    expect(await build(8, 16)).toEqual({ got: ['hit', 'hit'], until: null, settled: true });
+    expect(await build(8, 16)).toEqual({ got: ['hit', 'hit'], until: null, isFinal: true });
     expect(counts()).toEqual({ 'team: answered': 1, 'team records': 2 });
-    // From now on it is local.
+    // The second build needs no server.
     await database.query('DROP SCHEMA iree_tuned CASCADE');
-    expect(await build(8, 16)).toEqual({ got: ['hit', 'hit'], until: null, settled: true });
+    expect(await build(8, 16)).toEqual({ got: ['hit', 'hit'], until: null, isFinal: true });
     expect(counts()).toEqual({ 'team: answered': 1, 'team records': 2 });
   });
 
-  test('says what it wants when nobody knows it, asks again some day, and does not ask before', async () => {
+  test('puts a miss on the wanted list, and does not ask again for ten minutes', async () => {
     const { url, database } = await teamThatKnows(...known(8));
     const { build, counts } = machine(url);
     const before = Date.now();
-    const { got, until, settled } = await build(8, 24);
-    expect({ got, settled }).toEqual({ got: ['hit', 'default'], settled: true });
+    const { got, until, isFinal } = await build(8, 24);
+    expect({ got, isFinal }).toEqual({ got: ['hit', 'default'], isFinal: true });
     expect(until! - before).toBeGreaterThan(599_000);
     const wanted = () =>
       database.query(`SELECT w.key, d.builds::int FROM iree_tuned.demand AS d
@@ -97,7 +97,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     expect(counts()).toMatchObject({ 'team: answered': 1, 'team: known': 1 });
   });
 
-  test('does not get a record of another device, and does not ask for ever', async () => {
+  test('gets no record of another device, and does not ask again at once', async () => {
     const subject = { ...aboutMatmul(8), device: 'another device', deviceForm: { model: 'another' } };
     const { url } = await teamThatKnows(
       ...partsOf(JSON.parse(JSON.stringify(subject)) as Subject),
@@ -109,7 +109,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     expect(counts()).toMatchObject({ 'team: answered': 1, 'team: known': 1 });
   });
 
-  test('does without what the team has marked', async () => {
+  test('uses no configuration that the team has marked', async () => {
     const subject = aboutMatmul(8);
     const { url } = await teamThatKnows(
       ...known(8),
@@ -118,11 +118,11 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     expect((await machine(url).build(8)).got).toEqual(['default']);
   });
 
-  test('takes no more than it has asked for, and nothing that was changed', async () => {
+  test('ignores lines that it has not asked for, and changed lines', async () => {
     const [good] = [known(8)];
     const forged = { ...(known(16).at(-1) as ClaimLine), digest: 'f'.repeat(64) };
     const { url, database } = await teamThatKnows(...good, ...known(16).slice(0, 4), forged);
-    // A server that answers everything to every question.
+    // The server sends all its lines to every question.
     await database.query(`
       ALTER FUNCTION iree_tuned.ask(jsonb) RENAME TO ask_honestly;
       CREATE FUNCTION iree_tuned.ask(request jsonb) RETURNS jsonb LANGUAGE sql SECURITY DEFINER AS $$
@@ -133,7 +133,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     expect(counts()).toMatchObject({ 'team lines ignored': 1 });
   });
 
-  test('does not wait for a server that says nothing, and says so in the log without a password', async () => {
+  test('gives up on a silent server, and logs the reason without the password', async () => {
     const sockets: { destroy(): void }[] = [];
     const server = createServer((socket) => sockets.push(socket));
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
@@ -144,7 +144,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     const { port } = server.address() as { port: number };
     const log = temporaryPath();
     const { build, counts, surroundings } = machine(`postgres://ada:s3cret@127.0.0.1:${port}/x`, {
-      teamTimeoutMs: 50,
+      teamTimeoutMs: 500,
       log,
     });
     const begun = performance.now();
@@ -172,24 +172,24 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     expect(readFileSync(log, 'utf8')).not.toContain('s3cret');
   });
 
-  test('asks nobody where the database is only read, or nothing is missing', async () => {
+  test('does not ask with a read-only database, or without misses', async () => {
     const url = 'postgres://ada@127.0.0.1:1/x';
     const readonly = machine(url, { readonly: true });
     expect((await readonly.build(8)).got).toEqual(['default']);
     const { store, build, counts } = machine(url);
     store.putRecord(aboutMatmul(8), DECISION);
-    expect(await build(8)).toEqual({ got: ['hit'], until: null, settled: true });
+    expect(await build(8)).toEqual({ got: ['hit'], until: null, isFinal: true });
     expect({ ...counts(), ...readonly.counts() }).toEqual({});
   });
 
-  test('tells the team what it has tuned', async () => {
+  test('pushes its tuning results to the team', async () => {
     const { url } = await teamThatKnows();
     const { store, surroundings } = machine(url);
     store.putRecord(aboutMatmul(8), DECISION);
     await tellTeam({ url, surroundings });
     const other = machine(url);
     expect((await other.build(8)).got).toEqual(['hit']);
-    // Nothing comes of telling it again, nor of telling somebody who is not there.
+    // A second push adds nothing. A push to a missing server fails no build.
     await tellTeam({ url, surroundings });
     await tellTeam({ url: 'postgres://ada@127.0.0.1:1/x', surroundings });
     const team = openTeam(url, {});
@@ -198,7 +198,7 @@ describe.skipIf(isWithout(whyNoPostgres))('a build with a team', () => {
     team.close();
   });
 
-  test('may only read, and is not kept from that by what it may not', async () => {
+  test('reads records with a role that may not write', async () => {
     const database = await teamDatabase();
     const url = await database.login('reader', { in: 'iree_tuned_reader' });
     await given((await clientAs(database, 'writer', 'others')).push(known(16), LONG));

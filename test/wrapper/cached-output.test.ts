@@ -1,4 +1,4 @@
-// Which outputs are kept: none of another input than the one that was looked at.
+// The output cache keeps no output of a changed input.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { cachedOutput } from '../../src/wrapper/cached-output.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { commandOf, matmulText, surroundingsOf } from '../support/inspected.ts';
 
-test('an output is kept, but not if its input changed since it was read', async () => {
+test('an output is kept, unless its input has changed since it was read', async () => {
   const folder = temporaryDirectory();
   const [path, module] = [join(folder, 'in.mlir'), join(folder, 'module.vmfb')];
   const command = commandOf(path, '-o', join(folder, 'out.vmfb'));

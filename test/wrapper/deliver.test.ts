@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/folders.ts';
 
 const compile = { argv: ['in.mlir', '-o', 'out.vmfb'], stdin: undefined };
 
-/** A module that is kept as the outcome of `compile`. */
+/** A kept module of `compile`. */
 async function keptIn(folder: string): Promise<KeptModules> {
   const kept = new KeptModules();
   const module = join(folder, 'kept.vmfb');
@@ -32,7 +32,7 @@ const commandFor = (path: string, flags: readonly Flag[] = []): Command => ({
   arguments: { input: null, output: { kind: 'file', path }, flags, informational: false, unclear: null },
 });
 
-test('what is kept is written as the compiler would write it', async () => {
+test('a kept module is written as the compiler would write it', async () => {
   const folder = temporaryDirectory();
   const kept = await keptIn(folder);
   const target = join(folder, 'target.vmfb');
@@ -45,7 +45,7 @@ test('what is kept is written as the compiler would write it', async () => {
   expect(readFileSync(join(folder, 'new.vmfb'), 'utf8')).toBe('module');
 });
 
-test('only the outcome of the same compile is', async () => {
+test('only the module of the same compile is written', async () => {
   const folder = temporaryDirectory();
   const kept = await keptIn(folder);
   const command = commandFor(join(folder, 'out.vmfb'));
@@ -55,12 +55,12 @@ test('only the outcome of the same compile is', async () => {
   await kept.note(join(folder, 'kept.vmfb'), fed);
   expect(await deliver(fed, kept, command)).toBe(true);
   expect(await deliver({ ...fed, stdin: Buffer.from('module { }') }, kept, command)).toBe(false);
-  // Another one is being written there.
+  // Another module is being written there.
   await kept.note(join(folder, 'kept.vmfb'), null);
   expect(await deliver(fed, kept, command)).toBe(false);
 });
 
-test('the compiler writes to whatever is no file, and says itself what cannot be written', async () => {
+test('the compiler writes to devices, and reports write errors itself', async () => {
   const folder = temporaryDirectory();
   const kept = await keptIn(folder);
   mkdirSync(join(folder, 'folder'));

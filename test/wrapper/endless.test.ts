@@ -44,19 +44,19 @@ test(
         timeout: 50_000,
       });
       expect({ status, stdout }).toEqual({ status: 0, stdout: 'done\n' });
-      // Where its output is held back has another name each time.
+      // The scratch path of the held output differs each time.
       return readFileSync(join(folder, 'ran'), 'utf8').replaceAll(/ -o cache\S+/g, ' -o held');
     };
     const tried = '--spec in.mlir -o out.vmfb -o held\n';
     const original = 'in.mlir -o out.vmfb\n';
     expect(build()).toBe(tried + original);
-    // The compiler blames nobody. The plan is not tried again.
+    // The compiler blames no operation. The plan is not tried again.
     expect(readFileSync(join(folder, 'events'), 'utf8')).toBe('null\n"the tuned compile hung"\n');
     expect(build()).toBe(tried + original + original);
   },
 );
 
-test('what a survey takes says how long a compile may work, and a short one says little', () => {
+test('the time of a survey sets the limit of a compile, with a minimum for short surveys', () => {
   expect(compileLimit(0.2)).toBe(300);
   expect(compileLimit(100)).toBe(60_000);
   expect(compileLimit(undefined)).toBe(Infinity);

@@ -1,4 +1,4 @@
-// What is made of a command and its input before anything is looked up: without a compiler, where no input is new.
+// Commands and inputs before any lookup, without a compiler: the survey of each input is cached.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
@@ -8,15 +8,15 @@ import { isTunable } from '../../src/input/operation.ts';
 import { readInput } from '../../src/input/text.ts';
 import { surveyMemory, type SurveyedOperation } from '../../src/input/survey-memory.ts';
 import type { Settings } from '../../src/settings/index.ts';
-import { readStdin, takenStdin } from '../../src/system/bytes.ts';
+import { readStdin } from '../../src/system/bytes.ts';
 import { createDigest } from '../../src/system/digest.ts';
-import { inspectedAt, inspectInput, unread, type PassThrough } from '../../src/wrapper/inspect.ts';
+import { inspectedAt, inspectInput, passOnce, type PassThrough } from '../../src/wrapper/inspect.ts';
 import { commandOf, inputOf, keyOfMatmul, matmulText, siteOf, surroundingsOf } from '../support/inspected.ts';
 import { temporaryDirectory } from '../support/folders.ts';
 import { matmul } from '../support/workloads.ts';
 import { because, type Reason } from '../../src/system/reason.ts';
 
-// A test's own stdin is nobody's input.
+// The stdin of the test is no input.
 vi.mock(import('../../src/system/bytes.ts'), { spy: true });
 vi.mock(import('../../src/input/text.ts'), { spy: true });
 
@@ -36,7 +36,7 @@ function place(content: string | Uint8Array, flags: readonly string[] = []) {
   return { path, command: commandOf(...flags, path, '-o', join(folder, 'out.vmfb')) };
 }
 
-/** What is made of an input, with what an earlier build has seen the compiler make of it. */
+/** Inspects an input. @param seen operations of an earlier build's survey */
 async function read(
   content: string | Uint8Array,
   flags: readonly string[] = [],
@@ -67,14 +67,14 @@ async function read(
   return inspectInput(command, surroundings);
 }
 
-/** The same for an input that is not passed on. */
+/** The same for an input that is tuned. */
 async function taken(...given: Parameters<typeof read>): Promise<Input> {
   const input = await read(...given);
   if ('pass' in input) throw new Error(`passed on: ${input.pass.reason}`);
   return input;
 }
 
-/** Of each operation what is tuned of it, or why nothing is. */
+/** The key of each operation, or why it is skipped. */
 const found = ({ operations }: Input) =>
   operations.map((operation) => (isTunable(operation) ? operation.key : operation.skipped.reason));
 
@@ -102,7 +102,7 @@ describe('a command', () => {
     [['IN', '--compile-mode=hal-executable'], '--compile-mode=hal-executable'],
   ])('%j is passed on before its input is read', async (argv, pass) => {
     const passed = await passOf(...argv);
-    expect(passed).toEqual({ ...unread(expect.anything() as Reason), stdin: undefined });
+    expect(passed).toEqual(passOnce(expect.anything() as Reason));
     expect(passed!.pass.reason).toContain(pass);
   });
   test.each([
@@ -111,13 +111,13 @@ describe('a command', () => {
     [['--compile-to=end']],
     [['--compile-from=start']],
     [['--compile-mode=std']],
-  ])('with %j is looked at', async (argv) => {
+  ])('with %j is inspected', async (argv) => {
     expect(await passOf('IN', ...argv)).toBeNull();
   });
 });
 
 describe('an input', () => {
-  test('in linalg is read as it is written', async () => {
+  test('in linalg is read as written', async () => {
     const input = await taken(MATMUL);
     expect(found(input)).toEqual([KEY]);
     expect(input).toMatchObject({
@@ -128,7 +128,7 @@ describe('an input', () => {
     expect(Buffer.from(input.bytes).toString()).toBe(MATMUL);
     expect(input.digest).toBe((await createDigest())([Buffer.from(MATMUL)]));
   });
-  test('in linalg that was surveyed is what the compiler makes of it', async () => {
+  test('in linalg with a survey has the operations that the compiler generates', async () => {
     const generated = { workload: matmul(9, 16, 32), loops: [0, 1, 2] };
     const input = await taken(MATMUL, [], { seen: [{ index: 0, location: null, generated }] });
     expect(found(input)).toEqual([keyOfMatmul(9, 16, 32)]);
@@ -138,18 +138,18 @@ describe('an input', () => {
   test.each([
     ['another dialect', TORCH],
     ['bytecode', BYTECODE],
-  ])('in %s is what the compiler makes of it', async (_, content) => {
+  ])('in %s has the operations that the compiler generates', async (_, content) => {
     const input = await taken(content, [], { seen: [{}] });
     expect(found(input)).toEqual([KEY]);
     expect(input).toMatchObject({ surveyed: true, operations: [{ place: { location: 'in.mlir:1:1' } }] });
   });
-  test('with a convolution is what the compiler makes of it, too', async () => {
+  test('with a convolution has the operations that the compiler generates', async () => {
     const input = await taken(MATMUL + CONVOLUTION, [], {
       seen: [{ index: 0 }, { index: 1, name: 'linalg.conv_2d_nhwc_hwcf' }],
     });
     expect(found(input)).toEqual([KEY, KEY]);
   });
-  test('with a convolution is read as it is written where nobody can ask', async () => {
+  test('with a convolution is read as written without a survey', async () => {
     const own = '--iree-preprocessing-transform-spec-filename=s';
     for (const flags of [[], [own]]) {
       const input = await taken(MATMUL + CONVOLUTION, flags);
@@ -157,7 +157,7 @@ describe('an input', () => {
       expect(input.surveyed).toBe(false);
     }
   });
-  test('with dynamic dimensions is tuned at the sizes that are given', async () => {
+  test('with dynamic dimensions is tuned at the given sizes', async () => {
     const settings = { sizes: { m: [1, 16] } };
     const [operation] = (await taken(matmulText('?', 16, 32), [], { settings })).operations;
     expect(operation).toMatchObject({ workload: { dimensions: [{ kind: 'm', sizes: [1, 16] }, {}, {}] } });
@@ -169,7 +169,7 @@ describe('an input', () => {
     [['--iree-global-opt-enable-early-data-tiling'], { dataTiling: true }],
     [['--iree-preprocessing-transform-spec-filename=s'], { ownPreprocessing: true }],
     [['--iree-preprocessing-pass-pipeline=p'], { ownPipeline: true }],
-  ])('is read knowing that the user gives %j', async (flags, reading) => {
+  ])('is read with the flags %j', async (flags, reading) => {
     expect((await taken(MATMUL, flags)).reading).toMatchObject(reading);
   });
 });
@@ -177,15 +177,14 @@ describe('an input', () => {
 test.each([
   '%d = hal.devices.get %c0 : !hal.device',
   '%f = hal.fence.create device(%d : !hal.device) flags("None")',
-])('an input that asks for a device when it runs names none: %s', async (line) => {
+])('an input that gets a device at run time names no device: %s', async (line) => {
   expect((await taken(`// ${line}\n${MATMUL}`, [])).operations).toHaveLength(1);
 });
 
 test.each(['/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])('%s is left to the compiler', async (path) => {
   const command = commandOf(path, '-o', 'out.vmfb');
   expect(await inspectInput(command, surroundingsOf())).toMatchObject({
-    pass: 'the input is not a plain file',
-    stdin: undefined,
+    pass: because('input-not-a-file'),
   });
 });
 
@@ -212,22 +211,19 @@ describe('an input is passed on', () => {
     ],
     ['without operations', 'func.func @main() { return }\n', [], 'nothing to tune in the input'],
     ['that is empty', '', [], 'nothing to tune in the input'],
-  ])('%s, and would be again', async (_, content, flags, pass) => {
+  ])('%s, and is again the next time', async (_, content, flags, pass) => {
     expect(await read(content, flags)).toEqual({
       pass,
       decisions: [],
       input: expect.objectContaining({ bytes: Buffer.from(content), isWhole: true }) as object,
-      lasting: true,
-      stdin: undefined,
     });
   });
-  test('that has nothing to tune, with what was seen of it', async () => {
+  test('that has nothing to tune, with its operations', async () => {
     const input = await read(matmulText('?', 16, 32) + CONVOLUTION, [
       '--iree-preprocessing-transform-spec-filename=s',
     ]);
     expect(input).toMatchObject({
       pass: because('nothing-to-tune'),
-      lasting: true,
       decisions: [
         { outcome: 'skipped', place: { name: 'linalg.matmul' } },
         { outcome: 'skipped', reason: 'convolutions of this form are not tuned yet' },
@@ -238,23 +234,20 @@ describe('an input is passed on', () => {
     ['of another dialect', TORCH, '--split-input-file', 'split-input'],
     ['of bytecode', BYTECODE, '--split-input-file', 'split-input'],
     ['of another dialect', TORCH, '--iree-preprocessing-transform-spec-filename=s', 'own-preprocessing'],
-  ])('%s with what only linalg is served with', async (_, content, flag, pass) => {
+  ])('%s with a flag that is supported for linalg alone', async (_, content, flag, pass) => {
     expect(await read(content, [flag], { seen: [{}] })).toMatchObject({
       pass: { code: pass },
-      lasting: false,
+      input: undefined,
       decisions: [],
     });
   });
-  test('that the compiler does not take, until it does', async () => {
-    expect(await read(TORCH)).toMatchObject({
-      pass: because('not-compiled'),
-      lasting: false,
-    });
+  test('that does not compile, this time only', async () => {
+    expect(await read(TORCH)).toEqual(passOnce(because('not-compiled')));
   });
-  test('that is not there', async () => {
+  test('that is missing', async () => {
     const passed = await inspectInput(commandOf('/nowhere/in.mlir'), surroundingsOf());
     expect(passed).toEqual(
-      unread({
+      passOnce({
         code: 'input-unreadable',
         reason: expect.stringMatching(/^the input cannot be read: ENOENT/) as string,
       }),
@@ -264,23 +257,23 @@ describe('an input is passed on', () => {
     vi.mocked(readInput).mockResolvedValueOnce(null);
     const { command } = place(MATMUL);
     expect(await inspectInput(command, surroundingsOf())).toEqual(
-      unread(because('input-too-large', 'the input has too much text beside its weights')),
+      passOnce(because('input-too-large', 'the input has too much text beside its weights')),
     );
   });
-  test('that is used up when it is read', async () => {
+  test('that is no plain file', async () => {
     const folder = join(temporaryDirectory(), 'folder');
     mkdirSync(folder);
     for (const path of ['/dev/null', folder])
       expect(await inspectInput(commandOf(path), surroundingsOf())).toEqual(
-        unread(because('input-not-a-file')),
+        passOnce(because('input-not-a-file')),
       );
   });
 });
 
 test.each([
-  ['only looks like a device', '%0 = hal.tensor.import %arg0 : !hal.buffer_view\n'],
-  ['says the comment where it is none', '%s = "a" // and iree-tuned: disable\n'],
-])('an input that %s is looked at', async (_, line) => {
+  ['has a name like a device', '%0 = hal.tensor.import %arg0 : !hal.buffer_view\n'],
+  ['has the comment in the middle of a line', '%s = "a" // and iree-tuned: disable\n'],
+])('an input that %s is inspected', async (_, line) => {
   expect(found(await taken(line + MATMUL))).toEqual([KEY]);
 });
 
@@ -294,24 +287,17 @@ describe('stdin', () => {
     expect(found(input)).toEqual([KEY]);
     expect(input.reading.fromStdin).toBe(true);
   });
-  test('is handed on when it is passed on', async () => {
-    expect(await piped('// nothing')).toMatchObject({
-      pass: because('nothing-to-tune'),
-      stdin: Buffer.from('// nothing'),
-    });
-  });
-  test('that ends in the middle is handed on as far as it was read', async () => {
-    vi.mocked(takenStdin).mockReturnValueOnce(Buffer.from('half'));
+  test('that breaks off is passed on', async () => {
     vi.mocked(readStdin).mockImplementationOnce(() => {
       throw new Error('EIO');
     });
     expect(await inspectInput(commandOf('-'), surroundingsOf())).toEqual(
-      unread(because('input-unreadable', 'the input cannot be read: EIO'), Buffer.from('half')),
+      passOnce(because('input-unreadable', 'the input cannot be read: EIO')),
     );
   });
 });
 
-test('an input is looked at where it has a site, and passed on for as long as it has none', () => {
+test('an input is inspected if it has a site, and passed on otherwise', () => {
   const site = siteOf();
   const input = inputOf(MATMUL);
   expect(inspectedAt(site, input)).toEqual({ input, site });
@@ -319,12 +305,6 @@ test('an input is looked at where it has a site, and passed on for as long as it
     expect(inspectedAt({ noSite: because('several-targets'), lasting }, input)).toEqual({
       pass: because('several-targets'),
       decisions: [],
-      input,
-      lasting,
-      stdin: undefined,
+      input: lasting ? input : undefined,
     });
-  const piped = inputOf(MATMUL, { reading: { ...input.reading, fromStdin: true } });
-  expect(inspectedAt({ noSite: because('target-unknown'), lasting: true }, piped)).toMatchObject({
-    stdin: input.bytes,
-  });
 });

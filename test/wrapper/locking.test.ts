@@ -1,4 +1,4 @@
-// What is written into a lock file: without a compiler, with what builds have remembered.
+// Entries of a lock file, without a compiler: the ledger has the proofs.
 import { describe, expect, test } from 'vitest';
 import { configurationText } from '../../src/backend/index.ts';
 import type { Configuration, OwnConfiguration } from '../../src/backend/configuration.ts';
@@ -25,14 +25,14 @@ const command = commandOf('in.mlir', '-o', 'out.vmfb');
 const site = siteOf();
 const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
 const text = [256, 512].map((m) => matmulText(m, 512, 512)).join('');
-// Digests of lock files are hexadecimal.
+// Digests in lock files are hexadecimal.
 const input = inputOf(text, { digest: 'a'.repeat(32) });
 const inspected = { input, site };
 const OTHER = { ...TILE, peeling: false };
 const WORSE = 'its configuration makes this program worse: it takes 2 ms';
 const DATA_TILE: OwnConfiguration = { version: 1, kind: 'data-tile' };
 
-/** A database with these configurations by the number of rows. */
+/** A database with these configurations, by the number of rows. */
 function stored(records: Readonly<Record<number, Configuration>>, evidence: Partial<Evidence> = {}): Store {
   const store = open(temporaryPath());
   for (const [m, configuration] of Object.entries(records))
@@ -46,7 +46,7 @@ function stored(records: Readonly<Record<number, Configuration>>, evidence: Part
 
 const identity = programOf(command, inspected);
 
-/** A machine on which plans are known to land by these routes, so that no compiler is asked. */
+/** A machine whose ledger has plans that landed by these routes. */
 function machine({
   lost = [],
   memory = {},
@@ -55,7 +55,7 @@ function machine({
   const { cacheDirectory } = surroundings;
   return {
     surroundings,
-    /** Locks the program, where these workloads are what is compiled. */
+    /** Locks a program with these workloads. */
     async lock(
       store: Store | null,
       before: LockedProgram | null,
@@ -84,7 +84,7 @@ function machine({
         { inspected, command, store, lock, path: 'iree-tuned.lock' },
         surroundings,
       );
-      // Whatever is made can be written and read.
+      // Every entry can be written and read again.
       const [read] = parseLock(lockText({ programs: [made] })).programs;
       expect(read).toEqual({ ...made, workloads: read!.workloads });
       expect(Object.fromEntries(read!.workloads)).toEqual(Object.fromEntries(made.workloads));
@@ -95,7 +95,7 @@ function machine({
 
 const kinds = ({ workloads }: LockedProgram) => [256, 512].map((m) => workloads.get(keyOf(m))?.kind);
 
-test('records are locked with what they gain, rounded, and what has none without', async () => {
+test('records are locked with their rounded speed-up, workloads without a record are locked as unknown', async () => {
   const store = stored({ 256: TILE }, { ratio: 1.83456, low: 1.78911, high: 1.88888 });
   const made = await machine().lock(store, null, { 256: TILE });
   expect(made).toMatchObject({
@@ -116,19 +116,19 @@ test('records are locked with what they gain, rounded, and what has none without
   expect(none.workloads.get(keyOf(256))).toEqual(DEFAULT_RECORD);
 });
 
-test('the least gain is not rounded away', async () => {
+test('the smallest gain is not rounded away', async () => {
   const evidence = { ratio: 1.0003, low: 1.0001, high: 1.0007 };
   const { workloads } = await machine().lock(stored({ 256: TILE }, evidence), null, { 256: TILE });
   expect(workloads.get(keyOf(256))).toMatchObject({ speedup: evidence });
 });
 
-test('the route is the one by which everything landed', async () => {
+test('the route is the first route by which every configuration landed', async () => {
   const store = stored({ 256: TILE });
   const { route } = await machine({ lost: ['spec', 'preprocess'] }).lock(store, null, { 256: TILE });
   expect(route).toBe('inline');
 });
 
-test('what the program leaves out, and what is better for all of it, is locked as such', async () => {
+test('left-out and program-wide configurations are locked with their kind', async () => {
   const leftOut = [{ workload: keyOf(256), configuration: configurationText(TILE), reason: WORSE }];
   const programWide = {
     offers: [],
@@ -148,37 +148,37 @@ test('what the program leaves out, and what is better for all of it, is locked a
     { kind: 'left-out', configuration: TILE, because: WORSE },
     { kind: 'program', configuration: DATA_TILE, because: programWide.reason },
   ]);
-  // What a machine does not know stays; a database alone is no last word.
+  // An entry stays on a machine without a verdict on the program.
   for (const store of [null, stored({ 256: TILE })])
     expect(await machine().lock(store, made, {})).toEqual(made);
-  // Another configuration is another matter.
+  // Another configuration replaces it.
   expect(kinds(await machine().lock(stored({ 256: OTHER }), made, { 256: OTHER, 512: DATA_TILE }))).toEqual([
     'record',
     'program',
   ]);
-  // So is a program that was heard since.
+  // A new verdict replaces it.
   const heard = { verified: 'some set' };
   expect(
     kinds(await machine({ memory: heard }).lock(stored({ 256: TILE }), made, { 256: TILE, 512: DATA_TILE })),
   ).toEqual(['record', 'program']);
 });
 
-describe('what is locked stays where this machine knows nothing', () => {
+describe('an entry stays on a machine without records', () => {
   const locked = async () =>
     machine({ lost: ['spec'] }).lock(stored({ 256: TILE, 512: OTHER }), null, { 256: TILE, 512: OTHER });
-  test('with its route, which was proven elsewhere', async () => {
+  test('with its route, which another machine has proven', async () => {
     const before = await locked();
     expect(before.route).toBe('preprocess');
     expect(await machine().lock(null, before, { 256: TILE, 512: OTHER })).toEqual(before);
     expect(await machine().lock(open(temporaryPath()), before, {})).toEqual(before);
   });
-  test('for another text of the program, too', async () => {
+  test('for another text of the program', async () => {
     const before = { ...(await locked()), digest: 'b'.repeat(32) };
     const made = await machine().lock(null, before, { 256: TILE, 512: OTHER });
     expect(made).toMatchObject({ digest: input.digest, route: 'spec' });
     expect(made.workloads).toEqual(before.workloads);
   });
-  test('but not for another compiler, nor where it is marked here', async () => {
+  test('but not for another compiler, and not with a mark on this machine', async () => {
     const before = await locked();
     const old = { ...before, compiler: '3.12.0@aaaaaaaaaa' };
     expect(kinds(await machine().lock(null, old, {}))).toEqual(['unknown', 'unknown']);
@@ -191,7 +191,7 @@ describe('what is locked stays where this machine knows nothing', () => {
   });
 });
 
-test('a build of what was locked gets just that, by that route', async () => {
+test('a build gets the locked configurations by the locked route', async () => {
   const made = await machine({ lost: ['spec'] }).lock(stored({ 256: TILE, 512: OTHER }), null, {
     256: TILE,
     512: OTHER,
@@ -207,7 +207,7 @@ test('a build of what was locked gets just that, by that route', async () => {
   });
 });
 
-test('what breaks the compile is not locked, and the message says what to do', async () => {
+test('a configuration that breaks the compile is not locked, and the message says the way out', async () => {
   const here = machine();
   const { surroundings } = here;
   const made = await here.lock(stored({ 256: TILE }), null, { 256: TILE });
@@ -221,7 +221,9 @@ test('what breaks the compile is not locked, and the message says what to do', a
       { inspected, command, store: stored({ 256: TILE }), lock: EMPTY_LOCK, path: 'iree-tuned.lock' },
       surroundings,
     ),
-  ).rejects.toThrow(/^the compiler fails with what is to be locked: build it with iree-compile-tuned/);
+  ).rejects.toThrow(
+    /^the compiler fails with the configurations to lock: build the program with iree-compile-tuned/,
+  );
 });
 
 test('a program without a file has no name in a lock file', async () => {

@@ -1,4 +1,4 @@
-// Which operations are looked up, tuned, noted or left alone: without a compiler, and with nothing to measure by.
+// Operations that are looked up, tuned, noted or left to the default, without a compiler and without measuring tools.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -31,7 +31,7 @@ import {
 import { matmul } from '../support/workloads.ts';
 import { because } from '../../src/system/reason.ts';
 
-// It goes its own way, which ends where it finds no tools, unless a test says what comes of it.
+// The real tuner stops because there are no tools, unless a test sets its result.
 vi.mock(import('../../src/tuning/tune-workloads.ts'), { spy: true });
 const tuner = vi.mocked(tuneWorkloads);
 beforeEach(() => {
@@ -46,7 +46,7 @@ const text = (...sizes: number[]) => sizes.map((m) => matmulText(m, 512, 512)).j
 const keyOf = (m: number) => keyOfMatmul(m, 512, 512);
 const aboutMatmul = (m: number) => subjectOf({ key: keyOf(m), workload: matmul(m, 512, 512) }, here);
 
-/** A database with records for some. */
+/** A database with records for these sizes. */
 function stored(sizes: readonly number[] = [], evidence: Partial<Evidence> = {}): Store {
   const store = open(temporaryPath());
   for (const m of sizes)
@@ -64,7 +64,7 @@ interface Case {
   readonly program?: ProgramMemory | null;
 }
 
-/** What comes of one compile: by default of a miss that may be tuned. */
+/** The decisions about one compile, by default about a miss that may be tuned. */
 async function resolved({
   store = stored(),
   whyNoStore,
@@ -95,7 +95,7 @@ async function resolved({
   };
 }
 
-/** Has the tuner come to this, instead of measuring. */
+/** Sets the result of the tuner. */
 const tuned = (sizes: readonly number[], change: Partial<TuneOutcome> = {}) => {
   const known = { configuration: TILE, evidence: { ...EVIDENCE, ratio: 3 }, outcome: 'tuned' as const };
   tuner.mockResolvedValueOnce({
@@ -105,19 +105,19 @@ const tuned = (sizes: readonly number[], change: Partial<TuneOutcome> = {}) => {
     ...change,
   });
 };
-/** What it was asked to tune. */
+/** The workloads of each call of the tuner. */
 const askedFor = () => tuner.mock.calls.map(([works]) => works.map(({ key }) => key));
 
 const HIT = ['hit', '1.83x faster than the default'];
 const TUNED = ['tuned', '3.00x faster than the default'];
 
-describe('a compile whose operations all have records', () => {
-  test('is settled, and asks nobody anything', async () => {
+describe('a compile with a record for each operation', () => {
+  test('is final, and calls no tool', async () => {
     const { now, inspected, ...rest } = await resolved({ store: stored([8]) });
     expect(rest).toEqual({
       got: [HIT],
       seconds: 0,
-      settled: true,
+      isFinal: true,
       files: [],
       whyNot: null,
       confirmed: null,
@@ -126,18 +126,18 @@ describe('a compile whose operations all have records', () => {
     expect(now).toBe(inspected);
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('waited for what its survey waited', async () => {
+  test('counts the wait of its survey', async () => {
     const input = inputOf(text(8), { waitedSeconds: 3 });
     expect((await resolved({ store: stored([8]), input })).seconds).toBe(3);
   });
-  test('is settled where nothing is to be tuned, though its search could choose from more', async () => {
+  test('is final with tuning disabled, even if a search has more families to try', async () => {
     for (const settings of [{ onMiss: 'record' }, { readonly: true }] as const) {
       const store = stored([8], { families: ['tile'] });
-      const { got, settled } = await resolved({ store, settings });
-      expect({ got, settled }).toEqual({ got: [HIT], settled: true });
+      const { got, isFinal } = await resolved({ store, settings });
+      expect({ got, isFinal }).toEqual({ got: [HIT], isFinal: true });
     }
   });
-  test('leaves out what makes this very program worse, and only that', async () => {
+  test('leaves out the configurations that this program is slower with, and no others', async () => {
     const reason = 'it is slower in here';
     const configuration = configurationText(TILE);
     const compile = async (workload: string, than = configuration) => {
@@ -146,12 +146,12 @@ describe('a compile whose operations all have records', () => {
       return (await resolved({ store: stored([8, 16]), input: inputOf(text(8, 16)), program })).got;
     };
     expect(await compile(keyOf(8))).toEqual([['default', reason], HIT]);
-    // What it has by now is another configuration.
+    // The record has another configuration by now.
     expect(await compile(keyOf(8), '{}')).toEqual([HIT, HIT]);
   });
 });
 
-describe('a miss that is not to be tuned', () => {
+describe('a miss with tuning disabled', () => {
   const elsewhere = siteOf({ whyNotHere: because('device-unsuitable', 'this machine is arm64') });
   test.each<[string, Case, string, boolean]>([
     ['cannot be measured here', { site: elsewhere }, 'this machine is arm64', true],
@@ -172,18 +172,18 @@ describe('a miss that is not to be tuned', () => {
       false,
     ],
     [
-      'is elsewhere, whatever else there is',
+      'cannot be measured here, with any other settings',
       { site: elsewhere, settings: { onMiss: 'default', budgetSeconds: 0, readonly: true } },
       'this machine is arm64',
       true,
     ],
-  ])('since it %s is left to the default, with the reason', async (_, given, reason, settled) => {
+  ])('that %s is left to the default, with the reason', async (_, given, reason, isFinal) => {
     const { got, seconds, ...rest } = await resolved(given);
-    expect(rest.settled).toBe(settled);
+    expect(rest.isFinal).toBe(isFinal);
     expect({ got, seconds }).toEqual({ got: [['default', reason]], seconds: 0 });
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('is noted once for each workload where that is wanted, and what has a record is not', async () => {
+  test('is noted once per workload with on-miss=record, and a hit is not noted', async () => {
     const store = stored([8], { families: ['tile'] });
     const settings = { onMiss: 'record' } as const;
     await resolved({ store, input: inputOf(text(16, 8, 16, 24)), settings });
@@ -205,12 +205,12 @@ describe('a miss that is not to be tuned', () => {
 });
 
 describe('a miss', () => {
-  test('is tuned, each workload once, with all the time that there is', async () => {
+  test('is tuned once per workload, with the whole budget', async () => {
     tuned([8, 16]);
     const input = inputOf(text(8, 16, 8));
-    const { got, settled, seconds } = await resolved({ input, settings: { budgetSeconds: 30 } });
+    const { got, isFinal, seconds } = await resolved({ input, settings: { budgetSeconds: 30 } });
     expect(got).toEqual([TUNED, TUNED, TUNED]);
-    expect(settled).toBe(true);
+    expect(isFinal).toBe(true);
     expect(askedFor()).toEqual([[keyOf(8), keyOf(16)]]);
     const [[works, , , , , options]] = tuner.mock.calls as [(typeof tuner.mock.calls)[0]];
     expect(works.map(({ count }) => count)).toEqual([2, 1]);
@@ -219,44 +219,44 @@ describe('a miss', () => {
     expect(options.budgetSeconds).toBeGreaterThan(0);
     expect(seconds).toBeGreaterThan(0);
   });
-  test('has the less time the longer its survey had to wait', async () => {
+  test('has the budget minus the wait of its survey', async () => {
     tuned([8]);
     const input = inputOf(text(8), { waitedSeconds: 20 });
     const { seconds } = await resolved({ input, settings: { budgetSeconds: 30 } });
     expect(tuner.mock.calls[0]![5].budgetSeconds).toBeLessThanOrEqual(10);
     expect(seconds).toBeGreaterThanOrEqual(20);
   });
-  test('is tuned together with what could not be chosen from all families, which stays a hit meanwhile', async () => {
+  test('is tuned together with a record of fewer families, which stays a hit', async () => {
     tuned([16], { whyNot: because('budget-spent') });
-    const { got, settled } = await resolved({
+    const { got, isFinal } = await resolved({
       store: stored([8], { families: ['tile'] }),
       input: inputOf(text(8, 16)),
     });
     expect(askedFor()).toEqual([[keyOf(16), keyOf(8)]]);
     expect(got).toEqual([HIT, TUNED]);
-    expect(settled).toBe(false);
+    expect(isFinal).toBe(false);
   });
-  test('that is still open in the end is left to the default, and may be tuned by the next build', async () => {
+  test('without a result is left to the default, and the next build may tune it', async () => {
     tuned([8], { whyNot: because('budget-spent') });
-    const { got, settled } = await resolved({ input: inputOf(text(8, 16)) });
+    const { got, isFinal } = await resolved({ input: inputOf(text(8, 16)) });
     expect(got).toEqual([TUNED, ['default', 'the tuning budget is spent']]);
-    expect(settled).toBe(false);
+    expect(isFinal).toBe(false);
   });
-  test('that cannot be decided is left to the default, and not tried again', async () => {
+  test('that is undecided is left to the default, and not tried again', async () => {
     const row = { workload: keyOf(8), reason: 'too slow', budgetSeconds: 60, attempts: 1, lastTriedAt: '' };
     tuned([], { undecided: new Map([[keyOf(8), row]]) });
-    const { got, settled } = await resolved();
+    const { got, isFinal } = await resolved();
     expect(got).toEqual([['default', expect.stringMatching(/^cannot be decided: too slow\./)]]);
-    expect(settled).toBe(true);
+    expect(isFinal).toBe(true);
   });
   test('cannot be tuned without tools', async () => {
-    const { got, settled } = await resolved();
+    const { got, isFinal } = await resolved();
     expect(got).toEqual([
       ['default', expect.stringMatching(/^iree-benchmark-module and iree-run-module are not found/)],
     ]);
-    expect(settled).toBe(false);
+    expect(isFinal).toBe(false);
   });
-  test('whose tuning fails is left to the default, which the log is told', async () => {
+  test('whose tuning fails is left to the default, and the log has the reason', async () => {
     const log = join(dirname(temporaryPath()), 'log');
     const listeners = () => ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name));
     const before = listeners();
@@ -264,15 +264,15 @@ describe('a miss', () => {
       expect(listeners()).toEqual(before.map((count) => count + 1));
       throw new Error('the disk is full');
     });
-    const { got, settled } = await resolved({ settings: { log } });
+    const { got, isFinal } = await resolved({ settings: { log } });
     expect(got).toEqual([['default', 'tuning failed: the disk is full']]);
-    expect(settled).toBe(false);
+    expect(isFinal).toBe(false);
     expect(readFileSync(log, 'utf8')).toMatch(/Z tuning failed: the disk is full\n$/);
     expect(listeners()).toEqual(before);
   });
 });
 
-describe('a record of searches that found nothing so far', () => {
+describe('a record of unfinished searches', () => {
   const NOTHING = ['hit', 'nothing faster than the default was found so far'];
   const DEFAULT = { version: 1, kind: 'default' } as const;
   const nothing = (tuningSeconds: number) => ({
@@ -284,30 +284,30 @@ describe('a record of searches that found nothing so far', () => {
     store.putRecord(aboutMatmul(8), { ...DECISION, ...nothing(tuningSeconds) });
     return store;
   }
-  test('is gone on with by a build that may tune, beside what is missed', async () => {
+  test('is continued by a build that may tune, beside the misses', async () => {
     tuned([8, 16]);
-    const { got, settled } = await resolved({ store: unfinished(), input: inputOf(text(8, 16)) });
+    const { got, isFinal } = await resolved({ store: unfinished(), input: inputOf(text(8, 16)) });
     expect(askedFor()).toEqual([[keyOf(16), keyOf(8)]]);
     expect(got).toEqual([TUNED, TUNED]);
-    expect(settled).toBe(true);
+    expect(isFinal).toBe(true);
     expect(tuner.mock.calls[0]![5].patienceSeconds).toBeUndefined();
   });
-  test('is used where nobody has the time to go on, and the next build does', async () => {
+  test('is used without the time to continue, and the next build continues', async () => {
     tuned([], { whyNot: BUSY });
-    const { got, settled } = await resolved({ store: unfinished() });
+    const { got, isFinal } = await resolved({ store: unfinished() });
     expect(got).toEqual([NOTHING]);
-    expect(settled).toBe(false);
+    expect(isFinal).toBe(false);
     expect(tuner.mock.calls[0]![5].patienceSeconds).toBe(0);
   });
   test.each([
     [20, false],
     [55, true],
-  ])('with %i s spent after another attempt settles it: %s', async (spent, expected) => {
+  ])('after %i s of tuning is finished: %s', async (spent, expected) => {
     const known = { ...nothing(spent), outcome: 'tuned' as const };
     tuned([], { results: new Map([[keyOf(8), known]]) });
-    const { got, settled } = await resolved({ store: unfinished(), settings: { budgetSeconds: 60 } });
+    const { got, isFinal } = await resolved({ store: unfinished(), settings: { budgetSeconds: 60 } });
     expect(got).toEqual([['tuned', NOTHING[1]]]);
-    expect(settled).toBe(expected);
+    expect(isFinal).toBe(expected);
   });
   test.each<[string, number, Partial<Settings>]>([
     ['has had its time', 55, {}],
@@ -315,19 +315,19 @@ describe('a record of searches that found nothing so far', () => {
     ['is only noted', 10, { onMiss: 'record' }],
     ['may not be written', 10, { readonly: true }],
     ['is given no time', 10, { budgetSeconds: 0 }],
-  ])('is a hit like any other where it %s', async (_, spent, change) => {
+  ])('is a plain hit if it %s', async (_, spent, change) => {
     const settings = { budgetSeconds: 60, ...change };
-    const { got, settled } = await resolved({ store: unfinished(spent), settings });
-    expect({ got, settled }).toEqual({ got: [NOTHING], settled: true });
+    const { got, isFinal } = await resolved({ store: unfinished(spent), settings });
+    expect({ got, isFinal }).toEqual({ got: [NOTHING], isFinal: true });
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('is not waited with for anybody who measures', async () => {
+  test('does not wait for other processes that measure', async () => {
     const surroundings = surroundingsOf({ budgetSeconds: 3600 });
     const lock = await acquireMeasuringLock(surroundings, 0);
     try {
       const input = unsurveyed(text(8));
-      const { got, settled } = await resolved({ store: unfinished(), input, surroundings });
-      expect({ got, settled }).toEqual({ got: [NOTHING], settled: false });
+      const { got, isFinal } = await resolved({ store: unfinished(), input, surroundings });
+      expect({ got, isFinal }).toEqual({ got: [NOTHING], isFinal: false });
     } finally {
       lock!.release();
     }
@@ -336,13 +336,13 @@ describe('a record of searches that found nothing so far', () => {
 });
 
 describe('a miss that an earlier build could not decide', () => {
-  /** A database in which 8 is undecided after 20 s. */
+  /** A database in which the workload of size 8 is undecided after 20 s. */
   function undecided(reason = 'the default is too slow', now = new Date(0)): Store {
     const store = open(temporaryPath(), { now: () => now });
     store.noteUndecided(aboutMatmul(8), reason, 20);
     return store;
   }
-  /** Tools that are there, and were installed just now. */
+  /** Tools that were installed just now. */
   function withTools(budgetSeconds: number) {
     const surroundings = surroundingsOf({ budgetSeconds });
     const tools = ['iree-benchmark-module', 'iree-run-module'].map((name) =>
@@ -352,26 +352,26 @@ describe('a miss that an earlier build could not decide', () => {
   }
   const LEFT = ['default', expect.stringMatching(/^cannot be decided: /)];
 
-  test.each([20, 25])('is not tried again in %i s, which depends on the tools alone', async (budget) => {
+  test.each([20, 25])('is not tried again within %i s with the same tools', async (budget) => {
     const { surroundings, tools } = withTools(budget);
-    const { got, settled, files } = await resolved({ store: undecided(), surroundings });
-    expect({ got, settled, files }).toEqual({ got: [LEFT], settled: true, files: tools });
+    const { got, isFinal, files } = await resolved({ store: undecided(), surroundings });
+    expect({ got, isFinal, files }).toEqual({ got: [LEFT], isFinal: true, files: tools });
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('is tried again with clearly more time', async () => {
+  test('is tried again with more time', async () => {
     tuned([8]);
     const { got } = await resolved({ store: undecided(), settings: { budgetSeconds: 26 } });
     expect(got).toEqual([TUNED]);
   });
-  test('is not tried again where the others leave it no more time', async () => {
+  test('is not tried again if other misses leave it no more time', async () => {
     tuned([16, 24]);
     const input = inputOf(text(8, 16, 24));
-    const { got, settled } = await resolved({ store: undecided(), input, settings: { budgetSeconds: 60 } });
+    const { got, isFinal } = await resolved({ store: undecided(), input, settings: { budgetSeconds: 60 } });
     expect(askedFor()).toEqual([[keyOf(16), keyOf(24)]]);
     expect(got).toEqual([LEFT, TUNED, TUNED]);
-    expect(settled).toBe(true);
+    expect(isFinal).toBe(true);
   });
-  test('because it did not run is tried again by a runtime that was installed since', async () => {
+  test('because it did not run is tried again after a new runtime was installed', async () => {
     const didNotRun = `${DOES_NOT_RUN}: exit code 3`;
     const { surroundings } = withTools(20);
     tuned([8]);
@@ -381,8 +381,8 @@ describe('a miss that an earlier build could not decide', () => {
   });
 });
 
-describe('what the text says is not always what the compiler makes of it', () => {
-  /** A build of an input with 8, of which an earlier one has seen that it becomes `m`. */
+describe('generated operations can differ from the text', () => {
+  /** A build of an input with size 8, which becomes size `m` in an earlier survey. */
   function becoming(m: number | null, settings: Partial<Settings> = {}) {
     const surroundings = surroundingsOf(settings);
     const input = unsurveyed(text(8));
@@ -405,14 +405,14 @@ describe('what the text says is not always what the compiler makes of it', () =>
     return { surroundings, input };
   }
 
-  test('what it makes is looked up before anything is tuned', async () => {
-    const { got, now, settled } = await resolved({ store: stored([9]), ...becoming(9) });
+  test('generated operations are looked up before tuning', async () => {
+    const { got, now, isFinal } = await resolved({ store: stored([9]), ...becoming(9) });
     expect(got).toEqual([HIT]);
     expect(now.input.surveyed).toBe(true);
-    expect(settled).toBe(true);
+    expect(isFinal).toBe(true);
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('what it makes is tuned, by whoever has his turn then', async () => {
+  test('generated operations are tuned by the build that holds the measuring lock', async () => {
     const given = becoming(9);
     tuned([9]);
     expect((await resolved(given)).got).toEqual([TUNED]);
@@ -421,23 +421,23 @@ describe('what the text says is not always what the compiler makes of it', () =>
     expect(lock).not.toBeNull();
     lock!.release();
   });
-  test('where nobody can say, what is written is tuned', async () => {
+  test('without a survey, written operations are tuned', async () => {
     tuned([8]);
     const { got, now } = await resolved(becoming(null));
     expect(got).toEqual([TUNED]);
     expect(now.input.surveyed).toBe(false);
   });
-  test('a hit does not ask', async () => {
+  test('a hit makes no survey', async () => {
     expect((await resolved({ store: stored([8]), ...becoming(9) })).got).toEqual([HIT]);
   });
 
-  test('while somebody measures nothing is asked, but what he has found meanwhile is used', async () => {
+  test('while another process measures there is no survey, but its new records are used', async () => {
     const given = becoming(9, { budgetSeconds: 0.01 });
     const lock = await acquireMeasuringLock(given.surroundings, 0);
     expect(lock).not.toBeNull();
     try {
-      const { got, settled } = await resolved(given);
-      expect({ got, settled }).toEqual({ got: [['default', BUSY]], settled: false });
+      const { got, isFinal } = await resolved(given);
+      expect({ got, isFinal }).toEqual({ got: [['default', BUSY]], isFinal: false });
       const store = stored([8]);
       vi.spyOn(store, 'findRecords').mockReturnValueOnce([]);
       expect((await resolved({ store, ...given })).got).toEqual([HIT]);
@@ -446,13 +446,13 @@ describe('what the text says is not always what the compiler makes of it', () =>
     }
     expect(tuner).not.toHaveBeenCalled();
   });
-  test('where nothing can be written nothing is tuned', async () => {
+  test('with a cache folder that cannot be written nothing is tuned', async () => {
     const { surroundings, input } = becoming(null);
     mkdirSync(dirname(surroundings.cacheDirectory), { recursive: true });
     writeFileSync(surroundings.cacheDirectory, 'in the way');
-    const { got, settled } = await resolved({ surroundings, input });
+    const { got, isFinal } = await resolved({ surroundings, input });
     expect(got).toEqual([['default', expect.stringMatching(/^tuning failed: .*EEXIST/)]]);
-    expect(settled).toBe(false);
+    expect(isFinal).toBe(false);
   });
 
   test('a survey is made once', async () => {
@@ -461,7 +461,7 @@ describe('what the text says is not always what the compiler makes of it', () =>
     expect(first.input).toMatchObject({ surveyed: true, operations: [{ key: keyOf(9) }] });
     expect(await withSurvey(first, command, surroundings)).toBe(first);
   });
-  test('a survey is of no use with a preprocessing spec of the user', async () => {
+  test('there is no survey with a preprocessing spec of the user', async () => {
     const { surroundings, input } = becoming(9);
     const own = { ...input, reading: { ...input.reading, ownPreprocessing: true } };
     const inspected = { input: own, site: here };

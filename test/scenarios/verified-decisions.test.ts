@@ -1,4 +1,4 @@
-// The program has the last word: what makes it slower or wrong is found out by the first build, and left out.
+// The first build runs the program, and leaves out configurations that make it slower or wrong.
 import { cpSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -11,7 +11,7 @@ import { root } from '../support/real-tools.ts';
 import { argv, record, statistics } from './faults/support.ts';
 import { HOST, rowsOf, Workplace } from './support.ts';
 
-/** Two matmuls, one after the other, of which the second has 48 columns. */
+/** Two matmuls, one after the other. The second has 48 columns. */
 const [a, b, c, x, y] = ['61x71', '71x67', '67x48', '61x67', '61x48'].map((shape) => `tensor<${shape}xf32>`);
 const twoMatmuls = `func.func @main(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${y!} {
   %zero = arith.constant 0.0 : f32
@@ -25,7 +25,7 @@ const twoMatmuls = `func.func @main(%a: ${a!}, %b: ${b!}, %c: ${c!}) -> ${y!} {
 }
 `;
 
-/** A place with simulated tools that notes what they are told to do with whole programs. */
+/** A place with simulated tools that log their commands on whole programs. */
 function simulatedPlace(text = twoMatmuls, env: Readonly<Record<string, string>> = {}): Workplace {
   const place = Workplace.simulated(env, { isShort: true });
   place.write('in.mlir', text);
@@ -33,10 +33,10 @@ function simulatedPlace(text = twoMatmuls, env: Readonly<Record<string, string>>
   return place;
 }
 
-/** Made once: what is known of the matmuls does not depend on the place. */
+/** The records of the matmuls, made once. They do not depend on the place. */
 let known: Promise<Workplace> | undefined;
 
-/** The same with a record for each of the matmuls: nothing has to be tuned. */
+/** The same with a record for each matmul. */
 async function recordedPlace(text = twoMatmuls): Promise<Workplace> {
   known ??= (async () => {
     const place = simulatedPlace();
@@ -50,7 +50,7 @@ async function recordedPlace(text = twoMatmuls): Promise<Workplace> {
 
 const note = (place: Workplace) => `echo "$module" >>'${place.path('runs')}'\n`;
 
-/** How often whole programs were run or timed since this was last asked. */
+/** Number of runs and timings of whole programs since the last call. */
 function runsOf(place: Workplace): number {
   if (!place.has('runs')) return 0;
   const lines = place.read('runs').toString().trim().split('\n').length;
@@ -64,7 +64,7 @@ async function build(place: Workplace, env: Readonly<Record<string, string>> = {
   return explanation;
 }
 
-/** By the columns of its result, what became of each matmul. */
+/** The outcome of each matmul, by the columns of its result. */
 const outcomes = ({ operations }: Explanation): Record<string, Outcome> =>
   Object.fromEntries(
     operations.map(({ workload, outcome }): [string, Outcome] => [/ n=(\d+) /.exec(workload!)![1]!, outcome]),
@@ -84,7 +84,7 @@ function marksOf({ database }: Workplace): string[] {
   return marks.map((mark) => mark.replace(/.* n=(\d+) .*: /, '$1 '));
 }
 
-test('a program that is right and no slower is run once, and never again', async () => {
+test('a program with correct results and no loss of speed is run once', async () => {
   const place = await recordedPlace();
   const first = await build(place);
   expect(outcomes(first)).toEqual({ 67: 'hit', 48: 'hit' });
@@ -99,7 +99,7 @@ test('a program that is right and no slower is run once, and never again', async
   expect(runsOf(place)).toBe(0);
 });
 
-test('a program of many operations says first what takes how long in it, and is compiled once for that and for the last word', async () => {
+test('a program of many operations is compiled once to time its dispatches and to verify it', async () => {
   const columns = [48, 67, 71, 73, 79];
   const shapes = columns.map((n) => [`61x31`, `31x${n}`, `61x${n}`].map((shape) => `tensor<${shape}xf32>`));
   const text = `func.func @main(%a: ${shapes[0]![0]!}${shapes.map(([, b], i) => `, %b${i}: ${b!}`).join('')}) -> (${shapes.map(([, , c]) => c!).join(', ')}) {
@@ -123,13 +123,13 @@ ${shapes
   expect(Object.values(outcomes(first))).toEqual(Array(5).fill('tuned'));
   const runs = place.read('runs').toString().trim().split('\n');
   expect(runs[0]).toMatch(/^1 \d+ stock\.vmfb$/);
-  // It is the very file that the tuned program is compared with.
+  // The tuned program is compared with this file.
   expect(new Set(runs.map((run) => run.split(' ')[1])).size).toBe(1);
   expect(runs.some((run) => run.endsWith(' tuned.vmfb'))).toBe(true);
   expect(leftovers(place.folder)).toEqual([]);
 });
 
-test('what is compiled to be run is the output, and everything that landed is seen then', async () => {
+test('the module that was run is the output, with a proof that everything landed', async () => {
   const place = await recordedPlace();
   const compiler = place.env['IREE_TUNED_COMPILER']!;
   const noting = join(dirname(compiler), 'noting');
@@ -140,14 +140,14 @@ test('what is compiled to be run is the output, and everything that landed is se
   expect(JSON.stringify(first.operations)).not.toContain('not applied');
   const asked = place.read('asked').toString().split('\n');
   expect(asked.filter((line) => line.includes('/proof-'))).toHaveLength(1);
-  // Questions of our own have flags behind it.
+  // Our own compiles have flags after it.
   const own = (lines: readonly string[]) => lines.filter((line) => line.endsWith(' -o out.vmfb'));
   expect(own(asked)).toEqual([]);
   await build(place, { IREE_TUNED_COMPILER: noting, IREE_TUNED_OUTPUTS: 'off' });
   expect(own(place.read('asked').toString().split('\n'))).toHaveLength(1);
 });
 
-test('a compile that is to leave more than its output is done as it is asked for', async () => {
+test('a compile with more files than its output runs with the flags of the user', async () => {
   const place = await recordedPlace();
   const flags = ['--iree-hal-dump-executable-sources-to=sources'];
   const { code } = await place.explain([...flags, ...argv]);
@@ -157,7 +157,7 @@ test('a compile that is to leave more than its output is done as it is asked for
 });
 
 describe('a tuned dispatch that is slower in the program', () => {
-  test('is left out, marked and remembered; what is left is confirmed', async () => {
+  test('is left out, marked and noted; the other configurations are confirmed', async () => {
     const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     const first = await build(place);
@@ -167,7 +167,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(first).toMatchObject({
       applied: true,
       program: {
-        // Of two dispatches, one takes half as long.
+        // One of two dispatches takes half as long.
         functions: [{ equal: true, timing: { ratio: 2 / 1.5 } }],
         leftOut: [{ workload: first.operations[1]!.workload, reason }],
         injected: true,
@@ -177,7 +177,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(marksOf(place)).toEqual(['48 slower']);
     runsOf(place);
 
-    // Its record is marked, and this program does without.
+    // The record is marked, and this program leaves the configuration out.
     const second = await build(place);
     expect(outcomes(second)).toEqual({ 67: 'hit', 48: 'default' });
     expect(second.operations[1]!.reason).toBe(reason);
@@ -186,7 +186,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(operations).toMatchObject({ tuned: 0, hit: 2, default: 2 });
     expect(reasons.default).toEqual({ 'worse-in-program': 2 });
 
-    // Nobody looks at anything twice after that.
+    // The next build is a replay.
     expect((await place.compile(argv)).code).toBe(0);
     const replayed = place.read('out.vmfb');
     expect((await place.compile(argv)).code).toBe(0);
@@ -196,7 +196,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(stdout.toString()).toContain(reason);
   });
 
-  test('is searched for once more by another program, which has the last word again', async () => {
+  test('is searched again by another program, which is run again', async () => {
     const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     await build(place);
@@ -206,12 +206,12 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect(outcomes(other)).toEqual({ 67: 'hit', 48: 'default' });
     expect(rowsOf(place, 'trial')).toBeGreaterThan(0);
     expect(runsOf(place)).toBeGreaterThan(0);
-    // One program more that loses says that it is not the configuration.
+    // A second slower program shows that the configuration is not the reason.
     expect(marksOf(place)).toEqual(['48 slower']);
     const again = rowsOf(place, 'trial');
     expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
     expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: again });
-    // The first one has a new configuration to try.
+    // The first program has a new configuration to try.
     place.write('in.mlir', twoMatmuls);
     expect(outcomes(await build(place))).toEqual({ 67: 'hit', 48: 'default' });
     expect(runsOf(place)).toBeGreaterThan(0);
@@ -219,7 +219,7 @@ describe('a tuned dispatch that is slower in the program', () => {
     expect({ runs: runsOf(place), trials: rowsOf(place, 'trial') }).toEqual({ runs: 0, trials: again });
   });
 
-  test('leaves the compiler to itself where it is the only one', async () => {
+  test('is left out if it is the only one, and the build is stock', async () => {
     const place = await recordedPlace();
     place.write('slower', '.');
     const { route, operations, program } = await build(place);
@@ -228,13 +228,13 @@ describe('a tuned dispatch that is slower in the program', () => {
       outcomes: ['default', 'default'],
     });
     expect(program).toMatchObject({ injected: false, leftOut: [{}, {}] });
-    // The second one, which is not simulated.
+    // The second benchmark is not simulated.
     await build(place, { IREE_TUNED_OUTPUTS: 'off' });
     await place.stock([...HOST, 'in.mlir', '-o', 'stock.vmfb']);
     expect(place.read('out.vmfb').equals(place.read('stock.vmfb'))).toBe(true);
   });
 
-  test('is found out ahead of the build, too', async () => {
+  test('is found by iree-tuned tune, too', async () => {
     const place = await recordedPlace();
     place.write('slower', '_61x48x67_');
     const { code, stdout } = await place.tuned(['tune', 'in.mlir']);
@@ -249,7 +249,7 @@ describe('a tuned dispatch that is slower in the program', () => {
   });
 });
 
-test('a wrong result is left out, and the only one to blame is marked', async () => {
+test('a single configuration with wrong results is left out and marked', async () => {
   const place = await recordedPlace();
   place.write('wrong', '_61x48x67_');
   const first = await build(place);
@@ -258,18 +258,18 @@ test('a wrong result is left out, and the only one to blame is marked', async ()
   expect(marksOf(place)).toEqual(['48 wrong-result']);
 });
 
-test('several that make it wrong are left out, and none is marked', async () => {
+test('several configurations with wrong results are left out, and none is marked', async () => {
   const place = await recordedPlace();
   place.write('wrong', '.');
   expect(outcomes(await build(place))).toEqual({ 67: 'default', 48: 'default' });
   expect(marksOf(place)).toEqual([]);
 });
 
-/** A tenth of it is soon over, for what hangs; what does something else has time enough for it on a busy machine. */
+/** A tenth of it is short for tools that hang, and long enough for the others on a busy machine. */
 const SHORT = { IREE_TUNED_BUDGET: '20' };
 const LONG = { IREE_TUNED_BUDGET: '200' };
 
-/** A build whose program has its configurations, and was not verified for that reason. */
+/** A build that injects its configurations without a verdict, for this reason. */
 async function expectUnverified(place: Workplace, reason: RegExp, env = LONG): Promise<Explanation> {
   const explanation = await build(place, env);
   expect(explanation).toMatchObject({
@@ -280,7 +280,7 @@ async function expectUnverified(place: Workplace, reason: RegExp, env = LONG): P
   return explanation;
 }
 
-describe('a program that cannot be asked is compiled as it was tuned', () => {
+describe('a program that cannot be run is compiled with its configurations', () => {
   test.each([
     [
       'stock crashes',
@@ -302,7 +302,7 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
     expect(runsOf(place)).toBeGreaterThan(0);
   });
 
-  test('and asked again by two more builds and one that has more time, whatever the reason was', async () => {
+  test('and run again by two more builds and by a build with more time', async () => {
     const place = await recordedPlace();
     place.write('deeds', `${note(place)}exit 1`);
     const reason = /^stock cannot be run: /;
@@ -321,7 +321,7 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
     expect((await build(place, LONG)).program).toMatchObject({ reason: null, functions: [{ equal: true }] });
   });
 
-  test('because its inputs cannot be made up, which costs nothing', async () => {
+  test('because its inputs cannot be generated, which costs no time', async () => {
     const place = await recordedPlace(twoMatmuls.replace('%c:', '%d: tensor<?xf32>, %c:'));
     const { program } = await expectUnverified(place, /^none of its functions can be run$/);
     expect(program!.skipped).toEqual([
@@ -334,7 +334,7 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
     expect(runsOf(place)).toBe(0);
   });
 
-  test('because a tenth of the budget is too little, or nothing is to be measured', async () => {
+  test('because a tenth of the budget is too little, or measuring is disabled', async () => {
     const place = await recordedPlace();
     const { program } = await build(place, { IREE_TUNED_BUDGET: '14' });
     expect(program).toMatchObject({ injected: true, reason: 'the budget leaves too little time to run it' });
@@ -348,7 +348,7 @@ describe('a program that cannot be asked is compiled as it was tuned', () => {
   });
 });
 
-test('a tuned program that crashes is not used, and its configurations are not marked for that', async () => {
+test('a tuned program that crashes is not used, and its configurations are not marked', async () => {
   const place = await recordedPlace();
   place.write('deeds', `${note(place)}case $module in *tuned.vmfb) ulimit -c 0; kill -SEGV $$ ;; esac`);
   const { route, operations } = await build(place);
@@ -357,7 +357,7 @@ test('a tuned program that crashes is not used, and its configurations are not m
   expect(marksOf(place)).toEqual([]);
 });
 
-test('without statistics of dispatches halving finds what is slower, and nothing is marked', async () => {
+test('without times of dispatches bisection finds the slower configuration, and nothing is marked', async () => {
   const place = await recordedPlace();
   place.write('slower', '_61x48x67_');
   place.write('deeds', `${note(place)}[ -z "$statistics" ] || exit 1`);

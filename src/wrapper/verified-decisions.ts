@@ -1,5 +1,5 @@
-// The program's verdict: the first build that injects something runs the program, stock against tuned. Configurations that make it slower
-// or wrong are left out of this build and of all later ones.
+// Verifies decisions in the program: the first build that injects something runs the program, stock against tuned. Configurations that make
+// the program slower or wrong are left out of this build and of all later builds.
 import { configurationText } from '../backend/index.ts';
 import { isInjected, type Decision } from '../decision/decision.ts';
 import type { Injection } from '../inject/plan.ts';
@@ -21,51 +21,62 @@ import { isWorthAnotherTry } from '../tuning/undecided.ts';
 import { because, type Reason } from '../system/reason.ts';
 
 /** The decisions to inject. */
-export interface LastWord extends Judged {
-  /** Seconds that it took, and that were waited for a turn. */
+export interface VerifiedDecisions extends Judged {
+  /** Seconds of running the program and of waiting for the measuring lock. */
   readonly seconds: number;
 }
 
+/** Results of tuning in this build. */
+export interface TuningState {
+  /** Configurations that the tuned program ran with; null if it did not run. */
+  readonly confirmed: Confirmed | null;
+  /** The rest of the budget. */
+  readonly secondsLeft: number;
+}
+
 /**
- * Verifies the decisions about a program by running it, if no build has done so and the budget allows it. Never rejects.
+ * Verifies the decisions about a program by running it. The program does not run if an earlier build has verified the decisions, or if the
+ * budget is too small. Never rejects.
  * @param whyNot why nothing is measured; null if measuring is allowed
  * @param kept modules of this build
- * @param seen configurations that the program ran with while it was tuned
  */
-export async function lastWord(
+export async function verifiedDecisions(
   program: KnownProgram,
   { route }: Injection,
   whyNot: Reason | null,
   store: Store | null,
   surroundings: Surroundings,
   kept: KeptModules,
-  { confirmed, secondsLeft }: SeenBefore = { confirmed: null, secondsLeft: Infinity },
-): Promise<LastWord> {
+  { confirmed, secondsLeft }: TuningState = { confirmed: null, secondsLeft: Infinity },
+): Promise<VerifiedDecisions> {
   const { decisions, memory } = program;
   const { settings, cacheDirectory } = surroundings;
-  const silent: LastWord = { decisions, verdict: null, seconds: 0, settled: true };
-  const isVerified = () => memory?.verified === injectedSet(decisions, route);
-  const unasked = (verdict: ProgramVerdict | null = null): LastWord =>
-    isVerified() ? { ...silent, verdict } : { ...silent, ...shippable(decisions, NOT_RUN, verdict) };
-  if (whyNot !== null || store === null) return unasked();
+  const { budgetSeconds } = settings;
+  const set = injectedSet(decisions, route);
+  const isVerified = memory?.verified === set;
+  const open = memory?.open?.set === set ? memory.open : null;
+  const unchanged: VerifiedDecisions = { decisions, verdict: null, seconds: 0, isFinal: true };
+  /** The decisions that ship without a run. */
+  const withoutRun = (verdict: ProgramVerdict | null = null, why = NOT_RUN): VerifiedDecisions => ({
+    ...unchanged,
+    ...shippable(decisions, isVerified ? null : why, verdict),
+  });
+  /** Without an injection there is nothing to verify. */
+  const unverified = (why: Reason) => (route === 'none' ? null : notVerified(why));
+  if (whyNot !== null || store === null) return withoutRun();
   const offer = offerTo(program, settings);
   const isOffered = offer.size > 0;
-  if (route === 'none' && !isOffered) return silent;
-  const set = injectedSet(decisions, route);
-  if (isVerified() && !isOffered) return silent;
+  if (!isOffered && (route === 'none' || isVerified)) return unchanged;
   const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
-  // It is not compiled with them either.
-  if (recallPlan(cacheDirectory, identity)?.state === 'broken') return silent;
-  const open = memory?.open?.set === set ? memory.open : null;
-  /** There is nothing to verify where nothing is injected. */
-  const unverified = (why: Reason) => (route === 'none' ? null : notVerified(why));
-  if (open !== null && isInVain(open, settings.budgetSeconds))
-    return { ...silent, ...shippable(decisions, whyOpen(open), unverified(whyOpen(open))) };
-  const why = whyNotRun(program.inspected.input, settings.budgetSeconds);
-  if (why !== null) return unasked(unverified(why));
+  // The build does not compile a broken plan.
+  if (recallPlan(cacheDirectory, identity)?.state === 'broken') return unchanged;
+  if (open !== null && isInVain(open, budgetSeconds))
+    return withoutRun(unverified(whyOpen(open)), whyOpen(open));
+  const why = whyNotRun(program.inspected.input, budgetSeconds);
+  if (why !== null) return withoutRun(unverified(why));
 
   const isTried = confirmed?.programWide.isOpen === false;
-  const isShort = secondsLeft < OFFER_SHARE * settings.budgetSeconds;
+  const isShort = secondsLeft < OFFER_SHARE * budgetSeconds;
   if (confirmed !== null && isConfirmed(decisions, confirmed) && (!isOffered || isTried || isShort)) {
     const judgement = { kept: [...confirmed.configurations.keys()], leftOut: [], open: null };
     const found = { judgement, workloads: [], programWide: confirmed.programWide };
@@ -73,59 +84,54 @@ export async function lastWord(
     const concluded = conclude(program, offer, found, store, surroundings);
     return { ...concluded, verdict: confirmed.verdict, seconds: 0 };
   }
-
-  // A build that has the time tries it.
-  if (route === 'none' && isShort) return { ...silent, settled: false };
+  // A later build has the time.
+  if (route === 'none' && isShort) return { ...unchanged, isFinal: false };
 
   const begun = performance.now();
+  const seconds = () => (performance.now() - begun) / 1000;
   try {
-    const word = await askInTurn(program, store, surroundings, kept);
-    return { ...word, seconds: (performance.now() - begun) / 1000 };
+    const judged = await judgeInTurn(program, store, surroundings, kept);
+    return { ...judged, seconds: seconds() };
   } catch (error) {
-    // A full disk, say, or the caller has gone.
+    // For example a full disk, or the end of the caller.
     tell(`the program was not run: ${messageOf(error)}`, settings.log);
-    const seconds = (performance.now() - begun) / 1000;
-    return { ...unasked(unverified(because('internal-error', messageOf(error)))), seconds, settled: false };
+    const failure = because('internal-error', messageOf(error));
+    return { ...withoutRun(unverified(failure)), seconds: seconds(), isFinal: false };
   }
 }
 
 const NOT_RUN = because('not-run');
 const NO_TURN = because('lock-busy', 'another process measured on this machine');
 
-/** Versions before the codes noted the text alone. */
+/** Earlier versions noted no code. */
 const whyOpen = ({ code = 'not-run', reason }: NonNullable<ProgramMemory['open']>): Reason =>
   because(code, reason);
 
-/** An offer to all operations at once is tried if so much of the budget is left. */
+/** Least share of the budget to try a configuration on all operations at once. */
 const OFFER_SHARE = 0.25;
 
-/** Configurations that the program ran with before, and the rest of the budget. */
-export interface SeenBefore {
-  readonly confirmed: Confirmed | null;
-  readonly secondsLeft: number;
-}
-
-/** Whether nothing is injected that the program was not seen to be right and faster with. Its dispatches do not depend on each other. */
+/** Whether the tuned program has run with every injected configuration. Its dispatches do not depend on each other. */
 const isConfirmed = (decisions: readonly Decision[], { configurations }: Confirmed): boolean =>
   decisions
     .filter(isInjected)
     .every((one) => configurations.get(one.tunable.key) === configurationText(one.configuration));
 
-/** Whether so many builds could not find it out in this time that another one cannot either. */
+/** Whether enough builds have failed to reach a verdict in this time. */
 const isInVain = (open: NonNullable<ProgramMemory['open']>, seconds: number): boolean =>
   open.attempts >= MOST_ATTEMPTS && !isWorthAnotherTry({ ...open, workload: '' }, seconds, []);
 
-async function askInTurn(
+/** Judges the program with the measuring lock. */
+async function judgeInTurn(
   program: KnownProgram,
   store: Store,
   surroundings: Surroundings,
   kept: KeptModules,
 ): Promise<Judged> {
-  const { budgetSeconds } = surroundings.settings;
-  /** The verdict that another build may have found meanwhile. */
+  const { budgetSeconds, inject } = surroundings.settings;
+  /** The program with the verdict that another build may have reached meanwhile. */
   const recall = () => {
     const memory = programMemory.recall(store, program.identity);
-    const decisions = inProgram(program.decisions, memory, new Map(), surroundings.settings.inject);
+    const decisions = inProgram(program.decisions, memory, new Map(), inject);
     const { route } = planCompile(decisions, program.inspected, program.command, surroundings);
     const now = { ...program, memory, decisions, route };
     const isRight = route === 'none' || memory?.verified === injectedSet(decisions, route);
@@ -135,12 +141,11 @@ async function askInTurn(
   const turn = await takeTurn(surroundings, patience, () => !recall().isKnown);
   try {
     const now = recall();
-    if (now.isKnown) return { decisions: now.decisions, verdict: null, settled: true };
-    if (turn === null)
-      return {
-        ...shippable(now.decisions, NO_TURN, now.route === 'none' ? null : notVerified(NO_TURN)),
-        settled: false,
-      };
+    if (now.isKnown) return { decisions: now.decisions, verdict: null, isFinal: true };
+    if (turn === null) {
+      const verdict = now.route === 'none' ? null : notVerified(NO_TURN);
+      return { ...shippable(now.decisions, NO_TURN, verdict), isFinal: false };
+    }
     const limits = limitsWithin(budgetSeconds, program.command.rewriting !== undefined);
     const { judgeProgram } = await import('../running/program-verdict.ts');
     return await judgeProgram(now, store, surroundings, kept, limits);

@@ -1,5 +1,4 @@
-// A team's server that has failed is left alone for a while, and so is one that has just said that it knows nothing: a build
-// that remembers that loads nothing that asks one.
+// Decides whether a build asks its team's server. A build that does not ask loads no client.
 import { noteCounts } from '../report/counting.ts';
 import type { Surroundings } from '../settings/surroundings.ts';
 import { writeLog } from '../system/tell.ts';
@@ -8,8 +7,8 @@ import { serverMemory } from '../team/memory.ts';
 import { worthAsking } from '../team/missing.ts';
 import type { Question } from '../team/team.ts';
 
-/** Whether it is to be asked now. Where it is not, why is counted. */
-export function isWorthAsking(url: string, question: Question, surroundings: Surroundings): boolean {
+/** False after a recent failure, and after a recent answer without records. Counts the reason. */
+export function shouldAskTeam(url: string, question: Question, surroundings: Surroundings): boolean {
   const { cacheDirectory } = surroundings;
   const memory = serverMemory(cacheDirectory, url);
   const now = Date.now();
@@ -23,7 +22,7 @@ export function isWorthAsking(url: string, question: Question, surroundings: Sur
   return false;
 }
 
-/** Counts a missing answer, and writes its reason into the log. */
+/** Counts a missing answer, and logs the reason. */
 export function noteUnreachable(reason: string, { cacheDirectory, settings }: Surroundings): void {
   noteCounts(cacheDirectory, { 'team: unreachable': 1 });
   if (settings.log !== undefined) writeLog(reason, settings.log);
