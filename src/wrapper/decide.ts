@@ -15,7 +15,7 @@ import { verifiedDecisions } from './verified-decisions.ts';
 import type { LockedBuild } from './locked.ts';
 import { planCompile } from '../plan/route.ts';
 import { inBetterForms } from './program-forms.ts';
-import { programMemory } from '../running/program-memory.ts';
+import { injectedSet, programMemory } from '../running/program-memory.ts';
 import { programOf } from '../running/program-notes.ts';
 import { stampsBefore, type Stamps } from './replay.ts';
 import { resolve, whyUntuned, withSurvey, type Asked } from './resolve.ts';
@@ -131,8 +131,10 @@ async function decideProgram(
   let resolved = await resolveIt(found, spentSeconds);
   let injection = planCompile(resolved.decisions, resolved.inspected, command, surroundings);
   let tuning = resolved.seconds;
-  if (!matchesGenerated(injection.route)) {
-    // Tuning measures the generated operation, which can differ from the written operation.
+  const set = injectedSet(resolved.decisions, injection.route);
+  const isNew = memory !== null && memory.verified !== set && memory.open?.set !== set;
+  // The written operation can differ from the generated operation, which was measured. A verdict on other decisions is a sign of that.
+  if (!matchesGenerated(injection.route) || isNew) {
     const surveyed = await withSurvey(resolved.inspected, command, surroundings);
     if (surveyed !== resolved.inspected) {
       resolved = await resolveIt(surveyed, spentSeconds + tuning);

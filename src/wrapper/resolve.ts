@@ -37,7 +37,7 @@ export interface Asked {
 }
 
 export interface Resolved {
-  /** The inspected command, with a survey if anything was tuned. */
+  /** The inspected command, with a survey if it had misses. */
   readonly inspected: Inspected;
   readonly decisions: readonly Decision[];
   /** Seconds of tuning, and of waiting for the measuring lock. */
@@ -60,7 +60,7 @@ export interface Resolved {
  * @param spentSeconds the part of the budget that this build has used already
  */
 export async function resolve(
-  inspected: Inspected,
+  found: Inspected,
   { command, store, problem, surroundings, kept, lock }: Asked,
   program: ProgramMemory | null,
   spentSeconds = 0,
@@ -69,11 +69,17 @@ export async function resolve(
   // The lookup has no records that other builds write from now on.
   const began = Date.now();
   const lookUpIn = ({ input, site }: Inspected) => lookUp(store, input, site, settings, lock?.override);
+  let inspected = found;
   let lookup = lookUpIn(inspected);
   const decide = (...known: Parameters<Lookup['decide']>) =>
     inProgram(lookup.decide(...known), program, lookup.marked, settings.inject);
   const whySpent = spentSeconds < settings.budgetSeconds ? null : because('budget-spent');
   const whyNot = problem ?? whyUntuned(store, inspected, surroundings) ?? whySpent;
+  // A miss by the text can be a hit by the generated operations. A build that tunes makes the survey later.
+  if (whyNot !== null && store !== null && lookup.misses.length > 0 && !inspected.input.surveyed) {
+    inspected = await withSurvey(inspected, command, surroundings);
+    lookup = lookUpIn(inspected);
+  }
   /** Copies the team's records for misses into the database, and looks up again. */
   const askOthers = async (asking: Inspected) => {
     const { team: url } = settings;

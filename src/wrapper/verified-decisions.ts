@@ -56,10 +56,10 @@ export async function verifiedDecisions(
   const isVerified = memory?.verified === set;
   const open = memory?.open?.set === set ? memory.open : null;
   const unchanged: VerifiedDecisions = { decisions, verdict: null, seconds: 0, isFinal: true };
-  /** The decisions that ship without a run. */
-  const withoutRun = (verdict: ProgramVerdict | null = null, why = NOT_RUN): VerifiedDecisions => ({
+  /** The decisions that ship without a run. Every build leaves out the same, whatever its budget. */
+  const withoutRun = (verdict: ProgramVerdict | null = null): VerifiedDecisions => ({
     ...unchanged,
-    ...shippable(decisions, isVerified ? null : why, verdict),
+    ...shippable(decisions, isVerified ? null : open === null ? NOT_RUN : whyOpen(open), verdict),
   });
   /** Without an injection there is nothing to verify. */
   const unverified = (why: Reason) => (route === 'none' ? null : notVerified(why));
@@ -70,9 +70,10 @@ export async function verifiedDecisions(
   const identity = planIdentity(program.command, program.inspected.input.digest, decisions, route);
   // The build does not compile a broken plan.
   if (recallPlan(cacheDirectory, identity)?.state === 'broken') return unchanged;
-  if (open !== null && isInVain(open, budgetSeconds))
-    return withoutRun(unverified(whyOpen(open)), whyOpen(open));
-  const why = whyNotRun(program.inspected.input, budgetSeconds);
+  const why =
+    open !== null && isInVain(open, budgetSeconds)
+      ? whyOpen(open)
+      : whyNotRun(program.inspected.input, budgetSeconds);
   if (why !== null) return withoutRun(unverified(why));
 
   const isTried = confirmed?.programWide.isOpen === false;
